@@ -1,4 +1,4 @@
-"""Servers of hold'em that each break one rule, the way students do: ours, with something in front of it or inside."""
+"""Hold'em servers that each break one rule, as students' servers do: our server with changed responses or parts."""
 
 import asyncio
 import json
@@ -37,11 +37,11 @@ from croupier.rooms.holdem.wire import (
     RequestRefused,
 )
 
-QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+FAST_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 class Reply(NamedTuple):
-    """An answer on its way out. `json` is its body, None where that is none."""
+    """A response before it is sent. `json` is its body as JSON, None if it is not JSON."""
 
     method: str
     path: str
@@ -56,15 +56,15 @@ class Reply(NamedTuple):
         except ValueError:
             return None
 
-    def told(self, found: Any) -> "Reply":
-        return self._replace(body=json.dumps(found).encode())
+    def with_json(self, value: Any) -> "Reply":
+        return self._replace(body=json.dumps(value).encode())
 
     @property
     def route(self) -> str:
         return f"{self.method} " + re.sub(r"(games|players)/[^/]+", r"\1/:", self.path.strip("/"))
 
 
-type Change = Callable[[Reply], Reply]
+type ResponseTransform = Callable[[Reply], Reply]
 
 
 DOCUMENTED = re.compile(r"/(users|games(/[^/]+(/players(/[^/]+(/acts)?)?)?)?)/?")
@@ -72,20 +72,20 @@ ADDED = {"x-game-version", "etag"}
 
 
 def only_documented(scope: Any) -> Any:
-    """A request as a server sees it that has none of our additions."""
-    kept = [(name, value) for name, value in scope["headers"] if name not in {b"accept", b"if-none-match"}]
-    known = scope["path"] if DOCUMENTED.fullmatch(scope["path"]) else "/nowhere"
-    return {**scope, "path": known, "query_string": b"", "headers": kept}
+    """Return a request as seen by a server without our extensions of the document."""
+    previous = [(name, value) for name, value in scope["headers"] if name not in {b"accept", b"if-none-match"}]
+    all_settings = scope["path"] if DOCUMENTED.fullmatch(scope["path"]) else "/nowhere"
+    return {**scope, "path": all_settings, "query_string": b"", "headers": previous}
 
 
-class Shim(HoldemApp):
-    """Our service, every answer of which is changed before it goes out."""
+class FaultyApp(HoldemApp):
+    """Our application, with every response changed before it is sent."""
 
-    change: Change = staticmethod(lambda reply: reply)
-    hasnt: str = ""
-    documented: bool = False
+    change: ResponseTransform = staticmethod(lambda reply: reply)
+    missing_route: str = ""
+    document_only: bool = False
     delay: Callable[[int], float] = staticmethod(lambda _: 0.0)
-    heard: int = 0
+    request_count: int = 0
 
     def try_get(self, scope: Any) -> None:
         return None
@@ -98,128 +98,132 @@ class Shim(HoldemApp):
         pieces = 0
         data = b""
 
-        async def heard() -> Any:
+        async def record_received() -> Any:
             nonlocal pieces, data
             message = await receive()
             pieces += 1
             data += message.get("body", b"")
             return message
 
-        async def keep(message: Any) -> None:
+        async def collect(message: Any) -> None:
             sent.append(message)
 
-        self.heard += 1
-        await asyncio.sleep(self.delay(self.heard))
-        if self.documented:
+        self.request_count += 1
+        await asyncio.sleep(self.delay(self.request_count))
+        if self.document_only:
             scope = only_documented(scope)
         if scope["path"].endswith("/events") or "wait=" in scope["query_string"].decode():
             await super().__call__(scope, receive, send)
             return
-        if self.hasnt and Reply(scope["method"], scope["path"], 0, {}, b"").route == self.hasnt:
+        if self.missing_route and Reply(scope["method"], scope["path"], 0, {}, b"").route == self.missing_route:
             await send({"type": "http.response.start", "status": 405, "headers": [(b"content-length", b"0")]})
             await send({"type": "http.response.body", "body": b""})
             return
-        await super().__call__(scope, heard, keep)
+        await super().__call__(scope, record_received, collect)
         headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
         body = b"".join(message.get("body", b"") for message in sent[1:])
         reply = Reply(scope["method"], scope["path"], sent[0]["status"], headers, body)
-        if self.documented:
-            reply = reply._replace(headers={name: told for name, told in headers.items() if name not in ADDED})
+        if self.document_only:
+            reply = reply._replace(
+                headers={name: with_json for name, with_json in headers.items() if name not in ADDED}
+            )
         if scope["method"] != "HEAD":
             reply = self.change(reply)
             reply.headers["content-length"] = str(len(reply.body))
-        told = [(name.encode(), value.encode()) for name, value in reply.headers.items()]
-        await send({"type": "http.response.start", "status": reply.status, "headers": told})
+        with_json = [(name.encode(), value.encode()) for name, value in reply.headers.items()]
+        await send({"type": "http.response.start", "status": reply.status, "headers": with_json})
         await send({"type": "http.response.body", "body": reply.body})
 
 
 @dataclass(frozen=True)
-class Rogue:
-    """One of them: the clauses of which one has to be found broken, and how it is made.
+class FaultyServer:
+    """A faulty server: the clauses of which one must be found broken, and what is changed.
 
-    One that `hasnt` a route answers 405 there, and a `documented` one has no additions. The n-th answer takes
+    A server with a `missing_route` answers 405 there; a `document_only` one has no extensions. Response number n takes
     `delay(n)` seconds.
     """
 
     clauses: frozenset[str]
-    change: Change | None = None
+    change: ResponseTransform | None = None
     house: type[House] = House
     hand: type[Hand] = Hand
     table: type[Table] = Table
     settings: Mapping[str, Any] = field(default_factory=dict)
-    guard: type[Authenticator] = Authenticator
-    hasnt: str = ""
-    documented: bool = False
+    authenticator: type[Authenticator] = Authenticator
+    missing_route: str = ""
+    document_only: bool = False
     delay: Callable[[int], float] = lambda _: 0.0
 
 
 @asynccontextmanager
-async def opened(rogue: Rogue, seed: int = 1, dialect: str = "readme", **settings: Any) -> AsyncIterator[HoldemServer]:
-    """A rogue that listens on a free port."""
-    known = Settings(**{"dialect": dialect, **rogue.settings, **settings})
-    with patch.object(table, "Hand", rogue.hand), patch("croupier.rooms.holdem.house.Table", rogue.table):
-        place = rogue.house(
-            known,
+async def open_faulty_server(
+    faulty: FaultyServer, seed: int = 1, dialect: str = "readme", **settings: Any
+) -> AsyncIterator[HoldemServer]:
+    """Run a faulty server on a free port."""
+    all_settings = Settings(**{"dialect": dialect, **faulty.settings, **settings})
+    with patch.object(table, "Hand", faulty.hand), patch("croupier.rooms.holdem.house.Table", faulty.table):
+        house = faulty.house(
+            all_settings,
             dealer_factory(lambda deal: derive_server_seed(seed, "holdem", deal)),
             derive_server_seed(seed, "guids", 0),
             epoch=0.0,
         )
-        service = Shim(place, rogue.guard(hasher=QUICK), known.dialect, clock=time)
-        service.hasnt = rogue.hasnt
-        service.documented = rogue.documented
-        service.delay = rogue.delay  # type: ignore[method-assign]
-        if rogue.change is not None:
-            service.change = rogue.change  # type: ignore[method-assign]
-        found = await open_holdem_server(service, "127.0.0.1", 0)
+        service = FaultyApp(house, faulty.authenticator(hasher=FAST_HASHER), all_settings.dialect, clock=time)
+        service.missing_route = faulty.missing_route
+        service.document_only = faulty.document_only
+        service.delay = faulty.delay  # type: ignore[method-assign]
+        if faulty.change is not None:
+            service.change = faulty.change  # type: ignore[method-assign]
+        value = await open_holdem_server(service, "127.0.0.1", 0)
         try:
-            yield found
+            yield value
         finally:
-            await found.stop(1.0)
+            await value.stop(1.0)
 
 
-# What is told wrongly.
+# Wrong responses.
 
 
-def everywhere(change: Callable[[Any], Any]) -> Change:
-    """Change every Game that is told."""
+def in_games(change: Callable[[Any], Any]) -> ResponseTransform:
+    """Return a transform of every Game in a response."""
 
     def changed(reply: Reply) -> Reply:
-        found = reply.json
+        value = reply.json
         if reply.status != 200 or reply.method != "GET":
             return reply
-        if isinstance(found, list):
-            return reply.told([change(game) for game in found])
-        return reply.told(change(found)) if isinstance(found, dict) and "gameID" in found else reply
+        if isinstance(value, list):
+            return reply.with_json([change(game) for game in value])
+        return reply.with_json(change(value)) if isinstance(value, dict) and "gameID" in value else reply
 
     return changed
 
 
-def status(route: str, before: int, after: int) -> Change:
-    """Another status for what a route answers."""
+def status(route: str, before: int, after: int) -> ResponseTransform:
+    """Return a transform of one status of a route."""
     return lambda reply: reply._replace(status=after) if (reply.route, reply.status) == (route, before) else reply
 
 
-def of_players(change: Callable[[Any], Any]) -> Change:
-    return everywhere(lambda game: {**game, "table": [change(one) for one in game["table"]]})
+def of_players(change: Callable[[Any], Any]) -> ResponseTransform:
+    return in_games(lambda game: {**game, "table": [change(one) for one in game["table"]]})
 
 
-def of_turn(change: Callable[[Any], Any]) -> Change:
-    return everywhere(lambda game: {**game, "turn": change(game["turn"]) if game["turn"]["playerID"] else game["turn"]})
+def of_turn(change: Callable[[Any], Any]) -> ResponseTransform:
+    return in_games(lambda game: {**game, "turn": change(game["turn"]) if game["turn"]["playerID"] else game["turn"]})
 
 
-def of_cards(change: Callable[[Any], Any]) -> Change:
-    return everywhere(lambda game: {**game, "cards": change(game["cards"])})
+def of_cards(change: Callable[[Any], Any]) -> ResponseTransform:
+    return in_games(lambda game: {**game, "cards": change(game["cards"])})
 
 
-def spelt(change: Callable[[str], str]) -> Change:
+def spelt(change: Callable[[str], str]) -> ResponseTransform:
     return of_cards(lambda cards: {part: names and [change(name) for name in names] for part, names in cards.items()})
 
 
 def without(key: str) -> Callable[[Any], Any]:
-    return lambda found: {name: value for name, value in found.items() if name != key}
+    return lambda value: {name: value for name, value in value.items() if name != key}
 
 
-def unquoted(route: str) -> Change:
+def unquoted(route: str) -> ResponseTransform:
     return lambda reply: (
         reply._replace(body=reply.body.strip(b'"')) if reply.route == route and reply.status == 201 else reply
     )
@@ -238,7 +242,7 @@ def one_pot(game: Any) -> Any:
 
 
 def twice(game: Any) -> Any:
-    """The flop begins with the first hole card of whoever looks."""
+    """Repeat the viewer's first hole card in the flop."""
     cards = game["cards"]
     if cards["hole"] and cards["flop"]:
         return {**game, "cards": {**cards, "flop": [cards["hole"][0], *cards["flop"][1:]]}}
@@ -249,10 +253,10 @@ def to_call(turn: Any) -> Any:
     return {**turn, "bet_to_player": turn["bet_to_player"] - turn["bet_so_far"]}
 
 
-# What is played wrongly.
+# Wrong play.
 
 
-class Lowest(Hand):
+class WorstHandWins(Hand):
     __slots__ = ()
 
     def _showdown_awards(self) -> list[Award]:
@@ -262,7 +266,7 @@ class Lowest(Hand):
         return [Award(0, worst, sum(self.paid), 1)]
 
 
-class Raked(Hand):
+class RakedHand(Hand):
     __slots__ = ()
 
     def _end_hand(self, awards: list[Award]) -> None:
@@ -276,27 +280,27 @@ class AnyRaise(Hand):
     @property
     def legal(self) -> Legal:
         """Any raise is legal."""
-        found = super().legal
-        if found.raise_range is None or not isinstance(self.turn, int):
-            return found
+        value = super().legal
+        if value.raise_range is None or not isinstance(self.turn, int):
+            return value
         return Legal(
-            found.to_call, found.call, (found.to_call + 1, found.raise_range[1]), found.pot, found.can_be_answered
+            value.to_call, value.call, (value.to_call + 1, value.raise_range[1]), value.pot, value.can_be_answered
         )
 
     def bet(self, chips: int) -> None:
-        kept = self.min_raise
+        previous = self.min_raise
         if isinstance(self.turn, int) and chips > self.to_match - self.bets[self.turn]:
             self.min_raise = 1
         try:
             super().bet(chips)
         except IllegalMove:
-            self.min_raise = kept
+            self.min_raise = previous
             raise
-        self.min_raise = max(self.min_raise, kept)
+        self.min_raise = max(self.min_raise, previous)
 
 
-class Bounded(Hand):
-    """What is too much is all-in."""
+class ClampedBets(Hand):
+    """A bet beyond the stack is an all-in."""
 
     __slots__ = ()
 
@@ -304,8 +308,8 @@ class Bounded(Hand):
         super().bet(min(chips, self.stacks[self.turn]) if isinstance(self.turn, int) else chips)
 
 
-class Positive(Hand):
-    """What is below nothing is nothing."""
+class NegativeBetCalls(Hand):
+    """A negative bet is a call."""
 
     __slots__ = ()
 
@@ -314,20 +318,20 @@ class Positive(Hand):
         super().bet(call if chips < 0 else chips)
 
 
-class Generous(Hand):
-    """What is less than the call is taken for it."""
+class ShortBetCalls(Hand):
+    """A bet below the call is a call."""
 
     __slots__ = ()
 
     def bet(self, chips: int) -> None:
         if isinstance(self.turn, int):
-            owed = min(self.to_match - self.bets[self.turn], self.stacks[self.turn])
-            chips = owed if 0 <= chips < owed else chips
+            amount_to_call = min(self.to_match - self.bets[self.turn], self.stacks[self.turn])
+            chips = amount_to_call if 0 <= chips < amount_to_call else chips
         super().bet(chips)
 
 
 class Reopening(Hand):
-    """Every raise opens the betting again."""
+    """Every raise reopens the betting."""
 
     __slots__ = ()
 
@@ -342,7 +346,7 @@ class Reopening(Hand):
 
 
 class NoOption(Hand):
-    """The big blind is not asked when nobody has raised."""
+    """The big blind has no option if nobody has raised."""
 
     __slots__ = ()
 
@@ -354,7 +358,7 @@ class NoOption(Hand):
 
 
 class NoSidePots(Hand):
-    """Who is all-in wins everything all the same."""
+    """An all-in player wins the whole pot."""
 
     __slots__ = ()
 
@@ -365,7 +369,7 @@ class NoSidePots(Hand):
 
 
 class BigBlindFirst(Hand):
-    """Of two the big blind acts first, also before the flop."""
+    """Heads-up, the big blind acts first before the flop, too."""
 
     __slots__ = ()
 
@@ -376,39 +380,47 @@ class BigBlindFirst(Hand):
 
 
 class Houses:
-    """Houses that take what they should not, or the other way round."""
+    """Houses that accept what they should refuse, or the other way round."""
 
     class OutOfTurn(House):
-        def _acted(self, table: Table, sitter: Participant, act: Act, now: float, effects: Any) -> HoldemResponse:
-            return super()._handle_act(table, sitter, act, now, effects) if table.waits_for(sitter) else ACT_DONE
+        def _handle_act(
+            self, table: Table, participant: Participant, act: Act, now: float, effects: Any
+        ) -> HoldemResponse:
+            return (
+                super()._handle_act(table, participant, act, now, effects) if table.waits_for(participant) else ACT_DONE
+            )
 
     class ForOthers(House):
-        def _answer(self, request: HoldemRequest, now: float, effects: Any) -> HoldemResponse:
-            found = super()._handle_request(request, now, effects)
-            if isinstance(found, RequestRefused) and found.clause == "holdem-8.8":
+        def _handle_request(self, request: HoldemRequest, now: float, effects: Any) -> HoldemResponse:
+            value = super()._handle_request(request, now, effects)
+            if isinstance(value, RequestRefused) and value.clause == "holdem-8.8":
                 assert not isinstance(request, Created)
-                place = self._tables[request.game]  # type: ignore[union-attr]
-                sitter = place.called(request.player)  # type: ignore[union-attr]
-                assert sitter is not None
-                return super()._handle_request(type(request)(**{**_fields(request), "user": sitter.user}), now, effects)
-            return found
+                joined_table = self._register.get(request.game)  # type: ignore[union-attr]
+                participant = joined_table.by_guid(request.player)  # type: ignore[union-attr]
+                assert participant is not None
+                return super()._handle_request(
+                    type(request)(**{**_fields(request), "user": participant.user}), now, effects
+                )
+            return value
 
     class Strict(House):
         """An invalid bet is refused."""
 
-        def _acted(self, table: Table, sitter: Participant, act: Act, now: float, effects: Any) -> HoldemResponse:
+        def _handle_act(
+            self, table: Table, participant: Participant, act: Act, now: float, effects: Any
+        ) -> HoldemResponse:
             hand = table._hand
-            if act.action and hand is not None and table.waits_for(sitter) and act.amount not in hand.legal:
+            if act.action and hand is not None and table.waits_for(participant) and act.amount not in hand.legal:
                 return RequestRefused(400, "holdem-4.7", "found an invalid bet; allowed: a valid one")
-            return super()._handle_act(table, sitter, act, now, effects)
+            return super()._handle_act(table, participant, act, now, effects)
 
     class Staying(House):
-        """Nobody can leave."""
+        """A leave is confirmed and ignored."""
 
-        def _answer(self, request: HoldemRequest, now: float, effects: Any) -> HoldemResponse:
+        def _handle_request(self, request: HoldemRequest, now: float, effects: Any) -> HoldemResponse:
             if type(request).__name__ == "Leave":
-                kept = self._tables.get(request.game)  # type: ignore[union-attr]
-                if kept is not None and kept.called(request.player) is not None:  # type: ignore[union-attr]
+                joined_table = self._register.get(request.game)  # type: ignore[union-attr]
+                if joined_table is not None and joined_table.by_guid(request.player) is not None:  # type: ignore[union-attr]
                     return PLAYER_LEFT
             return super()._handle_request(request, now, effects)
 
@@ -417,8 +429,8 @@ def _fields(request: Any) -> dict[str, Any]:
     return {name: getattr(request, name) for name in request.__struct_fields__}
 
 
-class Fixed(Table):
-    """The button stays where it was."""
+class FixedButton(Table):
+    """The button never moves."""
 
     def _start_hand(self, dealt: list[Participant]) -> None:
         self._seats._button = -1
@@ -426,16 +438,16 @@ class Fixed(Table):
         super()._start_hand(dealt)
 
 
-class Overfull(Table):
-    """There is always a seat."""
+class NeverFull(Table):
+    """Every join gets a seat."""
 
     def join(self, user: str, guid: str, now: float) -> bool:
         super().join(user, guid, now)
         return True
 
 
-class OpenDoor(Authenticator):
-    """Any password will do."""
+class AnyPassword(Authenticator):
+    """Any password is accepted."""
 
     def cached_username(self, header: bytes) -> str | None:
         return None
@@ -444,8 +456,8 @@ class OpenDoor(Authenticator):
         return True
 
 
-class Again(Authenticator):
-    """Who is there already is made again."""
+class ReRegisters(Authenticator):
+    """A registered name can be registered again."""
 
     async def register(self, header: bytes | None, address: str, *, idempotent: bool = False) -> str:
 
@@ -457,74 +469,82 @@ class Again(Authenticator):
             raise
 
 
-def c(*numbers: str) -> frozenset[str]:
+def clause_names(*numbers: str) -> frozenset[str]:
     return frozenset(f"holdem-{number}" for number in numbers)
 
 
 ACTS = "POST games/:/players/:/acts"
 JOIN = "POST games/:/players"
 
-ROGUES: dict[str, Rogue] = {
-    "users-200": Rogue(c("2.2"), status("POST users", 201, 200)),
-    "users-without-quotes": Rogue(c("2.2"), unquoted("POST users")),
-    "join-200": Rogue(c("3.5"), status(JOIN, 201, 200)),
-    "join-without-quotes": Rogue(c("3.5"), unquoted(JOIN)),
-    "acts-200": Rogue(c("4.1"), status(ACTS, 201, 200)),
-    "out-of-turn-400": Rogue(c("4.13"), status(ACTS, 403, 400)),
-    "unknown-game-400": Rogue(c("8.4"), status("GET games/:", 404, 400)),
-    "no-user-403": Rogue(c("2.7"), lambda reply: reply._replace(status=403) if reply.status == 401 else reply),
-    "leave-204": Rogue(c("3.10"), status("DELETE games/:/players/:", 200, 204)),
-    "name-again-201": Rogue(c("2.6"), guard=Again),
-    "no-password": Rogue(c("2.7", "2.8"), guard=OpenDoor),
-    "wealth-as-text": Rogue(c("5.7"), of_players(lambda one: {**one, "wealth": str(one["wealth"])})),
-    "bets-as-floats": Rogue(c("5.7"), of_players(lambda one: {**one, "bet_so_far": float(one["bet_so_far"])})),
-    "no-handle": Rogue(c("5.7"), of_players(without("handle"))),
-    "no-minimum-raise": Rogue(c("5.10"), of_turn(without("minimum_raise"))),
-    "no-expiry": Rogue(c("5.10"), of_turn(without("expiry"))),
-    "no-pots": Rogue(c("5.3"), everywhere(without("pots"))),
-    "expiry-as-words": Rogue(c("5.11"), of_turn(lambda turn: {**turn, "expiry": "in 15 seconds"})),
-    "state-waiting": Rogue(
-        c("5.7"), of_players(lambda one: {**one, "state": one["state"].replace("active", "waiting")})
+FAULTY_SERVERS: dict[str, FaultyServer] = {
+    "users-200": FaultyServer(clause_names("2.2"), status("POST users", 201, 200)),
+    "users-without-quotes": FaultyServer(clause_names("2.2"), unquoted("POST users")),
+    "join-200": FaultyServer(clause_names("3.5"), status(JOIN, 201, 200)),
+    "join-without-quotes": FaultyServer(clause_names("3.5"), unquoted(JOIN)),
+    "acts-200": FaultyServer(clause_names("4.1"), status(ACTS, 201, 200)),
+    "out-of-turn-400": FaultyServer(clause_names("4.13"), status(ACTS, 403, 400)),
+    "unknown-game-400": FaultyServer(clause_names("8.4"), status("GET games/:", 404, 400)),
+    "no-user-403": FaultyServer(
+        clause_names("2.7"), lambda reply: reply._replace(status=403) if reply.status == 401 else reply
     ),
-    "always-active": Rogue(c("5.9"), of_players(lambda one: {**one, "state": "active"})),
-    "nobody-small-blind": Rogue(c("6.3"), of_players(lambda one: {**one, "small_blind": False})),
-    "what-is-to-call": Rogue(c("5.10"), of_turn(to_call)),
-    "minimum-raise-20": Rogue(c("6.8"), of_turn(lambda turn: {**turn, "minimum_raise": 20})),
-    "small-letters": Rogue(c("5.4"), spelt(str.lower)),
-    "ten-as-10": Rogue(c("5.4"), spelt(lambda name: name.replace("T", "10"))),
-    "no-null": Rogue(c("5.5"), of_cards(lambda cards: {part: names or [] for part, names in cards.items()})),
-    "turn-as-string": Rogue(c("5.5"), of_cards(lambda cards: {**cards, "turn": (cards["turn"] or [None])[0]})),
-    "a-card-twice": Rogue(c("6.1"), everywhere(twice)),
-    "folded-not-in-pots": Rogue(c("5.14"), everywhere(lost_folded)),
-    "one-pot-only": Rogue(c("6.12"), everywhere(one_pot)),
-    "list-in-object": Rogue(
-        c("5.1"),
+    "leave-204": FaultyServer(clause_names("3.10"), status("DELETE games/:/players/:", 200, 204)),
+    "name-again-201": FaultyServer(clause_names("2.6"), authenticator=ReRegisters),
+    "no-password": FaultyServer(clause_names("2.7", "2.8"), authenticator=AnyPassword),
+    "wealth-as-text": FaultyServer(clause_names("5.7"), of_players(lambda one: {**one, "wealth": str(one["wealth"])})),
+    "bets-as-floats": FaultyServer(
+        clause_names("5.7"), of_players(lambda one: {**one, "bet_so_far": float(one["bet_so_far"])})
+    ),
+    "no-handle": FaultyServer(clause_names("5.7"), of_players(without("handle"))),
+    "no-minimum-raise": FaultyServer(clause_names("5.10"), of_turn(without("minimum_raise"))),
+    "no-expiry": FaultyServer(clause_names("5.10"), of_turn(without("expiry"))),
+    "no-pots": FaultyServer(clause_names("5.3"), in_games(without("pots"))),
+    "expiry-as-words": FaultyServer(clause_names("5.11"), of_turn(lambda turn: {**turn, "expiry": "in 15 seconds"})),
+    "state-waiting": FaultyServer(
+        clause_names("5.7"), of_players(lambda one: {**one, "state": one["state"].replace("active", "waiting")})
+    ),
+    "always-active": FaultyServer(clause_names("5.9"), of_players(lambda one: {**one, "state": "active"})),
+    "nobody-small-blind": FaultyServer(clause_names("6.3"), of_players(lambda one: {**one, "small_blind": False})),
+    "what-is-to-call": FaultyServer(clause_names("5.10"), of_turn(to_call)),
+    "minimum-raise-20": FaultyServer(clause_names("6.8"), of_turn(lambda turn: {**turn, "minimum_raise": 20})),
+    "small-letters": FaultyServer(clause_names("5.4"), spelt(str.lower)),
+    "ten-as-10": FaultyServer(clause_names("5.4"), spelt(lambda name: name.replace("T", "10"))),
+    "no-null": FaultyServer(
+        clause_names("5.5"), of_cards(lambda cards: {part: names or [] for part, names in cards.items()})
+    ),
+    "turn-as-string": FaultyServer(
+        clause_names("5.5"), of_cards(lambda cards: {**cards, "turn": (cards["turn"] or [None])[0]})
+    ),
+    "a-card-twice": FaultyServer(clause_names("6.1"), in_games(twice)),
+    "folded-not-in-pots": FaultyServer(clause_names("5.14"), in_games(lost_folded)),
+    "one-pot-only": FaultyServer(clause_names("6.12"), in_games(one_pot)),
+    "list-in-object": FaultyServer(
+        clause_names("5.1"),
         lambda reply: (
-            reply.told({"games": reply.json}) if reply.route == "GET games" and reply.status == 200 else reply
+            reply.with_json({"games": reply.json}) if reply.route == "GET games" and reply.status == 200 else reply
         ),
     ),
-    "no-json": Rogue(
-        c("1.5"),
+    "no-json": FaultyServer(
+        clause_names("1.5"),
         lambda reply: (
             reply._replace(body=b"<p>Game</p>") if reply.route == "GET games/:" and reply.status == 200 else reply
         ),
     ),
-    "worst-hand-wins": Rogue(c("6.14"), hand=Lowest),
-    "rake": Rogue(c("5.17"), hand=Raked),
-    "any-raise": Rogue(c("4.11"), hand=AnyRaise),
-    "too-much-is-all-in": Rogue(c("4.9"), hand=Bounded),
-    "below-nothing-is-a-call": Rogue(c("4.8"), hand=Positive),
-    "too-little-is-a-call": Rogue(c("4.10"), hand=Generous),
-    "every-raise-reopens": Rogue(c("4.12", "6.9"), hand=Reopening),
-    "no-option": Rogue(c("6.6"), hand=NoOption),
-    "all-in-wins-all": Rogue(c("6.12", "6.14"), hand=NoSidePots),
-    "big-blind-first": Rogue(c("6.4"), hand=BigBlindFirst),
-    "out-of-turn-accepted": Rogue(c("4.13"), house=Houses.OutOfTurn),
-    "acts-for-others": Rogue(c("8.8"), house=Houses.ForOthers),
-    "invalid-is-refused": Rogue(c("4.7", "4.8", "4.9", "4.10", "4.11"), house=Houses.Strict),
-    "nobody-leaves": Rogue(c("3.10", "3.11", "3.12", "3.14"), house=Houses.Staying),
-    "button-stays": Rogue(c("6.2"), table=Fixed),
-    "no-queue": Rogue(c("3.6"), table=Overfull),
-    "small-blinds": Rogue(c("6.3"), settings={"blinds": "5/10"}),
-    "small-stacks": Rogue(c("3.1"), settings={"stack": 5000}),
+    "worst-hand-wins": FaultyServer(clause_names("6.14"), hand=WorstHandWins),
+    "rake": FaultyServer(clause_names("5.17"), hand=RakedHand),
+    "any-raise": FaultyServer(clause_names("4.11"), hand=AnyRaise),
+    "too-much-is-all-in": FaultyServer(clause_names("4.9"), hand=ClampedBets),
+    "below-nothing-is-a-call": FaultyServer(clause_names("4.8"), hand=NegativeBetCalls),
+    "too-little-is-a-call": FaultyServer(clause_names("4.10"), hand=ShortBetCalls),
+    "every-raise-reopens": FaultyServer(clause_names("4.12", "6.9"), hand=Reopening),
+    "no-option": FaultyServer(clause_names("6.6"), hand=NoOption),
+    "all-in-wins-all": FaultyServer(clause_names("6.12", "6.14"), hand=NoSidePots),
+    "big-blind-first": FaultyServer(clause_names("6.4"), hand=BigBlindFirst),
+    "out-of-turn-accepted": FaultyServer(clause_names("4.13"), house=Houses.OutOfTurn),
+    "acts-for-others": FaultyServer(clause_names("8.8"), house=Houses.ForOthers),
+    "invalid-is-refused": FaultyServer(clause_names("4.7", "4.8", "4.9", "4.10", "4.11"), house=Houses.Strict),
+    "nobody-leaves": FaultyServer(clause_names("3.10", "3.11", "3.12", "3.14"), house=Houses.Staying),
+    "button-stays": FaultyServer(clause_names("6.2"), table=FixedButton),
+    "no-queue": FaultyServer(clause_names("3.6"), table=NeverFull),
+    "small-blinds": FaultyServer(clause_names("6.3"), settings={"blinds": "5/10"}),
+    "small-stacks": FaultyServer(clause_names("3.1"), settings={"stack": 5000}),
 }

@@ -1,4 +1,4 @@
-"""A server that departs from the document all along is told so once, and then read as what it means."""
+"""Dialects of hold'em servers are detected, reported once, and undone."""
 
 import asyncio
 import json
@@ -15,21 +15,21 @@ from croupier.conformance.holdem.http_client import ReceivedResponse
 from croupier.conformance.results import Outcome, Report
 from croupier.conformance.run import Plan, check
 from croupier.rooms import ROOMS
-from tests.conformance.holdem.faulty_programs import Rogue, everywhere, opened
+from tests.conformance.holdem.faulty_programs import FaultyServer, in_games, open_faulty_server
 from tests.rooms.holdem.house_fixture import duel
 
-LOOK = "GET /games/g"
-NAMES = {"it " + habit.description: habit for habit in DIALECTS}
+READ_REQUEST = "GET /games/g"
+DIALECTS_BY_CAUSE = {"it " + dialect.description: dialect for dialect in DIALECTS}
 
 
 def game() -> Any:
-    parlour = duel()
-    parlour.play("ann 10, bob 0")
-    return parlour.json_view("ann")
+    house = duel()
+    house.play("ann 10, bob 0")
+    return house.json_view("ann")
 
 
-def everything(change: Callable[[str, Any], tuple[str, Any]]) -> Callable[[Any], Any]:
-    """Change every key and value, inner ones first."""
+def recursively(change: Callable[[str, Any], tuple[str, Any]]) -> Callable[[Any], Any]:
+    """Return a transform of every key and value, innermost first."""
 
     def changed(found: Any) -> Any:
         if isinstance(found, dict):
@@ -60,7 +60,7 @@ def cards(change: Callable[[str], str]) -> Callable[[str, Any], tuple[str, Any]]
     return lambda key, value: (key, [*map(change, value)] if key in parts and isinstance(value, list) else value)
 
 
-SPELT: dict[str, tuple[str, Callable[[str, Any], tuple[str, Any]]]] = {
+SPELLINGS: dict[str, tuple[str, Callable[[str, Any], tuple[str, Any]]]] = {
     "snake case": ("it spells its keys otherwise than the document", snake),
     "pascal case": ("it spells its keys otherwise than the document", pascal),
     "numbers as text": ("it writes numbers as text", number(str)),
@@ -72,59 +72,59 @@ SPELT: dict[str, tuple[str, Callable[[str, Any], tuple[str, Any]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", SPELT)
-def test_what_a_habit_means_is_what_the_document_has(name: str) -> None:
-    cause, change = SPELT[name]
-    told = json.loads(json.dumps(game()))
-    told["cards"]["hole"] = ["TS", "AC"]
-    came = ReceivedResponse(200, {}, json.dumps(everything(change)(told)).encode())
-    assert came.body != json.dumps(told).encode()
-    assert json.dumps(json.loads(NAMES[cause].read(LOOK, came).body)) == json.dumps(told)
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_dialect_is_undone(name: str) -> None:
+    cause, change = SPELLINGS[name]
+    original = json.loads(json.dumps(game()))
+    original["cards"]["hole"] = ["TS", "AC"]
+    response = ReceivedResponse(200, {}, json.dumps(recursively(change)(original)).encode())
+    assert response.body != json.dumps(original).encode()
+    assert json.dumps(json.loads(DIALECTS_BY_CAUSE[cause].read(READ_REQUEST, response).body)) == json.dumps(original)
 
 
-@pytest.mark.parametrize("habit", DIALECTS, ids=lambda habit: habit.description)
-def test_what_is_right_is_left_as_it_is(habit: Any) -> None:
-    for asked, answer in (
-        (LOOK, ReceivedResponse(200, {}, json.dumps(game()).encode())),
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.description)
+def test_valid_response_is_unchanged(dialect: Any) -> None:
+    for request, response in (
+        (READ_REQUEST, ReceivedResponse(200, {}, json.dumps(game()).encode())),
         ("POST /users/", ReceivedResponse(201, {}, b'"2fd318e4-0947-44b9-8b63-14f5a5824b8b"')),
-        (LOOK, ReceivedResponse(404, {}, b"no such game")),
+        (READ_REQUEST, ReceivedResponse(404, {}, b"no such game")),
     ):
-        assert habit.read(asked, answer) == answer
+        assert dialect.read(request, response) == response
 
 
-def test_a_success_of_200_is_one_where_something_was_made() -> None:
-    habit = NAMES["it answers 200 where 201 is due"]
-    assert habit.read("POST /games/g/players/p/acts/", ReceivedResponse(200, {}, b"")).status == 201
-    assert habit.read("DELETE /games/g/players/p", ReceivedResponse(200, {}, b"")).status == 200
+def test_200_becomes_201_for_creating_requests_only() -> None:
+    dialect = DIALECTS_BY_CAUSE["it answers 200 where 201 is due"]
+    assert dialect.read("POST /games/g/players/p/acts/", ReceivedResponse(200, {}, b"")).status == 201
+    assert dialect.read("DELETE /games/g/players/p", ReceivedResponse(200, {}, b"")).status == 200
 
 
-def test_a_guid_without_quotes_is_one() -> None:
-    habit = NAMES["it writes the GUID without quotes: that is no JSON"]
-    assert habit.read("POST /users/", ReceivedResponse(201, {}, b"2fd318e4-0947\n")).body == b'"2fd318e4-0947"'
+def test_unquoted_guid_is_quoted() -> None:
+    dialect = DIALECTS_BY_CAUSE["it writes the GUID without quotes: that is no JSON"]
+    assert dialect.read("POST /users/", ReceivedResponse(201, {}, b"2fd318e4-0947\n")).body == b'"2fd318e4-0947"'
 
 
 @given(st.sampled_from(DIALECTS), st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=4),
                            lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(
                                ["gameID", "game_id", "wealth", "small_blind", "hole", "flop", "turn"]), inner),
                            max_leaves=10))  # fmt: skip
-def test_any_json_is_read_by_every_habit(habit: Any, found: Any) -> None:
-    meant = habit.read(LOOK, ReceivedResponse(200, {}, json.dumps(found).encode()))
-    assert habit.read(LOOK, meant) == meant
+def test_reading_any_json_is_idempotent(dialect: Any, found: Any) -> None:
+    interpreted = dialect.read(READ_REQUEST, ReceivedResponse(200, {}, json.dumps(found).encode()))
+    assert dialect.read(READ_REQUEST, interpreted) == interpreted
 
 
-def test_two_habits_are_named_in_one_sentence() -> None:
-    both = DIALECTS[1] + DIALECTS[2]
-    found = dialect_from_cause(f"it {both.description}")
+def test_cause_names_two_dialects() -> None:
+    combined = DIALECTS[1] + DIALECTS[2]
+    found = dialect_from_cause(f"it {combined.description}")
     assert found is not None
-    assert found.object_transforms == both.object_transforms
+    assert found.object_transforms == combined.object_transforms
     assert dialect_from_cause("it answers with something that is no JSON") is None
 
 
-def report(rogue: Rogue, selection: str, dialect: str = "readme") -> Report:
-    """What the tester reports of a server that it does not know."""
+def report(faulty: FaultyServer, selection: str, dialect: str = "readme") -> Report:
+    """Run the tester against a server; return its report."""
 
     async def main() -> Report:
-        async with opened(rogue, 1, dialect) as found:
+        async with open_faulty_server(faulty, 1, dialect) as found:
             host, port = found.address
             plan = Plan(room=ROOMS["holdem"], role="server", selection=selection, host=host, port=port, timeout=20)
             return await check(plan, lambda _: None, 0.0)
@@ -137,24 +137,24 @@ def failures(found: Report) -> list[str]:
 
 
 def test_the_dialect_of_the_published_server_is_detected_and_named_once() -> None:
-    found = report(Rogue(frozenset()), "holdem/3", dialect="hspe-go")
+    found = report(FaultyServer(frozenset()), "holdem/3", dialect="hspe-go")
     assert found.dialect.endswith("all along: it speaks dialect hspe-go, that of the published server")
     assert len(failures(found)) == 1
     assert sum(result.outcome is Outcome.PASS for result in found.results) >= 15
 
 
 def test_one_status_of_the_published_server_is_not_its_dialect() -> None:
-    rogue = Rogue(frozenset(), lambda reply: reply._replace(status=409) if reply.status == 403 else reply)
-    found = report(rogue, "holdem/4.13")
+    faulty = FaultyServer(frozenset(), lambda reply: reply._replace(status=409) if reply.status == 403 else reply)
+    found = report(faulty, "holdem/4.13")
     assert found.dialect == ""
     assert failures(found)
 
 
-def test_keys_that_are_spelt_otherwise_are_one_failure_and_the_rest_is_tested() -> None:
+def test_misspelt_keys_are_one_failure_and_the_rest_is_tested() -> None:
     def change(found: Any) -> Any:
-        return everything(snake)(found) | {"pots": found["pots"] * 2}
+        return recursively(snake)(found) | {"pots": found["pots"] * 2}
 
-    found = report(Rogue(frozenset(), everywhere(change)), "holdem/5")
+    found = report(FaultyServer(frozenset(), in_games(change)), "holdem/5")
     assert found.dialect.endswith("it spells its keys otherwise than the document")
     clauses = [result.failure.clause for result in found.results if result.failure]
     assert clauses.count("holdem-5.3") == 1, "the dialect"
@@ -163,28 +163,28 @@ def test_keys_that_are_spelt_otherwise_are_one_failure_and_the_rest_is_tested() 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "original"),
     [
-        (everywhere(everything(number(str))), "it writes numbers as text"),
-        (everywhere(everything(number(float))), "it writes numbers with a decimal point"),
+        (in_games(recursively(number(str))), "it writes numbers as text"),
+        (in_games(recursively(number(float))), "it writes numbers with a decimal point"),
         (lambda reply: reply._replace(status=200) if reply.status == 201 else reply, "it answers 200 where 201 is due"),
         (
-            everywhere(lambda found: everything(number(str))(everything(snake)(found))),
+            in_games(lambda found: recursively(number(str))(recursively(snake)(found))),
             "it spells its keys otherwise than the document, and it writes numbers as text",
         ),
     ],
     ids=["text", "floats", "200", "both"],
 )
-def test_a_habit_is_one_failure(change: Any, told: str) -> None:
-    found = report(Rogue(frozenset(), change), "holdem")
-    assert told in found.dialect
-    assert len(failures(found)) == told.count("it ")
+def test_dialect_is_one_failure(change: Any, original: str) -> None:
+    found = report(FaultyServer(frozenset(), change), "holdem")
+    assert original in found.dialect
+    assert len(failures(found)) == original.count("it ")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["small letters", "truths as numbers"])
-def test_what_shows_in_few_cases_is_a_cause_and_no_dialect(name: str) -> None:
-    cause, change = SPELT[name]
-    found = report(Rogue(frozenset(), everywhere(everything(change))), "holdem")
+def test_rare_misspelling_is_a_cause_not_a_dialect(name: str) -> None:
+    cause, change = SPELLINGS[name]
+    found = report(FaultyServer(frozenset(), in_games(recursively(change))), "holdem")
     assert found.dialect == ""
     assert {result.failure.cause for result in found.results if result.failure} == {cause}

@@ -1,4 +1,4 @@
-"""Bots that each break one rule, the way students do, and the clause by which each is found out."""
+"""Bots that each break one rule, as students' bots do, and the clause that finds each."""
 
 import asyncio
 import sys
@@ -28,8 +28,8 @@ def check(
     )
 
 
-class Found(NamedTuple):
-    """What comes of a rogue: in which case, and by which clause."""
+class ExpectedResult(NamedTuple):
+    """The expected result of a faulty bot: the case, clause and outcome."""
 
     case: str
     clause: str
@@ -39,47 +39,47 @@ class Found(NamedTuple):
 
 CALLS = "holdem/4.1/against-one-who-calls"
 RAISES = "holdem/4.11/against-small-raises"
-HASTY = Settings(turn_seconds=1.0)
+SHORT_TURNS = Settings(turn_seconds=1.0)
 
-ROGUES = {
-    "text-amount": Found(CALLS, "holdem-4.4"),
-    "float-amount": Found(CALLS, "holdem-4.4"),
-    "no-json": Found(CALLS, "holdem-4.4"),
-    "no-password": Found(CALLS, "holdem-2.7"),
-    "no-user": Found(CALLS, "holdem-2.7"),
-    "out-of-turn": Found("holdem/4.15/a-slow-opponent", "holdem-4.13"),
-    "acts-twice": Found("holdem/4.15/a-slow-opponent", "holdem-4.14"),
-    "raises-too-little": Found(RAISES, "holdem-4.11"),
-    "calls-too-little": Found(RAISES, "holdem-4.10"),
-    "bets-too-much": Found(CALLS, "holdem-4.9"),
-    "bets-below-nothing": Found(CALLS, "holdem-4.8"),
-    "never-acts": Found(CALLS, "holdem-4.15", settings=HASTY),
-    "never-joins": Found(CALLS, "holdem-3.5"),
-    "another-path": Found(CALLS, "holdem-8.3"),
-    "somebody-else": Found(CALLS, "holdem-8.8"),
-    "puts": Found(CALLS, "holdem-8.6", settings=HASTY),
-    "no-http": Found(CALLS, "holdem-1.1"),
-    "crashes": Found(CALLS, "holdem-4.1"),
-    "one-recv": Found("holdem/1.8/byte-by-byte", "holdem-1.8"),
-    "other-keys": Found(CALLS, "holdem-4.2", Outcome.NON_STRICT),
-    "looks-too-often": Found("holdem/4.15/a-slow-opponent", "holdem-9.10", Outcome.CHOICE),
-    "joins-twice": Found(CALLS, "holdem-3.7", Outcome.CHOICE),
-    "gives-up-when-busy": Found("holdem/3.15/busy-when-looking", "holdem-3.15", Outcome.CHOICE),
+FAULTY_BOTS = {
+    "text-amount": ExpectedResult(CALLS, "holdem-4.4"),
+    "float-amount": ExpectedResult(CALLS, "holdem-4.4"),
+    "no-json": ExpectedResult(CALLS, "holdem-4.4"),
+    "no-password": ExpectedResult(CALLS, "holdem-2.7"),
+    "no-user": ExpectedResult(CALLS, "holdem-2.7"),
+    "out-of-turn": ExpectedResult("holdem/4.15/a-slow-opponent", "holdem-4.13"),
+    "acts-twice": ExpectedResult("holdem/4.15/a-slow-opponent", "holdem-4.14"),
+    "raises-too-little": ExpectedResult(RAISES, "holdem-4.11"),
+    "calls-too-little": ExpectedResult(RAISES, "holdem-4.10"),
+    "bets-too-much": ExpectedResult(CALLS, "holdem-4.9"),
+    "bets-below-nothing": ExpectedResult(CALLS, "holdem-4.8"),
+    "never-acts": ExpectedResult(CALLS, "holdem-4.15", settings=SHORT_TURNS),
+    "never-joins": ExpectedResult(CALLS, "holdem-3.5"),
+    "another-path": ExpectedResult(CALLS, "holdem-8.3"),
+    "somebody-else": ExpectedResult(CALLS, "holdem-8.8"),
+    "puts": ExpectedResult(CALLS, "holdem-8.6", settings=SHORT_TURNS),
+    "no-http": ExpectedResult(CALLS, "holdem-1.1"),
+    "crashes": ExpectedResult(CALLS, "holdem-4.1"),
+    "one-recv": ExpectedResult("holdem/1.8/byte-by-byte", "holdem-1.8"),
+    "other-keys": ExpectedResult(CALLS, "holdem-4.2", Outcome.NON_STRICT),
+    "looks-too-often": ExpectedResult("holdem/4.15/a-slow-opponent", "holdem-9.10", Outcome.CHOICE),
+    "joins-twice": ExpectedResult(CALLS, "holdem-3.7", Outcome.CHOICE),
+    "gives-up-when-busy": ExpectedResult("holdem/3.15/busy-when-looking", "holdem-3.15", Outcome.CHOICE),
 }
 
 
-@pytest.mark.parametrize("habit", sampled(ROGUES, 3))
-def test_a_bot_that_breaks_a_rule_is_found_by_its_clause(habit: str) -> None:
-    found = ROGUES[habit]
-    (result,) = check(habit, found.case, settings=found.settings, timeout=4.0)
-    assert result.outcome is found.outcome, result
+@pytest.mark.parametrize("habit", sampled(FAULTY_BOTS, 3))
+def test_faulty_bot_fails_by_its_clause(habit: str) -> None:
+    expected = FAULTY_BOTS[habit]
+    (result,) = check(habit, expected.case, settings=expected.settings, timeout=4.0)
+    assert result.outcome is expected.outcome, result
     if result.failure is not None:
-        assert result.failure.clause == found.clause
-        assert result.dialogue or found.clause == "holdem-1.1"
+        assert result.failure.clause == expected.clause
+        assert result.dialogue or expected.clause == "holdem-1.1"
         assert len(result.dialogue) <= 6
 
 
-def test_a_departure_that_is_tolerated_fails_when_the_run_is_strict() -> None:
+def test_tolerated_deviation_fails_when_strict() -> None:
     (result,) = check("other-keys", CALLS, strict=True)
     assert result.failure is not None
     assert result.failure.clause == "holdem-4.2"

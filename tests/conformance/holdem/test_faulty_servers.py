@@ -7,41 +7,41 @@ import pytest
 
 from croupier.conformance.holdem import check_server, server_cases
 from croupier.conformance.results import Outcome, Result
-from tests.conformance.holdem.faulty_programs import ROGUES, Rogue, opened
+from tests.conformance.holdem.faulty_programs import FAULTY_SERVERS, FaultyServer, open_faulty_server
 from tests.sampling import sampled
 
 CASES = [case for case in server_cases() if not case.wait_seconds and case.dialect != "hspe-go"]
 
 
-def check(rogue: Rogue, *, whole: bool, seed: int = 1) -> tuple[Result, ...]:
-    """What comes of a rogue: in the cases about its clauses, or in all of them."""
-    cases = CASES if whole else [case for case in CASES if case.clause in rogue.clauses]
+def check(faulty: FaultyServer, *, whole: bool, seed: int = 1) -> tuple[Result, ...]:
+    """Run the cases about the faulty server's clauses, or all cases."""
+    cases = CASES if whole else [case for case in CASES if case.clause in faulty.clauses]
 
     async def main() -> tuple[Result, ...]:
-        async with opened(rogue, seed) as found:
-            return await check_server(None, *found.address, cases=cases, seed=seed)
+        async with open_faulty_server(faulty, seed) as server:
+            return await check_server(None, *server.address, cases=cases, seed=seed)
 
     return asyncio.run(main())
 
 
-@pytest.mark.parametrize("name", sampled(ROGUES, 2))
-def test_a_server_that_breaks_a_rule_is_found_by_its_clause(name: str) -> None:
-    rogue = ROGUES[name]
-    failed = [result for result in check(rogue, whole=False) if result.outcome is Outcome.FAIL]
-    assert {result.failure.clause for result in failed if result.failure} & rogue.clauses, name
+@pytest.mark.parametrize("name", sampled(FAULTY_SERVERS, 2))
+def test_faulty_server_fails_by_its_clause(name: str) -> None:
+    faulty = FAULTY_SERVERS[name]
+    failed = [result for result in check(faulty, whole=False) if result.outcome is Outcome.FAIL]
+    assert {result.failure.clause for result in failed if result.failure} & faulty.clauses, name
     assert all(0 < len(result.dialogue) <= 6 for result in failed)
 
 
-def test_there_are_rogues_enough() -> None:
-    assert len(ROGUES) >= 20
-    assert {clause for rogue in ROGUES.values() for clause in rogue.clauses} <= {
+def test_faulty_servers_cover_known_clauses() -> None:
+    assert len(FAULTY_SERVERS) >= 20
+    assert {clause for faulty in FAULTY_SERVERS.values() for clause in faulty.clauses} <= {
         clause for case in CASES for clause in case.clauses
     }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ROGUES)
-def test_among_all_cases_a_rogue_is_found_by_its_clause(name: str) -> None:
-    results = check(ROGUES[name], whole=True, seed=2)
+@pytest.mark.parametrize("name", FAULTY_SERVERS)
+def test_faulty_server_fails_by_its_clause_in_a_full_run(name: str) -> None:
+    results = check(FAULTY_SERVERS[name], whole=True, seed=2)
     clauses = Counter(result.failure.clause for result in results if result.failure)
-    assert clauses.keys() & ROGUES[name].clauses, clauses
+    assert clauses.keys() & FAULTY_SERVERS[name].clauses, clauses

@@ -1,4 +1,4 @@
-"""Patience runs out by the slowness of others, and not by ours."""
+"""StallTolerantTimeout: stalls of this process do not count."""
 
 import asyncio
 from time import sleep
@@ -8,23 +8,23 @@ import pytest
 from croupier.conformance.holdem.timeouts import TICK_SECONDS, StallTolerantTimeout
 
 
-async def waits(seconds: float, blocked: float) -> str:
-    """Wait for an answer that is there as soon as this program, which cannot run for a while, looks at it."""
+async def wait_for_result(seconds: float, blocked: float) -> str:
+    """Wait for a result that is set after the process was blocked for a while."""
     answer = asyncio.get_running_loop().create_future()
 
-    async def answers() -> None:
-        sleep(blocked)  # the whole program stands still
+    async def set_result_later() -> None:
+        sleep(blocked)  # the whole process is blocked
         await asyncio.sleep(0)
         answer.set_result("at last")
 
-    task = asyncio.create_task(answers())
+    task = asyncio.create_task(set_result_later())
     async with StallTolerantTimeout(seconds):
         found: str = await answer
     await task
     return found
 
 
-def test_patience_ends_where_nothing_comes() -> None:
+def test_timeout_expires() -> None:
     async def main() -> None:
         async with StallTolerantTimeout(0.01):
             await asyncio.Event().wait()
@@ -33,11 +33,11 @@ def test_patience_ends_where_nothing_comes() -> None:
         asyncio.run(main())
 
 
-def test_a_program_that_could_not_run_has_lost_no_patience() -> None:
-    assert asyncio.run(waits(2 * TICK_SECONDS, 5 * TICK_SECONDS)) == "at last"
+def test_stalled_time_does_not_count() -> None:
+    assert asyncio.run(wait_for_result(2 * TICK_SECONDS, 5 * TICK_SECONDS)) == "at last"
 
 
-def test_what_comes_in_time_is_not_cut_off_later() -> None:
+def test_no_timeout_after_the_block() -> None:
     async def main() -> str:
         async with StallTolerantTimeout(0.01):
             await asyncio.sleep(0)

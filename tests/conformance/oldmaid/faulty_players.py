@@ -1,4 +1,4 @@
-"""Players of Old Maid that each break one rule, the way students do: ours, with a habit."""
+"""Old Maid players that each break one rule, as students' players do: our player with a mutation."""
 
 import asyncio
 import json
@@ -29,16 +29,16 @@ from croupier.rooms.oldmaid.wire import (
 )
 
 type Effects = Sequence[Effect[Any]]
-type Habit = Callable[[Player, Event[Any], Effects], Effects]
-type Spelling = Callable[[Message, bytes], bytes]
+type Mutation = Callable[[Player, Event[Any], Effects], Effects]
+type EncodeChange = Callable[[Message, bytes], bytes]
 
 
 class Session:
-    """A player with a habit. See `Session`."""
+    """A player session with a mutation of its effects."""
 
-    def __init__(self, player: Player, habit: Habit) -> None:
+    def __init__(self, player: Player, mutation: Mutation) -> None:
         self.player = player
-        self._habit = habit
+        self._habit = mutation
 
     @property
     def deadline(self) -> float | None:
@@ -48,13 +48,13 @@ class Session:
         return self._habit(self.player, event, self.player.on(event, now))
 
 
-class Speller(Wire):
-    """A wire with a spelling of its own."""
+class MutatedWire(Wire):
+    """A wire that changes encoded messages."""
 
-    def __init__(self, wire: Wire, spelt: Spelling) -> None:
+    def __init__(self, wire: Wire, encode_change: EncodeChange) -> None:
         super().__init__("player")
         self._wire = wire
-        self._spelt = spelt
+        self._spelt = encode_change
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         return self._wire.feed(data)
@@ -63,8 +63,8 @@ class Speller(Wire):
         return self._spelt(message, self._wire.encode(message))
 
 
-class Hasty(Wire):
-    """Takes what one read brings for one message, and what is none for nothing."""
+class OneReadWire(Wire):
+    """Takes the bytes of one read as one message, and ignores what is not JSON."""
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         try:
@@ -75,14 +75,14 @@ class Hasty(Wire):
 
 
 @dataclass(frozen=True)
-class Rogue:
-    """A player with a habit: the clauses under which it is to be found, and the cases in which it is looked for."""
+class FaultyPlayer:
+    """A faulty player: the clauses that find it, and the cases to run."""
 
     name: str
     clauses: frozenset[str]
     selections: tuple[str, ...]
-    habit: Callable[[], Habit] = lambda: lambda _, __, effects: effects
-    spelt: Spelling = lambda _, data: data
+    mutation: Callable[[], Mutation] = lambda: lambda _, __, effects: effects
+    encode_change: EncodeChange = lambda _, data: data
     wire: type[Wire] = Wire
     port: int | None = None
     ends: bool = False
@@ -90,123 +90,123 @@ class Rogue:
 
 
 class Seat(RingClient):
-    """A seat of a rogue in a ring."""
+    """A ring client with a faulty player."""
 
-    def __init__(self, rogue: Rogue, config: RingConfig, options: Options) -> None:
+    def __init__(self, faulty: FaultyPlayer, config: RingConfig, options: Options) -> None:
         super().__init__(config, options, FairDealer(derive_server_seed(1, "rogue", 1)).luck)
-        self._rogue = rogue
+        self._rogue = faulty
 
     async def _start_player(self, host: str, port: int, options: Options) -> Address:
-        own = await super()._start_player(host, port, options)
-        self._endpoint.session = Session(self.player, self._rogue.habit())
-        self._endpoint.codec_factory = lambda: Speller(self._rogue.wire("player"), self._rogue.spelt)
-        return own
+        address = await super()._start_player(host, port, options)
+        self._endpoint.session = Session(self.player, self._rogue.mutation())
+        self._endpoint.codec_factory = lambda: MutatedWire(self._rogue.wire("player"), self._rogue.encode_change)
+        return address
 
 
-async def played(rogue: Rogue, values: Mapping[str, object]) -> None:
-    """Play one game, in the way of the rogue."""
-    if rogue.ends:
+async def play_faulty(faulty: FaultyPlayer, values: Mapping[str, object]) -> None:
+    """Play one game as a faulty player."""
+    if faulty.ends:
         return
-    options = Options(str(values["nick"]), rogue.port, pause=0.01, poll_seconds=0.1, retry_seconds=0.5)
-    way = RingConfig((str(values["host"]), int(str(values["port"]))))
+    options = Options(str(values["nick"]), faulty.port, pause=0.01, poll_seconds=0.1, retry_seconds=0.5)
+    config = RingConfig((str(values["host"]), int(str(values["port"]))))
     luck = FairDealer(derive_server_seed(2, "rogue", 1)).luck
-    await play_ring_games(partial(Seat, rogue, way, options), RandomBot(), luck, 1, RingTally(options.nick))
+    await play_ring_games(partial(Seat, faulty, config, options), RandomBot(), luck, 1, RingTally(options.nick))
     await asyncio.sleep(0)
 
 
-# Habits.
+# Mutations.
 
 
-def unsaid(kind: type[Message], answer: Message | None = None) -> Callable[[], Habit]:
-    """Never says something to anybody; and takes it that the table has answered this, if it was for the table."""
+def never_sends(kind: type[Message], answer: Message | None = None) -> Callable[[], Mutation]:
+    """Never sends a kind of message; pretends that the table has sent `answer`."""
 
-    def habit(player: Player, _: Event[Any], effects: Effects) -> Effects:
-        found: list[Effect[Any]] = []
+    def mutation(player: Player, _: Event[Any], effects: Effects) -> Effects:
+        changed: list[Effect[Any]] = []
         for effect in effects:
             if not isinstance(effect, Send) or not isinstance(effect.message, kind):
-                found.append(effect)
+                changed.append(effect)
             elif answer is not None:
-                found += habit(player, _, player.on(Received(TABLE, answer), 0.0))
-        return found
+                changed += mutation(player, _, player.on(Received(TABLE, answer), 0.0))
+        return changed
 
-    return lambda: habit
+    return lambda: mutation
 
 
-def instead(change: Callable[[Player, Message], Message | None]) -> Callable[[], Habit]:
-    """Says something else; None is nothing."""
+def replaces(change: Callable[[Player, Message], Message | None]) -> Callable[[], Mutation]:
+    """Sends another message instead; None sends nothing."""
 
-    def habit(player: Player, _: Event[Any], effects: Effects) -> Effects:
-        found: list[Effect[Any]] = []
+    def mutation(player: Player, _: Event[Any], effects: Effects) -> Effects:
+        changed: list[Effect[Any]] = []
         for effect in effects:
             if isinstance(effect, Send):
                 message = change(player, effect.message)
                 if message is not None:
-                    found.append(Send(effect.peer, message))
+                    changed.append(Send(effect.peer, message))
             else:
-                found.append(effect)
-        return found
+                changed.append(effect)
+        return changed
 
-    return lambda: habit
+    return lambda: mutation
 
 
-def answering(kind: type[Message], message: Message | None) -> Callable[[], Habit]:
-    """Answers a request with this, whatever it should be."""
+def answers_with(kind: type[Message], message: Message | None) -> Callable[[], Mutation]:
+    """Answers a request with `message`, whatever the right answer is."""
 
-    def habit(_: Player, event: Event[Any], effects: Effects) -> Effects:
+    def mutation(_: Player, event: Event[Any], effects: Effects) -> Effects:
         if not isinstance(event, Received) or not isinstance(event.message, kind):
             return effects
-        found: list[Effect[Any]] = []
+        changed: list[Effect[Any]] = []
         for effect in effects:
             if isinstance(effect, Send) and effect.peer == event.peer and isinstance(effect.message, Reply):
                 if message is not None:
-                    found.append(Send(effect.peer, message))
+                    changed.append(Send(effect.peer, message))
             else:
-                found.append(effect)
-        return found
+                changed.append(effect)
+        return changed
 
-    return lambda: habit
+    return lambda: mutation
 
 
-def said_too(kind: type[Message], more: Message, times: int = 1) -> Callable[[], Habit]:
-    """Says something more to the same end, behind something, the first so many times."""
+def also_sends(kind: type[Message], extra: Message, times: int = 1) -> Callable[[], Mutation]:
+    """Sends another message after a kind of message, the first `times` times."""
     left = times
 
-    def make() -> Habit:
+    def make() -> Mutation:
         left = times
 
-        def habit(_: Player, __: Event[Any], effects: Effects) -> Effects:
+        def mutation(_: Player, __: Event[Any], effects: Effects) -> Effects:
             nonlocal left
-            found: list[Effect[Any]] = []
+            changed: list[Effect[Any]] = []
             for effect in effects:
-                found.append(effect)
+                changed.append(effect)
                 if isinstance(effect, Send) and isinstance(effect.message, kind) and left:
                     left -= 1
-                    found.append(Send(effect.peer, more))
-            return found
+                    changed.append(Send(effect.peer, extra))
+            return changed
 
-        return habit
+        return mutation
 
     assert left > 0
     return make
 
 
-def never_errs() -> Habit:
-    """Says nothing where an error is due."""
+def never_errs() -> Mutation:
+    """Sends no errors."""
 
-    def habit(_: Player, __: Event[Any], effects: Effects) -> Effects:
+    def mutation(_: Player, __: Event[Any], effects: Effects) -> Effects:
         return [
             effect
             for effect in effects
             if not (isinstance(effect, Send) and isinstance(effect.message, Reply) and effect.message.result == "error")
         ]
 
-    return habit
+    return mutation
 
 
-def gives_up(clause: str) -> Callable[[], Habit]:
-    """Hangs up on everybody instead of an error."""
+def gives_up(clause: str) -> Callable[[], Mutation]:
+    """Disconnects from all peers instead of sending an error."""
 
-    def habit(player: Player, _: Event[Any], effects: Effects) -> Effects:
+    def mutation(player: Player, _: Event[Any], effects: Effects) -> Effects:
         for effect in effects:
             if (
                 isinstance(effect, Send)
@@ -216,104 +216,106 @@ def gives_up(clause: str) -> Callable[[], Habit]:
                 return player.on(Closing(), 0.0)
         return effects
 
-    return lambda: habit
+    return lambda: mutation
 
 
-def clings() -> Habit:
-    """Waits for ever for who is gone."""
+def waits_for_the_dead() -> Mutation:
+    """Waits forever for players who are gone."""
 
-    def habit(player: Player, event: Event[Any], effects: Effects) -> Effects:
+    def mutation(player: Player, event: Event[Any], effects: Effects) -> Effects:
         if isinstance(event, Left) and event.peer != TABLE:
             return [effect for effect in effects if isinstance(effect, Drop)]
         return effects
 
-    return habit
+    return mutation
 
 
-def leaves_early() -> Habit:
-    """Hangs up when it has three cards."""
+def leaves_early() -> Mutation:
+    """Disconnects with three cards."""
 
-    def habit(player: Player, _: Event[Any], effects: Effects) -> Effects:
+    def mutation(player: Player, _: Event[Any], effects: Effects) -> Effects:
         return player.on(Closing(), 0.0) if len(player.hand) == 3 else effects
 
-    return habit
+    return mutation
 
 
-def eager() -> Habit:
-    """Draws as soon as the list is there, whoever is first."""
+def draws_at_once() -> Mutation:
+    """Draws as soon as the list arrives, even if not first."""
     drawn = False
 
-    def habit(player: Player, _: Event[Any], effects: Effects) -> Effects:
+    def mutation(player: Player, _: Event[Any], effects: Effects) -> Effects:
         nonlocal drawn
         if drawn or not player.seat:
             return effects
         drawn = True
         return [*effects, Send(TABLE, Draw())]
 
-    return habit
+    return mutation
 
 
-def _another(player: Player, message: Message) -> Message:
-    """A card that he does not have, in the place of one that he gives."""
+def _give_another_card(player: Player, message: Message) -> Message:
+    """Gives a card that is not in the player's hand."""
     if isinstance(message, Reply) and message.card is not None:
         return Reply("ok", card=next(to_wire(card) for card in range(len(WIRE_CARDS)) if card not in player.hand))
     return message
 
 
-def _change(kind: type[Message], change: Callable[[Any], Message]) -> Callable[[], Habit]:
-    return instead(lambda _, message: change(message) if isinstance(message, kind) else message)
+def _change(kind: type[Message], change: Callable[[Any], Message]) -> Callable[[], Mutation]:
+    return replaces(lambda _, message: change(message) if isinstance(message, kind) else message)
 
 
-def _spelt(kind: type[Message], old: bytes, new: bytes) -> Spelling:
+def _spelt(kind: type[Message], old: bytes, new: bytes) -> EncodeChange:
     return lambda message, data: data.replace(old, new) if isinstance(message, kind) else data
 
 
-def _python(_: Message, data: bytes) -> bytes:
+def _as_python(_: Message, data: bytes) -> bytes:
     return repr(json.loads(data)).encode() + b"\n"
 
 
-def _texts(message: Message, data: bytes) -> bytes:
+def _numbers_as_text(message: Message, data: bytes) -> bytes:
     if isinstance(message, Pick | Offer):
-        said = json.loads(data)
-        return json.dumps({key: str(value) for key, value in said.items()}).encode() + b"\n"
+        value_by_key = json.loads(data)
+        return json.dumps({key: str(value) for key, value in value_by_key.items()}).encode() + b"\n"
     return data
 
 
-def _rogue(name: str, clauses: str, selections: str, **more: Any) -> Rogue:
-    return Rogue(
+def _faulty(name: str, clauses: str, selections: str, **extra: Any) -> FaultyPlayer:
+    return FaultyPlayer(
         name,
         frozenset(f"oldmaid-{clause}" for clause in clauses.split()),
         tuple(f"oldmaid/{selection}" for selection in selections.split()),
-        **more,
+        **extra,
     )
 
 
-ROGUES = (
-    _rogue("never-joins", "3.1", "3.1/joins 4.7/first", ends=True),
-    _rogue("python-dictionaries", "8.3", "4.7/first", spelt=_python),
-    _rogue("commands-in-capitals", "8.6", "4.7/first", spelt=_spelt(Draw, b"draw", b"DRAW")),
-    _rogue("numbers-as-text", "8.7", "7.2/offered", spelt=_texts),
-    _rogue("keeps-pairs", "5.11", "5.11 4.8", habit=unsaid(Discard, Reply("error", "no"))),
-    _rogue("never-out-of-cards", "7.12", "7.12", habit=unsaid(OutOfCards, OK)),
-    _rogue("out-with-cards", "7.12 6.2", "4.8", habit=said_too(Discard, OutOfCards())),
-    _rogue("passes-no-turn", "4.7", "4.7", habit=unsaid(YourTurn)),
-    _rogue("passes-twice", "4.7", "4.7", habit=said_too(YourTurn, YourTurn())),
-    _rogue("no-answer-to-a-turn", "4.8", "4.8", habit=answering(YourTurn, None)),
-    _rogue("denies-the-turn", "4.8", "4.8/your-turn", habit=answering(YourTurn, Reply("error", "no"))),
-    _rogue("draws-out-of-turn", "4.3 4.8", "4.8", habit=eager),
-    _rogue("offers-one-more", "7.2", "7.1 7.2", habit=_change(Offer, lambda offer: Offer(offer.num_cards + 1))),
-    _rogue("picks-beyond", "7.4", "7.2", habit=_change(Pick, lambda pick: Pick(pick.card_num + 60))),
-    _rogue("counts-from-one", "7.4", "7.4", habit=_change(Pick, lambda pick: Pick(pick.card_num + 1)), strict=True),
-    _rogue("never-picks", "7.2", "7.2/offered", habit=unsaid(Pick)),
-    _rogue("always-out", "7.9 7.2", "7.2", habit=answering(Offer, OUT)),
-    _rogue("never-out", "7.9", "7.9", habit=answering(Offer, OK)),
-    _rogue("gives-another-card", "7.5", "7.5 7.1", habit=instead(_another)),
-    _rogue("gives-no-card", "2.3 7.5", "7.5", habit=_change(Reply, lambda told: Reply(told.result))),
-    _rogue("never-errs", "7.6 7.7 8.6", "7.6 7.7 8.6", habit=never_errs),
-    _rogue("gives-up-on-a-wrong-pick", "7.6", "7.6", habit=gives_up("oldmaid-7.6")),
-    _rogue("gives-up-on-a-second-turn", "4.11", "4.11", habit=gives_up("oldmaid-4.11")),
-    _rogue("one-read-one-message", "1.4 4.7 4.8 3.1", "1.4", wire=Hasty),
-    _rogue("waits-for-the-dead", "9.6", "9.6/left-gone-before-ok 9.6/left-gone-before-pick", habit=clings),
-    _rogue("leaves-early", "4.7 4.8 7.8", "4.8", habit=leaves_early),
-    _rogue("does-not-listen", "3.17", "3.17 3.16", port=1),
+FAULTY_PLAYERS = (
+    _faulty("never-joins", "3.1", "3.1/joins 4.7/first", ends=True),
+    _faulty("python-dictionaries", "8.3", "4.7/first", encode_change=_as_python),
+    _faulty("commands-in-capitals", "8.6", "4.7/first", encode_change=_spelt(Draw, b"draw", b"DRAW")),
+    _faulty("numbers-as-text", "8.7", "7.2/offered", encode_change=_numbers_as_text),
+    _faulty("keeps-pairs", "5.11", "5.11 4.8", mutation=never_sends(Discard, Reply("error", "no"))),
+    _faulty("never-out-of-cards", "7.12", "7.12", mutation=never_sends(OutOfCards, OK)),
+    _faulty("out-with-cards", "7.12 6.2", "4.8", mutation=also_sends(Discard, OutOfCards())),
+    _faulty("passes-no-turn", "4.7", "4.7", mutation=never_sends(YourTurn)),
+    _faulty("passes-twice", "4.7", "4.7", mutation=also_sends(YourTurn, YourTurn())),
+    _faulty("no-answer-to-a-turn", "4.8", "4.8", mutation=answers_with(YourTurn, None)),
+    _faulty("denies-the-turn", "4.8", "4.8/your-turn", mutation=answers_with(YourTurn, Reply("error", "no"))),
+    _faulty("draws-out-of-turn", "4.3 4.8", "4.8", mutation=draws_at_once),
+    _faulty("offers-one-more", "7.2", "7.1 7.2", mutation=_change(Offer, lambda offer: Offer(offer.num_cards + 1))),
+    _faulty("picks-beyond", "7.4", "7.2", mutation=_change(Pick, lambda pick: Pick(pick.card_num + 60))),
+    _faulty("counts-from-one", "7.4", "7.4", mutation=_change(Pick, lambda pick: Pick(pick.card_num + 1)), strict=True),
+    _faulty("never-picks", "7.2", "7.2/offered", mutation=never_sends(Pick)),
+    _faulty("always-out", "7.9 7.2", "7.2", mutation=answers_with(Offer, OUT)),
+    _faulty("never-out", "7.9", "7.9", mutation=answers_with(Offer, OK)),
+    _faulty("gives-another-card", "7.5", "7.5 7.1", mutation=replaces(_give_another_card)),
+    _faulty("gives-no-card", "2.3 7.5", "7.5", mutation=_change(Reply, lambda reply: Reply(reply.result))),
+    _faulty("never-errs", "7.6 7.7 8.6", "7.6 7.7 8.6", mutation=never_errs),
+    _faulty("gives-up-on-a-wrong-pick", "7.6", "7.6", mutation=gives_up("oldmaid-7.6")),
+    _faulty("gives-up-on-a-second-turn", "4.11", "4.11", mutation=gives_up("oldmaid-4.11")),
+    _faulty("one-read-one-message", "1.4 4.7 4.8 3.1", "1.4", wire=OneReadWire),
+    _faulty(
+        "waits-for-the-dead", "9.6", "9.6/left-gone-before-ok 9.6/left-gone-before-pick", mutation=waits_for_the_dead
+    ),
+    _faulty("leaves-early", "4.7 4.8 7.8", "4.8", mutation=leaves_early),
+    _faulty("does-not-listen", "3.17", "3.17 3.16", port=1),
 )

@@ -1,4 +1,4 @@
-"""Tables of Old Maid that each break one rule, the way students do: ours, with a habit."""
+"""Old Maid tables that each break one rule, as students' tables do: our table with a mutation."""
 
 import asyncio
 import json
@@ -32,53 +32,53 @@ from croupier.rooms.oldmaid.wire import (
 from tests.net.raw_client import TIMEOUT_SECONDS
 
 type Effects = Sequence[Effect[Any]]
-type Habit = Callable[[Event[Any], Effects], Effects]
-type Spelling = Callable[[Message, bytes], bytes]
+type Mutation = Callable[[Event[Any], Effects], Effects]
+type EncodeChange = Callable[[Message, bytes], bytes]
 
 
-def dealt(number: int) -> Dealer:
+def honest_dealer(number: int) -> Dealer:
     """The dealers of an honest table."""
     return dealer_factory(lambda game: derive_server_seed(1, "oldmaid", game), shared=True)(number)
 
 
-def once(_: int) -> Dealer:
-    """Those of a table that has one deck for all games."""
-    return dealt(1)
+def single_deck_dealer(_: int) -> Dealer:
+    """The dealers of a table with one deck for all games."""
+    return honest_dealer(1)
 
 
 @dataclass(frozen=True)
-class Rogue:
-    """A table with a habit: the clauses under which it is to be found, and what is tried at it.
+class FaultyTable:
+    """A faulty table: the clauses that find it, and the cases to run.
 
-    `habit` changes what it does about an event, and `spelt` how it spells a message. It hears with `wire`.
+    `mutation` changes the effects of an event, and `encode_change` the encoded messages. The table reads with `wire`.
     """
 
     name: str
     clauses: frozenset[str]
     selection: str
-    habit: Callable[[], Habit] = lambda: lambda _, effects: effects
-    spelt: Spelling = lambda _, data: data
-    dealer: Callable[[int], Dealer] = dealt
+    mutation: Callable[[], Mutation] = lambda: lambda _, effects: effects
+    encode_change: EncodeChange = lambda _, data: data
+    dealer: Callable[[int], Dealer] = honest_dealer
     wire: type[Wire] = Wire
     house: type[House] = House
     players: int = 4
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Telling(House):
-    """Says why it refuses a discard, so that a habit can tell the reasons apart."""
+class NamesClauses(House):
+    """Names the clause in refusals of discards, so that a mutation can tell them apart."""
 
     def _refusal(self, violation: Violation) -> Answer:
         return refusal(violation)
 
 
-class Speller(Wire):
-    """A wire with a spelling of its own."""
+class MutatedWire(Wire):
+    """A wire that changes encoded messages."""
 
-    def __init__(self, wire: Wire, spelt: Spelling) -> None:
+    def __init__(self, wire: Wire, encode_change: EncodeChange) -> None:
         super().__init__("table")
         self._wire = wire
-        self._spelt = spelt
+        self._spelt = encode_change
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         return self._wire.feed(data)
@@ -87,8 +87,8 @@ class Speller(Wire):
         return self._spelt(message, self._wire.encode(message))
 
 
-class Hasty(Wire):
-    """Takes what one read brings for one message."""
+class OneReadWire(Wire):
+    """Takes the bytes of one read as one message."""
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         try:
@@ -98,15 +98,15 @@ class Hasty(Wire):
         return Wire("table").feed(data)
 
 
-class Deaf(Wire):
-    """Says nothing to what is no JSON."""
+class IgnoresInvalidJson(Wire):
+    """Ignores what is not JSON."""
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         return [one for one in super().feed(data) if not (isinstance(one, Violation) and one.clause == "oldmaid-8.3")]
 
 
-class LineByLine(Wire):
-    """A message ends with a line end, and not before."""
+class LineWire(Wire):
+    """Messages end at the end of a line only."""
 
     def __init__(self, role: Any) -> None:
         super().__init__(role)
@@ -114,16 +114,16 @@ class LineByLine(Wire):
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
         self._line += data
-        whole, end, self._line = self._line.rpartition(b"\n")
-        return super().feed(whole + end)
+        complete, end, self._line = self._line.rpartition(b"\n")
+        return super().feed(complete + end)
 
 
 class Session:
-    """A house with a habit."""
+    """A house session with a mutation of its effects."""
 
-    def __init__(self, house: House, habit: Habit) -> None:
+    def __init__(self, house: House, mutation: Mutation) -> None:
         self.house = house
-        self._habit = habit
+        self._habit = mutation
 
     @property
     def deadline(self) -> float | None:
@@ -138,36 +138,36 @@ class Session:
 
 
 @asynccontextmanager
-async def opened(rogue: Rogue) -> AsyncIterator[Address]:
-    """The table of a rogue."""
-    house = rogue.house(Settings(players=rogue.players, join_window=1.0, **rogue.settings), rogue.dealer)
-    board = SharedEndpoint(
-        Session(house, rogue.habit()),
-        lambda: Speller(wired(rogue), rogue.spelt),
+async def open_faulty_table(faulty: FaultyTable) -> AsyncIterator[Address]:
+    """Run a faulty table; yield its address."""
+    house = faulty.house(Settings(players=faulty.players, join_window=1.0, **faulty.settings), faulty.dealer)
+    endpoint = SharedEndpoint(
+        Session(house, faulty.mutation()),
+        lambda: MutatedWire(table_wire(faulty), faulty.encode_change),
         silent_logger(),
     )
     try:
-        yield await board.listen("127.0.0.1", 0)
+        yield await endpoint.listen("127.0.0.1", 0)
     finally:
-        board.halt(final=True)
+        endpoint.halt(final=True)
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            await board.wait_drained()
+            await endpoint.wait_drained()
 
 
-def wired(rogue: Rogue) -> Wire:
-    """What it hears with, in its dialect."""
-    if rogue.wire is Wire:
-        return Wire("table", dialect=rogue.settings.get("dialect", "document"))
-    return rogue.wire("table")
+def table_wire(faulty: FaultyTable) -> Wire:
+    """Return the wire that the table reads with."""
+    if faulty.wire is Wire:
+        return Wire("table", dialect=faulty.settings.get("dialect", "document"))
+    return faulty.wire("table")
 
 
-# Habits.
+# Mutations.
 
 
-def instead(request: type[Message], clause: str, answer: Message) -> Callable[[], Habit]:
-    """Answers a request otherwise that should be refused by a clause."""
+def answers_refused(request: type[Message], clause: str, answer: Message) -> Callable[[], Mutation]:
+    """Gives another answer to a request that a clause refuses."""
 
-    def habit(event: Event[Any], effects: Effects) -> Effects:
+    def mutation(event: Event[Any], effects: Effects) -> Effects:
         if not isinstance(event, Received) or not isinstance(event.message, request):
             return effects
         return [
@@ -175,17 +175,17 @@ def instead(request: type[Message], clause: str, answer: Message) -> Callable[[]
             for effect in effects
         ]
 
-    return lambda: habit
+    return lambda: mutation
 
 
 def _refuses(effect: Effect[Any]) -> bool:
     return isinstance(effect, Send) and isinstance(effect.message, Reply) and effect.message.result == "error"
 
 
-def rewritten(change: Callable[[Reply], Message]) -> Callable[[], Habit]:
-    """Answers otherwise."""
+def changes_replies(change: Callable[[Reply], Message]) -> Callable[[], Mutation]:
+    """Changes all replies."""
 
-    def habit(_: Event[Any], effects: Effects) -> Effects:
+    def mutation(_: Event[Any], effects: Effects) -> Effects:
         return [
             Send(effect.peer, change(effect.message))
             if isinstance(effect, Send) and isinstance(effect.message, Reply)
@@ -193,13 +193,13 @@ def rewritten(change: Callable[[Reply], Message]) -> Callable[[], Habit]:
             for effect in effects
         ]
 
-    return lambda: habit
+    return lambda: mutation
 
 
-def standing(change: Callable[[Standing], Standing]) -> Callable[[], Habit]:
-    """Tells the status otherwise."""
+def changes_status(change: Callable[[Standing], Standing]) -> Callable[[], Mutation]:
+    """Changes the status."""
 
-    def habit(_: Event[Any], effects: Effects) -> Effects:
+    def mutation(_: Event[Any], effects: Effects) -> Effects:
         return [
             Send(effect.peer, change(effect.message))
             if isinstance(effect, Send) and isinstance(effect.message, Standing)
@@ -207,209 +207,250 @@ def standing(change: Callable[[Standing], Standing]) -> Callable[[], Habit]:
             for effect in effects
         ]
 
-    return lambda: habit
+    return lambda: mutation
 
 
-def twice_dealt() -> Habit:
-    """Deals the first card of every game again as the tenth."""
+def deals_twice() -> Mutation:
+    """Deals the first card of every ten again as the tenth."""
     seen: list[tuple[str, str]] = []
 
-    def habit(_: Event[Any], effects: Effects) -> Effects:
-        found: list[Effect[Any]] = []
+    def mutation(_: Event[Any], effects: Effects) -> Effects:
+        changed: list[Effect[Any]] = []
         for effect in effects:
             match effect:
                 case Send(peer, Reply(card=tuple(card)) as reply):
                     seen.append(card)
-                    again = Reply(reply.result, card=seen[-10]) if len(seen) % 10 == 0 else reply
-                    found.append(Send(peer, again))
+                    repeated = Reply(reply.result, card=seen[-10]) if len(seen) % 10 == 0 else reply
+                    changed.append(Send(peer, repeated))
                 case _:
-                    found.append(effect)
-        return found
+                    changed.append(effect)
+        return changed
 
-    return habit
+    return mutation
 
 
-def hangs_up() -> Habit:
-    """Hangs up on whoever is told an error."""
+def hangs_up() -> Mutation:
+    """Disconnects from a client after an error."""
 
-    def habit(_: Event[Any], effects: Effects) -> Effects:
+    def mutation(_: Event[Any], effects: Effects) -> Effects:
         return [
             more
             for effect in effects
             for more in ([effect, Drop(effect.peer)] if _refuses(effect) else [effect])  # type: ignore[union-attr]
         ]
 
-    return habit
+    return mutation
 
 
-def greets() -> Habit:
-    """Tells who joins that he has to wait."""
+def greets() -> Mutation:
+    """Answers a join with "wait"."""
 
-    def habit(event: Event[Any], effects: Effects) -> Effects:
+    def mutation(event: Event[Any], effects: Effects) -> Effects:
         if isinstance(event, Received) and isinstance(event.message, Join) and not effects:
             return [Send(event.peer, Reply("ok", "wait"))]
         return effects
 
-    return habit
+    return mutation
 
 
-def silent_errors() -> Habit:
-    """Answers nothing where an error is due."""
+def silent_errors() -> Mutation:
+    """Sends no errors."""
 
-    def habit(_: Event[Any], effects: Effects) -> Effects:
+    def mutation(_: Event[Any], effects: Effects) -> Effects:
         return [effect for effect in effects if not _refuses(effect)]
 
-    return habit
+    return mutation
 
 
-class Ghostly(House):
-    """Never hears that somebody has left who has joined."""
+class IgnoresDisconnects(House):
+    """Ignores disconnects of players who have joined."""
 
     def on(self, event: Event[Message], now: float) -> Effects:
         return () if isinstance(event, Left) and self._clients[event.peer].nick else super().on(event, now)
 
 
-def crashes() -> Habit:
-    """Hangs up on everybody when the status is asked for."""
+def crashes() -> Mutation:
+    """Disconnects a client that requests the status."""
 
-    def habit(event: Event[Any], effects: Effects) -> Effects:
+    def mutation(event: Event[Any], effects: Effects) -> Effects:
         if isinstance(event, Received) and isinstance(event.message, Status):
             return [Drop(event.peer)]
         return effects
 
-    return habit
+    return mutation
 
 
-def never_answers() -> Habit:
-    """Listens, and that is all."""
+def never_answers() -> Mutation:
+    """Sends nothing."""
     return lambda _, effects: [effect for effect in effects if not isinstance(effect, Send)]
 
 
-def early(message: Message, data: bytes) -> bytes:
-    """Calls the ace of spades the last card."""
+def early_last_card(message: Message, data: bytes) -> bytes:
+    """Announces the ace of spades as the last card."""
     if isinstance(message, Reply) and message.card == ("A", "spades"):
         return data.replace(b'"ok"', b'"last_card"')
     return data
 
 
-def rotated() -> Habit:
-    """Gives everybody a list that begins with somebody else."""
-    turn = 0
+def rotates_lists() -> Mutation:
+    """Sends each player a list that begins with another player."""
+    list_count = 0
 
-    def habit(_: Event[Any], effects: Effects) -> Effects:
-        nonlocal turn
-        found: list[Effect[Any]] = []
+    def mutation(_: Event[Any], effects: Effects) -> Effects:
+        nonlocal list_count
+        changed: list[Effect[Any]] = []
         for effect in effects:
             match effect:
                 case Send(peer, Reply(players=tuple(players)) as reply):
-                    turn += 1
-                    at = turn % len(players)
-                    found.append(Send(peer, Reply(reply.result, players=(*players[at:], *players[:at]))))
+                    list_count += 1
+                    offset = list_count % len(players)
+                    changed.append(Send(peer, Reply(reply.result, players=(*players[offset:], *players[:offset]))))
                 case _:
-                    found.append(effect)
-        return found
+                    changed.append(effect)
+        return changed
 
-    return habit
+    return mutation
 
 
-def _python(_: Message, data: bytes) -> bytes:
+def _as_python(_: Message, data: bytes) -> bytes:
     return repr(json.loads(data)).encode() + b"\n"
 
 
-def _quoted(_: Message, data: bytes) -> bytes:
+def _printed_quotes(_: Message, data: bytes) -> bytes:
     return data.decode().replace('"', "“").encode()
 
 
-def _framed(_: Message, data: bytes) -> bytes:
+def _length_prefix(_: Message, data: bytes) -> bytes:
     return b"%d " % len(data) + data
 
 
-def _spelt(old: bytes, new: bytes) -> Spelling:
+def _spelt(old: bytes, new: bytes) -> EncodeChange:
     return lambda message, data: data.replace(old, new) if isinstance(message, Reply) and message.card else data
 
 
-def _numbers(message: Message, data: bytes) -> bytes:
+def _numeric_values(message: Message, data: bytes) -> bytes:
     if isinstance(message, Reply) and message.card and message.card[0].isdigit():
         return data.replace(b'"%b"' % message.card[0].encode(), message.card[0].encode())
     return data
 
 
-def _listed(change: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Callable[[], Habit]:
+def _changes_list(change: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Callable[[], Mutation]:
     def changed(reply: Reply) -> Message:
         return reply if reply.players is None else Reply(reply.result, players=change(reply.players))
 
-    return rewritten(changed)
+    return changes_replies(changed)
 
 
-def _bare(message: Message, data: bytes) -> bytes:
+def _bare_ok(message: Message, data: bytes) -> bytes:
     return b'{"result":"ok"}\n' if message == DISCARD_OK else data
 
 
-def _braces(message: Message, data: bytes) -> bytes:
+def _nicks_in_braces(message: Message, data: bytes) -> bytes:
     if not isinstance(message, Standing):
         return data
     names = ", ".join(json.dumps(nick) for nick in message.outside)
     return f'{{"in": {json.dumps(message.inside)}, "out": {{{names}}}}}\n'.encode()
 
 
-def _error(message: Message, data: bytes) -> bytes:
+def _capital_ok(message: Message, data: bytes) -> bytes:
     return data.replace(b'"ok"', b'"OK"') if isinstance(message, Reply) else data
 
 
-def _missing(message: Message, data: bytes) -> bytes:
+def _without_card(message: Message, data: bytes) -> bytes:
     return b'{"result":"ok"}\n' if isinstance(message, Reply) and message.card else data
 
 
-def _rogue(name: str, clauses: str, selection: str, **more: Any) -> Rogue:
-    return Rogue(name, frozenset(f"oldmaid-{clause}" for clause in clauses.split()), f"oldmaid/{selection}", **more)
+def _faulty(name: str, clauses: str, selection: str, **more: Any) -> FaultyTable:
+    return FaultyTable(
+        name, frozenset(f"oldmaid-{clause}" for clause in clauses.split()), f"oldmaid/{selection}", **more
+    )
 
 
-ROGUES = (
-    _rogue("python-dictionaries", "1.3", "4.2", spelt=_python),
-    _rogue("printed-quotes", "1.3", "4.2", spelt=_quoted),
-    _rogue("length-before", "1.3", "4.2", spelt=_framed),
-    _rogue("capital-results", "2.3", "4.2", spelt=_error),
-    _rogue("no-card", "2.3", "4.2", spelt=_missing),
-    _rogue("card-twice", "4.1", "4.1", habit=twice_dealt),
-    _rogue("capital-suits", "2.4", "2.4", spelt=_spelt(b"spades", b"Spades")),
-    _rogue("ten-is-t", "2.4", "2.4", spelt=_spelt(b'"10"', b'"T"')),
-    _rogue("values-are-numbers", "2.4", "2.4", spelt=_numbers),
-    _rogue("old-maid-is-joker", "2.4", "2.4", spelt=_spelt(b'["joker","maid"]', b'["joker","joker"]')),
-    _rogue("never-last-card", "4.4", "4.4", spelt=_spelt(b"last_card", b"ok")),
-    _rogue("last-card-early", "4.4", "4.4", spelt=early),
-    _rogue("same-deck", "4.1", "4.1", dealer=once),
-    _rogue("draws-out-of-order", "4.3", "4.3", habit=instead(Draw, "oldmaid-4.3", Reply("ok", card=("3", "spades")))),
-    _rogue("draws-for-ever", "4.5", "4.5", habit=instead(Draw, "oldmaid-4.5", Reply("ok", card=("3", "spades")))),
-    _rogue("any-two-cards", "5.3", "5.3", habit=instead(Discard, "oldmaid-5.3", DISCARD_OK)),
-    _rogue("pairs-with-the-joker", "5.1 5.3", "5.1", habit=instead(Discard, "oldmaid-5.3", DISCARD_OK)),
-    _rogue("any-spelling", "5.4", "5.4", habit=instead(Discard, "oldmaid-5.4", DISCARD_OK)),
-    _rogue("throws-twice", "5.5", "5.5", habit=instead(Discard, "oldmaid-5.5", DISCARD_OK), house=Telling),
-    _rogue("throws-from-the-deck", "5.6", "5.6", habit=instead(Discard, "oldmaid-5.6", DISCARD_OK), house=Telling),
-    _rogue("throws-of-others", "5.7", "5.7", habit=instead(Discard, "oldmaid-5.7", DISCARD_OK), house=Telling),
-    _rogue("no-message", "2.3", "5.2", spelt=_bare),
-    _rogue("out-at-any-time", "6.2", "6.2", habit=instead(OutOfCards, "oldmaid-6.2", OK)),
-    _rogue("out-twice", "6.3", "6.3", habit=instead(OutOfCards, "oldmaid-6.3", OK)),
-    _rogue("out-in-braces", "1.3 2.3", "6.5", spelt=_braces),
-    _rogue("winner-last", "6.6", "6.6", habit=standing(lambda told: Standing(told.inside, told.outside[::-1]))),
-    _rogue("in-forgets-one", "6.5", "6.5", habit=standing(lambda told: Standing(told.inside[1:], told.outside))),
-    _rogue("nicks-twice", "3.8", "3.8", habit=instead(Join, "oldmaid-3.8", Reply("ok"))),
-    _rogue("lists-differ", "3.2", "3.2", habit=rotated),
-    _rogue("lists-backwards", "3.3", "3.3", habit=_listed(lambda players: players[::-1])),
-    _rogue(
-        "lists-its-own-port", "3.4", "3.4", habit=_listed(lambda all_: tuple(((a[0], 9898), nick) for a, nick in all_))
+FAULTY_TABLES = (
+    _faulty("python-dictionaries", "1.3", "4.2", encode_change=_as_python),
+    _faulty("printed-quotes", "1.3", "4.2", encode_change=_printed_quotes),
+    _faulty("length-before", "1.3", "4.2", encode_change=_length_prefix),
+    _faulty("capital-results", "2.3", "4.2", encode_change=_capital_ok),
+    _faulty("no-card", "2.3", "4.2", encode_change=_without_card),
+    _faulty("card-twice", "4.1", "4.1", mutation=deals_twice),
+    _faulty("capital-suits", "2.4", "2.4", encode_change=_spelt(b"spades", b"Spades")),
+    _faulty("ten-is-t", "2.4", "2.4", encode_change=_spelt(b'"10"', b'"T"')),
+    _faulty("values-are-numbers", "2.4", "2.4", encode_change=_numeric_values),
+    _faulty("old-maid-is-joker", "2.4", "2.4", encode_change=_spelt(b'["joker","maid"]', b'["joker","joker"]')),
+    _faulty("never-last-card", "4.4", "4.4", encode_change=_spelt(b"last_card", b"ok")),
+    _faulty("last-card-early", "4.4", "4.4", encode_change=early_last_card),
+    _faulty("same-deck", "4.1", "4.1", dealer=single_deck_dealer),
+    _faulty(
+        "draws-out-of-order",
+        "4.3",
+        "4.3",
+        mutation=answers_refused(Draw, "oldmaid-4.3", Reply("ok", card=("3", "spades"))),
     ),
-    _rogue("says-wait", "2.3 3.2 3.15", "3.2", habit=greets),
-    _rogue("hangs-up-on-errors", "8.1 2.9", "4.3", habit=hangs_up),
-    _rogue("silent-errors", "4.3", "4.3", habit=silent_errors),
-    _rogue("silent-on-garbage", "8.3", "8.3", wire=Deaf),
-    _rogue("one-read-one-message", "1.4", "1.4", wire=Hasty),
-    _rogue("wants-line-ends", "1.3", "1.3", wire=LineByLine),
-    _rogue("draws-without-a-game", "4.6", "4.6", habit=instead(Draw, "oldmaid-4.6", Reply("ok", card=("3", "spades")))),
-    _rogue("never-sees-who-leaves", "9.1 9.2", "9.1", house=Ghostly),
-    _rogue("waits-for-the-dead", "9.2", "9.2", house=Ghostly),
-    _rogue("seats-the-dead", "3.12 3.8", "3.12", house=Ghostly),
-    _rogue("crashes", "6.7 6.5", "6.5", habit=crashes),
-    _rogue("never-answers", "3.10 3.2", "3.1", habit=never_answers),
-    _rogue("joins-in-a-game", "3.14", "3.14", habit=instead(Join, "oldmaid-3.14", OK)),
+    _faulty(
+        "draws-for-ever", "4.5", "4.5", mutation=answers_refused(Draw, "oldmaid-4.5", Reply("ok", card=("3", "spades")))
+    ),
+    _faulty("any-two-cards", "5.3", "5.3", mutation=answers_refused(Discard, "oldmaid-5.3", DISCARD_OK)),
+    _faulty("pairs-with-the-joker", "5.1 5.3", "5.1", mutation=answers_refused(Discard, "oldmaid-5.3", DISCARD_OK)),
+    _faulty("any-spelling", "5.4", "5.4", mutation=answers_refused(Discard, "oldmaid-5.4", DISCARD_OK)),
+    _faulty(
+        "throws-twice", "5.5", "5.5", mutation=answers_refused(Discard, "oldmaid-5.5", DISCARD_OK), house=NamesClauses
+    ),
+    _faulty(
+        "throws-from-the-deck",
+        "5.6",
+        "5.6",
+        mutation=answers_refused(Discard, "oldmaid-5.6", DISCARD_OK),
+        house=NamesClauses,
+    ),
+    _faulty(
+        "throws-of-others",
+        "5.7",
+        "5.7",
+        mutation=answers_refused(Discard, "oldmaid-5.7", DISCARD_OK),
+        house=NamesClauses,
+    ),
+    _faulty("no-message", "2.3", "5.2", encode_change=_bare_ok),
+    _faulty("out-at-any-time", "6.2", "6.2", mutation=answers_refused(OutOfCards, "oldmaid-6.2", OK)),
+    _faulty("out-twice", "6.3", "6.3", mutation=answers_refused(OutOfCards, "oldmaid-6.3", OK)),
+    _faulty("out-in-braces", "1.3 2.3", "6.5", encode_change=_nicks_in_braces),
+    _faulty(
+        "winner-last",
+        "6.6",
+        "6.6",
+        mutation=changes_status(lambda status: Standing(status.inside, status.outside[::-1])),
+    ),
+    _faulty(
+        "in-forgets-one",
+        "6.5",
+        "6.5",
+        mutation=changes_status(lambda status: Standing(status.inside[1:], status.outside)),
+    ),
+    _faulty("nicks-twice", "3.8", "3.8", mutation=answers_refused(Join, "oldmaid-3.8", Reply("ok"))),
+    _faulty("lists-differ", "3.2", "3.2", mutation=rotates_lists),
+    _faulty("lists-backwards", "3.3", "3.3", mutation=_changes_list(lambda players: players[::-1])),
+    _faulty(
+        "lists-its-own-port",
+        "3.4",
+        "3.4",
+        mutation=_changes_list(lambda all_: tuple(((a[0], 9898), nick) for a, nick in all_)),
+    ),
+    _faulty("says-wait", "2.3 3.2 3.15", "3.2", mutation=greets),
+    _faulty("hangs-up-on-errors", "8.1 2.9", "4.3", mutation=hangs_up),
+    _faulty("silent-errors", "4.3", "4.3", mutation=silent_errors),
+    _faulty("silent-on-garbage", "8.3", "8.3", wire=IgnoresInvalidJson),
+    _faulty("one-read-one-message", "1.4", "1.4", wire=OneReadWire),
+    _faulty("wants-line-ends", "1.3", "1.3", wire=LineWire),
+    _faulty(
+        "draws-without-a-game",
+        "4.6",
+        "4.6",
+        mutation=answers_refused(Draw, "oldmaid-4.6", Reply("ok", card=("3", "spades"))),
+    ),
+    _faulty("never-sees-who-leaves", "9.1 9.2", "9.1", house=IgnoresDisconnects),
+    _faulty("waits-for-the-dead", "9.2", "9.2", house=IgnoresDisconnects),
+    _faulty("seats-the-dead", "3.12 3.8", "3.12", house=IgnoresDisconnects),
+    _faulty("crashes", "6.7 6.5", "6.5", mutation=crashes),
+    _faulty("never-answers", "3.10 3.2", "3.1", mutation=never_answers),
+    _faulty("joins-in-a-game", "3.14", "3.14", mutation=answers_refused(Join, "oldmaid-3.14", OK)),
 )
-"""Every rogue. `5.1` and `5.3` are told apart by the joker alone."""
+"""The faulty tables. `5.1` and `5.3` differ only in the joker."""

@@ -1,4 +1,4 @@
-"""Players in this process, as programs under test: ours, one of another make, and those with a habit."""
+"""Players as tasks of this process: ours, an independent one, and faulty ones."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
@@ -16,8 +16,8 @@ from tests.clients.independent_player import IndependentPlayer
 type Main = Callable[[Mapping[str, object]], Coroutine[Any, Any, None]]
 
 
-class Process:
-    """A player that runs as a task: what ends it is told as its errors."""
+class TaskProgram:
+    """A player that runs as a task; its exception serves as standard error."""
 
     def __init__(self, main: Coroutine[Any, Any, None]) -> None:
         self._task = asyncio.get_running_loop().create_task(main)
@@ -42,24 +42,24 @@ class Process:
             await asyncio.wait([self._task], timeout=5)
 
 
-def started(main: Main) -> StartProgram:
-    """What starts such a player."""
+def start_as_task(main: Main) -> StartProgram:
+    """Return a function that starts a player as a task."""
 
-    async def start(values: Mapping[str, object]) -> Process:
-        return Process(main(values))
+    async def start(values: Mapping[str, object]) -> TaskProgram:
+        return TaskProgram(main(values))
 
     return start
 
 
-async def ours(values: Mapping[str, object], *, seed: int = 1, dialect: str = "document") -> None:
-    """Our player, in haste."""
+async def our_player(values: Mapping[str, object], *, seed: int = 1, dialect: str = "document") -> None:
+    """Our player with short pauses."""
     options = Options(str(values["nick"]), pause=0.01, poll_seconds=0.1, retry_seconds=1.0, dialect=dialect)
     luck = FairDealer(derive_server_seed(seed, "player", 1)).luck
     tally = RingTally(options.nick)
-    way = RingConfig((str(values["host"]), int(str(values["port"]))))
-    await play_ring_games(partial(RingClient, way, options, luck), RandomBot(), luck, 1, tally)
+    config = RingConfig((str(values["host"]), int(str(values["port"]))))
+    await play_ring_games(partial(RingClient, config, options, luck), RandomBot(), luck, 1, tally)
 
 
-async def stranger(values: Mapping[str, object], *, chop: int = 3) -> None:
-    """The player of another make."""
+async def independent_player(values: Mapping[str, object], *, chop: int = 3) -> None:
+    """The independent player."""
     await IndependentPlayer((str(values["host"]), int(str(values["port"]))), str(values["nick"]), chop).play()

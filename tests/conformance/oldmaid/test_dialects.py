@@ -1,4 +1,4 @@
-"""Spellings: what programs write otherwise is read as what it means, told in words, and nothing else is touched."""
+"""Dialects of Old Maid programs are detected, named and undone; valid messages are unchanged."""
 
 import pytest
 from hypothesis import given
@@ -21,7 +21,7 @@ ERROR = '{"result":"error","message":"no reason is given"}'
 THROWN = '{"result":"ok","message":"ok"}'
 PAIR = '{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_cards":"false"}'
 
-HABITS = [
+SAMPLES = [
     ("json.dumps", "{'result': 'ok', 'card': ('10', 'spades')}", CARD),
     ("quotes of the printed document", CARD.replace('"', "“"), CARD),
     (
@@ -64,48 +64,52 @@ HABITS = [
     ("spells its keys otherwise", '{"cmd":"offer","numCards":3}', '{"cmd":"offer","num_cards":3}'),
 ]
 
-habits = pytest.mark.parametrize(("words", "said", "meant"), HABITS, ids=[f"{n}-{h[0]}" for n, h in enumerate(HABITS)])
+samples = pytest.mark.parametrize(
+    ("words", "text", "interpreted"), SAMPLES, ids=[f"{n}-{h[0]}" for n, h in enumerate(SAMPLES)]
+)
 
 
-def spelling(words: str) -> JsonDialect:
-    (found,) = (each for each in DIALECTS if words in each.description)
+def find_dialect(words: str) -> JsonDialect:
+    (found,) = (dialect for dialect in DIALECTS if words in dialect.description)
     return found
 
 
-def side(meant: str) -> WireRole:
-    """Who is told this."""
-    found = Wire("table").feed(meant.encode() + b"\n")
-    return "table" if not isinstance(found[0], Violation) and "cmd" in meant else "player"
+def receiver_role(interpreted: str) -> WireRole:
+    """The role that receives this message."""
+    found = Wire("table").feed(interpreted.encode() + b"\n")
+    return "table" if not isinstance(found[0], Violation) and "cmd" in interpreted else "player"
 
 
-@habits
-def test_what_is_spelt_otherwise_is_read_as_what_it_means_and_told_in_words(words: str, said: str, meant: str) -> None:
-    assert decode(spelling(words).read(said.encode())) == decode(meant)
-    heard = MessageReader(side(meant)).feed(said.encode() + b"\n")
-    cause = likely_spelling(side(meant), heard[0])
+@samples
+def test_dialect_is_named_and_undone(words: str, text: str, interpreted: str) -> None:
+    assert decode(find_dialect(words).read(text.encode())) == decode(interpreted)
+    read_messages = MessageReader(receiver_role(interpreted)).feed(text.encode() + b"\n")
+    cause = likely_spelling(receiver_role(interpreted), read_messages[0])
     assert cause.startswith("it ")
     found = dialect_from_cause(cause, DIALECTS)
     assert found is not None
-    assert decode(found.read(said.encode())) == decode(meant)
+    assert decode(found.read(text.encode())) == decode(interpreted)
 
 
-def test_every_spelling_has_a_habit_or_a_test_of_its_own() -> None:
+def test_every_dialect_has_a_sample() -> None:
     own = ("a length before", "a NUL behind", "no reason", 'without the message "ok"')
-    told = [words for words, *_ in HABITS] + [*own]
-    assert [each.description for each in DIALECTS if not any(words in each.description for words in told)] == []
+    covered = [words for words, *_ in SAMPLES] + [*own]
+    assert [
+        dialect.description for dialect in DIALECTS if not any(words in dialect.description for words in covered)
+    ] == []
 
 
-@pytest.mark.parametrize("each", DIALECTS, ids=lambda each: each.description)
-def test_what_is_spelt_as_it_should_be_is_not_touched(each: JsonDialect) -> None:
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.description)
+def test_valid_messages_are_unchanged(dialect: JsonDialect) -> None:
     for message in VOCABULARY:
         data = JSON_ENCODER.encode(message)
-        assert each.read(data) == data
+        assert dialect.read(data) == data
 
 
 @given(st.text(max_size=60))
-def test_no_text_whatever_is_too_much_for_a_spelling(said: str) -> None:
-    for each in DIALECTS:
-        each.read(said.encode(errors="surrogateescape") if said.isprintable() else b'{"card":' + repr(said).encode())
+def test_any_text_can_be_read(text: str) -> None:
+    for dialect in DIALECTS:
+        dialect.read(text.encode(errors="surrogateescape") if text.isprintable() else b'{"card":' + repr(text).encode())
 
 
 @given(
@@ -116,45 +120,45 @@ def test_no_text_whatever_is_too_much_for_a_spelling(said: str) -> None:
     ),
     st.sampled_from(["card", "cards", "players", "result", "status", "cmd", "command", "in", "out", "port", "message"]),
 )
-def test_no_value_whatever_is_too_much_for_a_spelling(value: object, key: str) -> None:
+def test_any_value_can_be_read(value: object, key: str) -> None:
     data = JSON_ENCODER.encode({key: value, "in": value, "out": []})
-    for each in DIALECTS:
-        each.read(data)
+    for dialect in DIALECTS:
+        dialect.read(data)
 
 
-def test_a_bare_ok_means_that_a_discard_is_taken_and_nothing_else() -> None:
-    bare = spelling('without the message "ok"')
+def test_bare_ok_is_completed_for_discards_only() -> None:
+    dialect = find_dialect('without the message "ok"')
     discard = Discard((("3", "spades"), ("3", "clubs")))
-    assert decode(bare.read(b'{"result":"ok"}', discard)) == {"result": "ok", "message": "ok"}
-    assert bare.read(b'{"result":"ok"}') == b'{"result":"ok"}'
+    assert decode(dialect.read(b'{"result":"ok"}', discard)) == {"result": "ok", "message": "ok"}
+    assert dialect.read(b'{"result":"ok"}') == b'{"result":"ok"}'
 
 
-def test_an_error_without_a_reason_is_read_as_one() -> None:
-    assert decode(spelling("no reason").read(b'{"result":"error"}')) == decode(ERROR)
+def test_error_without_reason() -> None:
+    assert decode(find_dialect("no reason").read(b'{"result":"error"}')) == decode(ERROR)
 
 
-def test_two_spellings_at_the_same_time_are_told_and_named() -> None:
-    said = b'{"result":"OK","card":["10","Spades"]}'
-    (heard,) = MessageReader("player").feed(said)
-    cause = likely_spelling("player", heard)
+def test_two_dialects_at_once() -> None:
+    text = b'{"result":"OK","card":["10","Spades"]}'
+    (read_messages,) = MessageReader("player").feed(text)
+    cause = likely_spelling("player", read_messages)
     assert cause == "it writes its results in capitals, and it writes suits in capitals"
-    both = dialect_from_cause(cause, DIALECTS)
-    assert both is not None
-    assert decode(both.read(said)) == decode(CARD)
+    combined = dialect_from_cause(cause, DIALECTS)
+    assert combined is not None
+    assert decode(combined.read(text)) == decode(CARD)
     assert dialect_from_cause("it does something else", DIALECTS) is None
 
 
-def test_what_is_right_has_no_cause_and_what_nobody_knows_has_none_either() -> None:
+def test_valid_and_unknown_messages_have_no_cause() -> None:
     (right,) = MessageReader("player").feed(CARD.encode())
     assert likely_spelling("player", right) == ""
     assert likely_cause(b"hello\n", DIALECTS, lambda _: False) == ""
 
 
-# As it comes.
+# Streams.
 
 
-def heard(ear: MessageReader, said: bytes, cut: int) -> list[Message | Violation]:
-    return [one.message for at in range(0, len(said), cut) for one in ear.feed(said[at : at + cut])]
+def read_messages(reader: MessageReader, text: bytes, cut: int) -> list[Message | Violation]:
+    return [one.message for at in range(0, len(text), cut) for one in reader.feed(text[at : at + cut])]
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 1000])
@@ -168,26 +172,26 @@ def heard(ear: MessageReader, said: bytes, cut: int) -> list[Message | Violation
         ("json.dumps", lambda data: repr(decode(data)).encode()),
     ],
 )
-def test_however_it_is_cut_a_stream_is_read_by_its_spelling(words: str, frame: object, cut: int) -> None:
+def test_stream_is_read_in_any_pieces(words: str, frame: object, cut: int) -> None:
     answers = [one for one in VOCABULARY if not isinstance(Wire("player").feed(JSON_ENCODER.encode(one))[0], Violation)]
     assert callable(frame)
-    said = b"".join(frame(JSON_ENCODER.encode(message)) for message in answers)
-    assert heard(MessageReader("player", detected_dialect=spelling(words)), said, cut) == answers
+    text = b"".join(frame(JSON_ENCODER.encode(message)) for message in answers)
+    assert read_messages(MessageReader("player", detected_dialect=find_dialect(words)), text, cut) == answers
 
 
-def test_what_stands_before_a_message_is_told_with_it_and_nothing_is_lost() -> None:
-    said = b'38 {"result":"ok","card":["10","spades"]}\n'
-    found = MessageReader("player", detected_dialect=spelling("a length before")).feed(said)
-    assert [one.data for one in found] == [said[:-1]]
+def test_prefix_belongs_to_the_message() -> None:
+    text = b'38 {"result":"ok","card":["10","spades"]}\n'
+    found = MessageReader("player", detected_dialect=find_dialect("a length before")).feed(text)
+    assert [one.data for one in found] == [text[:-1]]
     assert found[0].json_object["card"] == ["10", "spades"]
-    plain = MessageReader("player").feed(said)
-    assert [one.data for one in plain] == [b"38 ", said[3:-1]]
+    plain = MessageReader("player").feed(text)
+    assert [one.data for one in plain] == [b"38 ", text[3:-1]]
     assert likely_spelling("player", plain[0]) == "it sends a length before its messages: nothing frames them"
 
 
-def test_an_answer_may_mean_something_by_what_was_asked() -> None:
-    ear = MessageReader("player", detected_dialect=spelling('without the message "ok"'))
-    ear.expect_answer(Violation("oldmaid-8.5", "", ""))
-    ear.expect_answer(Discard((("3", "spades"), ("3", "clubs"))))
-    found = ear.feed(b'{"result":"error","message":"no"}{"result":"ok"}{"result":"ok"}')
+def test_reading_depends_on_the_request() -> None:
+    reader = MessageReader("player", detected_dialect=find_dialect('without the message "ok"'))
+    reader.expect_answer(Violation("oldmaid-8.5", "", ""))
+    reader.expect_answer(Discard((("3", "spades"), ("3", "clubs"))))
+    found = reader.feed(b'{"result":"error","message":"no"}{"result":"ok"}{"result":"ok"}')
     assert [str(one.message) for one in found] == ['{"result":"error","message":"no"}', THROWN, '{"result":"ok"}']

@@ -1,6 +1,6 @@
-"""Programs of students, in plain Python: honest ones, and rogues that each break one rule.
+"""Programs as students would write them, in plain Python: correct ones, and variants that each break one rule.
 
-Each is a process of its own that speaks on a real socket. `command` is the line that starts one; servers take `{port}`,
+Each runs as a process and uses a real socket. `command` returns the command that starts one; servers take `{port}`,
 clients `{host}` and `{port}`.
 """
 
@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent
 
 
 def command(room: str, role: str, habit: str = "honest", *flags: object) -> str:
-    """The command line of a program: `command("kuhn", "client", "quotes")`."""
-    words = [sys.executable, "-I", "-S", str(FOLDER / f"{room}_{role}.py")]
-    words += ["{host}", "{port}"] if role == "client" else ["{port}"]
-    return " ".join([*map(shlex.quote, words[:4]), *words[4:], "--habit", habit, *map(str, flags)])
+    """Return the command of a program: `command("kuhn", "client", "quotes")`."""
+    parts = [sys.executable, "-I", "-S", str(FOLDER / f"{room}_{role}.py")]
+    parts += ["{host}", "{port}"] if role == "client" else ["{port}"]
+    return " ".join([*map(shlex.quote, parts[:4]), *parts[4:], "--habit", habit, *map(str, flags)])

@@ -1,8 +1,8 @@
-"""A student's client of blackjack, in plain Python, with a habit.
+"""A student's client of blackjack, in plain Python; `--habit` makes it break one rule.
 
     python -I -S blackjack_client.py HOST PORT [--habit NAME] [--games N] [--seed N]
 
-It bets ten coins or what it has, hits below a total of its liking, surrenders now and then, and says STP in the end.
+It bets ten coins or what it has, hits below a random total, surrenders now and then, and sends STP at the end.
 """
 
 import os
@@ -12,9 +12,9 @@ import struct
 import sys
 import time
 
-LONG = 600.0
+HANG_SECONDS = 600.0
 
-SPELT = {
+MUTATIONS = {
     "quotes": lambda data: b'"' + data + b'"',
     "newline": lambda data: data + b"\r\n",
     "lower-case": bytes.lower,
@@ -33,7 +33,7 @@ SPELT = {
     "http": lambda data: b"GET / HTTP/1.1\r\n\r\n" if data == b"PLY" else data,
     "complains": lambda data: b"ERR\0\0\x01\x94" + data if data == b"PLY" else data,
 }
-"""Habits of speech."""
+"""Mutations of sent messages, by habit."""
 
 BETS = {
     "text-number": lambda coins: b"BET" + str(coins).encode(),
@@ -46,106 +46,106 @@ BETS = {
     "bets-too-much": lambda coins: b"BET" + struct.pack(">i", 2**30),
     "space-before-the-bet": lambda coins: b"BET " + struct.pack(">i", coins),
 }
-"""Habits of writing a number."""
+"""Mutations of numbers, by habit."""
 
 
 class Client:
-    def __init__(self, host: str, port: int, habit: str, luck: random.Random) -> None:
+    def __init__(self, host: str, port: int, habit: str, rng: random.Random) -> None:
         self.habit = habit
-        self.luck = luck
-        self.rest = b""
-        self.line = socket.create_connection((host, port))
-        self.line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.rng = rng
+        self.unread = b""
+        self.connection = socket.create_connection((host, port))
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def say(self, data: bytes) -> None:
-        data = SPELT.get(self.habit, bytes)(data)
-        self.line.sendall(data)
+    def send(self, data: bytes) -> None:
+        data = MUTATIONS.get(self.habit, bytes)(data)
+        self.connection.sendall(data)
 
-    def exactly(self, length: int) -> bytes:
-        while len(self.rest) < length:
-            data = self.line.recv(4096)
+    def read_exactly(self, length: int) -> bytes:
+        while len(self.unread) < length:
+            data = self.connection.recv(4096)
             if not data:
-                self.gone()
-            self.rest += data
-        found, self.rest = self.rest[:length], self.rest[length:]
+                self.exit()
+            self.unread += data
+        found, self.unread = self.unread[:length], self.unread[length:]
         return found
 
-    def hear(self) -> tuple[str, bytes]:
-        """The next frame of the house: its header and its fields."""
+    def receive(self) -> tuple[str, bytes]:
+        """Return the next frame of the house: its header and fields."""
         if self.habit == "one-read":
-            data = self.line.recv(1024)
+            data = self.connection.recv(1024)
             if not data:
-                self.gone()
-            return self.known(data[:3].decode("latin-1"), data[3:])
-        name = self.exactly(3).decode("latin-1")
+                self.exit()
+            return self.check_end(data[:3].decode("latin-1"), data[3:])
+        name = self.read_exactly(3).decode("latin-1")
         sizes = {"MON": 4, "CRD": 6, "TRN": 0, "RES": 6, "ERR": 4, "STP": 0}
         if name not in sizes:
-            self.line.close()
+            self.connection.close()
             sys.exit(f"I cannot read {name!r}")
-        return self.known(name, self.exactly(sizes[name]))
+        return self.check_end(name, self.read_exactly(sizes[name]))
 
-    def known(self, name: str, fields: bytes) -> tuple[str, bytes]:
+    def check_end(self, name: str, fields: bytes) -> tuple[str, bytes]:
         if name == "STP" or (name == "ERR" and fields[:4] == struct.pack(">i", 300)):
-            self.gone()
+            self.exit()
         return name, fields
 
-    def gone(self) -> None:
-        """The house has left."""
+    def exit(self) -> None:
+        """Exit after the house has disconnected."""
         if self.habit == "clings":
-            time.sleep(LONG)
+            time.sleep(HANG_SECONDS)
         if self.habit == "crashes-at-the-end":
             os.abort()
         if self.habit == "plays-on":
-            self.line.sendall(b"PLY")
-            time.sleep(LONG)
-        self.line.close()
+            self.connection.sendall(b"PLY")
+            time.sleep(HANG_SECONDS)
+        self.connection.close()
         sys.exit(0)
 
-    def wanted(self, *names: str) -> tuple[str, bytes]:
-        name, fields = self.hear()
+    def require(self, *names: str) -> tuple[str, bytes]:
+        name, fields = self.receive()
         if name not in names:
             raise ValueError(name)
         return name, fields
 
     def game(self) -> bool:
-        """Play one round; False when the purse is empty."""
-        self.say(b"PLY")
-        _, fields = self.wanted("MON")
+        """Play one round; return False when the purse is empty."""
+        self.send(b"PLY")
+        _, fields = self.require("MON")
         purse = struct.unpack(">i" if self.habit != "reads-little-endian" else "<i", fields)[0]
         if self.habit == "reads-text":
             purse = int(fields.strip(b"\0\r\n ") or b"0", 16)
         if self.habit == "crashes":
             raise RuntimeError("index out of range")
         if self.habit == "leaves-in-a-round":
-            self.line.close()
+            self.connection.close()
             sys.exit(0)
         if purse <= 0 and self.habit != "bets-without-coins":
             return False
         coins = min(10, purse) if self.habit not in {"bets-without-coins", "always-bets-ten"} else 10
-        self.say(BETS.get(self.habit, lambda more: b"BET" + struct.pack(">i", more))(coins))
-        cards = [self.card(self.wanted("CRD")[1]), self.card(self.wanted("CRD")[1])]
-        self.wanted("CRD")
+        self.send(BETS.get(self.habit, lambda more: b"BET" + struct.pack(">i", more))(coins))
+        cards = [self.card(self.require("CRD")[1]), self.card(self.require("CRD")[1])]
+        self.require("CRD")
         if self.habit == "stops-at-21" and sum(cards) == 21:
             return True
-        likes = self.luck.choice((12, 15, 17, 19, 22))
+        threshold = self.rng.choice((12, 15, 17, 19, 22))
         while True:
-            self.wanted("TRN")
-            if len(cards) == 2 and self.luck.random() < 0.15:
-                self.say(b"SRD")
-                self.wanted("RES")
+            self.require("TRN")
+            if len(cards) == 2 and self.rng.random() < 0.15:
+                self.send(b"SRD")
+                self.require("RES")
                 return True
             total = sum(cards) + (10 if 1 in cards and sum(cards) <= 11 else 0)
-            if total >= likes:
+            if total >= threshold:
                 return self.stand()
-            self.say(b"MOV\0H")
-            cards.append(self.card(self.wanted("CRD")[1]))
+            self.send(b"MOV\0H")
+            cards.append(self.card(self.require("CRD")[1]))
             if self.habit == "waits-for-a-question":
-                self.wanted("TRN")
+                self.require("TRN")
             total = sum(cards) + (10 if 1 in cards and sum(cards) <= 11 else 0)
             if total == 21 and self.habit == "asks-on-at-21":
-                self.say(b"MOV\0S")
+                self.send(b"MOV\0S")
             if total >= 21:
-                self.wanted("RES")
+                self.require("RES")
                 return True
 
     def card(self, fields: bytes) -> int:
@@ -157,15 +157,15 @@ class Client:
         return 10 if rank in "JQK" else 1 if rank == "A" else int(rank)
 
     def stand(self) -> bool:
-        self.say(b"MOV\0S")
+        self.send(b"MOV\0S")
         if self.habit == "one-bank-card":
-            self.wanted("CRD")
-            self.wanted("RES")
+            self.require("CRD")
+            self.require("RES")
             return True
-        while self.wanted("CRD", "RES")[0] == "CRD":
+        while self.require("CRD", "RES")[0] == "CRD":
             pass
         if self.habit == "waits-for-more":
-            self.hear()
+            self.receive()
         return True
 
 
@@ -173,24 +173,24 @@ def main() -> None:
     host, port, *flags = sys.argv[1:]
     given = dict(zip(flags[::2], flags[1::2], strict=True))
     habit = given.get("--habit", "honest")
-    luck = random.Random(int(given["--seed"]) if "--seed" in given else None)
+    rng = random.Random(int(given["--seed"]) if "--seed" in given else None)
     if habit == "never-connects":
-        time.sleep(LONG)
+        time.sleep(HANG_SECONDS)
     if habit == "ends-at-once":
         sys.exit("I cannot find my configuration")
-    client = Client(host, int(port), habit, luck)
+    client = Client(host, int(port), habit, rng)
     if habit == "silent":
-        client.line.recv(1)
-        time.sleep(LONG)
+        client.connection.recv(1)
+        time.sleep(HANG_SECONDS)
     for _ in range(int(given.get("--games", 12))):
         if not client.game():
             break
         if habit == "moves-when-over":
-            client.say(b"MOV\0S")
-    client.say(b"STP")
+            client.send(b"MOV\0S")
+    client.send(b"STP")
     if habit != "does-not-wait":
-        client.hear()
-    client.line.close()
+        client.receive()
+    client.connection.close()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A student's server of blackjack, in plain Python, with a habit.
+"""A student's server of blackjack, in plain Python; `--habit` makes it break one rule.
 
     python -I -S blackjack_server.py PORT [--habit NAME] [--seed N]
 
@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-LONG = 600.0
+HANG_SECONDS = 600.0
 
 RANKS = "A23456789TJQK"
 DECK = [rank + suit for rank in RANKS for suit in "HDSC"]
@@ -28,7 +28,7 @@ def frame(name: str, text: str = "", *numbers: int) -> bytes:
     return name.encode() + wide(text) + b"".join(struct.pack(">i", value) for value in numbers)
 
 
-SPELT = {
+MUTATIONS = {
     "newline": lambda data: data + b"\r\n",
     "nul": lambda data: data + b"\0",
     "lower-case": lambda data: data[:3].lower() + data[3:],
@@ -41,7 +41,7 @@ SPELT = {
     "no-result": lambda data: b"" if data[:3] == b"RES" else data,
     "no-balance": lambda data: b"" if data[:3] == b"MON" else data,
 }
-"""Habits of speech."""
+"""Mutations of sent messages, by habit."""
 
 
 def total(cards: list[str]) -> int:
@@ -53,111 +53,111 @@ def total(cards: list[str]) -> int:
     return found
 
 
-class Gone(Exception):
-    """The client has left, or has to go."""
+class Disconnected(Exception):
+    """The client has disconnected, or must be disconnected."""
 
 
 class Table:
-    def __init__(self, line: socket.socket, habit: str, luck: random.Random) -> None:
-        self.line = line
+    def __init__(self, connection: socket.socket, habit: str, rng: random.Random) -> None:
+        self.connection = connection
         self.habit = habit
-        self.luck = luck
-        self.rest = b""
+        self.rng = rng
+        self.unread = b""
         self.purse = 1000
 
-    def say(self, *frames: bytes) -> None:
-        self.line.sendall(b"".join(SPELT.get(self.habit, bytes)(each) for each in frames))
+    def send(self, *frames: bytes) -> None:
+        self.connection.sendall(b"".join(MUTATIONS.get(self.habit, bytes)(each) for each in frames))
 
-    def wrong(self, reason: int = 501) -> None:
+    def send_error(self, reason: int = 501) -> None:
         if self.habit != "never-refuses":
-            self.say(frame("ERR", "", reason))
+            self.send(frame("ERR", "", reason))
 
-    def exactly(self, length: int) -> bytes:
-        while len(self.rest) < length:
-            data = self.line.recv(4096)
+    def read_exactly(self, length: int) -> bytes:
+        while len(self.unread) < length:
+            data = self.connection.recv(4096)
             if not data:
-                raise Gone
+                raise Disconnected
             if self.habit == "one-read":
                 data = data[:length]
-            self.rest += data
-        found, self.rest = self.rest[:length], self.rest[length:]
+            self.unread += data
+        found, self.unread = self.unread[:length], self.unread[length:]
         return found
 
-    def hear(self) -> tuple[str, bytes]:
-        """The next frame that has to be looked at."""
+    def receive(self) -> tuple[str, bytes]:
+        """Return the next frame that is not ignored."""
         while True:
-            name = self.exactly(3).decode("latin-1")
+            name = self.read_exactly(3).decode("latin-1")
             if name not in FIELDS:
-                self.say(frame("ERR", "", 502), frame("ERR", "", 300), frame("STP"))
-                raise Gone
-            fields = self.exactly(FIELDS[name])
+                self.send(frame("ERR", "", 502), frame("ERR", "", 300), frame("STP"))
+                raise Disconnected
+            fields = self.read_exactly(FIELDS[name])
             if name == "STP":
                 if self.habit != "leaves-without-a-word":
-                    self.say(frame("STP"))
-                raise Gone
+                    self.send(frame("STP"))
+                raise Disconnected
             if name in {"PLY", "BET", "MOV", "SRD"}:
                 return name, fields
             if name != "ERR":
-                self.wrong()
+                self.send_error()
 
-    def talk(self) -> None:
+    def run(self) -> None:
         while True:
-            name, _ = self.hear()
+            name, _ = self.receive()
             if name != "PLY":
-                self.wrong()
+                self.send_error()
                 continue
-            self.say(frame("MON", "", self.purse))
+            self.send(frame("MON", "", self.purse))
             self.play(self.bet())
 
     def bet(self) -> int:
-        """What the client bets."""
+        """Return the client's bet."""
         while True:
-            name, fields = self.hear()
+            name, fields = self.receive()
             if name != "BET":
-                self.wrong()
+                self.send_error()
                 continue
             coins = struct.unpack(">i", fields)[0]
             if coins <= 0:
-                self.wrong(500)
+                self.send_error(500)
             elif coins > min(self.purse, LARGEST - self.purse, 2**30 - 1) and self.habit != "gives-credit":
-                self.wrong(400)
+                self.send_error(400)
             else:
                 self.purse -= coins
                 return coins
 
     def play(self, bet: int) -> None:
         deck = DECK[:]
-        self.luck.shuffle(deck)
+        self.rng.shuffle(deck)
         if self.habit == "one-card-for-all":
             deck = ["5H"] * 52
         client, bank = [deck.pop(), deck.pop()], [deck.pop()]
-        self.say(*(frame("CRD", "C" + card) for card in client), frame("CRD", "S" + bank[0]), frame("TRN"))
+        self.send(*(frame("CRD", "C" + card) for card in client), frame("CRD", "S" + bank[0]), frame("TRN"))
         if self.habit == "hangs":
-            time.sleep(LONG)
+            time.sleep(HANG_SECONDS)
         while True:
-            name, fields = self.hear()
+            name, fields = self.receive()
             if name == "SRD":
                 return self.pay("L", bet // 2 if self.habit != "keeps-a-surrender" else 0)
             if name != "MOV":
-                self.wrong()
+                self.send_error()
             elif fields == wide("S"):
                 return self.stand(deck, client, bank, bet)
             elif fields != wide("H"):
-                self.wrong(500)
+                self.send_error(500)
             else:
                 client.append(deck.pop())
                 card = frame("CRD", "C" + client[-1])
                 if total(client) > 21 or (total(client) == 21 and self.habit != "asks-at-21"):
                     won = total(client) == 21
-                    self.say(card)
+                    self.send(card)
                     return self.pay("W" if won else "L", 2 * bet if won else 0)
-                self.say(card, frame("TRN"))
+                self.send(card, frame("TRN"))
 
     def stand(self, deck: list[str], client: list[str], bank: list[str], bet: int) -> None:
         while total(bank) < (18 if self.habit == "draws-on-17" else 17):
             bank.append(deck.pop())
         shown = bank if self.habit == "shows-all-again" else bank[1:]
-        self.say(*(frame("CRD", "S" + card) for card in shown))
+        self.send(*(frame("CRD", "S" + card) for card in shown))
         mine, other = total(bank), total(client)
         won = mine > 21 or other > mine or (other == mine and mine < 21 and self.habit != "takes-ties")
         if not won:
@@ -167,35 +167,35 @@ class Table:
     def pay(self, result: str, coins: int) -> None:
         if self.habit != "forgets-to-pay":
             self.purse += coins
-        self.say(frame("RES", result, coins))
+        self.send(frame("RES", result, coins))
 
 
-def serve(line: socket.socket, habit: str, luck: random.Random) -> None:
-    """One conversation, to its end."""
-    with line:
+def serve(connection: socket.socket, habit: str, rng: random.Random) -> None:
+    """Run one conversation to its end."""
+    with connection:
         try:
-            line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if habit == "greets":
-                line.sendall(frame("MON", "", 1000))
-            Table(line, habit, luck).talk()
-        except (Gone, OSError):
+                connection.sendall(frame("MON", "", 1000))
+            Table(connection, habit, rng).run()
+        except (Disconnected, OSError):
             if habit == "never-closes":
-                time.sleep(LONG)
+                time.sleep(HANG_SECONDS)
 
 
 def main() -> None:
     port, *flags = sys.argv[1:]
     given = dict(zip(flags[::2], flags[1::2], strict=True))
     habit = given.get("--habit", "honest")
-    luck = random.Random(int(given["--seed"]) if "--seed" in given else None)
+    rng = random.Random(int(given["--seed"]) if "--seed" in given else None)
     if habit == "never-listens":
-        time.sleep(LONG)
+        time.sleep(HANG_SECONDS)
     if habit == "ends-at-once":
         sys.exit("I cannot find my configuration")
     with socket.create_server(("127.0.0.1", int(port)), backlog=128) as listening:
         while True:
-            line, _ = listening.accept()
-            threading.Thread(target=serve, args=(line, habit, luck), daemon=True).start()
+            connection, _ = listening.accept()
+            threading.Thread(target=serve, args=(connection, habit, rng), daemon=True).start()
 
 
 if __name__ == "__main__":

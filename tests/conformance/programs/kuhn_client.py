@@ -1,8 +1,8 @@
-"""A student's client of Kuhn poker, in plain Python, with a habit.
+"""A student's client of Kuhn poker, in plain Python; `--habit` makes it break one rule.
 
     python -I -S kuhn_client.py HOST PORT [--habit NAME] [--games N] [--seed N]
 
-It sits in both seats in turn, acts at random, and says DISC in the end.
+It sits in both seats in turn, acts at random, and sends DISC at the end.
 """
 
 import random
@@ -10,9 +10,9 @@ import socket
 import sys
 import time
 
-LONG = 600.0
+HANG_SECONDS = 600.0
 
-SPELT = {
+MUTATIONS = {
     "quotes": lambda text: f'{text[:5]}"{text[5:]}"' if len(text) > 4 else text,
     "newline": lambda text: text + "\r\n",
     "lower-case": str.lower,
@@ -29,93 +29,93 @@ SPELT = {
     "says-start": lambda text: text.replace("STRT", "STAR"),
     "argument-only": lambda text: text[5:] or text,
 }
-"""Habits of speech."""
+"""Mutations of sent messages, by habit."""
 
 
 class Client:
-    def __init__(self, host: str, port: int, habit: str, luck: random.Random) -> None:
+    def __init__(self, host: str, port: int, habit: str, rng: random.Random) -> None:
         self.habit = habit
-        self.luck = luck
-        self.rest = b""
-        self.line = socket.create_connection((host, port))
-        self.line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.rng = rng
+        self.unread = b""
+        self.connection = socket.create_connection((host, port))
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def say(self, text: str) -> None:
-        data = SPELT.get(self.habit, str)(text)
-        self.line.sendall(data.encode("utf-16-be" if self.habit == "utf-16" else "latin-1"))
+    def send(self, text: str) -> None:
+        data = MUTATIONS.get(self.habit, str)(text)
+        self.connection.sendall(data.encode("utf-16-be" if self.habit == "utf-16" else "latin-1"))
 
-    def exactly(self, length: int) -> str:
-        while len(self.rest) < length:
-            data = self.line.recv(4096)
+    def read_exactly(self, length: int) -> str:
+        while len(self.unread) < length:
+            data = self.connection.recv(4096)
             if not data:
-                self.gone()
-            self.rest += data
-        found, self.rest = self.rest[:length], self.rest[length:]
+                self.exit()
+            self.unread += data
+        found, self.unread = self.unread[:length], self.unread[length:]
         return found.decode("latin-1")
 
-    def hear(self) -> str:
-        """The next message of the house."""
+    def receive(self) -> str:
+        """Return the next message of the house."""
         if self.habit in {"one-read", "one-read-anew"}:
-            data = self.line.recv(1024)
+            data = self.connection.recv(1024)
             if not data:
-                self.gone()
+                self.exit()
             text = data.decode("latin-1")[: 8 if self.habit == "one-read" else None]
         else:
-            while self.rest[:1] in {b"\r", b"\n"} and self.rest:
-                self.rest = self.rest[1:]
-            code = self.exactly(4)
+            while self.unread[:1] in {b"\r", b"\n"} and self.unread:
+                self.unread = self.unread[1:]
+            code = self.read_exactly(4)
             while code[:1] in {"\r", "\n", " "}:
-                code = code[1:] + self.exactly(1)
-            text = code if code.upper() == "DISC" else code + self.exactly(4)
+                code = code[1:] + self.read_exactly(1)
+            text = code if code.upper() == "DISC" else code + self.read_exactly(4)
             if text[5:6] == '"':
-                text = text[:5] + text[6:] + self.exactly(1)
-                text += self.exactly(1)
+                text = text[:5] + text[6:] + self.read_exactly(1)
+                text += self.read_exactly(1)
                 text = text[:8]
         if self.habit != "case-sensitive":
             text = text.upper()
         if text == "DISC":
-            self.gone()
+            self.exit()
         return text
 
-    def gone(self) -> None:
-        """The house has left."""
+    def exit(self) -> None:
+        """Exit after the house has disconnected."""
         if self.habit == "clings":
-            time.sleep(LONG)
+            time.sleep(HANG_SECONDS)
         if self.habit == "crashes-at-the-end":
             import os
 
             os.abort()
-        self.line.close()
+        self.connection.close()
         sys.exit(0)
 
     def game(self, seat: int) -> bool:
-        """Play one game; False when the purse is empty."""
-        self.say(f"STRT P_{seat}")
-        text = self.hear()
+        """Play one game; return False when the purse is empty."""
+        self.send(f"STRT P_{seat}")
+        text = self.receive()
         if text == "FAIL N_C":
             if self.habit == "ignores-refusals":
-                self.say("ACTN CHK")
-                self.hear()
+                self.send("ACTN CHK")
+                self.receive()
             return False
         if text[:7] != "CARD C_":
             raise ValueError(text)
         if self.habit == "leaves-in-a-game":
-            self.line.close()
+            self.connection.close()
             sys.exit(0)
         if self.habit == "crashes":
             raise RuntimeError("index out of range")
         if seat == 2:
-            return self.after(self.hear(), ("CHK", "BET"))
+            return self.after(self.receive(), ("CHK", "BET"))
         return self.act(("CHK", "BET"), first=True)
 
     def after(self, text: str, free: tuple[str, str]) -> bool:
-        """The house has acted."""
+        """Respond to the house's action."""
         if text[:7] == "CARD C_":
             return True
         if text == "ACTN FLD":
             if self.habit == "acts-on":
-                self.say("ACTN CHK")
-                self.hear()
+                self.send("ACTN CHK")
+                self.receive()
             return True
         if text == "ACTN BET":
             return self.act(("CAL", "FLD"))
@@ -126,18 +126,18 @@ class Client:
     def act(self, choices: tuple[str, str], first: bool = False) -> bool:
         if self.habit == "checks-behind-a-bet" and choices[0] == "CAL":
             choices = ("CHK", "CHK")
-        action = self.luck.choice(choices)
-        self.say(f"ACTN {action}")
+        action = self.rng.choice(choices)
+        self.send(f"ACTN {action}")
         if action == "FLD":
             if self.habit == "waits-behind-a-fold":
-                self.hear()
+                self.receive()
             return True
-        text = self.hear()
+        text = self.receive()
         if text == "FAIL N_C":
             if self.habit == "waits-behind-a-refusal":
-                self.hear()
-            self.say(f"ACTN {'FLD' if 'FLD' in choices else 'CHK'}")
-            return self.after(self.hear(), choices) if "CHK" in choices else True
+                self.receive()
+            self.send(f"ACTN {'FLD' if 'FLD' in choices else 'CHK'}")
+            return self.after(self.receive(), choices) if "CHK" in choices else True
         return self.after(text, choices)
 
 
@@ -145,30 +145,30 @@ def main() -> None:
     host, port, *flags = sys.argv[1:]
     given = dict(zip(flags[::2], flags[1::2], strict=True))
     habit = given.get("--habit", "honest")
-    luck = random.Random(int(given["--seed"]) if "--seed" in given else None)
+    rng = random.Random(int(given["--seed"]) if "--seed" in given else None)
     if habit == "never-connects":
-        time.sleep(LONG)
+        time.sleep(HANG_SECONDS)
     if habit == "ends-at-once":
         sys.exit("I cannot find my configuration")
     if habit == "chatty":
         sys.stdout.write("debug " * 100_000)
-    client = Client(host, int(port), habit, luck)
+    client = Client(host, int(port), habit, rng)
     if habit == "silent":
-        client.line.recv(1)
+        client.connection.recv(1)
     if habit == "acts-first":
-        client.say("ACTN BET")
+        client.send("ACTN BET")
     if habit == "http":
-        client.line.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        client.connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
     for number in range(int(given.get("--games", 12))):
         if not client.game(1 + number % 2):
             break
         if habit == "acts-when-over":
-            client.say("ACTN FLD")
+            client.send("ACTN FLD")
     if habit == "never-leaves":
-        client.line.recv(1)
-        time.sleep(LONG)
-    client.say("DISC")
-    client.line.close()
+        client.connection.recv(1)
+        time.sleep(HANG_SECONDS)
+    client.send("DISC")
+    client.connection.close()
 
 
 if __name__ == "__main__":

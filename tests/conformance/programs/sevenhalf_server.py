@@ -1,4 +1,4 @@
-"""A student's server of seven and a half, in plain Python, with a habit.
+"""A student's server of seven and a half, in plain Python; `--habit` makes it break one rule.
 
     python -I -S sevenhalf_server.py PORT [--habit NAME] [--seed N]
 
@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-LONG = 600.0
+HANG_SECONDS = 600.0
 
 HALVES = {**{str(rank): 2 * rank for rank in range(1, 8)}, "s": 1, "c": 1, "r": 1}
 DECK = [rank + suit for rank in HALVES for suit in "oceb"]
@@ -24,7 +24,7 @@ def number(value: int) -> bytes:
     return struct.pack(">i", value)
 
 
-SPELT = {
+MUTATIONS = {
     "newline": lambda data: data + b"\r\n",
     "nul": lambda data: data + b"\0",
     "quotes": lambda data: b"CARD '" + data[5:] + b"'" if data[:4] == b"CARD" else data,
@@ -37,137 +37,137 @@ SPELT = {
     "forgets-bust": lambda data: b"" if data == b"BSTG" else data,
     "forgets-gain": lambda data: b"" if data[:4] == b"GAIN" else data,
 }
-"""Habits of speech."""
+"""Mutations of sent messages, by habit."""
 
 
-class Gone(Exception):
-    """The client has left, or has to go."""
+class Disconnected(Exception):
+    """The client has disconnected, or must be disconnected."""
 
 
 class Table:
-    def __init__(self, line: socket.socket, habit: str, luck: random.Random) -> None:
-        self.line = line
+    def __init__(self, connection: socket.socket, habit: str, rng: random.Random) -> None:
+        self.connection = connection
         self.habit = habit
-        self.luck = luck
-        self.rest = b""
+        self.rng = rng
+        self.unread = b""
 
-    def say(self, *words: bytes) -> None:
-        self.line.sendall(b"".join(SPELT.get(self.habit, bytes)(word) for word in words))
+    def send(self, *words: bytes) -> None:
+        self.connection.sendall(b"".join(MUTATIONS.get(self.habit, bytes)(word) for word in words))
 
-    def wrong(self, reason: bytes = b"not now") -> None:
+    def send_error(self, reason: bytes = b"not now") -> None:
         if self.habit != "never-refuses":
-            self.say(b"ERRO %02d%s" % (len(reason), reason))
+            self.send(b"ERRO %02d%s" % (len(reason), reason))
 
-    def exactly(self, length: int) -> bytes:
-        while len(self.rest) < length:
-            data = self.line.recv(4096)
+    def read_exactly(self, length: int) -> bytes:
+        while len(self.unread) < length:
+            data = self.connection.recv(4096)
             if not data:
-                raise Gone
+                raise Disconnected
             if self.habit == "one-read":
                 data = data[:length]
-            self.rest += data
-        found, self.rest = self.rest[:length], self.rest[length:]
+            self.unread += data
+        found, self.unread = self.unread[:length], self.unread[length:]
         return found
 
-    def lost(self) -> None:
-        self.wrong(b"I cannot read this")
-        raise Gone
+    def fail_unreadable(self) -> None:
+        self.send_error(b"I cannot read this")
+        raise Disconnected
 
-    def hear(self) -> tuple[str, int]:
-        """The next command, and the amount behind it."""
+    def receive(self) -> tuple[str, int]:
+        """Return the next command and its amount."""
         while True:
-            code = self.exactly(4)
+            code = self.read_exactly(4)
             while code[:1] in {b"\r", b"\n", b" "}:
-                code = code[1:] + self.exactly(1)
+                code = code[1:] + self.read_exactly(1)
             name = (code if self.habit == "case-sensitive" else code.upper()).decode("latin-1")
             if name in {"STRT", "DRAW", "PASS"}:
                 return name, 0
             if name == "BSTG":
                 self.refuse()
                 continue
-            if name not in {"ANTE", "ERRO", "STBT", "GAIN", "CARD", "BKSC"} or self.exactly(1) != b" ":
-                self.lost()
+            if name not in {"ANTE", "ERRO", "STBT", "GAIN", "CARD", "BKSC"} or self.read_exactly(1) != b" ":
+                self.fail_unreadable()
             if name == "ANTE":
-                return name, struct.unpack(">i", self.exactly(4))[0]
+                return name, struct.unpack(">i", self.read_exactly(4))[0]
             self.swallow(name)
             if name != "ERRO":
                 self.refuse()
 
     def refuse(self) -> None:
-        """Refuse a word of the house."""
-        self.wrong()
+        """Refuse a message that only the house may send."""
+        self.send_error()
         if self.habit == "hangs-up-at-house-words":
-            raise Gone
+            raise Disconnected
 
     def swallow(self, name: str) -> None:
-        """Read the argument of what a house says, or of an error."""
+        """Read the argument of a message of the house, or of an error."""
         if name in {"STBT", "GAIN"}:
-            self.exactly(4)
+            self.read_exactly(4)
         elif name == "CARD":
-            self.exactly(2)
+            self.read_exactly(2)
         elif name == "ERRO":
-            digits = self.exactly(2)
+            digits = self.read_exactly(2)
             if not digits.isdigit():
-                self.lost()
-            self.exactly(int(digits))
+                self.fail_unreadable()
+            self.read_exactly(int(digits))
         else:
-            count = struct.unpack(">i", self.exactly(4))[0]
+            count = struct.unpack(">i", self.read_exactly(4))[0]
             if not 0 <= count <= 40:
-                self.lost()
-            self.exactly(2 * count)
-            if self.exactly(1) != b" ":
-                self.lost()
-            self.exactly(4)
+                self.fail_unreadable()
+            self.read_exactly(2 * count)
+            if self.read_exactly(1) != b" ":
+                self.fail_unreadable()
+            self.read_exactly(4)
 
-    def talk(self) -> None:
+    def run(self) -> None:
         late = False
         while True:
-            name, _ = self.hear()
+            name, _ = self.receive()
             if name == "STRT":
                 late = self.game()
             elif name == "PASS" and late:
                 late = False
             else:
-                self.wrong()
+                self.send_error()
 
     def game(self) -> bool:
-        """Play one game; whether the client was over."""
+        """Play one game; return whether the client went over."""
         bet = 100
         deck = DECK[:] if self.habit != "two-decks" else DECK * 2
-        self.luck.shuffle(deck)
+        self.rng.shuffle(deck)
         if self.habit == "one-card-for-all":
             deck = ["1o"] * 40
-        self.say(b"STBT " + number(bet))
+        self.send(b"STBT " + number(bet))
         points, raised, cards = 0, False, 0
         while True:
-            name, coins = self.hear()
+            name, coins = self.receive()
             if name == "DRAW":
                 card = deck.pop()
                 cards += 1
                 raised = False
                 points += HALVES[card[0]]
                 if self.habit == "hangs":
-                    time.sleep(LONG)
+                    time.sleep(HANG_SECONDS)
                 over = points >= BEST if self.habit == "ends-at-the-best" else points > BEST
-                self.say(b"CARD " + card.encode(), *([b"BSTG", *self.bank(deck, points, bet)] if over else []))
+                self.send(b"CARD " + card.encode(), *([b"BSTG", *self.bank(deck, points, bet)] if over else []))
                 if over:
                     return True
             elif name == "ANTE" and cards:
                 if not 0 < coins <= MOST - bet:
-                    self.wrong(b"too much")
+                    self.send_error(b"too much")
                     continue
                 raised = True
                 bet += coins if self.habit != "forgets-antes" else 0
                 if self.habit == "acknowledges":
-                    self.say(b"STBT " + number(bet))
+                    self.send(b"STBT " + number(bet))
             elif name == "PASS" and cards and not raised:
-                self.say(*self.bank(deck, points, bet))
+                self.send(*self.bank(deck, points, bet))
                 return False
             else:
-                self.wrong()
+                self.send_error()
 
     def bank(self, deck: list[str], points: int, bet: int) -> list[bytes]:
-        """What the bank draws, and what the client gains."""
+        """Return the bank's cards and the client's gain."""
         drawn: list[str] = []
         score = 0
         while not drawn or (points <= BEST and score <= points and score < BEST):
@@ -186,37 +186,37 @@ class Table:
         if self.habit == "forgets-the-sign":
             gain = abs(gain)
         cards = number(len(drawn)) + "".join(drawn).encode()
-        told = b"BKSC " + cards + b" %02d.%d" % (score // 2, 5 * (score % 2))
-        words = [told, b"GAIN " + number(gain)]
+        score_message = b"BKSC " + cards + b" %02d.%d" % (score // 2, 5 * (score % 2))
+        words = [score_message, b"GAIN " + number(gain)]
         return words[::-1] if self.habit == "pays-first" else words
 
 
-def serve(line: socket.socket, habit: str, luck: random.Random) -> None:
-    """One conversation, to its end."""
-    with line:
+def serve(connection: socket.socket, habit: str, rng: random.Random) -> None:
+    """Run one conversation to its end."""
+    with connection:
         try:
-            line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if habit == "greets":
-                line.sendall(b"STBT \0\0\0\x64")
-            Table(line, habit, luck).talk()
-        except (Gone, OSError):
+                connection.sendall(b"STBT \0\0\0\x64")
+            Table(connection, habit, rng).run()
+        except (Disconnected, OSError):
             if habit == "never-closes":
-                time.sleep(LONG)
+                time.sleep(HANG_SECONDS)
 
 
 def main() -> None:
     port, *flags = sys.argv[1:]
     given = dict(zip(flags[::2], flags[1::2], strict=True))
     habit = given.get("--habit", "honest")
-    luck = random.Random(int(given["--seed"]) if "--seed" in given else None)
+    rng = random.Random(int(given["--seed"]) if "--seed" in given else None)
     if habit == "never-listens":
-        time.sleep(LONG)
+        time.sleep(HANG_SECONDS)
     if habit == "ends-at-once":
         sys.exit("I cannot find my configuration")
     with socket.create_server(("127.0.0.1", int(port)), backlog=128) as listening:
         while True:
-            line, _ = listening.accept()
-            threading.Thread(target=serve, args=(line, habit, luck), daemon=True).start()
+            connection, _ = listening.accept()
+            threading.Thread(target=serve, args=(connection, habit, rng), daemon=True).start()
 
 
 if __name__ == "__main__":

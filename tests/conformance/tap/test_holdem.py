@@ -1,4 +1,4 @@
-"""Hold'em is overheard: our house is right about everything that is on paper, and others are found out."""
+"""Following hold'em conversations: our house is right in every transcript, and faulty ends are found."""
 
 from typing import Any
 
@@ -7,24 +7,24 @@ import pytest
 from croupier.core.http_transcript import TranscriptRequest, play_http_transcript
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.transcript import Transcript, parse_transcript
-from tests.conformance.tap.random_session import Overheard
+from tests.conformance.tap.random_session import FollowedHarness
 from tests.rooms.holdem.transcript_harness import TRANSCRIPTS, InProcessDriver
 from tests.sampling import sampled
 
-NAMED = {paper.name: paper for paper in TRANSCRIPTS}
+TRANSCRIPTS_BY_NAME = {transcript.name: transcript for transcript in TRANSCRIPTS}
 
 
-def listened(paper: Transcript, chop: int = 0) -> Overheard:
-    """A paper that was played to its end, overheard."""
-    with Overheard(paper, chop) as stage:
-        play_http_transcript(paper, stage)
-    return stage
+def follow(transcript: Transcript, chop: int = 0) -> FollowedHarness:
+    """Play a transcript to its end while following it."""
+    with FollowedHarness(transcript, chop) as harness:
+        play_http_transcript(transcript, harness)
+    return harness
 
 
 @pytest.mark.parametrize("chop", [0, 1], ids=["whole", "byte-by-byte"])
-@pytest.mark.parametrize("paper", sampled(TRANSCRIPTS, 16), ids=lambda paper: paper.name)
-def test_our_house_is_right_about_every_paper(paper: Transcript, chop: int) -> None:
-    assert listened(paper, chop).found(HOUSE) == set()
+@pytest.mark.parametrize("transcript", sampled(TRANSCRIPTS, 16), ids=lambda transcript: transcript.name)
+def test_our_house_is_right_in_every_transcript(transcript: Transcript, chop: int) -> None:
+    assert follow(transcript, chop).found(HOUSE) == set()
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_our_house_is_right_about_every_paper(paper: Transcript, chop: int) -> N
         ("a-wrong-password", "holdem-2.7"),
     ],
 )
-def test_a_client_is_wrong_by_the_clause_of_the_paper(name: str, clause: str) -> None:
-    assert clause in listened(NAMED[name]).found(CLIENT)
+def test_client_fault_has_the_clause_of_the_transcript(name: str, clause: str) -> None:
+    assert clause in follow(TRANSCRIPTS_BY_NAME[name]).found(CLIENT)
 
 
 SEATED = """title: At the table
@@ -56,45 +56,45 @@ bob< 201 "$bob"
 nobody> GET /games/$game
 nobody< 200
 """
-"""Ann has the button, and the small blind."""
+"""Ann has the button and the small blind."""
 
 
 @pytest.mark.parametrize(
     ("amount", "clause"), [(-1, "holdem-4.8"), (10_000, "holdem-4.9"), (5, "holdem-4.10"), (20, "holdem-4.11")]
 )
-def test_an_invalid_bet_is_named_by_its_clause_where_the_hand_is_followed(amount: int, clause: str) -> None:
+def test_invalid_bet_has_its_clause(amount: int, clause: str) -> None:
     act = f'ann> POST /games/$game/players/$ann/acts/ {{"action": 1, "betAmount": {amount}}}\nann< 201\n'
-    stage = listened(parse_transcript(SEATED + act, "invalid"))
-    assert stage.found(CLIENT) == {clause}
-    assert stage.found(HOUSE) == set()
+    harness = follow(parse_transcript(SEATED + act, "invalid"))
+    assert harness.found(CLIENT) == {clause}
+    assert harness.found(HOUSE) == set()
 
 
 def test_hands_are_followed() -> None:
-    assert listened(NAMED["a-hand-from-deal-to-showdown"]).hands == 2
+    assert follow(TRANSCRIPTS_BY_NAME["a-hand-from-deal-to-showdown"]).hands == 2
 
 
 @pytest.mark.parametrize("name", ["a-hand-from-deal-to-showdown", "a-new-user", "a-side-pot", "a-full-table"])
-def test_what_was_overheard_is_played_again(name: str) -> None:
-    paper = NAMED[name]
-    stage = listened(paper)
-    head = {key: value for key, value in paper.head.items() if key not in {"title", "clause", "fault"}}
-    again = parse_transcript("".join(stage.papers.transcript("Again", head)), "again")
-    assert [line.kind for line in again.lines] == [line.kind for line in paper.lines]
+def test_written_transcript_can_be_replayed(name: str) -> None:
+    transcript = TRANSCRIPTS_BY_NAME[name]
+    harness = follow(transcript)
+    head = {key: value for key, value in transcript.head.items() if key not in {"title", "clause", "fault"}}
+    again = parse_transcript("".join(harness.writer.transcript("Again", head)), "again")
+    assert [line.kind for line in again.lines] == [line.kind for line in transcript.lines]
     with InProcessDriver(again) as hall:
         play_http_transcript(again, hall)
 
 
 def test_no_password_is_written_down() -> None:
-    stage = listened(NAMED["a-wrong-password"])
-    told = "".join(stage.papers.transcript("Secret", {}))
-    assert "secret" not in told
-    assert "Basic " not in told
+    harness = follow(TRANSCRIPTS_BY_NAME["a-wrong-password"])
+    text = "".join(harness.writer.transcript("Secret", {}))
+    assert "secret" not in text
+    assert "Basic " not in text
 
 
-# A house that is wrong.
+# Faulty houses.
 
 
-BREAKS = {
+FAULTS = {
     "a-status": ("a-hand-from-deal-to-showdown", "holdem-4.1", lambda method, path, status, body: (200, body)),
     "a-pot": (
         "a-hand-from-deal-to-showdown",
@@ -116,11 +116,11 @@ BREAKS = {
 }
 
 
-class Broken(Overheard):
-    """A house whose answers are changed on their way to who listens."""
+class ChangedResponses(FollowedHarness):
+    """A house whose responses are changed on their way to the checker."""
 
-    def __init__(self, paper: Transcript, change: Any) -> None:
-        super().__init__(paper)
+    def __init__(self, transcript: Transcript, change: Any) -> None:
+        super().__init__(transcript)
         self._change = change
 
     async def _exchange(self, user: str, ask: TranscriptRequest) -> Any:
@@ -137,9 +137,9 @@ class Broken(Overheard):
         super().feed(passage, side, data)
 
 
-@pytest.mark.parametrize("name", BREAKS)
-def test_a_house_that_is_wrong_is_found_out(name: str) -> None:
-    paper, clause, change = BREAKS[name]
-    with Broken(NAMED[paper], change) as stage:
-        play_http_transcript(NAMED[paper], stage)
-    assert clause in stage.found(HOUSE)
+@pytest.mark.parametrize("name", FAULTS)
+def test_faulty_house_is_found(name: str) -> None:
+    transcript, clause, change = FAULTS[name]
+    with ChangedResponses(TRANSCRIPTS_BY_NAME[transcript], change) as harness:
+        play_http_transcript(TRANSCRIPTS_BY_NAME[transcript], harness)
+    assert clause in harness.found(HOUSE)

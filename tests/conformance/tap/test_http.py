@@ -1,4 +1,4 @@
-"""Requests and answers are read however they are cut, and no password is kept."""
+"""Following HTTP: messages are read in any pieces, timeouts are judged, and no password is kept."""
 
 from base64 import b64encode
 
@@ -11,14 +11,14 @@ from tests.conformance.tap.random_session import pieces
 
 SECRET = b64encode(b"ann:hush").decode()
 
-ASKED = (
+REQUESTS = (
     f"GET /games/ HTTP/1.1\r\nHost: x\r\nAuthorization: Basic {SECRET}\r\n\r\n"
     "HEAD /games/ HTTP/1.1\r\nHost: x\r\n\r\n"
     'POST /users/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{"\r\n3\r\nx":\r\n2\r\n1}\r\n0\r\n\r\n'
     "GET /games/g HTTP/1.1\r\n\r\n"
 ).encode()
 
-ANSWERED = (
+RESPONSES = (
     b"HTTP/1.1 100 Continue\r\n\r\n"
     b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]"
     b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
@@ -26,7 +26,7 @@ ANSWERED = (
     b"HTTP/1.1 304 Same\r\nContent-Length: 7\r\n\r\n"
 )
 
-SPOKEN = [
+MESSAGES = [
     "ann GET /games/",
     "nobody HEAD /games/",
     'nobody POST /users/ {"x":1}',
@@ -42,32 +42,32 @@ def connection() -> HoldemConnection:
     return HoldemConnection(ExchangeChecker())
 
 
-def spoken(exchange: HoldemConnection) -> list[str]:
+def messages(exchange: HoldemConnection) -> list[str]:
     return [str(line.message) for line in exchange.lines]
 
 
 @pytest.mark.parametrize("chop", [0, 1, 2, 7])
-def test_what_is_pipelined_is_told_apart(chop: int) -> None:
+def test_pipelined_messages_are_separated(chop: int) -> None:
     exchange = connection()
-    for side, data in ((CLIENT, ASKED), (HOUSE, ANSWERED)):
+    for side, data in ((CLIENT, REQUESTS), (HOUSE, RESPONSES)):
         for piece in pieces(data, chop):
             exchange.on_data(side, piece, 1.0)
-    assert spoken(exchange) == SPOKEN
+    assert messages(exchange) == MESSAGES
     assert exchange.violation_counts == {}
     assert exchange.line_count == 8
 
 
-def test_nothing_that_is_kept_has_the_password_in_it() -> None:
+def test_no_password_is_kept() -> None:
     exchange = connection()
-    exchange.on_data(CLIENT, ASKED[:-4], 1.0)
-    exchange.on_data(HOUSE, ANSWERED, 1.0)
+    exchange.on_data(CLIENT, REQUESTS[:-4], 1.0)
+    exchange.on_data(HOUSE, RESPONSES, 1.0)
     kept = repr([(line.data, line.message) for line in exchange.lines]) + repr(exchange.incomplete(CLIENT))
     assert "hush" not in kept
     assert SECRET not in kept
     assert exchange.incomplete(CLIENT) == b"GET /games/g HTTP/1.1"
 
 
-def test_what_is_no_http_is_a_fault_of_who_says_it_and_is_not_repeated() -> None:
+def test_invalid_http_is_a_fault_and_ends_following() -> None:
     exchange = connection()
     exchange.on_data(CLIENT, f"STRT P_1\r\nAuthorization: Basic {SECRET}\r\n\r\n".encode(), 1.0)
     assert exchange.violation_counts == {(CLIENT, "holdem-1.1"): 1}
@@ -76,12 +76,12 @@ def test_what_is_no_http_is_a_fault_of_who_says_it_and_is_not_repeated() -> None
     exchange.on_data(CLIENT, b"GET /games/ HTTP/1.1\r\n\r\n", 1.0)
     exchange.on_data(HOUSE, b"<html>", 1.0)
     assert exchange.violation_counts == {(HOUSE, "holdem-1.1"): 1}
-    exchange.on_data(HOUSE, ANSWERED, 1.0)
-    exchange.on_data(CLIENT, ASKED, 1.0)
+    exchange.on_data(HOUSE, RESPONSES, 1.0)
+    exchange.on_data(CLIENT, REQUESTS, 1.0)
     assert exchange.line_count == 2, "nothing is followed behind that"
 
 
-def test_who_speaks_tls_is_not_understood_and_not_at_fault() -> None:
+def test_tls_is_ignored() -> None:
     exchange = connection()
     exchange.on_data(CLIENT, bytes.fromhex("160301") + bytes(100), 1.0)
     exchange.on_data(HOUSE, bytes.fromhex("160303") + bytes(100), 1.0)
@@ -89,17 +89,17 @@ def test_who_speaks_tls_is_not_understood_and_not_at_fault() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "alarm"), [("/games/", 6.0), ("/games/g?wait=20&since=3", 26.0), ("/games/g?wait=900", 66.0)]
+    ("path", "deadline"), [("/games/", 6.0), ("/games/g?wait=20&since=3", 26.0), ("/games/g?wait=900", 66.0)]
 )
-def test_a_house_that_does_not_answer_in_time_is_at_fault(path: str, alarm: float) -> None:
+def test_late_response_is_a_fault(path: str, deadline: float) -> None:
     exchange = connection()
     exchange.on_data(CLIENT, f"GET {path} HTTP/1.1\r\n\r\n".encode(), 1.0)
-    assert exchange.deadline == alarm
-    assert [fault.verdict.violation.clause for fault in exchange.on_timeout(alarm)] == ["holdem-1.8"]
+    assert exchange.deadline == deadline
+    assert [fault.verdict.violation.clause for fault in exchange.on_timeout(deadline)] == ["holdem-1.8"]
     assert exchange.deadline is None
 
 
-def test_a_stream_may_go_on_for_ever_and_shows_its_games() -> None:
+def test_stream_is_endless_and_judged() -> None:
     exchange = connection()
     exchange.on_data(CLIENT, b"GET /games/g/events HTTP/1.1\r\n\r\n", 1.0)
     assert exchange.deadline == 6.0
@@ -108,30 +108,30 @@ def test_a_stream_may_go_on_for_ever_and_shows_its_games() -> None:
     assert exchange.deadline is None
     event = b'id: 3\ndata: {"x":\ndata: 1}\n\n: nothing new\n\nid: 4\ndata: {}'
     exchange.on_data(HOUSE, b"%x\r\n%s\r\n" % (len(event), event), 2.0)
-    assert spoken(exchange)[1:] == ['... {"x": 1}']
+    assert messages(exchange)[1:] == ['... {"x": 1}']
     exchange.on_data(HOUSE, b"2\r\n\n\n\r\n", 3.0)
-    assert spoken(exchange)[2:] == ["... {}"]
+    assert messages(exchange)[2:] == ["... {}"]
     assert (HOUSE, "holdem-5.3") in exchange.violation_counts, "a stream is judged by the form of its games"
 
 
-def test_an_answer_that_has_no_length_ends_with_the_connection() -> None:
+def test_response_without_length_ends_with_the_connection() -> None:
     exchange = connection()
     exchange.on_data(CLIENT, b"GET /games/ HTTP/1.1\r\n\r\n", 1.0)
     exchange.on_data(HOUSE, b"HTTP/1.1 200 OK\r\n\r\n[", 1.0)
     exchange.on_data(HOUSE, b"]", 1.0)
     assert exchange.on_end_of_input(HOUSE, 2.0) == []
-    assert spoken(exchange)[1:] == ["200 0 games"]
+    assert messages(exchange)[1:] == ["200 0 games"]
 
 
-@pytest.mark.parametrize(("heard", "faults"), [(b"", 1), (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[", 1)])
-def test_a_house_that_ends_in_the_middle_is_at_fault(heard: bytes, faults: int) -> None:
+@pytest.mark.parametrize(("response", "faults"), [(b"", 1), (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[", 1)])
+def test_disconnect_before_the_response_is_a_fault(response: bytes, faults: int) -> None:
     exchange = connection()
     exchange.on_data(CLIENT, b"GET /games/ HTTP/1.1\r\n\r\n", 1.0)
-    exchange.on_data(HOUSE, heard, 1.0)
+    exchange.on_data(HOUSE, response, 1.0)
     assert len(exchange.on_disconnect(HOUSE, 2.0)) == faults
 
 
-def test_a_house_may_end_a_connection_between_two_requests() -> None:
+def test_disconnect_of_an_idle_connection_is_allowed() -> None:
     exchange = connection()
     exchange.on_data(CLIENT, b"GET /games/ HTTP/1.1\r\n\r\n", 1.0)
     exchange.on_data(HOUSE, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", 1.0)
@@ -139,22 +139,22 @@ def test_a_house_may_end_a_connection_between_two_requests() -> None:
     assert exchange.on_disconnect(HOUSE, 2.0) == []
 
 
-def test_a_client_that_ceases_is_waited_for_no_more_and_answered_all_the_same() -> None:
+def test_half_closed_client_still_gets_its_response() -> None:
     exchange = connection()
     exchange.on_data(CLIENT, b"GET /games/ HTTP/1.1\r\n\r\n", 1.0)
     assert exchange.on_end_of_input(CLIENT, 1.0) == ()
     assert exchange.deadline is None
     exchange.on_data(HOUSE, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", 1.0)
-    assert spoken(exchange)[1:] == ["200 0 games"]
+    assert messages(exchange)[1:] == ["200 0 games"]
 
 
-def test_an_answer_to_nothing_is_a_fault() -> None:
+def test_unrequested_response_is_a_fault() -> None:
     exchange = connection()
     exchange.on_data(HOUSE, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 1.0)
     assert exchange.violation_counts == {(HOUSE, "holdem-1.8"): 1}
 
 
-def test_what_is_kept_is_bounded() -> None:
+def test_memory_is_bounded() -> None:
     exchange = connection()
     for _ in range(MAX_PENDING_REQUESTS + 10):
         exchange.on_data(CLIENT, b"GET /x HTTP/1.1\r\n\r\n", 1.0)

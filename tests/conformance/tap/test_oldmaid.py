@@ -1,4 +1,4 @@
-"""Old Maid is overheard at its table: ours is right about everything that is on paper, and others are found out."""
+"""Following Old Maid conversations: our table is right in every transcript, and faulty ends are found."""
 
 from collections.abc import Sequence
 from io import StringIO
@@ -24,139 +24,141 @@ from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS, house, settings, table
 from tests.sampling import sampled
 
 
-class Overheard(Harness[Any, Any]):
-    """A stage on which every byte between a table and its players is overheard."""
+class FollowedHarness(Harness[Any, Any]):
+    """A harness that follows every byte between a table and its players."""
 
-    def __init__(self, paper: Transcript, chunk_size: int = 0) -> None:
-        dialect = settings(paper).dialect
-        self.parlour = ObservedTable(dialect, strict=is_strict(paper))
-        self.passages: dict[int, TappedConnection] = {}
+    def __init__(self, transcript: Transcript, chunk_size: int = 0) -> None:
+        dialect = settings(transcript).dialect
+        self.observed_table = ObservedTable(dialect, strict=is_strict(transcript))
+        self.tapped: dict[int, TappedConnection] = {}
         self.faults: list[Fault] = []
         self.games = 0
         self.lines = OldMaidTranscriptWriter(StringIO())
-        self._ours = Wire("table", strict=is_strict(paper), dialect=dialect)
+        self._ours = Wire("table", strict=is_strict(transcript), dialect=dialect)
         super().__init__(
-            house(paper),
-            lambda: Wire("table", strict=is_strict(paper), dialect=dialect),
+            house(transcript),
+            lambda: Wire("table", strict=is_strict(transcript), dialect=dialect),
             chunk_size,
             (self._tap,),
-            peer_addresses(paper),
+            peer_addresses(transcript),
         )
 
     def found(self, side: int) -> set[str]:
         return {fault.verdict.violation.clause for fault in self.faults if fault.verdict.end == side}
 
     def send(self, peer: str, data: bytes) -> None:
-        passage = self.passages[self._peer_number(peer)]
-        passage.conversation.on_data(CLIENT, data, self.now)
-        self.take(passage)
+        connection = self.tapped[self._peer_number(peer)]
+        connection.conversation.on_data(CLIENT, data, self.now)
+        self.take(connection)
         super().send(peer, data)
 
     def _tap(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
         match event:
             case Joined(peer, address):
-                passage = self.passages[peer] = TappedConnection(peer, address, self.parlour.new_connection(), now)
-                self.parlour.on_event(ConnectionOpened(passage, now))
+                connection = self.tapped[peer] = TappedConnection(
+                    peer, address, self.observed_table.new_connection(), now
+                )
+                self.observed_table.on_event(ConnectionOpened(connection, now))
             case Left(peer):
-                self.end(self.passages[peer], CLIENT)
+                self.end(self.tapped[peer], CLIENT)
             case _:
                 pass
         for effect in effects:
             match effect:
                 case Send(peer, message):
-                    self.passages[peer].conversation.on_data(HOUSE, self._ours.encode(message), now)
-                    self.take(self.passages[peer])
+                    self.tapped[peer].conversation.on_data(HOUSE, self._ours.encode(message), now)
+                    self.take(self.tapped[peer])
                 case Drop(peer):
-                    self.end(self.passages[peer], HOUSE)
+                    self.end(self.tapped[peer], HOUSE)
                 case _:
                     pass
 
-    def end(self, passage: TappedConnection, side: int) -> None:
-        passage.closed_sides.append(side)
-        passage.conversation.on_disconnect(side, self.now)
-        self.take(passage)
+    def end(self, connection: TappedConnection, side: int) -> None:
+        connection.closed_sides.append(side)
+        connection.conversation.on_disconnect(side, self.now)
+        self.take(connection)
 
-    def take(self, passage: TappedConnection) -> None:
-        conversation = passage.conversation
-        self.lines.add_lines(passage, [*conversation.lines], [*conversation.faults])
+    def take(self, connection: TappedConnection) -> None:
+        conversation = connection.conversation
+        self.lines.add_lines(connection, [*conversation.lines], [*conversation.faults])
         self.faults += conversation.faults
-        self.games = sum(each.conversation.games for each in self.passages.values())
+        self.games = sum(each.conversation.games for each in self.tapped.values())
         conversation.forget()
 
 
-def listened(paper: Transcript, chop: int = 0) -> Overheard:
-    stage = Overheard(paper, chop)
-    play_json_transcript(paper, stage)
-    return stage
+def follow(transcript: Transcript, chop: int = 0) -> FollowedHarness:
+    harness = FollowedHarness(transcript, chop)
+    play_json_transcript(transcript, harness)
+    return harness
 
 
 @pytest.mark.parametrize("chop", [0, 1], ids=["whole", "byte-by-byte"])
-@pytest.mark.parametrize("paper", sampled(TABLE_TRANSCRIPTS, 4), ids=lambda paper: paper.name)
-def test_our_table_is_right_about_every_paper(paper: Transcript, chop: int) -> None:
-    assert listened(paper, chop).found(HOUSE) == set()
+@pytest.mark.parametrize("transcript", sampled(TABLE_TRANSCRIPTS, 4), ids=lambda transcript: transcript.name)
+def test_our_table_is_right_in_every_transcript(transcript: Transcript, chop: int) -> None:
+    assert follow(transcript, chop).found(HOUSE) == set()
 
 
 class Table:
-    """Two players at a table that says what the test wants."""
+    """Two players at a table whose messages the test chooses."""
 
     def __init__(self, **own: Any) -> None:
-        self.parlour = ObservedTable(**own)
-        self.passages = [
-            TappedConnection(number, ("192.0.2.1", 40_000 + number), self.parlour.new_connection(), 0.0)
+        self.observed_table = ObservedTable(**own)
+        self.tapped = [
+            TappedConnection(number, ("192.0.2.1", 40_000 + number), self.observed_table.new_connection(), 0.0)
             for number in (1, 2)
         ]
-        for passage in self.passages:
-            self.parlour.on_event(ConnectionOpened(passage, 0.0))
+        for connection in self.tapped:
+            self.observed_table.on_event(ConnectionOpened(connection, 0.0))
 
-    def link(self, who: int) -> TableConnection:
-        found = self.passages[who].conversation
-        assert isinstance(found, TableConnection)
-        return found
+    def link(self, player: int) -> TableConnection:
+        log = self.tapped[player].conversation
+        assert isinstance(log, TableConnection)
+        return log
 
-    def asks(self, who: int, text: str) -> None:
-        self.link(who).on_data(CLIENT, text.encode(), 1.0)
+    def asks(self, player: int, text: str) -> None:
+        self.link(player).on_data(CLIENT, text.encode(), 1.0)
 
-    def answers(self, who: int, text: str) -> bytes:
-        self.link(who).on_data(HOUSE, text.encode(), 1.0)
-        return rewrite_addresses(self.passages[who], text.encode())
+    def answers(self, player: int, text: str) -> bytes:
+        self.link(player).on_data(HOUSE, text.encode(), 1.0)
+        return rewrite_addresses(self.tapped[player], text.encode())
 
     def seated(self) -> "Table":
-        for who, nick in enumerate(("ann", "bob")):
-            self.asks(who, f'{{"cmd": "join", "nick": "{nick}"}}')
-        for who in range(2):
-            self.answers(who, LIST)
+        for player, nick in enumerate(("ann", "bob")):
+            self.asks(player, f'{{"cmd": "join", "nick": "{nick}"}}')
+        for player in range(2):
+            self.answers(player, LIST)
         return self
 
-    def broken(self, who: int) -> list[tuple[int, str]]:
-        return [*self.link(who).violation_counts]
+    def broken(self, player: int) -> list[tuple[int, str]]:
+        return [*self.link(player).violation_counts]
 
 
 LIST = '{"result": "ok", "players": {"player1": [["10.0.0.9", 1], "ann"], "player2": [["10.0.0.9", 2], "bob"]}}\n'
 
 
-def test_a_list_has_the_players_where_they_are_and_comes_whole() -> None:
+def test_list_is_rewritten_and_forwarded_whole() -> None:
     table = Table()
     table.asks(0, '{"cmd": "join", "nick": "ann"}{"cmd": "draw"}')
     table.asks(1, '{"cmd": "join", "nick": "bob", "port": 4711}')
     assert table.answers(0, LIST[:20]) == b""
-    told = table.answers(0, LIST[20:] + '{"result"')
-    assert told == (
+    forwarded = table.answers(0, LIST[20:] + '{"result"')
+    assert forwarded == (
         b'{"result":"ok","players":{"player1":[["192.0.2.1",40001],"ann"],"player2":[["192.0.2.1",4711],"bob"]}}'
         b'\n{"result"'
     )
     assert table.answers(0, ': "ok", "card": ["3", "spades"]}') == b': "ok", "card": ["3", "spades"]}'
 
 
-def test_what_a_table_begins_to_say_is_passed_on_in_the_end() -> None:
+def test_incomplete_message_is_forwarded_at_the_end() -> None:
     table = Table()
     table.asks(0, '{"cmd": "join", "nick": "ann"}')
     assert table.answers(0, '{"result": "o') == b""
     table.link(0).on_disconnect(HOUSE, 2.0)
-    assert rewrite_addresses(table.passages[0], b"") == b'{"result": "o'
+    assert rewrite_addresses(table.tapped[0], b"") == b'{"result": "o'
 
 
 @pytest.mark.parametrize(
-    ("said", "clause"),
+    ("answer", "clause"),
     [
         ('{"result": "ok", "card": ["1", "spades"]}', "oldmaid-2.4"),
         ('{"result": "last_card", "card": ["3", "spades"]}', "oldmaid-4.4"),
@@ -164,23 +166,23 @@ def test_what_a_table_begins_to_say_is_passed_on_in_the_end() -> None:
         ('{"result": 3}', "oldmaid-8.11"),
     ],
 )
-def test_a_table_that_is_wrong_about_a_card_is_found_out(said: str, clause: str) -> None:
+def test_wrong_card_is_a_fault(answer: str, clause: str) -> None:
     table = Table().seated()
     table.asks(0, '{"cmd": "draw"}')
-    table.answers(0, said)
+    table.answers(0, answer)
     assert table.broken(0) == [(HOUSE, clause)]
 
 
-def test_a_table_that_deals_a_card_twice_is_found_out() -> None:
+def test_card_dealt_twice_is_a_fault() -> None:
     table = Table().seated()
-    for who in range(2):
-        table.asks(who, '{"cmd": "draw"}')
-        table.answers(who, '{"result": "ok", "card": ["3", "spades"]}')
+    for player in range(2):
+        table.asks(player, '{"cmd": "draw"}')
+        table.answers(player, '{"result": "ok", "card": ["3", "spades"]}')
     assert table.broken(0) == []
     assert table.broken(1) == [(HOUSE, "oldmaid-4.1")]
 
 
-def test_a_table_is_not_blamed_for_what_others_have_asked_at_the_same_time() -> None:
+def test_overlapping_requests_are_not_judged() -> None:
     table = Table().seated()
     table.asks(0, '{"cmd": "draw"}')
     table.asks(1, '{"cmd": "draw"}')
@@ -189,7 +191,7 @@ def test_a_table_is_not_blamed_for_what_others_have_asked_at_the_same_time() -> 
     assert table.broken(0) == table.broken(1) == []
 
 
-def test_a_player_is_blamed_for_what_a_table_can_see() -> None:
+def test_player_faults_visible_to_the_table() -> None:
     table = Table().seated()
     table.asks(0, '{"cmd": "draw"}')
     table.answers(0, '{"result": "ok", "card": ["3", "spades"]}')
@@ -201,7 +203,7 @@ def test_a_player_is_blamed_for_what_a_table_can_see() -> None:
     assert table.broken(1) == [(CLIENT, "oldmaid-8.6")]
 
 
-def test_a_game_that_not_all_play_through_the_relay_is_not_judged() -> None:
+def test_game_with_players_outside_the_proxy_is_not_judged() -> None:
     table = Table()
     table.asks(0, '{"cmd": "join", "nick": "ann"}')
     table.answers(0, LIST.replace("bob", "eve"))
@@ -210,7 +212,7 @@ def test_a_game_that_not_all_play_through_the_relay_is_not_judged() -> None:
     assert table.broken(0) == []
 
 
-def test_silence_is_a_fault_but_while_a_game_has_not_begun() -> None:
+def test_silence_is_a_fault_unless_waiting_for_a_game() -> None:
     table = Table(answer_timeout=2.0)
     table.asks(0, '{"cmd": "join", "nick": "ann"}{"cmd": "draw"}')
     assert table.link(0).deadline is None
@@ -222,13 +224,13 @@ def test_silence_is_a_fault_but_while_a_game_has_not_begun() -> None:
     assert table.link(1).on_disconnect(HOUSE, 5.0) == []
 
 
-def test_a_table_that_hangs_up_on_who_waits_for_an_answer_is_found_out() -> None:
+def test_disconnect_before_an_answer_is_a_fault() -> None:
     table = Table().seated()
     table.asks(0, '{"cmd": "draw"}')
     assert [fault.verdict.violation.clause for fault in table.link(0).on_disconnect(HOUSE, 2.0)] == ["oldmaid-1.8"]
 
 
-def test_what_is_kept_is_bounded() -> None:
+def test_memory_is_bounded() -> None:
     table = Table()
     for _ in range(MAX_PENDING_REQUESTS + 10):
         table.asks(0, '{"cmd": "status"}')
@@ -236,15 +238,15 @@ def test_what_is_kept_is_bounded() -> None:
     assert len(table.link(0)._pending) == 0
     for _ in range(3):
         table.seated()
-    assert len(table.parlour._games) <= 1
-    for who in range(2):
-        table.link(who).on_disconnect(CLIENT, 9.0)
-    assert table.parlour._games == table.parlour.connections == []
+    assert len(table.observed_table._games) <= 1
+    for player in range(2):
+        table.link(player).on_disconnect(CLIENT, 9.0)
+    assert table.observed_table._games == table.observed_table.connections == []
 
 
-def test_what_was_overheard_is_played_again() -> None:
-    paper = next(paper for paper in TABLE_TRANSCRIPTS if paper.name == "oldmaid/game-of-two")
-    stage = listened(paper)
-    head = {key: value for key, value in paper.head.items() if key not in {"title", "clause", "fault"}}
-    again = parse_transcript("".join(stage.lines.transcript("Again", head)), "again")
+def test_written_transcript_can_be_replayed() -> None:
+    transcript = next(transcript for transcript in TABLE_TRANSCRIPTS if transcript.name == "oldmaid/game-of-two")
+    harness = follow(transcript)
+    head = {key: value for key, value in transcript.head.items() if key not in {"title", "clause", "fault"}}
+    again = parse_transcript("".join(harness.lines.transcript("Again", head)), "again")
     play_json_transcript(again, table_harness(again))

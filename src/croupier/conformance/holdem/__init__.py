@@ -1,4 +1,4 @@
-"""The tester for hold'em: servers are visited by users of ours, and bots sit down at a table of ours."""
+"""The hold'em part of the conformance tester: cases for servers and for bots."""
 
 from croupier.conformance.holdem.client import check_client, client_cases
 from croupier.conformance.holdem.server import check_server, server_cases

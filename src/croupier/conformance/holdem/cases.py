@@ -1,4 +1,4 @@
-"""Cases for servers of hold'em: from papers that any server can be asked, and from what no paper shows."""
+"""Server cases from transcripts that can be replayed on any server, and the types of handwritten ones."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ ROOM: Final = "holdem"
 CONFIGURED_HEAD_KEYS: Final = frozenset(
     {"seats", "stack", "blinds", "ante", "straddle", "games", "games_per_user", "listed", "empty_seconds"}
 )
-"""What the head of a paper sets that a stranger's server is not."""
+"""Head keys of transcripts that configure the server, which cannot be done with a server under test."""
 
 CARD_DEPENDENT_TRANSCRIPTS: Final = frozenset({
     "a-flush-beats-a-straight", "a-hand-from-deal-to-showdown", "a-kicker-decides", "a-pot-is-shared",
@@ -24,7 +24,7 @@ CARD_DEPENDENT_TRANSCRIPTS: Final = frozenset({
     "hspe-go-last-winners", "hspe-go-last-winners-who-share", "hspe-go-no-last-winners", "the-board-wins",
     "all-in-on-the-flop", "the-end-of-a-hand",
 })  # fmt: skip
-"""Papers whose end hangs on their cards; walks show the same with any."""
+"""Transcripts whose end depends on the cards; walks cover their clauses with any cards."""
 
 FRESH_SERVER_TRANSCRIPTS: Final = frozenset({
     "a-game-from-the-start", "a-game-nobody-has-joined-stays", "hspe-go-a-game-from-the-start",
@@ -32,14 +32,14 @@ FRESH_SERVER_TRANSCRIPTS: Final = frozenset({
     "the-end-of-a-hand-without-showdown",
     "the-only-game-stays",
 })  # fmt: skip
-"""Papers about a server on which nothing else is, or that pauses between hands."""
+"""Transcripts that need a server without other games, or one that pauses between hands."""
 
 RULING_ONLY_TRANSCRIPTS: Final = frozenset({
     "games-in-the-order-of-making", "looking-with-wrong-credentials", "names-that-are-none",
     "one-guid-everywhere", "coming-back", "first-come-has-the-button", "names-of-another-case",
     "names-that-look-alike",
 })  # fmt: skip
-"""Papers about what only rulings say, although their clauses have sections of the document."""
+"""Transcripts about what only rulings decide, although their clauses cite sections of the document."""
 
 
 README_ONLY_TRANSCRIPTS: Final = frozenset({
@@ -48,11 +48,11 @@ README_ONLY_TRANSCRIPTS: Final = frozenset({
     "names-of-all-kinds", "names-of-another-case", "names-that-look-alike",
     "nobody-sees-the-cards-of-others", "problems", "who-has-left-sees-nothing",
 })  # fmt: skip
-"""Papers about what section 7 has in another way."""
+"""Transcripts about what section 7 (dialect hspe-go) defines differently."""
 
 
 class CaseSpec(NamedTuple):
-    """What happens in a case that is written by hand; `more` are clauses that it is about, too."""
+    """A handwritten case; `more_clauses` are further clauses that it judges."""
 
     clause: str
     slug: str
@@ -63,12 +63,12 @@ class CaseSpec(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class HoldemServerCase(Case):
-    """A case for servers: `play` is a visit in which it shows whether the clauses in `own` are kept.
+    """A case for servers: `play` records deviations, of which those from `clauses` count.
 
-    `open` says that what departs is a choice. With a `dialect` it is only for servers that are said to speak that.
-    `patience` is how many seconds it has to take, because time has to pass. A case that is `walked` tells what came up
-    about its clause while whole games were played, see `walks`; one that is `counted` speaks of amounts of chips.
-    One for an `empty` game needs one at which nobody sits, and not only one that he who joins first can make.
+    `failure_is_choice`: a failure is an implementation choice. `dialect`: the case is only for servers of this dialect.
+    `wait_seconds`: how long the case has to wait. `is_from_walks`: the result comes from walks (see `walks`).
+    `needs_usual_stakes`: the case depends on amounts of chips. `needs_empty_game`: the case needs a game without
+    players that the tester did not open.
     """
 
     play: Callable[[HoldemContext], Awaitable[None]]
@@ -82,34 +82,34 @@ class HoldemServerCase(Case):
 
 
 def is_sequential(transcript: Transcript) -> bool:
-    """Whether every request is answered before the next, and no time passes."""
+    """Whether each request is answered before the next one, and no time passes."""
     return "".join(line.kind for line in transcript.lines) == "><" * (len(transcript.lines) // 2)
 
 
 @cache
 def transcript_cases() -> tuple[HoldemServerCase, ...]:
-    """The cases from papers."""
+    """Return the cases made from transcripts."""
     return tuple(
         HoldemServerCase(
-            id=make_case_id(ROOM, paper.clauses[0], name),
-            title=paper.title,
-            clause=paper.clauses[0],
-            play=partial(replay, paper),
-            clauses=paper.clauses,
+            id=make_case_id(ROOM, transcript.clauses[0], name),
+            title=transcript.title,
+            clause=transcript.clauses[0],
+            play=partial(replay, transcript),
+            clauses=transcript.clauses,
             failure_is_choice=name in RULING_ONLY_TRANSCRIPTS,
-            needs_empty_game=not first_to_join(paper),
-            needs_usual_stakes=any('"wealth"' in line.text or '"betAmount"' in line.text for line in paper.lines),
-            dialect=_required_dialect(paper),
+            needs_empty_game=not first_to_join(transcript),
+            needs_usual_stakes=any('"wealth"' in line.text or '"betAmount"' in line.text for line in transcript.lines),
+            dialect=_required_dialect(transcript),
         )
-        for name, paper in transcripts_by_name().items()
-        if not paper.head.keys() & CONFIGURED_HEAD_KEYS
+        for name, transcript in transcripts_by_name().items()
+        if not transcript.head.keys() & CONFIGURED_HEAD_KEYS
         and name not in CARD_DEPENDENT_TRANSCRIPTS | FRESH_SERVER_TRANSCRIPTS
-        and is_sequential(paper)
+        and is_sequential(transcript)
     )
 
 
 def _required_dialect(transcript: Transcript) -> Dialect | None:
-    """The dialect of servers that can be asked a paper; None where any can."""
+    """Return the dialect that a transcript needs, None if any will do."""
     if transcript.head.get("dialect") == "hspe-go":
         return "hspe-go"
     return "readme" if transcript.name in README_ONLY_TRANSCRIPTS else None

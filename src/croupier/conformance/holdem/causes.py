@@ -1,4 +1,4 @@
-"""What has likely led a server of hold'em astray, in a sentence that is the same wherever the reason is the same."""
+"""Maps a deviation of a hold'em server to its likely cause, as a fixed sentence that can be counted."""
 
 import re
 from typing import Final
@@ -15,7 +15,7 @@ HSPE_GO_PATTERNS: Final = (
     (r"status 403", r"^201 \{"),
     (r"status 200", r"^403"),
 )
-"""What was expected and what was found of a server that speaks dialect hspe-go."""
+"""Patterns of (expected, actual) that a server of dialect hspe-go produces."""
 
 CAUSE_PATTERNS: Final = (
     (r"an integer as", r"^['\"]", "it writes numbers as text"),
@@ -33,23 +33,27 @@ CAUSE_PATTERNS: Final = (
     (r"status \d", r"^5\d\d", "it has failed inside: its log may tell more"),
     (r"^JSON", r"", "it answers with something that is no JSON"),
 )  # fmt: skip
-"""What was expected, what was found, and what that comes from."""
+"""Patterns of (expected, actual) and the cause they indicate; the first match counts."""
 
 
 def likely_cause(deviation: Deviation, *, is_hspe_go: bool = False) -> str:
-    """The likely cause of a departure, empty where nobody knows. `go`: the program tells users as hspe-go does."""
+    """Return the likely cause of a deviation, "" if none is known.
+
+    `is_hspe_go`: the server answers new users as dialect hspe-go does, although it is tested by the document.
+    """
     if is_hspe_go and any(
-        re.search(wanted, deviation.expected) and re.search(came, deviation.actual) for wanted, came in HSPE_GO_PATTERNS
+        re.search(expected_pattern, deviation.expected) and re.search(actual_pattern, deviation.actual)
+        for expected_pattern, actual_pattern in HSPE_GO_PATTERNS
     ):
         return f"{CAUSE_PREFIX}{HSPE_GO_DIALECT.description}"
-    for expected, actual, told in CAUSE_PATTERNS:
+    for expected, actual, cause in CAUSE_PATTERNS:
         if re.search(expected, deviation.expected) and re.search(actual, deviation.actual):
-            return told
+            return cause
     return f"{CAUSE_PREFIX}{MISSPELT_KEYS_DIALECT.description}" if _is_key_misspelt(deviation) else ""
 
 
 def _is_key_misspelt(deviation: Deviation) -> bool:
-    """Whether a key is missing that is there in another spelling."""
+    """Whether the missing key is present in another spelling."""
     key, keys = deviation.expected.removeprefix("the key "), deviation.actual.removeprefix("the keys ")
-    missed = key != deviation.expected and keys != deviation.actual
-    return missed and normalise_key(key) in {normalise_key(found) for found in keys.split(", ")}
+    is_missing_key = key != deviation.expected and keys != deviation.actual
+    return is_missing_key and normalise_key(key) in {normalise_key(found) for found in keys.split(", ")}

@@ -1,4 +1,4 @@
-"""Tests a bot of hold'em: for every case it is started, sits down at a table of ours, and is brought into a scene."""
+"""Tests a hold'em bot: starts it once per case at a test server and judges what it does."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -26,26 +26,23 @@ from croupier.rooms.holdem.wire import Join
 __all__ = ["check_client", "client_cases", "untestable"]
 
 MAX_CONCURRENT_PROGRAMS: Final = 3
-"""So many bots are tested at the same time."""
 
 MAX_SHOWN_LINES: Final = 6
-"""So many lines of a dialogue are shown."""
 
 BROKE_GRACE_SECONDS: Final = 0.3
-"""So many seconds a bot is watched that has nothing more to do."""
+"""How long a bot is watched after it has gone broke."""
 
 FULL_TABLE_SEATS: Final = 10
-"""A full table."""
 
 
 def untestable(room: Any) -> Mapping[str, str]:
-    """The clauses that no bot can be tested with, each with the reason."""
-    shown = {case.clause for case in client_cases(room)}
-    return {clause: why for clause, why in UNTESTABLE.items() if clause not in shown}
+    """Return the clauses that no case for bots tests, each with the reason."""
+    view = {case.clause for case in client_cases(room)}
+    return {clause: why for clause, why in UNTESTABLE.items() if clause not in view}
 
 
 async def check_client(
-    room: Any,  # noqa: ARG001 -- every room is checked so
+    room: Any,  # noqa: ARG001 -- the interface of all rooms
     command: str,
     *,
     cases: Sequence[Case],
@@ -57,12 +54,14 @@ async def check_client(
     on_result: Callable[[Result], None] = lambda _: None,
     on_stderr: Callable[[bytes], None] = lambda _: None,
 ) -> tuple[Result, ...]:
-    """Test a bot: start its command for every case, with `{url}`, `{host}`, `{port}`, `{user}`, `{password}`, `{game}`.
+    """Test a bot: start its command once per case.
 
-    `settings` are those of the table where a scene does not set them, None for the usual ones. A case may take
-    `timeout` seconds. `told` hears every result when it is there, and `stderr` what the bot has written behind a
-    failure. Results are in the order of the cases; behind `max_failures` failures no more are begun. Raises ValueError
-    on a command that makes no sense, and ProgramError when there is no such program.
+    The placeholders `{url}`, `{host}`, `{port}`, `{user}`, `{password}` and `{game}` of `command` are filled in.
+    `settings` are the table's settings where a setup does not fix them, None for the defaults. A case may take
+    `timeout` seconds. `on_result` receives each result as soon as it is known, and `on_stderr` the bot's standard error
+    after a failure. The results are in the order of `cases`; after `max_failures` failures no more cases start.
+
+    Raises ValueError if the command is malformed, and ProgramError if the program does not exist.
     """
     results: dict[str, Result] = {}
     waiting = iter([case for case in cases if isinstance(case, HoldemClientCase)])
@@ -71,10 +70,10 @@ async def check_client(
         for case in waiting:
             if max_failures is not None and sum(not one.outcome.is_good for one in results.values()) >= max_failures:
                 return
-            sitting = ClientCaseRun(case, command, settings, strict=strict, seed=seed, timeout=timeout)
-            results[case.id] = await sitting.run()
+            case_run = ClientCaseRun(case, command, settings, strict=strict, seed=seed, timeout=timeout)
+            results[case.id] = await case_run.run()
             if not results[case.id].outcome.is_good:
-                on_stderr(sitting.stderr)
+                on_stderr(case_run.stderr)
             on_result(results[case.id])
 
     try:
@@ -87,7 +86,7 @@ async def check_client(
 
 
 class ClientCaseRun:
-    """One case with one bot."""
+    """One run of one case with one bot."""
 
     def __init__(
         self, case: HoldemClientCase, command: str, settings: Any, *, strict: bool, seed: int, timeout: float
@@ -105,20 +104,20 @@ class ClientCaseRun:
         self._settings = Settings(**known)
 
     async def run(self) -> Result:
-        """Play the case."""
+        """Run the case and return its result."""
         loop = asyncio.get_running_loop()
         began = loop.time()
-        scene = self._setup
-        stand = HoldemTestServer(
+        setup = self._setup
+        test_server = HoldemTestServer(
             self._settings,
             seed=self._seed,
-            delivery=scene.delivery,
-            faults=scene.faults,
-            transform_body=scene.transform_body,
+            delivery=setup.delivery,
+            faults=setup.faults,
+            transform_body=setup.transform_body,
         )
-        port = await stand.open()
+        port = await test_server.open()
         try:
-            game = await self._set_up_table(stand)
+            game = await self._set_up_table(test_server)
             values = {
                 "url": f"http://127.0.0.1:{port}",
                 "host": "127.0.0.1",
@@ -128,33 +127,33 @@ class ClientCaseRun:
                 "game": game,
             }
             async with await ProgramUnderTest.start(self._command, values) as program:
-                found, reason = await self._watch_bot(stand, program, game)
-                stand.is_stopping = True
+                found, reason = await self._watch_bot(test_server, program, game)
+                test_server.is_stopping = True
                 await program.stop()
                 self.stderr = program.stderr
         finally:
-            await stand.close()
-        return self._build_result(stand, found, reason, loop.time() - began)
+            await test_server.close()
+        return self._build_result(test_server, found, reason, loop.time() - began)
 
     async def _set_up_table(self, test_server: HoldemTestServer) -> str:
-        """Lay the table: the game at which the bot may sit down."""
-        scene = self._setup
-        desk = test_server.service.service
-        game = desk.house.games()[0].guid
+        """Create the opponents and the game, and return the GUID of the game that the bot may join."""
+        setup = self._setup
+        service = test_server.service.service
+        game = service.house.games()[0].guid
         luck = FairDealer(derive_server_seed(self._seed, self._case.id, 0)).luck
         self._opponents = [
-            Opponent(test_server, f"{style}-{number}", style, luck) for number, style in enumerate(scene.opponents)
+            Opponent(test_server, f"{style}-{number}", style, luck) for number, style in enumerate(setup.opponents)
         ]
-        if scene.is_registered:
+        if setup.is_registered:
             await test_server.register(self._user, PASSWORD)
-        if scene.has_full_game:
+        if setup.has_full_game:
             for number in range(FULL_TABLE_SEATS):
                 Opponent(test_server, f"crowd-{number}", "calls", luck).sit(game)
             Opponent(test_server, "crowd-10", "calls", luck).open_game()
-            game = next(table.guid for table in desk.house.games() if table.has_free_seat)
-        if scene.is_seated:
-            desk.execute_now(Join(self._user, game))
-        if not scene.late_seconds:
+            game = next(table.guid for table in service.house.games() if table.has_free_seat)
+        if setup.is_seated:
+            service.execute_now(Join(self._user, game))
+        if not setup.late_seconds:
             for opponent in self._opponents:
                 opponent.sit(game)
         return game
@@ -162,14 +161,14 @@ class ClientCaseRun:
     async def _watch_bot(
         self, test_server: HoldemTestServer, program: ProgramUnderTest, game: str
     ) -> tuple[Deviation | None, str]:
-        """Let it play: what it has failed to do, or why nothing could be seen."""
-        scene = self._setup
+        """Watch the bot play; return a deviation or None, and the reason if nothing could be judged."""
+        setup = self._setup
         tasks = [asyncio.create_task(self._run_opponent(test_server, opponent, game)) for opponent in self._opponents]
         try:
             async with asyncio.timeout(self._timeout):
                 while True:
                     test_server.activity.clear()
-                    if self._hands_played(test_server) >= scene.hands:
+                    if self._hands_played(test_server) >= setup.hands:
                         return None, ""
                     if self._has_timed_out(test_server):
                         return _missed("holdem-4.15", "an act within its turn", "none: its time has run out"), ""
@@ -188,44 +187,44 @@ class ClientCaseRun:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _wait_for_activity(self, test_server: HoldemTestServer, program: ProgramUnderTest) -> None:
-        """Wait for something to happen."""
+        """Wait for activity at the server, at most 50 ms."""
         with suppress(TimeoutError):
             async with asyncio.timeout(0.05):
                 await test_server.activity.wait()
         await program.wait_ended(0)
 
     async def _run_opponent(self, test_server: HoldemTestServer, opponent: Opponent, game: str) -> None:
-        """Let somebody play, from the beginning or when it is time; he follows the bot to where it sits."""
-        playing = None if self._setup.late_seconds else asyncio.create_task(opponent.play(game))
+        """Run an opponent from the start or after the delay; it follows the bot to the bot's game."""
+        task = None if self._setup.late_seconds else asyncio.create_task(opponent.play(game))
         try:
             while not self._game_of_bot(test_server):
                 await asyncio.sleep(0.01)
             await asyncio.sleep(self._setup.late_seconds)
             found = self._game_of_bot(test_server)
-            if playing is not None and found == game:
-                await playing
+            if task is not None and found == game:
+                await task
             elif found:
                 opponent.sit(found)
                 await opponent.play(found)
         finally:
-            if playing is not None:
-                playing.cancel()
+            if task is not None:
+                task.cancel()
 
     def _game_of_bot(self, test_server: HoldemTestServer) -> str:
-        """The game at which the bot sits, "" while it sits nowhere."""
+        """Return the GUID of the bot's game, "" while it has no seat."""
         return next(
             (table.guid for table in test_server.house.games() if table.player_guid(self._user) is not None), ""
         )
 
     def _hands_played(self, test_server: HoldemTestServer) -> int:
-        """How many hands are over that the bot has played."""
+        """Return how many finished hands the bot has played."""
         return sum(self._user in played.players for played in test_server.finished_hands)
 
     def _is_broke(self, test_server: HoldemTestServer) -> bool:
         return self._hands_played(test_server) > 0 and not self._game_of_bot(test_server)
 
     def _has_timed_out(self, test_server: HoldemTestServer) -> bool:
-        """Whether its time has run out: it is in no game any more, has not left, and is not broke."""
+        """Whether the bot lost its seat to the turn timer: it joined, has no seat, did not leave and is not broke."""
         joined = any(
             note.path[-1:] == ["players"] and note.response is not None and note.response.status < 300
             for note in test_server.requests
@@ -237,23 +236,23 @@ class ClientCaseRun:
         return not hands or bool(hands[-1].hand.stacks[hands[-1].players.index(self._user)])
 
     def _judge_exit(self, test_server: HoldemTestServer, program: ProgramUnderTest) -> Deviation | None:
-        """It has ended by itself, before its time."""
+        """Judge a bot that exited before the case was over."""
         status = program.status
-        assert status is not None, "it runs"
+        assert status is not None, "the program is still running"
         left = any(note.request.method == "DELETE" for note in test_server.requests)
         if status == 0 and (left or self._is_broke(test_server)):
             return None
-        said = program.stderr_excerpt(300)
+        stderr_text = program.stderr_excerpt(300)
         if not test_server.requests:
-            return _missed("holdem-1.1", "a request", f"none: it has ended ({describe_exit(status)}){said}")
+            return _missed("holdem-1.1", "a request", f"none: it has ended ({describe_exit(status)}){stderr_text}")
         if status == 0 and self._hands_played(test_server):
             return None
         hands = format_count(self._hands_played(test_server), "hand")
-        told = f"it has ended ({describe_exit(status)}) after {hands}{said}"
-        return _missed(self._case.clause, format_count(self._setup.hands, "hand"), told)
+        exit_text = f"it has ended ({describe_exit(status)}) after {hands}{stderr_text}"
+        return _missed(self._case.clause, format_count(self._setup.hands, "hand"), exit_text)
 
     def _judge_timeout(self, test_server: HoldemTestServer) -> tuple[Deviation | None, str]:
-        """The time of the case is over."""
+        """Judge a bot that has used up the timeout of the case."""
         if not test_server.requests and not test_server.malformed:
             return _missed("holdem-1.1", "a request", f"none in {self._timeout:g} s"), ""
         if not self._game_of_bot(test_server) and not self._hands_played(test_server):
@@ -261,12 +260,12 @@ class ClientCaseRun:
                 return _missed("holdem-3.5", "a player who has joined", "none"), ""
             return _missed("holdem-3.5", "POST /games/:gameID/players/", f"none in {self._timeout:g} s"), ""
         table = test_server.house.game(self._game_of_bot(test_server))
-        shown = None if table is None else table.view(None)
-        if shown is not None and shown.turn.player_id == test_server.house.guid_of(self._user):
+        view = None if table is None else table.view(None)
+        if view is not None and view.turn.player_id == test_server.house.guid_of(self._user):
             limit = self._settings.turn_seconds
-            had = limit - (seconds_left(shown.turn.expiry, datetime.now(UTC)) or 0.0)
-            if had > min(limit, self._timeout) / 2:  # else it has only just begun: the hand is slow, and not the bot
-                return _missed("holdem-4.15", "an act in its turn", f"none in {had:.1f} s"), ""
+            used_seconds = limit - (seconds_left(view.turn.expiry, datetime.now(UTC)) or 0.0)
+            if used_seconds > min(limit, self._timeout) / 2:  # a turn that has only just begun is not the bot's fault
+                return _missed("holdem-4.15", "an act in its turn", f"none in {used_seconds:.1f} s"), ""
         hands = format_count(self._setup.hands, "hand")
         return None, f"only {self._hands_played(test_server)} of {hands} were over after {self._timeout:g} s"
 

@@ -1,4 +1,4 @@
-"""Where a program departs from the page, and how much that matters: what the document fixes, what it leaves open."""
+"""Deviations from clauses, and how serious each one is: failure, choice or optional feature."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -9,7 +9,7 @@ from croupier.conformance.clauses import find_clause
 from croupier.conformance.results import Outcome
 
 DIALECT_CLAUSE_PREFIX: Final = "holdem-7."
-"""The clauses of dialect hspe-go: who asks for it wants them kept, although no document has them."""
+"""The clauses of dialect hspe-go: not in the document, but required of servers tested with that dialect."""
 
 RULED_CLAUSES: Final = frozenset(
     f"holdem-{section}.{number}"
@@ -23,17 +23,17 @@ RULED_CLAUSES: Final = frozenset(
     )
     for number in numbers
 )
-"""Clauses whose sections of the document tell where they belong, and not what they say: that is ruled."""
+"""Clauses that cite a section of the document, but whose content is a ruling of the project."""
 
 OUTCOMES_WORST_FIRST: Final = (Outcome.FAIL, Outcome.UNIMPLEMENTED, Outcome.NON_STRICT, Outcome.CHOICE)
-"""What comes of departures, the gravest first."""
+"""Outcomes of deviations, the most serious first."""
 
 
 class Deviation(Struct, frozen=True):
-    """A clause that was not kept: what it demands and what was found, as text for people.
+    """A deviation from a clause: what it demands and what was found, as text for people.
 
-    `wanted` are the bytes that should have come, where there is just one way to say it, and `got` those that came.
-    `lines` is how long the dialogue was when it showed.
+    `wanted` are the expected bytes if there is only one valid form, `got` the received ones. `line_count` is the length
+    of the dialogue when it was found.
     """
 
     clause: str
@@ -46,22 +46,24 @@ class Deviation(Struct, frozen=True):
 
 
 class CaseAborted(Exception):
-    """A conversation cannot go on: what has been found is all that there is to find."""
+    """The conversation cannot go on; the deviations recorded so far are all."""
 
 
 class NotReached(Exception):
-    """A case could not be shown; the text says why."""
+    """The case did not reach the situation it is about; the text says why."""
 
 
 def default_outcome(name: str) -> Outcome:
-    """What comes of a departure from a clause: it fails where the document fixes it, and is a choice elsewhere."""
+    """Return the outcome of a deviation: FAIL if the document fixes the clause, CHOICE otherwise."""
     if name.startswith(DIALECT_CLAUSE_PREFIX):
         return Outcome.FAIL
     return Outcome.FAIL if find_clause(name).sections and name not in RULED_CLAUSES else Outcome.CHOICE
 
 
 def worst_deviation(deviations: Sequence[Deviation], *, preferred: Collection[str]) -> Deviation | None:
-    """The gravest departure, of equal ones from clauses of one's `own` the first; None where there is none."""
+    """Return the most serious deviation, preferring the clauses in `preferred`; None if there is none."""
     return min(
-        deviations, key=lambda one: (OUTCOMES_WORST_FIRST.index(one.outcome), one.clause not in preferred), default=None
+        deviations,
+        key=lambda deviation: (OUTCOMES_WORST_FIRST.index(deviation.outcome), deviation.clause not in preferred),
+        default=None,
     )

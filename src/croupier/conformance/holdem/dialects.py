@@ -1,4 +1,4 @@
-"""Ways in which servers of hold'em depart from the document all along: named once, and read as what they mean."""
+"""Known dialects of hold'em servers: consistent departures from the document, which the tester can undo."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -18,30 +18,30 @@ from croupier.rooms.holdem.cards import CARD_NUMBERS
 from croupier.rooms.holdem.wire import Dialect
 
 type ObjectTransform = Callable[[dict[str, Any]], dict[str, Any]]
-"""An object of JSON as it came in, as the document has it out."""
+"""Maps a JSON object as received to the object that the document prescribes."""
 
 type ResponseTransform = Callable[[str, ReceivedResponse], ReceivedResponse]
-"""A request (its method and path) and the answer as it came in, the answer as the document has it out."""
+"""Maps a request ("METHOD path") and its response as received to the response that the document prescribes."""
 
 CARD_KEYS: Final = frozenset({"hole", "flop", "turn", "river"})
 
 WINNER_KEYS: Final = frozenset({"PlayerID", "Hand"})
-"""The keys of dialect hspe-go that look like others."""
+"""Keys of a winner in dialect hspe-go, which must not be normalised."""
 
 CREATING_REQUESTS: Final = re.compile(
     r"POST /(?:users|games|games/[^/]+/players|games/[^/]+/players/[^/]+/acts)/?(?:\?.*)?"
 )
-"""The requests of which 201 tells that all is well."""
+"""The requests whose success is status 201."""
 
 GUID_REQUESTS: Final = re.compile(r"POST /(?:users|games|games/[^/]+/players)/?(?:\?.*)?")
 """The requests that are answered with a GUID."""
 
 CAUSE_PREFIX: Final = "it "
-"""What a cause begins with."""
+"""The first word of every cause."""
 
 
 def normalise_key(key: str) -> str:
-    """A key without what different ways to spell it have between its words."""
+    """Return a key in lower case without separators, so that spellings can be compared."""
     return re.sub(r"[\W_]", "", key).lower()
 
 
@@ -54,9 +54,10 @@ BOOLEAN_KEYS: Final = frozenset(key for keys in OBJECT_KEYS.values() for key, ki
 
 @dataclass(frozen=True)
 class HttpDialect:
-    """A way to answer. `told` says it in words behind "it"; `trees` mend what JSON says, and `mends` whole answers.
+    """A consistent way to write responses that differs from the document.
 
-    A server with a `dialect` speaks that.
+    `description` is a phrase that follows "it". `object_transforms` correct JSON objects, `response_transforms` whole
+    responses. A server with a `dialect` is tested by the clauses of that dialect.
     """
 
     description: str
@@ -65,11 +66,11 @@ class HttpDialect:
     dialect: Dialect | None = None
 
     def read(self, request: str, response: ReceivedResponse) -> ReceivedResponse:
-        """What is meant by the answer to a request (its method and path); a refusal is what it is."""
+        """Return the response as the document prescribes it to a request ("METHOD path"). Refusals stay as they are."""
         if response.status >= 300:
             return response
-        for mend in self.response_transforms:
-            response = mend(request, response)
+        for transform in self.response_transforms:
+            response = transform(request, response)
         if not self.object_transforms or not response.body:
             return response
         try:
@@ -80,7 +81,7 @@ class HttpDialect:
         return response if found == encode(before) else replace(response, body=found)
 
     def __add__(self, other: "HttpDialect") -> "HttpDialect":
-        """Both at the same time."""
+        """Combine two dialects."""
         return HttpDialect(
             f"{self.description}{CONJUNCTION}{other.description}",
             self.object_transforms + other.object_transforms,
@@ -89,11 +90,11 @@ class HttpDialect:
         )
 
 
-def _transform_objects(found: Any, tree: ObjectTransform) -> Any:
-    """JSON with every object mended."""
+def _transform_objects(found: Any, transform: ObjectTransform) -> Any:
+    """Apply a transform to every object in a JSON value, innermost first."""
     if isinstance(found, dict):
-        return tree({key: _transform_objects(value, tree) for key, value in found.items()})
-    return [_transform_objects(one, tree) for one in found] if isinstance(found, list) else found
+        return transform({key: _transform_objects(value, transform) for key, value in found.items()})
+    return [_transform_objects(one, transform) for one in found] if isinstance(found, list) else found
 
 
 def _restore_keys(found: dict[str, Any]) -> dict[str, Any]:
@@ -105,7 +106,7 @@ def _restore_keys(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _transform_values(names: frozenset[str], change: Callable[[Any], Any]) -> ObjectTransform:
-    """The values of some keys."""
+    """Return a transform that changes the values of some keys."""
     return lambda found: {key: change(value) if key in names else value for key, value in found.items()}
 
 
@@ -124,23 +125,25 @@ def _to_bool(value: Any) -> Any:
 
 
 def _transform_cards(change: Callable[[str], str]) -> ObjectTransform:
-    """Every card that is none as it stands."""
+    """Return a transform that changes every string that is not a card in lists of cards."""
 
-    def mend(found: Any) -> Any:
+    def transform(found: Any) -> Any:
         if not isinstance(found, list) or not all(isinstance(card, str) for card in found):
             return found
         return [card if card in CARD_NUMBERS else change(card) for card in found]
 
-    return _transform_values(CARD_KEYS, mend)
+    return _transform_values(CARD_KEYS, transform)
 
 
-def _ok_to_created(asked: str, response: ReceivedResponse) -> ReceivedResponse:
-    return replace(response, status=201) if response.status == 200 and CREATING_REQUESTS.fullmatch(asked) else response
+def _ok_to_created(request: str, response: ReceivedResponse) -> ReceivedResponse:
+    return (
+        replace(response, status=201) if response.status == 200 and CREATING_REQUESTS.fullmatch(request) else response
+    )
 
 
-def _quote_guid(asked: str, response: ReceivedResponse) -> ReceivedResponse:
+def _quote_guid(request: str, response: ReceivedResponse) -> ReceivedResponse:
     body = response.body.strip()
-    bare = GUID_REQUESTS.fullmatch(asked) and re.fullmatch(rb"[0-9A-Za-z-]+", body)
+    bare = GUID_REQUESTS.fullmatch(request) and re.fullmatch(rb"[0-9A-Za-z-]+", body)
     return replace(response, body=b'"%s"' % body) if bare else response
 
 
@@ -165,12 +168,12 @@ DIALECTS: Final[Sequence[HttpDialect]] = (
     HttpDialect("writes the GUID without quotes: that is no JSON", response_transforms=(_quote_guid,)),
     HttpDialect("answers 200 where 201 is due", response_transforms=(_ok_to_created,)),
 )
-"""The habits that are known."""
+"""The known dialects."""
 
 
 def dialect_from_cause(cause: str) -> HttpDialect | None:
-    """The habit that a cause has named (`it writes numbers as text`); None where it is another cause."""
-    words = {habit.description: habit for habit in DIALECTS}
-    found = [words.get(part) for part in cause.removeprefix(CAUSE_PREFIX).split(CONJUNCTION)]
-    habits = [habit for habit in found if habit is not None]
-    return reduce(add, habits) if len(habits) == len(found) else None
+    """Return the dialect that a cause names ("it writes numbers as text"), None if it names another cause."""
+    by_description = {dialect.description: dialect for dialect in DIALECTS}
+    found = [by_description.get(part) for part in cause.removeprefix(CAUSE_PREFIX).split(CONJUNCTION)]
+    dialects = [dialect for dialect in found if dialect is not None]
+    return reduce(add, dialects) if len(dialects) == len(found) else None

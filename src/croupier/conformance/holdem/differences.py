@@ -1,4 +1,4 @@
-"""What was expected of an answer and what came: each difference with the clauses that it can speak about."""
+"""Compares expected JSON with a response; each difference names the clauses that it can violate."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -18,7 +18,7 @@ TABLE_CLAUSES: Final = tuple(
     )
     for number in numbers
 )
-"""The clauses that nearly every number at a table can speak about."""
+"""The clauses that almost any number at a table can violate."""
 
 CLAUSES_BY_FIELD: Final[Mapping[str, tuple[str, ...]]] = {
     "handle": ("holdem-5.7", "holdem-2.4"),
@@ -39,13 +39,13 @@ CLAUSES_BY_FIELD: Final[Mapping[str, tuple[str, ...]]] = {
     "gameID": ("holdem-5.3",),
     "last_winners": ("holdem-7.7", "holdem-7.8"),
 }
-"""Of what each part of a Game tells; the first clause is its own."""
+"""The clauses that each field of a Game can violate; the first one is about the field itself."""
 
 CARD_PATTERN: Final = re.compile(r"[2-9TJQKA][CDHS]")
 
 
 class Difference(NamedTuple):
-    """A place in a Game (`table[1].wealth`), what it should be and what it is."""
+    """A difference at a path (`table[1].wealth`)."""
 
     path: str
     expected: object
@@ -53,7 +53,7 @@ class Difference(NamedTuple):
 
     @property
     def field(self) -> str:
-        """The part of a Game that it is about, a key of SPEAK."""
+        """The field of the Game, a key of CLAUSES_BY_FIELD."""
         path = re.sub(r"\[\d+\]", "", self.path)
         if path.startswith("turn."):
             return path if path in CLAUSES_BY_FIELD else "turn.playerID"
@@ -65,16 +65,16 @@ class Difference(NamedTuple):
         )
 
     def clause_for(self, own: Collection[str]) -> str:
-        """The clause that it departs from: one's own where it can speak about that."""
-        speak = CLAUSES_BY_FIELD[self.field]
-        return next((name for name in own if name in speak), speak[0])
+        """Return the first of one's own clauses that the field can violate, else the field's own clause."""
+        field_clauses = CLAUSES_BY_FIELD[self.field]
+        return next((name for name in own if name in field_clauses), field_clauses[0])
 
 
 def differences(expected: Any, found: Any, bindings: dict[str, str], path: str = "") -> Iterator[Difference]:
-    """How JSON differs from what was expected, where names (`$ann`) stand for what they are bound to, or bind it.
+    """Yield the differences between expected and received JSON.
 
-    What luck and the clock decide is not compared: which cards there are, and the time at which a turn ends. Keys that
-    the expectation has not are ignored.
+    A `$name` in the expectation stands for its value in `bindings`; an unbound name is bound. Cards and the expiry of a
+    turn are not compared, and keys that the expectation lacks are ignored.
     """
     if path.endswith("expiry") or (path == "cards.hole" and not expected and not found):
         return

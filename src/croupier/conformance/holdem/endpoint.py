@@ -1,4 +1,4 @@
-"""The server under test: how it is reached, and who of ours is known there."""
+"""The server under test: its address, what is known about it, and the tester's users on it."""
 
 from base64 import b64encode
 from collections import Counter, defaultdict
@@ -15,13 +15,13 @@ from croupier.rooms.holdem.referee import STARTING_STACK
 from croupier.rooms.holdem.wire import Dialect
 
 TURN_SECONDS: Final = 15.0
-"""How many seconds a player has for an act (holdem-4.15)."""
+"""The time limit of a turn (holdem-4.15)."""
 
-PASSWORD: Final = "secret"  # noqa: S105 -- it keeps nothing secret
+PASSWORD: Final = "secret"  # noqa: S105 -- a password for tests
 
 
 class ServerUser(Struct):
-    """A user of the server under test. `guid` is what it was told when it was made, "" before."""
+    """A user on the server under test. `guid` is "" until the user is registered."""
 
     name: str
     password: str = PASSWORD
@@ -34,12 +34,12 @@ class ServerUser(Struct):
 
 
 def basic_auth_header(name: str, password: str) -> tuple[str, str]:
-    """The Authorization header of a name and a password."""
+    """Return the Authorization header for a name and a password."""
     return "Authorization", f"Basic {b64encode(f'{name}:{password}'.encode()).decode()}"
 
 
 class JoinedSeat(Struct):
-    """A seat at a game, or a place in its queue: whose it is, and the playerID."""
+    """A seat in a game, or a place in its queue."""
 
     role: str
     game: str
@@ -47,7 +47,7 @@ class JoinedSeat(Struct):
 
 
 class ServerUnderTest:
-    """The server under test, for one run: how to reach it, and the users and games that are in use."""
+    """The state of one run: the server's address and properties, and the users and games in use."""
 
     def __init__(
         self, host: str, port: int, dialect: Dialect, timeout: float, detected_dialect: HttpDialect | None = None
@@ -58,26 +58,26 @@ class ServerUnderTest:
         self.timeout = timeout
         self.idle_users: defaultdict[str, list[ServerUser]] = defaultdict(list)
         self.games_in_use: set[str] = set()
-        self._run = f"{randbelow(10**9):09}"  # digits go with letters of every script
+        self._run = f"{randbelow(10**9):09}"  # digits can be combined with letters of every script
         self._name_counts: Counter[str] = Counter()
-        self.has_answered = False  # whether it has ever said a word
+        self.has_answered = False  # whether the server has sent any response
         self.features = ServerFeatures()
-        self.can_open_games = True  # whether POST /games/ makes a game, as far as is known
+        self.can_open_games = True  # whether POST /games/ opens a game, as far as known
         self.blinds = BLINDS
         self.stack = STARTING_STACK
-        self.turn_seconds = TURN_SECONDS  # how many seconds a turn takes, as far as is known
+        self.turn_seconds = TURN_SECONDS  # as far as known
 
     @property
     def has_usual_stakes(self) -> bool:
-        """Whether it plays for what the document has."""
+        """Whether blinds and stacks are those of the document."""
         return (self.blinds, self.stack) == (BLINDS, STARTING_STACK)
 
     def new_client(self) -> HttpClient:
-        """A new connection."""
+        """Return a client for a new connection."""
         return HttpClient(*self.address, timeout=self.timeout)
 
     def new_name(self, role: str) -> str:
-        """A name that nobody has on this server, also not from a run before this one.
+        """Return a user name that is new on this server, also across runs.
 
         The first users of two roles whose names look alike have names that look alike.
         """

@@ -1,4 +1,4 @@
-"""What a server has: the routes on which something was ever done, and the additions of which there was any sign."""
+"""What a server implements: routes that have worked, and optional features that it has shown."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,16 +11,16 @@ from croupier.conformance.results import Outcome
 from croupier.core.referee import CLIENT
 
 NOT_FOUND_PATTERN: Final = re.compile(r"(?:404|405|501)\b")
-"""How a server answers what it has not got."""
+"""The status of a route that the server does not have."""
 
 SUCCESS_EXPECTED_PATTERN: Final = re.compile(r"status 2\d\d")
-"""What is expected of a request that should be done."""
+"""The expectation of a request that should succeed."""
 
 HSPE_GO_USER_PATTERN: Final = re.compile(rb'\s*\{\s*"PlayerID"\s*:')
-"""What a new user is told in dialect hspe-go."""
+"""The response to POST /users/ in dialect hspe-go."""
 
 PATH_PARAMETERS_PATTERN: Final = re.compile(r"(?<=games/)[^/]+|(?<=players/)[^/]+|(?<=hands/)[^/]+")
-"""What differs between two paths of the same route."""
+"""The variable parts of paths."""
 
 
 def _has_header(header: str) -> Callable[[str, ReceivedResponse], bool]:
@@ -40,37 +40,39 @@ OPTIONAL_FEATURES: Final[Mapping[str, Callable[[str, ReceivedResponse], bool]]] 
     "holdem-9.12": _has_header("link"),
     "holdem-9.9": lambda _, answer: "problem+json" in answer.headers.get("content-type", ""),
 }
-"""By which answer to which route it shows that a server has what these clauses add."""
+"""Whether a response to a route shows that the server has the feature of an optional clause."""
 
 
 class ServerFeatures:
-    """What has been seen of a server, for one run."""
+    """The features of one server, observed during a run."""
 
     def __init__(self) -> None:
-        self.is_hspe_go = False  # whether it tells a new user as dialect hspe-go does
+        self.is_hspe_go = False  # whether new users are answered as in dialect hspe-go
         self._routes: set[str] = set()
         self._additions: set[str] = set()
 
     def record_response(self, request: str, response: ReceivedResponse) -> None:
-        """A request (its method and path) was answered."""
+        """Record the response to a request ("METHOD path")."""
         route = _route(request)
         if 200 <= response.status < 300:
             self._routes.add(route)
             self.is_hspe_go = self.is_hspe_go or (
                 route == "POST users" and bool(HSPE_GO_USER_PATTERN.match(response.body))
             )
-        self._additions.update(clause for clause, sign in OPTIONAL_FEATURES.items() if sign(route, response))
+        self._additions.update(
+            clause for clause, shows_feature in OPTIONAL_FEATURES.items() if shows_feature(route, response)
+        )
 
     def lacks(self, deviation: Deviation, lines: Sequence[DialogueLine]) -> bool:
-        """Whether something departs because the server has not got it, by what was said up to there."""
+        """Whether a deviation means that the server lacks a feature, judged by the last request of `lines`."""
         if deviation.clause in OPTIONAL_FEATURES:
             return deviation.outcome is Outcome.CHOICE and deviation.clause not in self._additions
-        asked = next((str(line.message) for line in reversed(lines) if line.side == CLIENT), "")
+        request = next((str(line.message) for line in reversed(lines) if line.side == CLIENT), "")
         refused = SUCCESS_EXPECTED_PATTERN.match(deviation.expected) and NOT_FOUND_PATTERN.match(deviation.actual)
-        return bool(refused) and _route(asked) not in self._routes
+        return bool(refused) and _route(request) not in self._routes
 
 
-def _route(asked: str) -> str:
-    """The route of a request."""
-    method, _, path = asked.partition(" ")
+def _route(request: str) -> str:
+    """Return the route of a request, with `:` for variable parts."""
+    method, _, path = request.partition(" ")
     return f"{method} {PATH_PARAMETERS_PATTERN.sub(':', path.partition('?')[0].strip('/'))}"

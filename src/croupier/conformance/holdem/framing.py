@@ -1,4 +1,4 @@
-"""Cases for servers about how requests arrive: in pieces, together, slowly, broken off, from many at once."""
+"""Server cases about how requests arrive: cut, pipelined, slow, aborted, and on many connections."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,122 +12,121 @@ from croupier.conformance.holdem.http_client import ReceivedResponse, ResponseEr
 from croupier.conformance.results import Outcome
 
 CONCURRENT_CONNECTIONS: Final = 40
-"""So many connections are made at once."""
 
 
 async def byte_by_byte(context: HoldemContext) -> None:
-    """Every request of a whole hand comes byte by byte."""
+    """Requests that arrive byte by byte are served."""
     game, role = await context.seat_and_find_turn("ann", "bob")
-    answer = await context.request(role, "GET", f"/games/{game}", piece_bytes=1)
-    _require_status(context, answer, 200, "a request that comes byte by byte")
+    response = await context.request(role, "GET", f"/games/{game}", piece_bytes=1)
+    _require_status(context, response, 200, "a request that comes byte by byte")
     path = f"/games/{game}/players/{context.player_id(role, game)}/acts/"
-    answer = await context.request(role, "POST", path, b'{"action": 1, "betAmount": 10}', piece_bytes=1)
-    _require_status(context, answer, 201, "an act that comes byte by byte")
+    response = await context.request(role, "POST", path, b'{"action": 1, "betAmount": 10}', piece_bytes=1)
+    _require_status(context, response, 201, "an act that comes byte by byte")
 
 
 async def pieces_of_seven_bytes(context: HoldemContext) -> None:
-    """Requests come in pieces of seven bytes."""
+    """Requests that arrive in pieces of seven bytes are served."""
     game = await context.seat("ann", "bob")
-    for question in ((NOBODY, "GET", "/games/"), ("bob", "GET", f"/games/{game}"), ("ann", "GET", f"/games/{game}")):
-        answer = await context.request(*question, piece_bytes=7)
-        _require_status(context, answer, 200, "a request that comes in pieces")
+    for request in ((NOBODY, "GET", "/games/"), ("bob", "GET", f"/games/{game}"), ("ann", "GET", f"/games/{game}")):
+        response = await context.request(*request, piece_bytes=7)
+        _require_status(context, response, 200, "a request that comes in pieces")
 
 
 async def body_after_head(context: HoldemContext) -> None:
-    """The body of an act comes a moment after its head."""
+    """The body of an act may arrive later than its head."""
     game, role = await context.seat_and_find_turn("ann", "bob")
-    question = _act(context, role, game, b'{"action": 1, "betAmount": 10}')
-    caller = context.idle_client(role)
-    head, blank, body = question.encode(caller.host).partition(b"\r\n\r\n")
-    context.record_request(question)
-    await caller.send(head + blank)
+    request = _act(context, role, game, b'{"action": 1, "betAmount": 10}')
+    client = context.idle_client(role)
+    head, blank, body = request.encode(client.host).partition(b"\r\n\r\n")
+    context.record_request(request)
+    await client.send(head + blank)
     await asyncio.sleep(0.2)
-    await caller.send(body)
+    await client.send(body)
     await _receive(context, role, 201, "an act whose body comes later than its head")
 
 
 async def chunked_body(context: HoldemContext) -> None:
-    """The body of an act comes in chunks."""
+    """The body of an act may use chunked transfer encoding."""
     game, role = await context.seat_and_find_turn("ann", "bob")
     body = b'3\r\n{"a\r\n1b\r\nction": 1, "betAmount": 10}\r\n0\r\n\r\n'
     path = f"/games/{game}/players/{context.player_id(role, game)}/acts/"
-    answer = await context.request(role, "POST", path, body, {"Transfer-Encoding": "chunked"})
-    _require_status(context, answer, 201, "an act in chunks")
+    response = await context.request(role, "POST", path, body, {"Transfer-Encoding": "chunked"})
+    _require_status(context, response, 201, "an act in chunks")
 
 
 async def pipelined(context: HoldemContext) -> None:
-    """Requests come together, and are answered in their order."""
+    """Pipelined requests are answered in order."""
     game, role = await context.seat_and_find_turn("ann", "bob")
     headers = context.with_credentials(role, {})
-    caller = context.idle_client(role)
-    questions = [
+    client = context.idle_client(role)
+    requests = [
         SentRequest("GET", f"/games/{game}", headers),
         SentRequest("GET", "/games/nowhere", headers),
         _act(context, role, game, b'{"action": 1, "betAmount": 10}'),
         SentRequest("GET", f"/games/{game}", headers),
     ]
-    for question in questions:
-        context.record_request(question)
-    await caller.send(b"".join(question.encode(caller.host) for question in questions))
+    for request in requests:
+        context.record_request(request)
+    await client.send(b"".join(request.encode(client.host) for request in requests))
     for status in (200, 404, 201, 200):
-        answer = await _receive(context, role, status, "one of several requests that come together")
-    if context.require_game(answer).turn.player_id == context.player_id(role, game):
+        response = await _receive(context, role, status, "one of several requests that come together")
+    if context.require_game(response).turn.player_id == context.player_id(role, game):
         context.add_deviation("holdem-1.8", "the act that was sent before", "a game without it")
 
 
 async def aborted_request(context: HoldemContext) -> None:
-    """A request that breaks off in the middle is none, and the next connection works."""
+    """An incomplete request changes nothing, and the next connection works."""
     game, role = await context.seat_and_find_turn("ann", "bob")
-    question = _act(context, role, game, b'{"action": 1, "betAmount": 10}')
-    caller = context.idle_client(role)
-    await caller.send(question.encode(caller.host)[:-4])
-    caller.abort()
+    request = _act(context, role, game, b'{"action": 1, "betAmount": 10}')
+    client = context.idle_client(role)
+    await client.send(request.encode(client.host)[:-4])
+    client.abort()
     await asyncio.sleep(0.05)
-    shown = await context.get_game(role, game)
-    if shown.turn.player_id != context.player_id(role, game):
+    game_state = await context.get_game(role, game)
+    if game_state.turn.player_id != context.player_id(role, game):
         context.add_deviation(
             "holdem-1.8",
             "ann's turn: her request has not come to its end",
-            f"that of {context.role_to_act(shown) or 'nobody'}",
+            f"that of {context.role_to_act(game_state) or 'nobody'}",
         )
-    answer = await context.act(role, game, CALL)
-    _require_status(context, answer, 201, "an act on a new connection")
+    response = await context.act(role, game, CALL)
+    _require_status(context, response, 201, "an act on a new connection")
 
 
 async def seen_on_other_connections(context: HoldemContext) -> None:
-    """What was done on one connection is seen on every other."""
+    """A change made on one connection is visible on every other."""
     game, role = await context.seat_and_find_turn("ann", "bob")
-    shown = await context.get_game(NOBODY, game)
+    game_state = await context.get_game(NOBODY, game)
     await context.act(role, game, CALL)
     after = await context.get_game(NOBODY, game)
-    if after.turn == shown.turn and after.table == shown.table:
+    if after.turn == game_state.turn and after.table == game_state.table:
         context.add_deviation("holdem-1.8", "the act, on another connection", "the game as it was before")
 
 
 async def concurrent_reads(context: HoldemContext) -> None:
-    """Many look at the same time, each on a connection of his own."""
+    """Many clients read the game at the same time, each on its own connection."""
     game = await context.seat("ann", "bob")
-    callers = [context.server.new_client() for _ in range(CONCURRENT_CONNECTIONS)]
-    question = SentRequest("GET", f"/games/{game}")
-    context.record_request(question)
+    clients = [context.server.new_client() for _ in range(CONCURRENT_CONNECTIONS)]
+    request = SentRequest("GET", f"/games/{game}")
+    context.record_request(request)
     try:
-        answers = await asyncio.gather(*(caller.request(question) for caller in callers))
+        responses = await asyncio.gather(*(client.request(request) for client in clients))
     except ResponseError as error:
         context.add_response_error(error, f"{CONCURRENT_CONNECTIONS} answers on {CONCURRENT_CONNECTIONS} connections")
         raise CaseAborted from None
     finally:
-        await asyncio.gather(*(caller.close() for caller in callers))
-    context.record_response(answers[-1])
-    if len({answer.body for answer in answers}) > 1 or {answer.status for answer in answers} != {200}:
+        await asyncio.gather(*(client.close() for client in clients))
+    context.record_response(responses[-1])
+    if len({response.body for response in responses}) > 1 or {response.status for response in responses} != {200}:
         context.add_deviation("holdem-1.8", "the same game for everybody", "different answers")
 
 
 async def persistent_connection(context: HoldemContext) -> None:
     """A connection serves more than one request."""
-    caller = context.idle_client(NOBODY)
+    client = context.idle_client(NOBODY)
     for _ in range(3):
         await context.request(NOBODY, "GET", "/games/")
-    if caller.close_count:
+    if client.close_count:
         context.add_deviation("holdem-1.1", "a connection that goes on, as HTTP/1.1 has it", "its end", Outcome.CHOICE)
 
 
@@ -138,17 +137,20 @@ def _act(context: HoldemContext, role: str, game: str, body: bytes) -> SentReque
 
 async def _receive(context: HoldemContext, role: str, status: int, what: str) -> ReceivedResponse:
     try:
-        answer = await context.idle_client(role).receive()
+        response = await context.idle_client(role).receive()
     except ResponseError as error:
         context.add_response_error(error, f"an answer to {what}")
         raise CaseAborted from None
-    answer = context.record_response(answer)
-    _require_status(context, answer, status, what)
-    return answer
+    response = context.record_response(response)
+    _require_status(context, response, status, what)
+    return response
 
 
 def _require_status(context: HoldemContext, response: ReceivedResponse, status: int, what: str) -> None:
-    """Delivery changes nothing: the same success or refusal as ever. Raises Broken."""
+    """Require the same class of status as for a request that arrives whole.
+
+    Raises CaseAborted after it has recorded a deviation.
+    """
     if response.status // 100 != status // 100:
         context.add_deviation(
             "holdem-1.8", f"status {status} to {what}", response.summary, Outcome.FAIL, got=response.render()
@@ -167,4 +169,4 @@ FRAMING_CASES: Final[Sequence[CaseSpec]] = (
     CaseSpec("holdem-1.8", "on-any-connection", "An act is seen on every connection", seen_on_other_connections),
     CaseSpec("holdem-1.8", "many-at-once", "Many may look at the same time", concurrent_reads),
 )  # fmt: skip
-"""What these cases are."""
+"""The cases of this module."""

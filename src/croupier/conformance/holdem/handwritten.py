@@ -1,4 +1,4 @@
-"""Cases for servers that no paper shows: a full table, a turn that nobody uses, whose cards are shown, luck itself."""
+"""Server cases that no transcript covers: full tables, expired turns, hidden cards, the shuffle."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -22,96 +22,96 @@ CALL: Final[Mapping[str, int]] = {"action": 1, "betAmount": 10}
 
 TURN_END_GRACE_SECONDS: Final = 1.0
 MAX_LATE_POLLS: Final = 4
-"""So many seconds behind the end of a turn it is looked whether it was ended, and so often, if there is time."""
+"""The end of a turn is polled this long after it is due, and up to this many times if the timeout allows."""
 
 LONG_POLL_SECONDS: Final = 5.0
 SETTLE_SECONDS: Final = 0.1
-"""So many seconds somebody waits for news, and so many it takes until there are some."""
+"""The long-poll parameter `wait`, and the delay before the change that ends it."""
 
 SHUFFLE_TEST_HANDS: Final = 4
-"""So many hands are enough to tell a deck that is shuffled from one that is not: fewer than 1 of 10^9 are alike."""
+"""An unshuffled deck repeats the first hole cards in this many hands; a shuffled one does with a chance below 1e-9."""
 
 
 # Acts.
 
 
 async def act_without_body(context: HoldemContext) -> None:
-    """An act without a body is none."""
+    """An act without a body is refused."""
     game, role = await context.seat_and_find_turn("ann", "bob")
-    answer = await context.act(role, game, b"")
-    if answer.status < 400:
-        context.add_deviation("holdem-4.4", "status 400", answer.summary, Outcome.FAIL, got=answer.render())
-    elif answer.status != 400:
-        context.add_deviation("holdem-4.4", "status 400", answer.summary, Outcome.CHOICE, got=answer.render())
+    response = await context.act(role, game, b"")
+    if response.status < 400:
+        context.add_deviation("holdem-4.4", "status 400", response.summary, Outcome.FAIL, got=response.render())
+    elif response.status != 400:
+        context.add_deviation("holdem-4.4", "status 400", response.summary, Outcome.CHOICE, got=response.render())
 
 
 async def turn_limit(context: HoldemContext) -> None:
-    """A turn ends 15 seconds after it has begun, by what it tells of itself."""
+    """The `expiry` of a turn is 15 seconds after its begin."""
     clock = asyncio.get_running_loop().time
-    began = clock()
+    start = clock()
     game = await context.seat("ann", "bob")
-    answer = await context.request(NOBODY, "GET", f"/games/{game}")
-    shown = context.require_game(answer)
-    left = seconds_left(shown.turn.expiry, server_time(answer))
-    if left is None or not shown.turn.player_id:
-        context.add_deviation("holdem-5.11", "the time at which the turn ends", repr(shown.turn.expiry))
-    elif not TURN_SECONDS - 3 - (clock() - began) <= left <= TURN_SECONDS + 3:
+    response = await context.request(NOBODY, "GET", f"/games/{game}")
+    game_state = context.require_game(response)
+    left = seconds_left(game_state.turn.expiry, server_time(response))
+    if left is None or not game_state.turn.player_id:
+        context.add_deviation("holdem-5.11", "the time at which the turn ends", repr(game_state.turn.expiry))
+    elif not TURN_SECONDS - 3 - (clock() - start) <= left <= TURN_SECONDS + 3:
         context.add_deviation("holdem-4.15", f"a turn of {TURN_SECONDS:g} s", f"one of {left:.0f} s", Outcome.CHOICE)
 
 
 async def player_times_out(context: HoldemContext) -> None:
-    """Who lets his time pass has folded, and has left."""
+    """A player whose time expires folds and leaves the game."""
     game = await context.seat("ann", "bob")
-    answer = await context.request(NOBODY, "GET", f"/games/{game}")
-    shown = context.require_game(answer)
-    left = seconds_left(shown.turn.expiry, server_time(answer)) or TURN_SECONDS
-    loser = context.role_to_act(shown)
+    response = await context.request(NOBODY, "GET", f"/games/{game}")
+    game_state = context.require_game(response)
+    left = seconds_left(game_state.turn.expiry, server_time(response)) or TURN_SECONDS
+    loser = context.role_to_act(game_state)
     if not loser:
         context.add_deviation(
-            "holdem-5.10", "the turn of ann or bob", f"that of {context.role_to_act(shown) or 'nobody'}"
+            "holdem-5.10", "the turn of ann or bob", f"that of {context.role_to_act(game_state) or 'nobody'}"
         )
         raise CaseAborted
     wait = max(0.0, min(left, TURN_SECONDS + 3)) + TURN_END_GRACE_SECONDS
     if context.timeout is not None and wait > context.timeout:
         raise NotReached(f"it takes {wait:.1f} s to see, and --timeout is {context.timeout:g} s")
-    gone = shown.turn.player_id
+    expired_id = game_state.turn.player_id
     spare = MAX_LATE_POLLS if context.timeout is None else int((context.timeout - wait) / TURN_END_GRACE_SECONDS)
-    for late in range(max(1, min(MAX_LATE_POLLS, spare))):  # a machine that is slow ends a turn later
+    for late in range(max(1, min(MAX_LATE_POLLS, spare))):  # a slow machine ends a turn late
         await asyncio.sleep(TURN_END_GRACE_SECONDS if late else wait)
         after = await context.get_game(NOBODY, game)
-        if all(one.player_id != gone for one in after.table):
+        if all(one.player_id != expired_id for one in after.table):
             break
     else:
-        told = f"{loser} at the table {wait + late * TURN_END_GRACE_SECONDS:.1f} s after the turn began"
-        context.add_deviation("holdem-4.16", f"{loser} out of the game", told)
+        late_text = f"{loser} at the table {wait + late * TURN_END_GRACE_SECONDS:.1f} s after the turn began"
+        context.add_deviation("holdem-4.16", f"{loser} out of the game", late_text)
         raise CaseAborted
-    other = next(one for one in shown.table if one.player_id != gone)
+    other = next(one for one in game_state.table if one.player_id != expired_id)
     won = [one.wealth + one.bet_so_far for one in after.table if one.player_id == other.player_id]
-    if won != [sum(one.wealth + one.bet_so_far for one in shown.table) - _wealth_of(shown, gone)]:
+    if won != [sum(one.wealth + one.bet_so_far for one in game_state.table) - _wealth_of(game_state, expired_id)]:
         context.add_deviation("holdem-4.16", "the pot for the one who is left", f"{won[0] if won else 'nobody'}")
-    answer = await context.act(loser, game, FOLD)
-    if answer.status < 300:
-        context.add_deviation("holdem-4.16", "status 404", answer.summary, got=answer.render())
-    elif answer.status != 404:
-        context.add_deviation("holdem-4.16", "status 404", answer.summary, Outcome.CHOICE, got=answer.render())
+    response = await context.act(loser, game, FOLD)
+    if response.status < 300:
+        context.add_deviation("holdem-4.16", "status 404", response.summary, got=response.render())
+    elif response.status != 404:
+        context.add_deviation("holdem-4.16", "status 404", response.summary, Outcome.CHOICE, got=response.render())
 
 
 # Tables.
 
 
 async def full_table(context: HoldemContext) -> None:
-    """Ten sit down, the eleventh waits, and has the seat of the first to leave."""
+    """Ten players sit down; the eleventh waits and gets the first seat that becomes free."""
     roles = [f"p{number}" for number in range(11)]
     await context.register(*roles)
     game = await context.seat(*roles[:10])
-    shown = await context.get_game(NOBODY, game)
-    answer = await context.request(roles[10], "POST", f"/games/{game}/players/")
+    game_state = await context.get_game(NOBODY, game)
+    response = await context.request(roles[10], "POST", f"/games/{game}/players/")
     status = 202
-    if answer.status != status:
-        context.add_deviation("holdem-3.6", "status 202, as the table is full", answer.summary, got=answer.render())
+    if response.status != status:
+        context.add_deviation("holdem-3.6", "status 202, as the table is full", response.summary, got=response.render())
         raise CaseAborted
-    if len(shown.table) > 10 or len((await context.get_game(NOBODY, game)).table) > 10:
-        context.add_deviation("holdem-3.1", "ten players at the most", f"{len(shown.table)}")
+    if len(game_state.table) > 10 or len((await context.get_game(NOBODY, game)).table) > 10:
+        context.add_deviation("holdem-3.1", "ten players at the most", f"{len(game_state.table)}")
     first = next(place for place in context.joined_seats if place.role == roles[0])
     await context.leave(first)
     await _fold_to_end(context, game)
@@ -123,7 +123,7 @@ async def full_table(context: HoldemContext) -> None:
 
 
 async def starting_stacks(context: HoldemContext) -> None:
-    """Everybody begins with 10,000 chips."""
+    """Every player starts with 10,000 chips."""
     game = await context.seat("ann", "bob")
     for one in (await context.get_game(NOBODY, game)).table:
         if one.wealth + one.bet_so_far != STARTING_STACK:
@@ -139,7 +139,7 @@ async def blinds_posted(context: HoldemContext) -> None:
 
 
 async def own_cards(context: HoldemContext) -> None:
-    """Everybody is shown his own hole cards, and nobody those of another."""
+    """Players see their own hole cards and nobody else's."""
     await context.register("eve")
     game = await context.seat("ann", "bob")
     seen: dict[str, list[Sequence[str] | None]] = {}
@@ -164,7 +164,7 @@ async def own_cards(context: HoldemContext) -> None:
 
 
 async def fresh_deck(context: HoldemContext) -> None:
-    """Every hand has a deck of its own."""
+    """Every hand is dealt from a freshly shuffled deck."""
     game = await context.seat("ann", "bob")
     hands = []
     for _ in range(SHUFFLE_TEST_HANDS):
@@ -177,73 +177,73 @@ async def fresh_deck(context: HoldemContext) -> None:
 
 
 async def long_poll(context: HoldemContext) -> None:
-    """Who waits is answered when something changes."""
+    """A long poll is answered when the game changes."""
     game, role = await context.seat_and_find_turn("ann", "bob")
-    answer = await context.request(NOBODY, "GET", f"/games/{game}")
-    version = answer.headers.get("x-game-version")
+    response = await context.request(NOBODY, "GET", f"/games/{game}")
+    version = response.headers.get("x-game-version")
     if version is None:
         context.add_deviation("holdem-9.3", "a version to wait for", "none", Outcome.CHOICE)
         return
     path = f"/games/{game}?wait={LONG_POLL_SECONDS:g}&since={version}"
-    news = asyncio.create_task(context.request(NOBODY, "GET", path, timeout=LONG_POLL_SECONDS + context.server.timeout))
+    poll = asyncio.create_task(context.request(NOBODY, "GET", path, timeout=LONG_POLL_SECONDS + context.server.timeout))
     try:
         await asyncio.sleep(SETTLE_SECONDS)
-        if news.done():
+        if poll.done():
             context.add_deviation(
                 "holdem-9.3", "an answer when something has changed", "one before that", Outcome.CHOICE
             )
         await context.act(role, game, CALL)
-        answer = await news
+        response = await poll
     finally:
-        news.cancel()
-        await asyncio.gather(news, return_exceptions=True)
-    if answer.headers.get("x-game-version") == version:
+        poll.cancel()
+        await asyncio.gather(poll, return_exceptions=True)
+    if response.headers.get("x-game-version") == version:
         context.add_deviation("holdem-9.3", "another version", version, Outcome.CHOICE)
 
 
 async def event_stream(context: HoldemContext) -> None:
-    """A game is told as a stream of events."""
+    """A game is available as an event stream."""
     game = await context.seat("ann", "bob")
-    caller = context.idle_client(NOBODY)
-    question = SentRequest("GET", f"/games/{game}/events", [("Accept", "text/event-stream")])
-    context.record_request(question)
+    client = context.idle_client(NOBODY)
+    request = SentRequest("GET", f"/games/{game}/events", [("Accept", "text/event-stream")])
+    context.record_request(request)
     try:
-        answer = await caller.receive_beginning(question)
+        response = await client.receive_beginning(request)
     except ResponseError as error:
         context.add_deviation("holdem-9.6", "a stream of events", str(error), Outcome.CHOICE)
         return
-    context.record_response(answer)
-    if answer.status != 200 or b"data:" not in answer.body:
-        context.add_deviation("holdem-9.6", "a stream of events", answer.summary, Outcome.CHOICE)
+    context.record_response(response)
+    if response.status != 200 or b"data:" not in response.body:
+        context.add_deviation("holdem-9.6", "a stream of events", response.summary, Outcome.CHOICE)
 
 
 def server_time(response: ReceivedResponse) -> datetime:
-    """The time of the server as it tells it, else ours."""
+    """Return the server's time from the Date header, else the local time."""
     try:
-        return parsedate_to_datetime(response.headers["date"]) + timedelta(seconds=0.5)  # it is told in whole seconds
+        return parsedate_to_datetime(response.headers["date"]) + timedelta(seconds=0.5)  # the header has whole seconds
     except (KeyError, ValueError):
         return datetime.now(UTC)
 
 
-def _wealth_of(shown: Game, player: str) -> int:
-    """What a player has who loses his bet."""
-    return next(one.wealth for one in shown.table if one.player_id == player)
+def _wealth_of(game_state: Game, player: str) -> int:
+    """Return the wealth of a player who loses their bet."""
+    return next(one.wealth for one in game_state.table if one.player_id == player)
 
 
 async def _fold_to_end(context: HoldemContext, game: str) -> None:
-    """Everybody folds to the last one. Raises Unshown where the hand does not end by that."""
-    shown = await context.get_game(NOBODY, game)
-    for _ in range(len(shown.table) - 1):
-        role = context.role_to_act(shown)
+    """Let all but one player fold. Raises NotReached if a fold in turn is refused."""
+    game_state = await context.get_game(NOBODY, game)
+    for _ in range(len(game_state.table) - 1):
+        role = context.role_to_act(game_state)
         if not role:
             return
-        answer = await context.act(role, game, FOLD)
-        if answer.status >= 300:
+        response = await context.act(role, game, FOLD)
+        if response.status >= 300:
             raise NotReached("who is told to have the turn may not fold in it")
         after = await context.get_game(NOBODY, game)
-        if after.turn.player_id == shown.turn.player_id and len(shown.table) > 2:
+        if after.turn.player_id == game_state.turn.player_id and len(game_state.table) > 2:
             return
-        shown = after
+        game_state = after
 
 
 HANDWRITTEN_CASES: Final[Sequence[CaseSpec]] = (
@@ -259,9 +259,9 @@ HANDWRITTEN_CASES: Final[Sequence[CaseSpec]] = (
     CaseSpec("holdem-9.3", "waiting-for-news", "Who waits is told what changes", long_poll),
     CaseSpec("holdem-9.6", "a-stream", "A game is told as a stream of events", event_stream),
 )
-"""What these cases are."""
+"""The cases of this module, except the one that waits for a turn to expire."""
 
 TURN_TIMEOUT_CASE: Final = CaseSpec(
     "holdem-4.16", "out-of-time", "Who lets his time pass has folded and left", player_times_out
 )
-"""The one case for which time has to pass; it is played beside the others."""
+"""The case that takes as long as a turn; it runs concurrently with the others."""

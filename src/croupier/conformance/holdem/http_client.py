@@ -1,4 +1,4 @@
-"""Requests to a server under test and its answers, with every byte in our hands: whole, in pieces, together."""
+"""HTTP/1.1 client with control over every byte: requests whole, in pieces or pipelined."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -15,27 +15,25 @@ from croupier.conformance.holdem.timeouts import StallTolerantTimeout
 type Headers = Sequence[tuple[str, str]]
 
 MAX_RESPONSE_BYTES: Final = 1 << 22
-"""An answer of more bytes is given up."""
 
 SHOWN_HEADERS: Final = frozenset(
     {"authorization", "content-type", "location", "www-authenticate", "x-fold-reason", "allow"}
 )
-"""The headers that are shown in a dialogue: those that matter to a game."""
+"""The headers that dialogues show: those with a meaning for the game."""
 
 MAX_SHOWN_BODY_BYTES: Final = 600
-"""So many bytes of a body are shown in a dialogue."""
 
 
 class ResponseError(Exception):
-    """What came is no answer of HTTP/1.1, or none came; the text says what was found."""
+    """No valid HTTP/1.1 response was received; the text says what was."""
 
 
 class ResponseTimeout(ResponseError):
-    """Nothing came, or not all of an answer, for as long as there was patience."""
+    """The response did not arrive completely within the timeout."""
 
 
 class SentRequest(Struct, frozen=True):
-    """A request; names of headers as they are sent."""
+    """A request; header names are sent as they are here."""
 
     method: str
     path: str
@@ -43,37 +41,37 @@ class SentRequest(Struct, frozen=True):
     body: bytes = b""
 
     def encode(self, host: str) -> bytes:
-        """Its bytes. The length of the body is told, unless a header does so already."""
-        told = {name.lower() for name, _ in self.headers}
+        """Encode the request. Adds Content-Length unless the headers frame the body."""
+        header_names = {name.lower() for name, _ in self.headers}
         lines = [f"{self.method} {self.path} HTTP/1.1", f"Host: {host}"]
         lines += [f"{name}: {value}" for name, value in self.headers]
-        if (self.body or self.method == "POST") and not told & {"content-length", "transfer-encoding"}:
+        if (self.body or self.method == "POST") and not header_names & {"content-length", "transfer-encoding"}:
             lines.append(f"Content-Length: {len(self.body)}")
         return "\r\n".join([*lines, "", ""]).encode() + self.body
 
     def render(self) -> bytes:
-        """The request as a dialogue shows it: without the headers that do not matter."""
+        """Render the request for a dialogue, with the relevant headers only."""
         lines = [f"{self.method} {self.path}"]
         lines += [f"{name}: {value}" for name, value in self.headers if name.lower() in SHOWN_HEADERS]
         return _render(lines, self.body)
 
 
 class ReceivedResponse(Struct, frozen=True):
-    """An answer as it came: names of headers are in lower case."""
+    """A response as received; header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
 
     def render(self) -> bytes:
-        """The answer as a dialogue shows it."""
+        """Render the response for a dialogue."""
         lines = [str(self.status)]
         lines += [f"{name}: {value}" for name, value in self.headers.items() if name in SHOWN_HEADERS]
         return _render(lines, self.body)
 
     @property
     def summary(self) -> str:
-        """The answer in one line."""
+        """The status and the beginning of the body."""
         body = self.body[:200].decode(errors="backslashreplace").strip()
         return f"{self.status} {body}".strip()
 
@@ -84,7 +82,7 @@ def _render(lines: Sequence[str], body: bytes) -> bytes:
 
 
 class ResponseCollector:
-    """Hears one answer, as httptools tells it. A `headless` one, to HEAD, has no body whatever its headers say."""
+    """Callbacks for httptools that collect one response. `without_body`: the response to HEAD has no body."""
 
     def __init__(self, *, without_body: bool) -> None:
         self.headers: dict[str, str] = {}
@@ -94,27 +92,27 @@ class ResponseCollector:
         self._without_body = without_body
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header: of those that come twice the values are joined."""
+        """Collect a header; values of repeated headers are joined."""
         key = name.decode("latin-1").lower()
-        told = value.decode("utf-8", "backslashreplace")
-        self.headers[key] = f"{self.headers[key]}, {told}" if key in self.headers else told
+        header_names = value.decode("utf-8", "backslashreplace")
+        self.headers[key] = f"{self.headers[key]}, {header_names}" if key in self.headers else header_names
 
     def on_headers_complete(self) -> None:
-        """What follows is the body."""
+        """Mark the headers as complete; the body follows."""
         self.has_headers = True
         self.is_complete = self.is_complete or self._without_body
 
     def on_body(self, data: bytes) -> None:
-        """A part of the body."""
+        """Collect a part of the body."""
         self.body += data
 
     def on_message_complete(self) -> None:
-        """It is all there."""
+        """Mark the response as complete."""
         self.is_complete = True
 
 
 class HttpClient:
-    """A user's connection to a server, kept as long as the server keeps it. `patience` is in seconds."""
+    """A persistent connection to a server, reopened if the server closes it. `timeout` is in seconds."""
 
     def __init__(self, host: str, port: int, *, ssl: SSLContext | None = None, timeout: float = 5.0) -> None:
         self.host = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
@@ -123,7 +121,7 @@ class HttpClient:
         self._ssl = ssl
         self._timeout = timeout
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-        self._is_stale = False  # the connection had ended before anything of an answer came
+        self._is_stale = False  # the connection ended before any byte of a response
 
     async def __aenter__(self) -> Self:
         return self
@@ -136,18 +134,18 @@ class HttpClient:
     async def request(
         self, request: SentRequest, *, piece_bytes: int = 0, timeout: float | None = None
     ) -> ReceivedResponse:
-        """Ask, and hear the answer. `size` cuts the request into pieces of so many bytes; 0 sends it whole.
+        """Send a request and return the response. A positive `piece_bytes` cuts the request into pieces of this size.
 
-        Raises Unreadable where no answer comes, ConnectionError where nobody takes the connection.
+        Raises ResponseError if no valid response arrives, and ConnectionError if the connection fails.
         """
         data = request.encode(self.host)
-        fresh = self._streams is None
+        is_new = self._streams is None
         try:
             return await self._exchange(data, request.method, piece_bytes, timeout)
         except ResponseError:
-            if fresh or not self._is_stale:
+            if is_new or not self._is_stale:
                 raise
-        # A server may close a connection at any time between two requests: once more, on a new one.
+        # A server may close an idle connection at any time: retry once on a new one.
         return await self._exchange(data, request.method, piece_bytes, timeout)
 
     async def _exchange(self, data: bytes, method: str, size: int, timeout: float | None) -> ReceivedResponse:
@@ -156,59 +154,59 @@ class HttpClient:
         return await self.receive(without_body=method == "HEAD", timeout=timeout)
 
     async def send(self, data: bytes, piece_bytes: int = 0) -> None:
-        """Send bytes, in pieces of `size`, each on its own; 0 is all together."""
+        """Send bytes, in pieces of `piece_bytes` if it is positive."""
         try:
             if self._streams is None:
                 async with StallTolerantTimeout(self._timeout):
                     self._streams = await asyncio.open_connection(*self._address, ssl=self._ssl)
             _, writer = self._streams
-            for at in range(0, len(data), piece_bytes or len(data) or 1):
-                writer.write(data[at : at + (piece_bytes or len(data))])
+            for offset in range(0, len(data), piece_bytes or len(data) or 1):
+                writer.write(data[offset : offset + (piece_bytes or len(data))])
                 await writer.drain()
                 if piece_bytes:
                     await asyncio.sleep(0)
         except TimeoutError:
             raise ConnectionError(f"nobody takes a connection at {self.host}") from None
-        except (ConnectionResetError, BrokenPipeError):  # what was answered before that can still be heard
+        except (ConnectionResetError, BrokenPipeError):  # a response that was sent before can still be read
             pass
 
     async def receive(self, *, without_body: bool = False, timeout: float | None = None) -> ReceivedResponse:
-        """The next answer. Raises Unreadable."""
+        """Receive the next response. Raises ResponseError."""
         if self._streams is None:
             raise ResponseError("the end of the connection")
-        ear = ResponseCollector(without_body=without_body)
-        parser = HttpResponseParser(ear)
+        collector = ResponseCollector(without_body=without_body)
+        parser = HttpResponseParser(collector)
         seconds = self._timeout if timeout is None else timeout
-        heard = bytearray()
+        received = bytearray()
         try:
             async with StallTolerantTimeout(seconds):
-                await self._read(parser, ear, heard)
+                await self._read(parser, collector, received)
         except TimeoutError:
             await self.close()
-            found = repr(bytes(heard[:80])) if heard else "nothing"
+            found = repr(bytes(received[:80])) if received else "nothing"
             raise ResponseTimeout(f"{found} within {seconds:g} s") from None
-        except asyncio.CancelledError:  # what may still come is no answer to the next request
+        except asyncio.CancelledError:  # a late response must not be taken for the next one
             self.abort()
             raise
-        except (HttpParserError, OSError, EOFError, ValueError) as error:  # a line without end is a ValueError
+        except (HttpParserError, OSError, EOFError, ValueError) as error:  # an endless line raises ValueError
             await self.close()
-            self._is_stale = not heard
-            raise ResponseError(f"{bytes(heard[:80])!r} ({error})") from None
-        if ear.headers.get("connection", "").lower() == "close" or parser.get_http_version() == "1.0":
+            self._is_stale = not received
+            raise ResponseError(f"{bytes(received[:80])!r} ({error})") from None
+        if collector.headers.get("connection", "").lower() == "close" or parser.get_http_version() == "1.0":
             await self.close()
-        return ReceivedResponse(parser.get_status_code(), ear.headers, bytes(ear.body))
+        return ReceivedResponse(parser.get_status_code(), collector.headers, bytes(collector.body))
 
     async def receive_beginning(self, request: SentRequest) -> ReceivedResponse:
-        """The beginning of an answer that goes on; the connection ends with that. Raises Unreadable."""
+        """Return the beginning of a streamed response and close the connection. Raises ResponseError."""
         await self.send(request.encode(self.host))
-        ear = ResponseCollector(without_body=False)
-        parser = HttpResponseParser(ear)
+        collector = ResponseCollector(without_body=False)
+        parser = HttpResponseParser(collector)
         try:
             async with StallTolerantTimeout(self._timeout):
                 while (
                     self._streams
-                    and not ear.body
-                    and not ear.is_complete
+                    and not collector.body
+                    and not collector.is_complete
                     and (data := await self._streams[0].read(1 << 16))
                 ):
                     parser.feed_data(data)
@@ -219,43 +217,46 @@ class HttpClient:
             raise ResponseError(f"no beginning of an answer ({error})") from None
         finally:
             await self.close()
-        if not ear.has_headers:
+        if not collector.has_headers:
             raise ResponseError("the end of the connection")
-        return ReceivedResponse(status, ear.headers, bytes(ear.body))
+        return ReceivedResponse(status, collector.headers, bytes(collector.body))
 
-    async def _read(self, parser: HttpResponseParser, ear: ResponseCollector, heard: bytearray) -> None:
-        """Read until one answer is over; byte by byte where more of them may have come together."""
+    async def _read(self, parser: HttpResponseParser, collector: ResponseCollector, received: bytearray) -> None:
+        """Read one response, without reading into a pipelined next one."""
         assert self._streams is not None
         reader, _ = self._streams
-        while not ear.is_complete:
-            line = await (reader.readline() if not ear.has_headers else self._body(reader, ear))
+        while not collector.is_complete:
+            line = await (reader.readline() if not collector.has_headers else self._body(reader, collector))
             if not line:
-                endless = ear.has_headers and not ear.headers.keys() & {"content-length", "transfer-encoding"}
+                ends_at_close = collector.has_headers and not collector.headers.keys() & {
+                    "content-length",
+                    "transfer-encoding",
+                }
                 await self.close()
-                if endless:
+                if ends_at_close:
                     return
                 raise ConnectionResetError("the end of the connection")
-            heard += line
-            if len(heard) > MAX_RESPONSE_BYTES:
+            received += line
+            if len(received) > MAX_RESPONSE_BYTES:
                 raise ConnectionResetError(f"more than {MAX_RESPONSE_BYTES} bytes")
             parser.feed_data(line)
 
-    async def _body(self, reader: asyncio.StreamReader, ear: ResponseCollector) -> bytes:
-        """A piece of the body that certainly belongs to it."""
-        length = ear.headers.get("content-length", "")
-        if length.isdecimal() and "transfer-encoding" not in ear.headers:
-            return await reader.read(max(1, int(length) - len(ear.body)))
-        if "transfer-encoding" not in ear.headers:
+    async def _body(self, reader: asyncio.StreamReader, collector: ResponseCollector) -> bytes:
+        """Read a piece that certainly belongs to this body."""
+        length = collector.headers.get("content-length", "")
+        if length.isdecimal() and "transfer-encoding" not in collector.headers:
+            return await reader.read(max(1, int(length) - len(collector.body)))
+        if "transfer-encoding" not in collector.headers:
             return await reader.read(1 << 16)
         line = await reader.readline()
         try:
             size = int(line.partition(b";")[0], 16)
-        except ValueError:  # the end of a trailer, or no chunk: the parser knows
+        except ValueError:  # the end of a trailer, or an invalid chunk: the parser decides
             return line
         return line + (await reader.readexactly(size + 2) if size else b"")
 
     async def close(self) -> None:
-        """End the connection; the next request makes a new one."""
+        """Close the connection; the next request opens a new one."""
         if self._streams is None:
             return
         _, writer = self._streams
@@ -267,7 +268,7 @@ class HttpClient:
                 await writer.wait_closed()
 
     def abort(self) -> None:
-        """Let the connection break in the middle of whatever is on it."""
+        """Reset the connection."""
         if self._streams is not None:
             self._streams[1].transport.abort()
             self._streams = None

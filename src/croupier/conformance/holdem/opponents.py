@@ -1,4 +1,4 @@
-"""Those who sit at a table of ours with a bot under test, and bring it into one situation or another."""
+"""Scripted opponents of the bot under test, one per playing style."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -14,42 +14,42 @@ from croupier.rooms.holdem.table.views import View
 from croupier.rooms.holdem.wire import Join, Leave, Open
 
 type OpponentStyle = Callable[[View, Luck], Move]
-"""What somebody does in his turn."""
+"""Chooses a move for a view."""
 
 
-def calls(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- nothing is left to luck
-    """He calls whatever it is."""
+def calls(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- an OpponentStyle
+    """Call every bet."""
     return view.call
 
 
-def folds(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- nothing is left to luck
-    """He folds to every bet, and checks else."""
+def folds(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- an OpponentStyle
+    """Fold to every bet, check otherwise."""
     return view.check_or_fold
 
 
-def always_folds(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- nothing is left to luck
-    """He folds, always."""
+def always_folds(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- an OpponentStyle
+    """Fold always."""
     return FOLD
 
 
-def goes_all_in(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- nothing is left to luck
-    """He bets everything."""
+def goes_all_in(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- an OpponentStyle
+    """Go all-in."""
     return view.legal.raise_range[1] if view.legal.raise_range is not None else view.call
 
 
-def raises(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- nothing is left to luck
-    """He raises by as little as he may, as long as that is not much."""
-    bounds = view.legal.raise_range
-    return bounds[0] if bounds is not None and view.to_match < 40 * view.big_blind else view.call
+def raises(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- an OpponentStyle
+    """Raise by the minimum until the bet is 40 big blinds."""
+    raise_range = view.legal.raise_range
+    return raise_range[0] if raise_range is not None and view.to_match < 40 * view.big_blind else view.call
 
 
-def bets_pots(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- nothing is left to luck
-    """He bets the pot."""
+def bets_pots(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- an OpponentStyle
+    """Bet the pot."""
     return view.raise_by_percent(100)
 
 
 def acts_at_random(view: View, luck: Luck) -> Move:
-    """He does anything that is allowed."""
+    """Choose a random legal move."""
     moves = view.legal.moves
     return moves[luck.below(len(moves))]
 
@@ -66,17 +66,17 @@ STYLES: Final[Mapping[str, OpponentStyle]] = {
     "leaves": calls,
     "comes-and-goes": calls,
 }
-"""How opponents play, by what they do. Who thinks takes his time, and who leaves does so in his second turn."""
+"""Styles by name. "thinks" delays acts; "leaves" and "comes-and-goes" leave every second turn, the latter rejoins."""
 
 REJOIN_DELAY_SECONDS: Final = 0.2
-"""After so many seconds comes back who is broke."""
+"""How long a broke player waits before joining again."""
 
 THINKING_SECONDS: Final = 0.4
-"""So many seconds somebody thinks."""
+"""How long the style "thinks" delays each act."""
 
 
 class Opponent:
-    """One of them, at a game of a stand."""
+    """An opponent in a game of the test server."""
 
     def __init__(self, test_server: HoldemTestServer, name: str, style: str, luck: Luck) -> None:
         self.name = name
@@ -87,27 +87,27 @@ class Opponent:
         self._turns = 0
 
     def sit(self, game: str) -> None:
-        """Take a seat, or a place in the queue."""
+        """Join a game."""
         self._test_server.service.service.execute_now(Join(self.name, game))
 
     def open_game(self) -> None:
-        """Make a game of his own, and sit there."""
+        """Open a game and take a seat in it."""
         self._test_server.service.service.execute_now(Open(self.name))
 
     def leave(self, game: str) -> None:
-        """Leave."""
-        desk = self._test_server.service.service
-        desk.execute_now(Leave(self.name, game, desk.house.guid_of(self.name)))
+        """Leave a game."""
+        service = self._test_server.service.service
+        service.execute_now(Leave(self.name, game, service.house.guid_of(self.name)))
 
     async def play(self, game: str) -> None:
-        """Play as long as there is anything to play."""
-        desk = self._test_server.service.service
-        while (table := desk.house.game(game)) is not None:
+        """Play until the game no longer exists, or the style leaves it."""
+        service = self._test_server.service.service
+        while (table := service.house.game(game)) is not None:
             self._player.on(Received(HOUSE, table.view(self.name)), 0.0)
             view = self._player.view
             if view is None or not self._player.legal:
                 await asyncio.sleep(0.005)
-                if table.player_guid(self.name) is None:  # broke, or gone for a moment
+                if table.player_guid(self.name) is None:  # broke, or left
                     await asyncio.sleep(REJOIN_DELAY_SECONDS)
                     self._player = Player(Options(self.name))
                     self.sit(game)
@@ -122,5 +122,5 @@ class Opponent:
                 continue
             act = self._player.act(STYLES[self._style](view, self._luck))
             self._player.on(Submitted(act), 0.0)
-            desk.execute_now(act)
+            service.execute_now(act)
             await asyncio.sleep(0)

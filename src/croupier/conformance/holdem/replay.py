@@ -1,4 +1,4 @@
-"""Conversations on paper that can be held with any server: what its users say, and what they have to hear."""
+"""Replays transcripts against any hold'em server: sends their requests and compares the responses."""
 
 import re
 from base64 import b64decode, b64encode
@@ -33,10 +33,10 @@ from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.rooms.holdem.engine.blinds import BLINDS
 
 NEW_SERVER_GAMES_PATTERN: Final = re.compile(r'\[\{"gameID": "\$game", "table": \[\], .*\}\]', re.DOTALL)
-"""The list of games of a new server."""
+"""The body of a list of games on a new server, as transcripts write it."""
 
 JOIN_GAME_REQUEST: Final = "POST /games/$game/players/"
-"""How somebody joins the game of a paper."""
+"""The request by which a user joins the game of a transcript."""
 
 SPLIT_POT_ACTS: Final = frozenset(
     (
@@ -45,7 +45,7 @@ SPLIT_POT_ACTS: Final = frozenset(
     )
     for small, big in (("cid", "ann"), ("ann", "bob"), ("dan", "cid"))
 )
-"""The acts of two who are all-in in the first hand, and share it on paper."""
+"""The acts by which two players go all-in in a first hand that ends in a split pot."""
 
 CLAUSES_BY_ROUTE: Final = (
     (re.compile(r"POST /users/?"), "holdem-2.2"),
@@ -56,7 +56,7 @@ CLAUSES_BY_ROUTE: Final = (
     (re.compile(r"(?:GET|HEAD) /games/?"), "holdem-5.1"),
     (re.compile(r"(?:GET|HEAD) /games/[^/]+/?"), "holdem-5.2"),
 )
-"""The clauses that say what a request brings about when all is well."""
+"""The clause that defines the success of each route."""
 
 HSPE_GO_CLAUSES: Final[Mapping[str, str]] = {
     "holdem-2.2": "holdem-7.1",
@@ -64,53 +64,55 @@ HSPE_GO_CLAUSES: Final[Mapping[str, str]] = {
     "holdem-3.5": "holdem-7.2",
     "holdem-3.6": "holdem-7.2",
 }
-"""The clauses of dialect hspe-go in place of others."""
+"""The clauses of dialect hspe-go that replace those of the document."""
 
 TOO_MANY_REQUESTS: Final = 429
-"""The status of a server that has been asked too often."""
 
 SERVER_ERROR: Final = 500
-"""From here on a status tells of a fault of the server's own."""
+"""The lowest status that reports a fault of the server."""
 
 NO_CORRECTION: Final[Mapping[str, int]] = {"": 0}
 
 BUTTON_TRANSCRIPTS: Final = frozenset({"first-come-has-the-button", "an-unchanged-list"})
-"""Papers for which it matters nothing, or everything, who has the first button."""
+"""Transcripts that are independent of the first button, or that test it: no hand is folded to align it."""
 
 ALL_IN_BETS: Final = tuple(f'"betAmount": {chips}}}' for chips in (9990, 9980, 9970, 9960, 9940, 9900))
-"""Bets of all that somebody has on paper."""
+"""The all-in bets in transcripts."""
 
 LAX_NUMBER_TRANSCRIPTS: Final = frozenset({"amounts-that-are-none", "actions-that-are-none"})
-"""Papers about numbers that are written as something else: many a parser takes them."""
+"""Transcripts that send numbers in another form, which many parsers accept."""
 
 LONG_NAME_CHARS: Final = 50
-"""A name of so many characters is a matter of how long it is."""
+"""User names at least this long test a limit of length: their substitute has the same length."""
 
 PREFIX_COMPARED_HEADERS: Final = frozenset({"www-authenticate"})
-"""Headers of which only the beginning is compared: the rest is a server's own."""
+"""Headers that match if they begin with `Basic`: the rest is the server's own text."""
 
 
 @cache
 def transcripts_by_name() -> Mapping[str, Transcript]:
-    """All papers of the room by their names. Raises ValueError where there are none."""
-    return {paper.name: paper for paper in transcripts("holdem")}
+    """Return all hold'em transcripts by name. Raises ValueError if there are none."""
+    return {transcript.name: transcript for transcript in transcripts("holdem")}
 
 
 def first_to_join(transcript: Transcript) -> str:
-    """Who joins the game of a paper before anything else happens there; "" if that is nobody."""
-    asked = [(line.peer, line.text) for line in transcript.lines if line.kind == ">"]
-    begun = next((at for at, (_, text) in enumerate(asked) if text.startswith("GET /games/")), len(asked))
-    role, text = next(((role, text) for role, text in asked[begun + 1 :] if text != "POST /users/"), ("", ""))
+    """Return the role that joins the game before any other request of the transcript, "" if none does."""
+    requests = [(line.peer, line.text) for line in transcript.lines if line.kind == ">"]
+    list_at = next((at for at, (_, text) in enumerate(requests) if text.startswith("GET /games/")), len(requests))
+    role, text = next(((role, text) for role, text in requests[list_at + 1 :] if text != "POST /users/"), ("", ""))
     return role if text == JOIN_GAME_REQUEST else ""
 
 
 async def replay(transcript: Transcript, context: HoldemContext) -> None:
-    """Play a paper on a server. What departs from it is noted in the visit; raises Broken where it cannot go on."""
+    """Replay a transcript on a server and record deviations in the context.
+
+    Raises CaseAborted if the conversation cannot go on, and NotReached if the server's state does not allow it.
+    """
     await HoldemReplay(transcript, context).play()
 
 
 class HoldemReplay:
-    """A paper that is being played. Every `$name` is bound as on paper, users have names of their own."""
+    """One replay of a transcript. Binds each `$name` of the transcript; roles are played by users with fresh names."""
 
     def __init__(self, transcript: Transcript, context: HoldemContext) -> None:
         self._transcript = transcript
@@ -119,22 +121,22 @@ class HoldemReplay:
         self._bindings: dict[str, str] = {}
         self._chip_corrections: Mapping[
             str, int
-        ] = {}  # chips that a role has more than on paper, for a hand that was folded before
-        self._fold_corrections: Mapping[str, int] = {}  # the same, for one that is shared on paper and folded here
-        self._first_role = ""  # who has joined first
-        self._seated_opener = ""  # who has joined by making the game
+        ] = {}  # role -> chips more than in the transcript, after a hand that was folded to move the button
+        self._fold_corrections: Mapping[str, int] = {}  # the same, for a split pot that was replaced by a fold
+        self._first_role = ""  # the role that joined first
+        self._seated_opener = ""  # the role that has a seat because it opened the game
         self._about_users = any(
             name.startswith(("holdem-2.", "holdem-7.1", "holdem-1.5")) for name in self._clauses
         ) or ("users" in transcript.name)
 
     async def play(self) -> None:
-        """Play it from the first line to the last."""
+        """Replay all lines."""
         lines = self._lines_without_split_pot()
-        for question, answer in zip(lines[::2], lines[1::2], strict=True):
-            await self._exchange(question.peer, question.text, parse_expected_response(answer.text))
+        for request_line, response in zip(lines[::2], lines[1::2], strict=True):
+            await self._exchange(request_line.peer, request_line.text, parse_expected_response(response.text))
 
     async def _exchange(self, role: str, text: str, expected: ExpectedResponse) -> None:
-        visit = self._context
+        context = self._context
         if (
             NEW_SERVER_GAMES_PATTERN.fullmatch(expected.body)
             and text.startswith("GET /games/")
@@ -147,22 +149,22 @@ class HoldemReplay:
             self._first_role = role
             return
         if text == "POST /users/" and expected.status == 201 and not self._about_users:
-            await visit.register(role)
-            if visit.users[role].guid:
-                self._bindings[role] = visit.users[role].guid
+            await context.register(role)
+            if context.users[role].guid:
+                self._bindings[role] = context.users[role].guid
             return
         request = parse_request(text, self._bindings)
-        if visit.dialect == "hspe-go" and self._transcript.head.get("dialect") != "hspe-go":
+        if context.dialect == "hspe-go" and self._transcript.head.get("dialect") != "hspe-go":
             expected = self._translate_expected(role, request, expected)
         if (
-            not visit.server.can_open_games
+            not context.server.can_open_games
             and expected.status >= 400
             and request.method == "POST"
             and _is_list(request)
         ):
             return  # the document has no way to make a game
-        answer = await visit.request(role, request.method, request.path, request.body, self._headers(request))
-        self._compare(role, request, expected, answer)
+        response = await context.request(role, request.method, request.path, request.body, self._headers(request))
+        self._compare(role, request, expected, response)
         if text == JOIN_GAME_REQUEST and not self._first_role:
             self._first_role = role
         elif (
@@ -174,23 +176,28 @@ class HoldemReplay:
             await self._align_button()
 
     async def _align_button(self) -> None:
-        """On paper the first to sit down has the first button. Where another has it, he folds a hand before."""
-        visit, self._chip_corrections = self._context, NO_CORRECTION
+        """Give the first button to the role that has it in the transcript.
+
+        Transcripts deal the first button to the first player who joins. If the server deals it to the other player,
+        that player folds one hand first, and the expected stacks are corrected by the small blind.
+        """
+        context, self._chip_corrections = self._context, NO_CORRECTION
         if self._transcript.name in BUTTON_TRANSCRIPTS:
             return
-        shown = await visit.get_game(NOBODY, self._bindings["game"])
-        role = visit.role_to_act(shown)
+        shown = await context.get_game(NOBODY, self._bindings["game"])
+        role = context.role_to_act(shown)
         if len(shown.table) != 2 or role in {"", self._first_role}:
             return
         if any(text in line.text for line in self._lines_without_split_pot() for text in ALL_IN_BETS):
             raise NotReached("the one who sits down first has not the first button")
-        await visit.act(role, self._bindings["game"], {"action": 0})
+        await context.act(role, self._bindings["game"], {"action": 0})
         self._chip_corrections = {role: -BLINDS[0], self._first_role: BLINDS[0]}
 
     def _lines_without_split_pot(self) -> list[TranscriptLine]:
-        """The lines of the paper. A first hand that two share on paper is folded here: luck will not have it so.
+        """Return the lines, with a fold in place of a first hand that ends in a split pot.
 
-        Whoever folds it has less for that, and the other more, as long as the paper lasts.
+        A split pot depends on the cards. The player who folds instead has a small blind less for the rest of the
+        transcript, and the other player a small blind more.
         """
         lines = list(self._transcript.lines)
         at = next((at for at in range(len(lines) - 3) if (lines[at].text, lines[at + 2].text) in SPLIT_POT_ACTS), None)
@@ -202,16 +209,16 @@ class HoldemReplay:
         return [*lines[:at], replace(lines[at], text=fold), lines[at + 1], *lines[at + 4 :]]
 
     async def _claim_game(self) -> str:
-        """A game for this paper, in which nobody has played before: the first to join makes it, if he can."""
-        visit = self._context
+        """Return a game in which nobody has played yet: the first role to join opens it if the server allows that."""
+        context = self._context
         first = first_to_join(self._transcript)
-        if first and visit.server.can_open_games:
-            await visit.register(first)
-            self._bindings[first] = visit.users[first].guid
-            if game := await visit.open_game(first):
+        if first and context.server.can_open_games:
+            await context.register(first)
+            self._bindings[first] = context.users[first].guid
+            if game := await context.open_game(first):
                 self._seated_opener = first
                 return game
-        game = await visit.claim_empty_game()
+        game = await context.claim_empty_game()
         if not game:
             raise NotReached("no game is to be had in which nobody sits, and POST /games/ makes none")
         return game
@@ -219,7 +226,7 @@ class HoldemReplay:
     def _translate_expected(
         self, role: str, request: TranscriptRequest, expected: ExpectedResponse
     ) -> ExpectedResponse:
-        """What a paper of the document expects, as dialect hspe-go has it (holdem-7.2, holdem-7.4)."""
+        """Return what dialect hspe-go answers where the document expects `expected` (holdem-7.2, holdem-7.4)."""
         path = request.path.partition("?")[0].strip("/").split("/")
         match request.method, path, expected.status:
             case "POST", ["games"] | ["games", _, "players"], 201 | 202:
@@ -230,7 +237,7 @@ class HoldemReplay:
                 return expected
 
     def _headers(self, request: TranscriptRequest) -> dict[str, str]:
-        """The headers of a request; credentials on paper are told with the names that users have here."""
+        """Return the headers of a request, with the credentials of the users who play the roles."""
         return {
             name: self._rename_credentials(value) if name == "Authorization" else value
             for name, value in request.headers
@@ -247,11 +254,11 @@ class HoldemReplay:
         server = self._context.server
         here = (
             server.new_name(name) if len(name) < LONG_NAME_CHARS else server.new_name(name)[-len(name) :]
-        )  # as long as it is on paper
+        )  # keeps the length of the name in the transcript
         user = self._context.users.setdefault(name, ServerUser(here, password))
         return f"{scheme}{space}{b64encode(f'{user.name}:{password}'.encode()).decode()}"
 
-    # What came.
+    # Comparing responses.
 
     def _compare(
         self, role: str, request: TranscriptRequest, expected: ExpectedResponse, response: ReceivedResponse
@@ -272,7 +279,10 @@ class HoldemReplay:
             self._check_body(role, request, route, expected, response)
 
     def _check_status(self, route: str, expected: ExpectedResponse, response: ReceivedResponse) -> bool:
-        """Whether the status is as expected, so that the rest can be compared. Raises Broken."""
+        """Compare the status; return whether the rest of the response can be compared.
+
+        Raises CaseAborted if the conversation cannot go on, and NotReached for status 429.
+        """
         if response.status == expected.status:
             return True
         wanted, found = expected.status, response.status
@@ -291,28 +301,31 @@ class HoldemReplay:
         return both
 
     def _status_outcome(self, wanted: int, found: int) -> Outcome | None:
-        """What comes of another status than on paper, where the clause does not decide that."""
+        """Return the outcome of an unexpected status, None if the clause decides it."""
         if found >= SERVER_ERROR:
             return Outcome.FAIL
-        if self._clauses[0] == "holdem-4.4" and wanted == 400:  # the document has no status for an act that is none
+        if self._clauses[0] == "holdem-4.4" and wanted == 400:  # the document defines no status for a malformed act
             if found >= wanted:
                 return Outcome.CHOICE
             return Outcome.NON_STRICT if self._transcript.name in LAX_NUMBER_TRANSCRIPTS else None
         return None
 
     def _check_header(self, name: str, value: str, response: ReceivedResponse) -> None:
-        """A header that has to be there, or must not. What headers say is for people: they are a choice."""
+        """Compare a header that must be present or, with an empty value, absent.
+
+        Header texts are for people: most mismatches are implementation choices.
+        """
         if name.lower() in PREFIX_COMPARED_HEADERS and response.headers.get(name.lower(), "").startswith("Basic"):
             return
         own = self._clauses[0]
-        heard = TranscriptResponse(response.status, response.headers, response.body)
+        received = TranscriptResponse(response.status, response.headers, response.body)
         try:
-            bound = match_response(ExpectedResponse(response.status, ((name, value),)), heard, self._bindings)
+            bound = match_response(ExpectedResponse(response.status, ((name, value),)), received, self._bindings)
         except Mismatch as error:
-            told = f"{name}: {value}" if value else f"no {name}"
-            grave = Outcome.FAIL if name == "X-Fold-Reason" and not value else Outcome.CHOICE
-            self._context.add_deviation(own, told, str(error), grave, got=response.render())
-            if NAME_PATTERN.search(value):  # what follows is about what it should have told
+            described = f"{name}: {value}" if value else f"no {name}"
+            outcome = Outcome.FAIL if name == "X-Fold-Reason" and not value else Outcome.CHOICE
+            self._context.add_deviation(own, described, str(error), outcome, got=response.render())
+            if NAME_PATTERN.search(value):  # later lines need the value of this header
                 raise CaseAborted from None
         else:
             self._bindings.update(bound)
@@ -320,10 +333,10 @@ class HoldemReplay:
     def _check_body(
         self, role: str, request: TranscriptRequest, route: str, expected: ExpectedResponse, response: ReceivedResponse
     ) -> None:
-        visit = self._context
+        context = self._context
         if expected.body == "empty":
             if response.body:
-                visit.add_deviation(
+                context.add_deviation(
                     route, "no body", response.summary, Outcome.NON_STRICT, wanted=b"", got=response.body
                 )
             return
@@ -332,25 +345,25 @@ class HoldemReplay:
         wanted = decode(expected.body) if expected.body else None
         if request.path.rstrip("/").endswith("users") and isinstance(wanted, dict):
             self._check_json(wanted, _decode_json(response), response)
-            visit.user(role).guid = visit.require_guid(response, route)
+            context.user(role).guid = context.require_guid(response, route)
         elif isinstance(wanted, str):
             self._check_guid(role, request, wanted, route, response)
         elif _is_list(request) and request.method == "GET":
-            shown = parse_games(response.body, visit.dialect)
-            visit.add_schema_errors(shown.errors)
+            shown = parse_games(response.body, context.dialect)
+            context.add_schema_errors(shown.errors)
             self._check_listed_games(wanted, route, [to_builtins(game) for game in shown.games])
         elif wanted is None:
             if (request.method, route) == ("GET", "holdem-5.2"):
-                visit.require_game(response)
+                context.require_game(response)
         elif isinstance(wanted, dict) and "gameID" in wanted:
-            self._check_json(wanted, to_builtins(visit.require_game(response)), response)
+            self._check_json(wanted, to_builtins(context.require_game(response)), response)
         else:
             self._check_json(wanted, _decode_json(response), response)
 
     def _check_guid(
         self, role: str, request: TranscriptRequest, wanted: str, route: str, response: ReceivedResponse
     ) -> None:
-        """A GUID that is told. The document does not say that a player has that of his user."""
+        """Compare a GUID; the document does not require that a playerID equals its user's GUID."""
         found = self._context.require_guid(response, route)
         name = NAME_PATTERN.fullmatch(wanted)
         if name is None:
@@ -363,7 +376,7 @@ class HoldemReplay:
             self._context.add_deviation("holdem-2.3", f"the GUID of the user, {before}", found, Outcome.CHOICE)
 
     def _check_listed_games(self, wanted: Any, route: str, found: Sequence[Any]) -> None:
-        """The games that a paper lists have to be in the list, in that order; a server may have others."""
+        """Check that the expected games are listed in this order; a server may list others."""
         at = 0
         for game in wanted or ():
             for index in range(at, len(found)):
@@ -374,14 +387,16 @@ class HoldemReplay:
                     break
             else:
                 name = game["gameID"].removeprefix("$")
-                told = f"the game {self._bindings.get(name, name)} in the list, where it belongs"
+                described = f"the game {self._bindings.get(name, name)} in the list, where it belongs"
                 self._context.add_deviation(
-                    self._clauses[0] if self._clauses[0] in RULED_CLAUSES else route, told, "a list without it there"
+                    self._clauses[0] if self._clauses[0] in RULED_CLAUSES else route,
+                    described,
+                    "a list without it there",
                 )
                 return
 
     def _check_json(self, wanted: Any, found: Any, response: ReceivedResponse) -> None:
-        """Compare what is shown, with the names that users have here."""
+        """Compare JSON, with the names of the users who play the roles."""
         for difference in differences(self._adapt_expected(wanted), found, self._bindings):
             self._context.add_deviation(
                 difference.clause_for(self._clauses),
@@ -391,7 +406,7 @@ class HoldemReplay:
             )
 
     def _adapt_expected(self, found: Any) -> Any:
-        """What is expected of a game, with the names and the chips that users have here."""
+        """Replace roles by the names of their users in expected JSON, and correct their chips."""
         if isinstance(found, list):
             return [self._adapt_expected(one) for one in found]
         if not isinstance(found, dict):

@@ -1,4 +1,4 @@
-"""Judges what a bot has asked of a table: every request that no client should send, by the clause that says so."""
+"""Judges the requests of a bot: each one that a client should not send, with the violated clause."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,16 +14,16 @@ from croupier.rooms.holdem.wire import DECODE_ACT_BODY
 CLAUSE_PATTERN: Final = re.compile(r"holdem-\d+\.\d+")
 
 SUGGESTED_POLL_SECONDS: Final = 0.05
-"""The document suggests so many seconds between two looks."""
+"""The interval between two reads that the document suggests."""
 
 MAX_POLL_BURST: Final = 10
-"""So many looks in a row are too fast if they take less than that together; a few may come close together."""
+"""The number of consecutive reads over which the poll rate is measured; shorter bursts are allowed."""
 
 INVALID_BET_CLAUSES: Final = (
     (re.compile(r"found -"), "holdem-4.8"),
     (re.compile(r"a number of"), "holdem-4.9"),
 )
-"""What the reason for a fold tells about the bet."""
+"""Patterns of the fold reason that identify the violated clause."""
 
 EXPECTED_REQUESTS: Final[Mapping[str, str]] = {
     "holdem-2.5": "the name and the password of the new user",
@@ -43,42 +43,46 @@ EXPECTED_REQUESTS: Final[Mapping[str, str]] = {
     "holdem-9.5": "a time to wait in seconds",
     "holdem-9.12": "a page of games in whole numbers",
 }
-"""What a client should do, by the clause with which it is refused."""
+"""What a client should send, by the clause with which the request is refused."""
 
 EXCUSABLE_CLAUSES: Final = frozenset(
     {"holdem-2.6", "holdem-7.3", "holdem-2.9", "holdem-3.15", "holdem-3.3", "holdem-9.10", "holdem-9.11"}
 )
-"""Refusals that are nobody's fault: a name may be taken, and a server may be busy or set a limit."""
+"""Refusals that are not the client's fault: the name is taken, the server is busy, or a limit applies."""
 
 
 def dialogue_lines(test_server: HoldemTestServer) -> list[DialogueLine]:
-    """The dialogue of a bot with a stand: two lines for every request, without looks at which nothing was new."""
-    told: list[DialogueLine] = []
+    """Return the dialogue of a bot: two lines per request, without reads that showed nothing new."""
+    expected: list[DialogueLine] = []
     before = b""
-    for note in test_server.requests:
-        answer = note.response
-        shown = answer.render() if answer is not None else b""
-        if note.request.method == "GET" and shown == before:
+    for recorded in test_server.requests:
+        response = recorded.response
+        shown = response.render() if response is not None else b""
+        if recorded.request.method == "GET" and shown == before:
             continue
         before = shown
-        told.append(DialogueLine(CLIENT, note.request.render(), f"{note.request.method} {note.request.path}", note.at))
-        if answer is not None:
-            told.append(DialogueLine(HOUSE, shown, answer.summary, note.at))
-    return told
+        expected.append(
+            DialogueLine(
+                CLIENT, recorded.request.render(), f"{recorded.request.method} {recorded.request.path}", recorded.at
+            )
+        )
+        if response is not None:
+            expected.append(DialogueLine(HOUSE, shown, response.summary, recorded.at))
+    return expected
 
 
 def judge_requests(test_server: HoldemTestServer, *, excused_clauses: Sequence[str] = ()) -> Iterator[Deviation]:
-    """What the bot of a stand has done wrong. `excused` are clauses that a case provokes."""
+    """Yield what the bot did wrong. `excused_clauses` are clauses that the case provokes it to break."""
     for data in test_server.malformed:
         yield _deviation("holdem-1.1", "a request of HTTP/1.1", repr(data[:80]), Outcome.FAIL, got=data[:400])
     doubtful = False
-    for note in test_server.requests:
-        if note.response is None or note.is_executed_unanswered:
-            doubtful = doubtful or note.is_executed_unanswered
+    for recorded in test_server.requests:
+        if recorded.response is None or recorded.is_executed_unanswered:
+            doubtful = doubtful or recorded.is_executed_unanswered
             continue
-        for departure in _judge_request(test_server, note, doubtful=doubtful):
-            if departure.clause not in excused_clauses:
-                yield departure
+        for deviation in _judge_request(test_server, recorded, doubtful=doubtful):
+            if deviation.clause not in excused_clauses:
+                yield deviation
     yield from _judge_poll_rate(test_server.requests)
 
 
@@ -89,11 +93,11 @@ def _deviation(
 
 
 def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, doubtful: bool) -> Iterator[Deviation]:
-    answer, question = request.response, request.request
-    assert answer is not None, "a note without an answer is not judged"
-    shown = question.render()
-    if answer.status >= 400:
-        clause = match[0] if (match := CLAUSE_PATTERN.match(answer.body.decode(errors="replace"))) else "holdem-8.1"
+    response, sent = request.response, request.request
+    assert response is not None, "a request without a response is not judged"
+    shown = sent.render()
+    if response.status >= 400:
+        clause = match[0] if (match := CLAUSE_PATTERN.match(response.body.decode(errors="replace"))) else "holdem-8.1"
         if clause in EXCUSABLE_CLAUSES or (doubtful and clause in {"holdem-4.13", "holdem-7.4", "holdem-3.7"}):
             return
         if clause == "holdem-4.13" and _is_repeated_act(test_server, request):
@@ -102,19 +106,19 @@ def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, d
             test_server, request
         ):
             return
-        told = EXPECTED_REQUESTS.get(clause, "a request that is not refused")
-        grave = Outcome.FAIL if clause == "holdem-8.6" else None  # the document has a method for everything
-        yield _deviation(clause, told, f"{question.method} {question.path}: {answer.summary}", grave, got=shown)
-    elif reason := answer.headers.get("x-fold-reason"):
+        expected = EXPECTED_REQUESTS.get(clause, "a request that is not refused")
+        outcome = Outcome.FAIL if clause == "holdem-8.6" else None  # the document names a method for every path
+        yield _deviation(clause, expected, f"{sent.method} {sent.path}: {response.summary}", outcome, got=shown)
+    elif reason := response.headers.get("x-fold-reason"):
         yield _deviation(
-            _invalid_bet_clause(reason), "a valid bet", f"{reason} in {question.body!r}", Outcome.FAIL, got=shown
+            _invalid_bet_clause(reason), "a valid bet", f"{reason} in {sent.body!r}", Outcome.FAIL, got=shown
         )
-    if question.method == "POST" and request.path[-1:] == ["acts"] and answer.status < 300:
+    if sent.method == "POST" and request.path[-1:] == ["acts"] and response.status < 300:
         yield from _judge_key_spelling(request)
 
 
 def _judge_key_spelling(request: RecordedRequest) -> Iterator[Deviation]:
-    """Keys that are written in another way are understood, and not what the document has."""
+    """Report an act with keys that the server accepts, but the document does not have."""
     try:
         DECODE_ACT_BODY(request.request.body)
     except ValueError:
@@ -125,7 +129,7 @@ def _judge_key_spelling(request: RecordedRequest) -> Iterator[Deviation]:
 
 
 def _invalid_bet_clause(reason: str) -> str:
-    """The clause by which a bet was invalid."""
+    """Return the clause that an invalid bet violates, from the reason that the server gave."""
     for pattern, clause in INVALID_BET_CLAUSES:
         if pattern.search(reason):
             return clause
@@ -139,41 +143,43 @@ def _invalid_bet_clause(reason: str) -> str:
 
 
 def _could_know_better(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
-    """Whether a bot could know better: what it has looked at last may be older than what it asks."""
-    looks = [
+    """Whether the bot could know that the request is invalid: its last read may be outdated."""
+    reads = [
         one
         for one in test_server.requests
         if one.user == request.user and one.at < request.at and one.request.method == "GET"
     ]
-    return request.request.method == "GET" or not looks or not _shows_turn_of(looks[-1], test_server, request.user)
+    return request.request.method == "GET" or not reads or not _shows_turn_of(reads[-1], test_server, request.user)
 
 
 def _shows_turn_of(request: RecordedRequest, test_server: HoldemTestServer, user: str) -> bool:
-    """Whether a look showed the turn of a user."""
+    """Whether a response showed that it was the user's turn."""
     if request.response is None:
         return False
     return f'"turn":{{"playerID":"{test_server.house.guid_of(user)}"'.encode() in request.response.body
 
 
 def _is_repeated_act(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
-    """Whether an act comes behind another one without a look between them."""
+    """Whether an act follows another act without a read in between."""
     own = [
         one for one in test_server.requests if one.user == request.user and one.at <= request.at and one is not request
     ]
     return bool(own) and own[-1].path[-1:] == ["acts"]
 
 
-def _judge_poll_rate(notes: Sequence[RecordedRequest]) -> Iterator[Deviation]:
-    """Whether a bot looks more often than the document suggests."""
-    looks = [note for note in notes if note.request.method == "GET" and not note.is_long_poll]
-    for first, last in zip(looks, looks[MAX_POLL_BURST:], strict=False):
+def _judge_poll_rate(recorded_requests: Sequence[RecordedRequest]) -> Iterator[Deviation]:
+    """Report a bot that reads more often than the document suggests."""
+    reads = [
+        recorded for recorded in recorded_requests if recorded.request.method == "GET" and not recorded.is_long_poll
+    ]
+    for first, last in zip(reads, reads[MAX_POLL_BURST:], strict=False):
         if last.at - first.at < MAX_POLL_BURST * SUGGESTED_POLL_SECONDS * 0.8 and not any(
-            first.at < one.at < last.at for one in _changing_requests(notes)
+            first.at < one.at < last.at for one in _changing_requests(recorded_requests)
         ):
             rate = (last.at - first.at) / MAX_POLL_BURST
             yield _deviation("holdem-9.10", "50 ms between two looks", f"{1000 * rate:.0f} ms", Outcome.CHOICE)
             return
 
 
-def _changing_requests(notes: Sequence[RecordedRequest]) -> Sequence[RecordedRequest]:
-    return [note for note in notes if note.request.method != "GET"]
+def _changing_requests(recorded_requests: Sequence[RecordedRequest]) -> Sequence[RecordedRequest]:
+    return [recorded for recorded in recorded_requests if recorded.request.method != "GET"]

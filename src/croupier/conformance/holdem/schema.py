@@ -1,4 +1,4 @@
-"""The form of what a server shows: a Game as the page has it, and every way in which one departs from that."""
+"""Validates the form of Games in responses and lists every deviation from the document."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -17,7 +17,7 @@ from croupier.rooms.holdem.wire import Dialect, Game
 GUID_PATTERN: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 PLAYER_STATES: Final = frozenset({"active", "folded", "called"})
 BOARD_SIZES: Final = {"flop": 3, "turn": 1, "river": 1}
-"""How many cards each part of the board has."""
+"""The number of cards of each part of the board."""
 
 OBJECT_KEYS: Final[Mapping[str, Mapping[str, type]]] = {
     "holdem-5.3": {"gameID": str, "table": list, "turn": dict, "cards": dict, "pots": list},
@@ -32,7 +32,7 @@ OBJECT_KEYS: Final[Mapping[str, Mapping[str, type]]] = {
     "holdem-5.10": {"playerID": str, "bet_so_far": int, "bet_to_player": int, "minimum_raise": int, "expiry": str},
     "holdem-5.13": {"size": int, "players": list},
 }
-"""The keys of every object and the types of their values, by the clause that has them."""
+"""The keys and value types of each object, by the clause that defines them."""
 
 OBJECT_NAMES: Final = {
     "holdem-5.3": "Game",
@@ -43,11 +43,11 @@ OBJECT_NAMES: Final = {
 }
 
 GO_TIME_PATTERN: Final = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)? ([+-]\d{4})(?: .+)?")
-"""A time as the language of the published server writes it, and the document's example with it."""
+"""A time in Go's default format, as in the document's example."""
 
 
 class SchemaError(NamedTuple):
-    """A departure in form: the clause, what it demands and what was found; without an `outcome` the clause decides."""
+    """A deviation in form. Without an `outcome` the clause decides the outcome."""
 
     clause: str
     expected: str
@@ -56,24 +56,24 @@ class SchemaError(NamedTuple):
 
 
 class ParsedGames(NamedTuple):
-    """What a body shows: its games as well as they can be read, and how they depart from the page."""
+    """The games of a response body, as far as they can be read, and the deviations in their form."""
 
     games: Sequence[Game]
     errors: Sequence[SchemaError]
 
 
 def parse_game(body: bytes, dialect: Dialect) -> ParsedGames:
-    """The Game of a body. Where it cannot be read at all there is none, and the last slip says why."""
+    """Parse a body with one Game. If it cannot be read, `games` is empty and the last error says why."""
     return _parse(body, dialect, "holdem-5.2", lambda found: [found], lambda data: [read_game(data)])
 
 
 def parse_games(body: bytes, dialect: Dialect) -> ParsedGames:
-    """The Games of a body, as `one`."""
+    """Parse a body with a list of Games, as `parse_game`."""
     return _parse(body, dialect, "holdem-5.1", lambda found: found, read_games)
 
 
 def _parse(
-    body: bytes, dialect: Dialect, name: str, games: Callable[[Any], Any], reading: Callable[[bytes], list[Game]]
+    body: bytes, dialect: Dialect, name: str, games: Callable[[Any], Any], read: Callable[[bytes], list[Game]]
 ) -> ParsedGames:
     try:
         found = decode(body)
@@ -81,29 +81,29 @@ def _parse(
         return ParsedGames(
             (), [SchemaError("holdem-1.5", "JSON", f"{_short(body.decode(errors='backslashreplace'))} ({error})")]
         )
-    slips: list[SchemaError] = []
+    errors: list[SchemaError] = []
     if name == "holdem-5.2" and isinstance(found, list) and len(found) == 1:
-        slips.append(SchemaError(name, "a Game", "an array with a Game in it", Outcome.NON_STRICT))
+        errors.append(SchemaError(name, "a Game", "an array with a Game in it", Outcome.NON_STRICT))
         found = found[0]
     listed = games(found)
     if not isinstance(listed, list):
-        return ParsedGames((), [*slips, SchemaError(name, "an array of Game", _short(found))])
+        return ParsedGames((), [*errors, SchemaError(name, "an array of Game", _short(found))])
     for game in listed:
-        slips += _game_errors(game, dialect)
+        errors += _game_errors(game, dialect)
         _replace_unknown_states(game)
     try:
-        return ParsedGames(reading(encode(listed if name == "holdem-5.1" else listed[0])), slips)
+        return ParsedGames(read(encode(listed if name == "holdem-5.1" else listed[0])), errors)
     except Violation as violation:
-        return ParsedGames((), slips or [SchemaError(violation.clause, violation.allowed, violation.found)])
+        return ParsedGames((), errors or [SchemaError(violation.clause, violation.allowed, violation.found)])
 
 
 def _game_errors(found: Any, dialect: Dialect) -> Iterator[SchemaError]:
     if not isinstance(found, dict):
         yield SchemaError("holdem-5.2", "a Game", _short(found))
         return
-    more = {"last_winners"} if dialect == "hspe-go" else set()
-    yield from _object_errors(found, "holdem-5.3", more, nobody="turn")
-    if more and not isinstance(found.get("last_winners"), list):
+    extra_keys = {"last_winners"} if dialect == "hspe-go" else set()
+    yield from _object_errors(found, "holdem-5.3", extra_keys, nobody="turn")
+    if extra_keys and not isinstance(found.get("last_winners"), list):
         yield SchemaError("holdem-7.7", "the key last_winners with an array", _short(found.get("last_winners")))
     yield from _guid_errors(found.get("gameID"), "gameID")
     for player in _items(found.get("table")):
@@ -121,7 +121,7 @@ def _game_errors(found: Any, dialect: Dialect) -> Iterator[SchemaError]:
 
 
 def _replace_unknown_states(found: Any) -> None:
-    """What is no state of a player is read as `active`, so that the rest can be looked at."""
+    """Replace unknown player states by `active`, so that the rest can be read."""
     for player in _items(found.get("table") if isinstance(found, dict) else None):
         if isinstance(player, dict) and player.get("state") not in PLAYER_STATES:
             player["state"] = "active"
@@ -141,23 +141,23 @@ def _turn_errors(found: Mapping[str, Any]) -> Iterator[SchemaError]:
     expiry = found.get("expiry")
     if not isinstance(expiry, str) or not found.get("playerID"):
         return
-    when = parse_expiry(expiry)
-    if when is None:
+    expires_at = parse_expiry(expiry)
+    if expires_at is None:
         yield SchemaError("holdem-5.11", "a time as in RFC 3339, in UTC", _short(expiry))
-    elif GO_TIME_PATTERN.fullmatch(expiry) or when.utcoffset():
+    elif GO_TIME_PATTERN.fullmatch(expiry) or expires_at.utcoffset():
         yield SchemaError("holdem-5.11", "a time as in RFC 3339, in UTC", _short(expiry), Outcome.CHOICE)
 
 
 def parse_expiry(expiry: str) -> datetime | None:
-    """The time that an `expiry` tells, by RFC 3339 or as the document's example writes it; None where it tells none."""
+    """Parse an `expiry` in RFC 3339 or in the format of the document's example; None if it is neither."""
     if match := GO_TIME_PATTERN.fullmatch(expiry):
         return datetime.strptime(f"{match[1]} {match[2]}", "%Y-%m-%d %H:%M:%S %z")
     try:
-        # Python reads six decimals, and Go writes nine.
-        when = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", expiry))
+        # Python parses at most six decimals; Go writes nine.
+        expires_at = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", expiry))
     except ValueError:
         return None
-    return when if when.tzinfo is not None and "T" in expiry.upper() else None
+    return expires_at if expires_at.tzinfo is not None and "T" in expiry.upper() else None
 
 
 def _cards_errors(found: Mapping[str, Any], dialect: Dialect) -> Iterator[SchemaError]:
@@ -183,8 +183,10 @@ def _cards_errors(found: Mapping[str, Any], dialect: Dialect) -> Iterator[Schema
                 yield SchemaError("holdem-5.4", "a card as 'AS', '2H' or 'TC'", _short(card))
 
 
-def _object_errors(found: Any, name: str, more: Set[str] = frozenset(), *, nobody: str = "") -> Iterator[SchemaError]:
-    """How an object departs from its table of keys; `nobody` may be null where there is nothing to tell."""
+def _object_errors(
+    found: Any, name: str, extra_keys: Set[str] = frozenset(), *, nobody: str = ""
+) -> Iterator[SchemaError]:
+    """Yield deviations of an object from its keys and types; `nobody` is a key that may be null."""
     if not isinstance(found, dict):
         yield SchemaError(name, f"a {OBJECT_NAMES[name]}", _short(found))
         return
@@ -195,11 +197,11 @@ def _object_errors(found: Any, name: str, more: Set[str] = frozenset(), *, nobod
             yield SchemaError("holdem-5.12", "a Turn also while it is nobody's", "null", Outcome.CHOICE)
         elif type(found[key]) is not kind:
             yield SchemaError(name, f"{_type_name(kind)} as {key}", _short(found[key]))
-    yield from _unknown_key_errors(found, name, {*OBJECT_KEYS[name], *more})
+    yield from _unknown_key_errors(found, name, {*OBJECT_KEYS[name], *extra_keys})
 
 
 def _unknown_key_errors(found: Mapping[str, Any], name: str, known: Set[str]) -> Iterator[SchemaError]:
-    """Keys that the page has not: nobody has forbidden them."""
+    """Report additional keys, which the document does not forbid."""
     if unknown := sorted(found.keys() - known):
         yield SchemaError(name, f"the keys {', '.join(sorted(known))}", f"also {', '.join(unknown)}", Outcome.CHOICE)
 
@@ -210,7 +212,7 @@ def _guid_errors(found: Any, what: str) -> Iterator[SchemaError]:
 
 
 def guid_errors(found: object, what: str) -> Sequence[SchemaError]:
-    """How a GUID departs from the page."""
+    """Return the deviations of a GUID in form."""
     return tuple(_guid_errors(found, what))
 
 
@@ -229,6 +231,6 @@ def _short(found: object) -> str:
 
 
 def seconds_left(expiry: str, now: datetime) -> float | None:
-    """How many seconds an `expiry` is away; None where it tells no time."""
-    when = parse_expiry(expiry)
-    return None if when is None else (when - now) / timedelta(seconds=1)
+    """Return the seconds from `now` until an `expiry`, None if it is not a time."""
+    expires_at = parse_expiry(expiry)
+    return None if expires_at is None else (expires_at - now) / timedelta(seconds=1)

@@ -1,4 +1,4 @@
-"""Tests a server of hold'em: every case is a visit of users who ask, and of what they are answered."""
+"""Tests a hold'em server: runs each case with users of the tester and judges the responses."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,26 +28,26 @@ from croupier.rooms.holdem.wire import ACTION_FOLD, Dialect
 
 ANSWER_TIMEOUT_SECONDS: Final = 2.0
 LAST_ANSWER_TIMEOUT_SECONDS: Final = 8.0
-"""An answer that takes more seconds does not come; so many more when a case is tried for the last time."""
+"""Timeout of a response, and the longer one when a case is tried for the last time."""
 
 MAX_RETRY_WAIT_SECONDS: Final = 60.0
-"""After so many seconds of waiting in vain no case is tried once more for that."""
+"""Total time that retries with the longer timeout may waste before there are no more of them."""
 
 FIRST_ANSWER_TIMEOUT_SECONDS: Final = 0.6
 SILENT_SERVER_TIMEOUT_SECONDS: Final = 0.05
-"""So long the first word of a server is waited for before the first case, and in it; and in all that follow, if it has
-not come in `LAST` seconds either.
+"""Timeouts of the first response before and in the first case, and after the server has stayed silent.
+
+The second applies if no response arrives within `LAST_ANSWER_TIMEOUT_SECONDS` either.
 """
 
 MAX_LEARNING_ATTEMPTS: Final = 2
-"""So often it is tried to find out what a server plays for."""
 
 
-def server_cases(room: Any = None) -> tuple[HoldemServerCase, ...]:  # noqa: ARG001 -- every room is asked so
-    """All cases for servers, in the order of their clauses."""
-    deeds = [_case_from_spec(told) for told in (*FRAMING_CASES, *HANDWRITTEN_CASES)]
-    deeds += [_case_from_spec(told, counted=True) for told in MULTI_HAND_CASES]
-    deeds += [_case_from_spec(told, dialect="hspe-go") for told in HSPE_GO_CASES]
+def server_cases(room: Any = None) -> tuple[HoldemServerCase, ...]:  # noqa: ARG001 -- the interface of all rooms
+    """Return all cases for servers, in the order of their clauses."""
+    handwritten = [_case_from_spec(spec) for spec in (*FRAMING_CASES, *HANDWRITTEN_CASES)]
+    handwritten += [_case_from_spec(spec, counted=True) for spec in MULTI_HAND_CASES]
+    handwritten += [_case_from_spec(spec, dialect="hspe-go") for spec in HSPE_GO_CASES]
     slow = _case_from_spec(TURN_TIMEOUT_CASE, timeout=TURN_SECONDS)
     walked = [
         HoldemServerCase(
@@ -60,7 +60,7 @@ def server_cases(room: Any = None) -> tuple[HoldemServerCase, ...]:  # noqa: ARG
         )
         for name, title in WALK_CLAUSES.items()
     ]
-    return tuple(sorted((*transcript_cases(), *deeds, slow, *walked), key=_sort_key))
+    return tuple(sorted((*transcript_cases(), *handwritten, slow, *walked), key=_sort_key))
 
 
 def _sort_key(case: Case) -> tuple[int, int, str]:
@@ -69,13 +69,13 @@ def _sort_key(case: Case) -> tuple[int, int, str]:
 
 
 def _case_from_spec(
-    told: CaseSpec,
+    spec: CaseSpec,
     *,
     timeout: float = 0.0,
     dialect: Dialect | None = None,
     counted: bool = False,
 ) -> HoldemServerCase:
-    clause, slug, title, play, more = told
+    clause, slug, title, play, more = spec
     return HoldemServerCase(
         id=make_case_id(ROOM, clause, slug),
         title=title,
@@ -89,21 +89,21 @@ def _case_from_spec(
 
 
 async def _play_nothing(context: HoldemContext) -> None:
-    """What is walked needs no visit of its own."""
+    """Cases from walks have no conversation of their own."""
 
 
-def untestable(room: Any) -> Mapping[str, str]:  # noqa: ARG001 -- every room is asked so
-    """The clauses that no server can be tested with, each with the reason."""
+def untestable(room: Any) -> Mapping[str, str]:  # noqa: ARG001 -- the interface of all rooms
+    """Return the clauses that no case for servers tests, each with the reason."""
     return UNTESTABLE
 
 
 def dialect(cause: str) -> HttpDialect | None:
-    """The habit that a cause names, if all that the server answers can be read by it."""
+    """Return the dialect that a cause names, None if responses cannot be read by it."""
     return dialect_from_cause(cause)
 
 
 async def check_server(
-    room: Any,  # noqa: ARG001 -- every room is checked so
+    room: Any,  # noqa: ARG001 -- the interface of all rooms
     host: str,
     port: int,
     *,
@@ -116,11 +116,13 @@ async def check_server(
     on_result: Callable[[Result], None] = lambda _: None,
     detected_dialect: HttpDialect | None = None,
 ) -> tuple[Result, ...]:
-    """Play cases against a server, one after another; the one that lets time pass, beside them.
+    """Run cases against a server one after another; the one that waits for a turn to expire runs concurrently.
 
-    `options.dialect` is what the server is said to speak. `timeout` is how many seconds a case may take. Results are in
-    the order of the cases, and `told` hears of each when it is there; after `max_failures` the rest is left out. What
-    the server answers is read by the `spelling`, if there is one. Raises ConnectionError where nobody listens.
+    `options.dialect` is the dialect of the server. A case may take `timeout` seconds. `on_result` receives each result
+    as soon as it is known. The results are in the order of `cases`; after `max_failures` failures no more cases start.
+    Responses are read by `detected_dialect` if there is one.
+
+    Raises ConnectionError if the server does not accept connections.
     """
     dialect: Dialect = getattr(options, "dialect", "readme")
     if detected_dialect is not None and detected_dialect.dialect is not None:
@@ -132,14 +134,14 @@ async def check_server(
 
 
 async def _require_reachable(server: ServerUnderTest) -> None:
-    """Whether there is anybody to be tested. Raises ConnectionError."""
-    caller = server.new_client()
+    """Connect once. Raises ConnectionError if the server does not accept connections."""
+    client = server.new_client()
     try:
-        await caller.send(b"")
+        await client.send(b"")
     except OSError as error:
-        raise ConnectionError(f"found nobody at {caller.host} ({error}); allowed: a server that listens") from None
+        raise ConnectionError(f"found nobody at {client.host} ({error}); allowed: a server that listens") from None
     finally:
-        await caller.close()
+        await client.close()
 
 
 class HoldemServerRun:
@@ -148,14 +150,14 @@ class HoldemServerRun:
     def __init__(
         self,
         server: ServerUnderTest,
-        luck: Random,
+        rng: Random,
         *,
         strict: bool,
         timeout: float,
         on_result: Callable[[Result], None],
     ) -> None:
         self.server = server
-        self.walks = WalkRunner(server, luck, timeout)
+        self.walks = WalkRunner(server, rng, timeout)
         self._strict = strict
         self._timeout = timeout
         self._on_result = on_result
@@ -163,11 +165,11 @@ class HoldemServerRun:
         self._waited_seconds = 0.0
 
     async def run(self, cases: Sequence[HoldemServerCase], max_failures: int | None) -> tuple[Result, ...]:
-        """The results of cases."""
-        found: dict[str, Result] = {}
-        beside: list[asyncio.Task[Result]] = []
-        first_word = asyncio.create_task(self._await_first_answer())
-        await asyncio.wait({first_word}, timeout=FIRST_ANSWER_TIMEOUT_SECONDS)
+        """Run the cases and return their results."""
+        results: dict[str, Result] = {}
+        concurrent: list[asyncio.Task[Result]] = []
+        first_answer = asyncio.create_task(self._await_first_answer())
+        await asyncio.wait({first_answer}, timeout=FIRST_ANSWER_TIMEOUT_SECONDS)
         if not self.server.has_answered:
             self.server.timeout = min(FIRST_ANSWER_TIMEOUT_SECONDS, self._timeout / 2)
         scripted = [case for case in cases if not case.wait_seconds and not case.is_from_walks]
@@ -178,75 +180,75 @@ class HoldemServerRun:
             for number, case in enumerate((*first, *rest, *slow)):
                 if (
                     number == len(first) and self.server.can_open_games
-                ):  # who waits has a game, so that an empty one may go
-                    beside += [asyncio.create_task(self._run_and_report(case)) for case in slow]
-                if case in slow and beside:
+                ):  # the waiting case has its game, so that an empty one may go
+                    concurrent += [asyncio.create_task(self._run_and_report(case)) for case in slow]
+                if case in slow and concurrent:
                     continue
                 result = await self._run_and_report(case)
-                found[result.case] = result
-                if max_failures is not None and _count_failures(found.values()) >= max_failures:
+                results[result.case] = result
+                if max_failures is not None and _count_failures(results.values()) >= max_failures:
                     break
                 if not (self.server.has_answered or result.is_good):
-                    if await first_word:  # it is only slow to begin
-                        found[result.case] = await self._run_and_report(case)
+                    if await first_answer:  # the server is only slow to start
+                        results[result.case] = await self._run_and_report(case)
                     else:
                         self.server.timeout = min(SILENT_SERVER_TIMEOUT_SECONDS, self._timeout / 2)
             else:
-                found |= {result.case: result for result in await asyncio.gather(*beside)}
+                results |= {result.case: result for result in await asyncio.gather(*concurrent)}
         finally:
-            for task in (first_word, *beside):
+            for task in (first_answer, *concurrent):
                 task.cancel()
-            await asyncio.gather(first_word, *beside, return_exceptions=True)
-        found |= {task.result().case: task.result() for task in beside if task.done() and not task.cancelled()}
-        return tuple(found[case.id] for case in cases if case.id in found)
+            await asyncio.gather(first_answer, *concurrent, return_exceptions=True)
+        results |= {task.result().case: task.result() for task in concurrent if task.done() and not task.cancelled()}
+        return tuple(results[case.id] for case in cases if case.id in results)
 
     async def _await_first_answer(self) -> bool:
-        """Wait until the server says its first word; whether it has."""
-        caller = self.server.new_client()
+        """Wait until the server sends its first response; return whether it did."""
+        client = self.server.new_client()
         try:
-            await caller.request(
+            await client.request(
                 SentRequest("GET", "/games/"), timeout=min(LAST_ANSWER_TIMEOUT_SECONDS, self._timeout / 2)
             )
         except ResponseTimeout:
             return self.server.has_answered
-        except (ResponseError, OSError):  # that is a word, too
+        except (ResponseError, OSError):  # any bytes count as a response
             pass
         finally:
-            caller.abort()
+            client.abort()
         self.server.has_answered = True
         return True
 
     async def _learn_stakes(self) -> None:
-        """Find out what is played for, and whether games can be made, so that some can be played beside others."""
+        """Learn the blinds and stacks, and whether games can be opened, so that games can run side by side."""
         self._has_learned = True
         self.server.timeout = min(ANSWER_TIMEOUT_SECONDS, self._timeout / 2)
         for _ in range(MAX_LEARNING_ATTEMPTS):
-            visit = HoldemContext(self.server)
+            context = HoldemContext(self.server)
             self.server.can_open_games = True
             try:
-                game = await visit.seat("ann", "bob")
+                game = await context.seat("ann", "bob")
                 with suppress(CaseAborted):
-                    await self._observe_first_hand(visit, game)
+                    await self._observe_first_hand(context, game)
             except (CaseAborted, NotReached, OSError):
                 self.server.can_open_games = False
             finally:
-                await self._close_context(visit)
-            if not visit.has_timed_out:
+                await self._close_context(context)
+            if not context.has_timed_out:
                 break
 
     async def _observe_first_hand(self, context: HoldemContext, game: str) -> None:
-        """Look at the first hand of a game, and end it. Raises Broken and OSError."""
+        """Read the first hand of a game and end it. Raises CaseAborted and OSError."""
         server = self.server
-        answer = await context.request(NOBODY, "GET", f"/games/{game}")
-        context.require_success(answer, "holdem-5.2", 200)
-        shown = context.require_game(answer)
-        bets = sorted(one.bet_so_far for one in shown.table)
+        response = await context.request(NOBODY, "GET", f"/games/{game}")
+        context.require_success(response, "holdem-5.2", 200)
+        game_state = context.require_game(response)
+        bets = sorted(one.bet_so_far for one in game_state.table)
         if len(bets) == 2 and 0 < bets[0] < bets[1]:
             server.blinds = (bets[0], bets[1])
-            server.stack = max(one.wealth + one.bet_so_far for one in shown.table)
-        left = seconds_left(shown.turn.expiry, server_time(answer))
+            server.stack = max(one.wealth + one.bet_so_far for one in game_state.table)
+        left = seconds_left(game_state.turn.expiry, server_time(response))
         server.turn_seconds = left if left is not None and left > 1 else TURN_SECONDS
-        if role := context.role_to_act(shown):
+        if role := context.role_to_act(game_state):
             await context.act(role, game, {"action": ACTION_FOLD})
         await context.list_games()
 
@@ -268,26 +270,28 @@ class HoldemServerRun:
             return await self._run_walk_case(case)
         if self.server.has_answered and not self._has_learned:
             await self._learn_stakes()
-        visit, own, reason = await self._attempt(case)
-        if visit.has_timed_out and self.server.has_answered and self._waited_seconds < MAX_RETRY_WAIT_SECONDS:
+        context, deviations, reason = await self._attempt(case)
+        if context.has_timed_out and self.server.has_answered and self._waited_seconds < MAX_RETRY_WAIT_SECONDS:
             if not self._has_learned:
                 await self._learn_stakes()
-            since = monotonic()
+            started = monotonic()
             self.server.timeout = min(LAST_ANSWER_TIMEOUT_SECONDS, self._timeout / 2)
-            visit, own, reason = await self._attempt(case)
-            if visit.has_timed_out:  # else it is slow, and is waited for from now on
-                self._waited_seconds += monotonic() - since
+            context, deviations, reason = await self._attempt(case)
+            if context.has_timed_out:  # otherwise the server is slow: keep the longer timeout
+                self._waited_seconds += monotonic() - started
                 self.server.timeout = min(ANSWER_TIMEOUT_SECONDS, self._timeout / 2)
-        elif visit.turn_may_have_expired and own and not case.wait_seconds:
-            visit, own, reason = await self._attempt(case)
-        if visit.turn_may_have_expired and not visit.has_timed_out and not case.wait_seconds:
-            own, reason = [], "its answers take so long that turns may have ended by themselves"
-        worst = worst_deviation(own, preferred=case.clauses[:1])
-        lines = visit.lines[max(0, worst.line_count - MAX_SHOWN_LINES) : worst.line_count] if worst is not None else ()
+        elif context.turn_may_have_expired and deviations and not case.wait_seconds:
+            context, deviations, reason = await self._attempt(case)
+        if context.turn_may_have_expired and not context.has_timed_out and not case.wait_seconds:
+            deviations, reason = [], "its answers take so long that turns may have ended by themselves"
+        worst = worst_deviation(deviations, preferred=case.clauses[:1])
+        lines = (
+            context.lines[max(0, worst.line_count - MAX_SHOWN_LINES) : worst.line_count] if worst is not None else ()
+        )
         return self._build_result(case, lines, worst, reason, began)
 
     async def _run_walk_case(self, case: HoldemServerCase) -> Result:
-        """What walks tell about a clause, in a dialogue that is as short as can be found."""
+        """Return the finding of the walks about a clause, with the shortest dialogue found."""
         began = monotonic()
         traces, reason = await self.walks.find_traces(case.clause)
         worst = worst_deviation([trace.deviation for trace in traces], preferred=case.clauses)
@@ -299,30 +303,34 @@ class HoldemServerRun:
         return self._build_result(case, excerpt(trace.lines), trace.deviation, "", began)
 
     async def _attempt(self, case: HoldemServerCase) -> tuple[HoldemContext, Sequence[Deviation], str]:
-        """A visit for a case: what departed that the case is about, or why it could not be shown."""
-        visit = HoldemContext(self.server, self._timeout)
+        """Run a case once; return its context, the deviations that count, and why it was not reached ("" if it was)."""
+        context = HoldemContext(self.server, self._timeout)
         reason = ""
-        broken = False
-        found: list[Deviation] = []
+        is_aborted = False
+        recorded: list[Deviation] = []
         try:
             async with asyncio.timeout(self._timeout):
-                await case.play(visit)
+                await case.play(context)
         except CaseAborted:
-            broken = True
-        except NotReached as unshown:
-            reason = str(unshown)
+            is_aborted = True
+        except NotReached as error:
+            reason = str(error)
         except TimeoutError:
             reason = f"it takes longer than the timeout of {self._timeout:g} s"
         except OSError as error:
-            visit.add_deviation("holdem-1.8", "a server that goes on", f"none: {error}", Outcome.FAIL)
-            broken = True
+            context.add_deviation("holdem-1.8", "a server that goes on", f"none: {error}", Outcome.FAIL)
+            is_aborted = True
         finally:
-            found += visit.deviations  # what goes wrong in leaving is not what the case is about
-            await self._close_context(visit)
-        own = [departure for departure in found if departure.clause in case.clauses]
-        if broken and not own:
-            own = [departure for departure in found if departure.line_count == found[-1].line_count]
-        return visit, [_as_choice(departure) for departure in own] if case.failure_is_choice else own, reason
+            recorded += context.deviations  # deviations while leaving do not belong to the case
+            await self._close_context(context)
+        deviations = [deviation for deviation in recorded if deviation.clause in case.clauses]
+        if is_aborted and not deviations:
+            deviations = [deviation for deviation in recorded if deviation.line_count == recorded[-1].line_count]
+        return (
+            context,
+            [_as_choice(deviation) for deviation in deviations] if case.failure_is_choice else deviations,
+            reason,
+        )
 
     async def _close_context(self, context: HoldemContext) -> None:
         try:
@@ -334,7 +342,7 @@ class HoldemServerRun:
     def _build_result(
         self, case: HoldemServerCase, lines: Sequence[DialogueLine], worst: Deviation | None, reason: str, began: float
     ) -> Result:
-        """What came of a case: what departed, if anything did, in these lines; or why nothing is known."""
+        """Build the result of a case from its worst deviation, or from the reason why it was not judged."""
         seconds = monotonic() - began
         if worst is None and reason:
             return _skipped_result(case, reason, seconds)
@@ -365,15 +373,15 @@ class HoldemServerRun:
 
 
 def _as_choice(deviation: Deviation) -> Deviation:
-    """A departure where the document is silent."""
+    """Turn a failure into an implementation choice."""
     if deviation.outcome is not Outcome.FAIL or deviation.clause == "holdem-1.8":
         return deviation
     lines = deviation.line_count
     return Deviation(deviation.clause, Outcome.CHOICE, deviation.expected, deviation.actual, line_count=lines)
 
 
-def _skipped_result(case: HoldemServerCase, why: str, seconds: float = 0.0) -> Result:
-    return Result(case.id, case.title, case.clause, Outcome.SKIP, why, seconds=seconds)
+def _skipped_result(case: HoldemServerCase, reason: str, seconds: float = 0.0) -> Result:
+    return Result(case.id, case.title, case.clause, Outcome.SKIP, reason, seconds=seconds)
 
 
 def _count_failures(results: Iterable[Result]) -> int:

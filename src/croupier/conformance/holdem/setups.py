@@ -1,4 +1,4 @@
-"""The scenes into which a bot is brought: who else sits at the table, what is played for, and what goes wrong."""
+"""The setups of the bot cases: opponents, settings, delivery of responses, and injected faults."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,17 +24,18 @@ ACT_PATH_SEGMENTS: Final = 6
 GAME_PATH_SEGMENTS: Final = 2
 GAMES_PATH_SEGMENTS: Final = 1
 JOIN_PATH_SEGMENTS: Final = 3
-"""How many segments the paths of acts, of a game, of all games, and of joining have."""
+"""The number of segments in the paths of acts, one game, all games, and joining."""
 
 
 @dataclass(frozen=True)
 class TableSetup:
-    """A table for one bot. `opponents` are the ways in which the others play, in the order of their seats.
+    """A table for one bot.
 
-    `late` is after how many seconds they come: 0 before the bot. `hands` is how many have to be over that the bot has
-    played. `excused` are clauses that it may well break here. `enrolled` and `seated`: the bot is a user, or a player,
-    already. `crowded`: there are other games, and the first of them is full. It is over when the bot
-    is broke, too. `queued`: it shows something only to a bot that waits for a seat.
+    `opponents` are the styles of the other players in seat order. `late_seconds` is how long after the bot they join; 0
+    means before it. The case passes when the bot has finished `hands` hands, or is broke. `excused_clauses` are clauses
+    that the setup provokes the bot to break. `is_registered` and `is_seated`: the bot's user or player exists already.
+    `has_full_game`: there are several games, and the first is full. `needs_queue`: the case is skipped unless the bot
+    waits for a seat.
     """
 
     opponents: Sequence[str] = ("calls",)
@@ -53,7 +54,7 @@ class TableSetup:
 
 @dataclass(frozen=True, kw_only=True)
 class HoldemClientCase(Case):
-    """A case for bots: a scene in which it has to play on. `open`: what it does when it does not, is its choice."""
+    """A case for bots. `failure_is_choice`: a failure is reported as an implementation choice."""
 
     setup: TableSetup
     failure_is_choice: bool = False
@@ -65,7 +66,7 @@ JOIN_ONCE_CLAUSES: Final = ("holdem-3.7",)
 
 LOST_ACT_RESPONSE: Final = RequestFault("POST", ACT_PATH_SEGMENTS, None, is_executed=True)
 LOST_JOIN_RESPONSE: Final = RequestFault("POST", JOIN_PATH_SEGMENTS, None, is_executed=True)
-"""What has been done although nobody was told."""
+"""Requests that are executed, but whose response is lost."""
 
 SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
     ("4.1", "against-one-who-calls", "It plays against one who always calls", TableSetup()),
@@ -206,7 +207,7 @@ SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
     ),
     ("5.3", "backwards", "It reads keys in any order", TableSetup(transform_body=game_transform(reverse_keys))),
 )
-"""What every bot of the document has to be able to do: the clause, the slug, the title, and the scene."""
+"""(clause number, slug, title, setup) of what every bot that follows the document must handle."""
 
 OPTIONAL_SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
     (
@@ -272,13 +273,13 @@ OPTIONAL_SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
     ("3.17", "cut-off-behind-an-act", "It finds out what was done", TableSetup(faults=(LOST_ACT_RESPONSE,))),
     ("3.17", "cut-off-behind-joining", "It finds out that it sits", TableSetup(faults=(LOST_JOIN_RESPONSE,))),
 )
-"""What the document does not tell: a bot may give up."""
+"""The same for what the document leaves open: a bot may give up."""
 
 
-def client_cases(room: Any = None) -> tuple[HoldemClientCase, ...]:  # noqa: ARG001 -- every room is asked so
-    """All cases for bots, in the order of their clauses."""
-    cases = [_case(*told, failure_is_choice=False) for told in SETUPS] + [
-        _case(*told, failure_is_choice=True) for told in OPTIONAL_SETUPS
+def client_cases(room: Any = None) -> tuple[HoldemClientCase, ...]:  # noqa: ARG001 -- the interface of all rooms
+    """Return all cases for bots, in the order of their clauses."""
+    cases = [_case(*spec, failure_is_choice=False) for spec in SETUPS] + [
+        _case(*spec, failure_is_choice=True) for spec in OPTIONAL_SETUPS
     ]
     return tuple(sorted(cases, key=lambda case: (*map(int, case.section.split(".")), case.id)))
 

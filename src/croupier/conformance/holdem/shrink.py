@@ -1,4 +1,4 @@
-"""A walk is told as shortly as it shows what is wrong: in a new game with fewer users, who take few of its steps."""
+"""Shrinks a walk to few players and few steps that still lead to the same deviation, and excerpts its dialogue."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,16 +13,15 @@ from croupier.core.referee import CLIENT
 from croupier.rooms.holdem.wire import ACTION_FOLD
 
 MAX_SHOWN_LINES: Final = 6
-"""So many lines of a dialogue are shown."""
 
 TAIL_LENGTHS: Final = (1, 2, 3, 4, 6, 9, 13, 18, 25, 45)
-"""So many of the last steps are taken alone."""
+"""The numbers of last steps that are tried alone."""
 
 FEW_PLAYERS: Final = 3
-"""So many users are tried besides two, where more have played."""
+"""The number of players to try besides two, if the walk had more."""
 
 ATTEMPTS_PER_SCRIPT: Final = 2
-"""So often the same games are tried: luck deals other cards."""
+"""Attempts per script, since every game deals other cards."""
 
 CALL_STEP: Final = WalkStep("act", chips="call")
 FOLD_STEP: Final = WalkStep("act", action=ACTION_FOLD)
@@ -40,11 +39,11 @@ USUAL_SCRIPTS: Final[Sequence[Sequence[WalkStep]]] = (
     (RAISE_STEP, RAISE_STEP),
     (FOLD_STEP, FOLD_STEP),
 )
-"""What many a fault shows in, among two."""
+"""Short scripts for two players, in which many faults show."""
 
 
 class DeviationTrace(NamedTuple):
-    """How something departed: what was said up to there, by how many users, behind which steps."""
+    """A deviation with the dialogue up to it, the number of players and the steps that led to it."""
 
     deviation: Deviation
     lines: Sequence[DialogueLine]
@@ -53,17 +52,17 @@ class DeviationTrace(NamedTuple):
 
 
 type RerunSteps = Callable[[int, Sequence[WalkStep]], Awaitable[Sequence[DeviationTrace]]]
-"""What departs in a new game of so many users who take these steps."""
+"""Runs a new game with these players and steps, and returns its deviations."""
 
 
 async def shrink(trace: DeviationTrace, rerun: RerunSteps, seconds: float) -> DeviationTrace:
-    """The same departure behind as few steps as can be found in so many seconds, else as it was."""
+    """Return the shortest trace to the same deviation that is found in `seconds`, else `trace`."""
     best = trace
 
     async def less(steps: Sequence[WalkStep]) -> DeviationTrace | None:
         nonlocal best
         if (found := await _rerun_finds(best, best.players, steps, rerun)) is not None:
-            best = found  # it is told also when time runs out
+            best = found  # kept if the time runs out
         return found
 
     try:
@@ -76,12 +75,12 @@ async def shrink(trace: DeviationTrace, rerun: RerunSteps, seconds: float) -> De
 
 
 async def _smallest_start(trace: DeviationTrace, rerun: RerunSteps) -> DeviationTrace:
-    """A game to begin with: the last steps that suffice, or a few usual ones, with as few users as can be."""
+    """Find a short start: the last steps of the trace, or a usual script, with as few players as possible."""
     tails = [trace.steps[-many:] for many in TAIL_LENGTHS if many < len(trace.steps)]
-    crowds = sorted({2, min(FEW_PLAYERS, trace.players), trace.players})
-    games = [(players, steps) for steps in tails[:2] for players in crowds]
+    player_counts = sorted({2, min(FEW_PLAYERS, trace.players), trace.players})
+    games = [(players, steps) for steps in tails[:2] for players in player_counts]
     games += [(2, steps) for steps in USUAL_SCRIPTS if len(steps) < len(trace.steps)]
-    games += [(players, steps) for steps in tails[2:] for players in crowds]
+    games += [(players, steps) for steps in tails[2:] for players in player_counts]
     for players, steps in games * ATTEMPTS_PER_SCRIPT:
         if (found := await _rerun_finds(trace, players, steps, rerun)) is not None:
             return found
@@ -91,7 +90,7 @@ async def _smallest_start(trace: DeviationTrace, rerun: RerunSteps) -> Deviation
 async def _rerun_finds(
     trace: DeviationTrace, players: int, steps: Sequence[WalkStep], rerun: RerunSteps
 ) -> DeviationTrace | None:
-    """A game in which these steps lead to a departure from the same clause, if there is one."""
+    """Rerun the steps; return a trace with a deviation of the same clause and outcome, None if there is none."""
     for found in await rerun(players, steps):
         if (found.deviation.clause, found.deviation.outcome) == (trace.deviation.clause, trace.deviation.outcome):
             return found
@@ -99,26 +98,34 @@ async def _rerun_finds(
 
 
 def excerpt(lines: Sequence[DialogueLine]) -> tuple[DialogueLine, ...]:
-    """What is shown of the lines up to a departure: where it shows, the acts that led to it, and how it was before."""
-    asked = [at for at, line in enumerate(lines) if line.side == CLIENT]
-    parts = [lines[at:end] for at, end in pairwise([*asked, len(lines)])]
-    parts = [part for part, behind in pairwise([*parts, ()]) if not _is_repeated_look(part, behind)]
+    """Return the lines to show: the exchange with the deviation, and the acts that led to it as far as they fit."""
+    request_indices = [at for at, line in enumerate(lines) if line.side == CLIENT]
+    exchanges = [lines[at:end] for at, end in pairwise([*request_indices, len(lines)])]
+    exchanges = [
+        exchange for exchange, next_part in pairwise([*exchanges, ()]) if not _is_repeated_look(exchange, next_part)
+    ]
     kept: list[int] = []
-    for at in sorted(range(len(parts)), key=lambda at: (at != len(parts) - 1, not _is_step(parts[at][0]), -at)):
-        if sum(len(parts[one]) for one in (*kept, at)) > MAX_SHOWN_LINES:
+    for at in sorted(
+        range(len(exchanges)), key=lambda at: (at != len(exchanges) - 1, not _is_step(exchanges[at][0]), -at)
+    ):
+        if sum(len(exchanges[one]) for one in (*kept, at)) > MAX_SHOWN_LINES:
             break
         kept.append(at)
-    return tuple(line for at in sorted(kept) for line in parts[at])
+    return tuple(line for at in sorted(kept) for line in exchanges[at])
 
 
-def _is_repeated_look(part: Sequence[DialogueLine], behind: Sequence[DialogueLine]) -> bool:
-    """Whether a look shows nothing that the look behind it does not show."""
-    if len(part) < 2 or not behind or not all(str(each[0].message).startswith("GET") for each in (part, behind)):
+def _is_repeated_look(exchange: Sequence[DialogueLine], next_part: Sequence[DialogueLine]) -> bool:
+    """Whether a read shows nothing that the next read does not show."""
+    if (
+        len(exchange) < 2
+        or not next_part
+        or not all(str(each[0].message).startswith("GET") for each in (exchange, next_part))
+    ):
         return False
-    return [line.data for line in part[1:]] == [line.data for line in behind[1:]]
+    return [line.data for line in exchange[1:]] == [line.data for line in next_part[1:]]
 
 
 def _is_step(line: DialogueLine) -> bool:
-    """Whether it is a step: an act, or somebody leaves."""
-    asked = str(line.message)
-    return asked.startswith("DELETE") or asked.endswith("/acts/")
+    """Whether a request line is an act or a leave."""
+    request_indices = str(line.message)
+    return request_indices.startswith("DELETE") or request_indices.endswith("/acts/")

@@ -1,4 +1,4 @@
-"""The steps of a walk: what users try at a table, told in such a way that it means the same in any other hand."""
+"""The steps of walks, described relative to the hand so that they can be replayed in another one."""
 
 from collections.abc import Callable, Mapping
 from random import Random
@@ -8,7 +8,7 @@ from croupier.rooms.holdem.engine.legal import Legal
 from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD
 
 type Amount = str | int
-"""How many chips: a number, or a key of AMOUNTS."""
+"""An amount of chips: a number, or a key of AMOUNTS."""
 
 AMOUNTS: Final[Mapping[str, Callable[[Legal, int], int]]] = {
     "call": lambda legal, _: legal.call,
@@ -20,10 +20,10 @@ AMOUNTS: Final[Mapping[str, Callable[[Legal, int], int]]] = {
     "more than the call": lambda legal, _: legal.to_call + 1,
     "less than a raise": lambda legal, _: legal.raise_range[0] - 1 if legal.raise_range else legal.to_call + 1,
 }
-"""Amounts by what they are to whoever may do this, and has so many chips."""
+"""Computes a named amount from the legal moves and the player's stack."""
 
 OUT_OF_TURN: Final = ((ACTION_FOLD, 0), (ACTION_BET, 0), (ACTION_BET, 20), (ACTION_BET, 10_000), (ACTION_BET, -1))
-"""Acts that are tried when it is not one's turn."""
+"""Acts that are sent out of turn."""
 
 MALFORMED_ACTS: Final = (
     b"",
@@ -34,16 +34,17 @@ MALFORMED_ACTS: Final = (
     b'{"betAmount": 20}',
     b'{"action": "1", "betAmount": 20}',
 )
-"""Acts of wrong form."""
+"""Malformed bodies of acts."""
 
 LOOK_PROBABILITY: Final = 0.3
-"""After so many of his acts somebody looks at his own cards, too."""
+"""The probability that a player reads their own cards after an act."""
 
 
 class WalkStep(NamedTuple):
-    """A step of a walk. `who` counts those who sit from the one whose turn it is, who is 0.
+    """One step of a walk. `seat_offset` counts seats from the player to act, who is 0.
 
-    An act is an `action` and an amount, or a `body` of wrong form; with `looks` he looks at his own cards behind it.
+    An "act" has an `action` and an amount, "garbage" has a malformed `body`. With `is_followed_by_look` the player
+    reads the game as themselves afterwards.
     """
 
     kind: Literal["act", "garbage", "leave"]
@@ -55,45 +56,45 @@ class WalkStep(NamedTuple):
 
 
 def resolve_amount(chips: Amount, legal: Legal, stack: int) -> int:
-    """How many chips somebody bets who may do this, and has so many."""
+    """Return the chips of an amount, for these legal moves and this stack."""
     return chips if isinstance(chips, int) else AMOUNTS[chips](legal, stack)
 
 
-def random_step(luck: Random, legal: Legal, stack: int, players: int) -> WalkStep:
-    """A step at random, where so many sit and one of them may do this and has so many chips."""
-    chance = luck.random()
-    looks = luck.random() < LOOK_PROBABILITY
+def random_step(rng: Random, legal: Legal, stack: int, players: int) -> WalkStep:
+    """Return a random step; `players` is the number of seated players."""
+    chance = rng.random()
+    looks_after = rng.random() < LOOK_PROBABILITY
     if chance < 0.08 and players > 1:
-        action, chips = luck.choice(OUT_OF_TURN)
-        return WalkStep("act", luck.randrange(1, players), action, chips, is_followed_by_look=looks)
+        action, chips = rng.choice(OUT_OF_TURN)
+        return WalkStep("act", rng.randrange(1, players), action, chips, is_followed_by_look=looks_after)
     if chance < 0.12:
-        return WalkStep("garbage", body=luck.choice(MALFORMED_ACTS))
+        return WalkStep("garbage", body=rng.choice(MALFORMED_ACTS))
     if chance < 0.15 and players > 2:
-        return WalkStep("leave", luck.randrange(players))
+        return WalkStep("leave", rng.randrange(players))
     if chance < 0.22:
-        return WalkStep("act", chips=_random_invalid_amount(luck, legal, stack), is_followed_by_look=looks)
-    return _random_valid_act(luck, legal)._replace(is_followed_by_look=looks)
+        return WalkStep("act", chips=_random_invalid_amount(rng, legal, stack), is_followed_by_look=looks_after)
+    return _random_valid_act(rng, legal)._replace(is_followed_by_look=looks_after)
 
 
-def _random_valid_act(luck: Random, legal: Legal) -> WalkStep:
-    """A valid act; the hand goes on more often than not."""
-    chance = luck.random()
+def _random_valid_act(rng: Random, legal: Legal) -> WalkStep:
+    """Return a random valid act that continues the hand more often than not."""
+    chance = rng.random()
     if legal.raise_range is not None and chance < 0.30:
         low, high = legal.raise_range
-        some = min(high, luck.randint(low, min(high, 40 * low)))
-        return WalkStep("act", chips=luck.choice(("smallest raise", "smallest raise", "pot", some, "everything")))
+        chips = min(high, rng.randint(low, min(high, 40 * low)))
+        return WalkStep("act", chips=rng.choice(("smallest raise", "smallest raise", "pot", chips, "everything")))
     return WalkStep("act", action=ACTION_FOLD) if chance > 0.90 else WalkStep("act", chips="call")
 
 
-def _random_invalid_amount(luck: Random, legal: Legal, stack: int) -> Amount:
-    """An invalid bet, of any kind that there is now."""
-    found: list[Amount] = [-1, -20, "more than everything", 10**30]
+def _random_invalid_amount(rng: Random, legal: Legal, stack: int) -> Amount:
+    """Return a random invalid bet of a kind that exists in this situation."""
+    amounts: list[Amount] = [-1, -20, "more than everything", 10**30]
     if 0 < legal.to_call <= stack:
-        found += ["less than the call"] * 2
+        amounts += ["less than the call"] * 2
     if 1 < legal.to_call <= stack:
-        found += [0, 1]
+        amounts += [0, 1]
     if legal.raise_range is not None and legal.raise_range[0] < stack and legal.raise_range[0] - 1 > legal.call:
-        found += ["less than a raise", "more than the call"] * 2
+        amounts += ["less than a raise", "more than the call"] * 2
     if legal.raise_range is None and stack > legal.to_call:
-        found += ["more than the call", "everything"] * 3
-    return luck.choice([chips for chips in found if resolve_amount(chips, legal, stack) not in legal])
+        amounts += ["more than the call", "everything"] * 3
+    return rng.choice([chips for chips in amounts if resolve_amount(chips, legal, stack) not in legal])

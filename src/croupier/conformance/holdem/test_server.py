@@ -1,4 +1,4 @@
-"""A table of ours for one bot under test: it listens, notes all that is asked, and answers as a case wants it to."""
+"""The server that a bot is tested with: records all requests and responds as the case wants."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -23,17 +23,17 @@ from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 
 FAST_HASHER: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-"""Nobody's password has to be kept from anybody here."""
+"""Fast parameters: these passwords need no protection."""
 
 MAX_REQUESTS: Final = 20_000
-"""So many requests are heard in one case at most."""
+"""Connections are closed after this many requests in a case."""
 
 
 class RecordedRequest(Struct):
-    """A request of a program under test, and what it was answered; `at` is a time in s.
+    """A request of the bot and the response to it. `at` is a time of the event loop in seconds.
 
-    `user` is the name that it gave, "" without credentials that can be read. `answer` is None where it was let down on
-    purpose, and `doubtful` says that what it asked was done all the same.
+    `user` is the name in the credentials, "" if they cannot be read. `response` is None if a fault was injected;
+    `is_executed_unanswered`: the request was executed all the same.
     """
 
     at: float
@@ -50,12 +50,12 @@ class RecordedRequest(Struct):
 
     @property
     def is_long_poll(self) -> bool:
-        """Whether it asked to be answered later."""
+        """Whether the request is a long poll or an event stream."""
         return "wait=" in self.request.path or self.path[-1:] == ["events"]
 
 
 class RequestCollector:
-    """Reads requests, as httptools tells them."""
+    """Callbacks for httptools that collect one request."""
 
     def __init__(self) -> None:
         self.url = b""
@@ -64,27 +64,27 @@ class RequestCollector:
         self.is_complete = False
 
     def on_url(self, url: bytes) -> None:
-        """A part of the path."""
+        """Collect a part of the target."""
         self.url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header."""
+        """Collect a header."""
         self.headers.append((name.decode("latin-1"), value.decode("utf-8", "backslashreplace")))
 
     def on_body(self, data: bytes) -> None:
-        """A part of the body."""
+        """Collect a part of the body."""
         self.body += data
 
     def on_message_complete(self) -> None:
-        """It is all there."""
+        """Mark the request as complete."""
         self.is_complete = True
 
 
 class HoldemTestServer:
-    """Our house behind a socket of its own. `notes` has what was asked, `garbage` what was no HTTP.
+    """The hold'em service on a socket of its own, with recorded requests and injected faults.
 
-    `news` is set whenever something happens. `dress` changes the body of what is shown. While it is `parting`, the bot
-    is being ended: it may break off in the middle of a request.
+    `requests` are the requests, `malformed` what was not valid HTTP. `activity` is set on every event. `transform_body`
+    changes the bodies of successful responses. While `is_stopping` is set, the bot may abort requests.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class HoldemTestServer:
         self.malformed: list[bytes] = []
         self.activity = asyncio.Event()
         self.is_stopping = False
-        self.finished_hands: list[Any] = []  # the hands that are over, as they were played
+        self.finished_hands: list[Any] = []  # hands as played
         self.house = House(
             settings,
             dealer_factory(lambda deal: derive_server_seed(seed, "holdem", deal)),
@@ -117,23 +117,23 @@ class HoldemTestServer:
         self._connections: set[asyncio.Task[None]] = set()
 
     async def open(self) -> int:
-        """Listen: the port."""
+        """Start to listen; return the port."""
         self._server = await asyncio.start_server(self._handle_connection, "127.0.0.1", 0)
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 
     async def register(self, name: str, password: str) -> None:
-        """Make a user, as if it had been here before."""
+        """Register a user before the bot starts."""
         await self._guard.register(basic_auth_header(name, password)[1].encode(), "127.0.0.1")
 
     async def close(self) -> None:
-        """Let nobody in any more, and everybody go."""
+        """Stop the service and close all connections."""
         self.service.halt(final=True)
         self.service.close()
         if self._server is not None:
             self._server.close()
-        for line in [*self._connections]:
-            line.cancel()
+        for connection in [*self._connections]:
+            connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
 
     def _tap(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
@@ -142,7 +142,7 @@ class HoldemTestServer:
 
     async def _handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        assert task is not None, "a connection without a task"
+        assert task is not None, "connections are handled in tasks"
         self._connections.add(task)
         try:
             while await self._serve(reader, writer):
@@ -154,12 +154,12 @@ class HoldemTestServer:
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Hear one request, and answer it: whether the connection goes on."""
-        mouth = RequestCollector()
-        parser = HttpRequestParser(mouth)
+        """Serve one request; return whether the connection stays open."""
+        collector = RequestCollector()
+        parser = HttpRequestParser(collector)
         data = bytearray()
         try:
-            while not mouth.is_complete:
+            while not collector.is_complete:
                 piece = await (reader.readline() if not _has_header_end(data) else reader.read(1))
                 if not piece:
                     if data and not self.is_stopping:
@@ -167,23 +167,23 @@ class HoldemTestServer:
                     return False
                 data += piece
                 parser.feed_data(piece)
-            path = _request_target(mouth.url)
+            path = _request_target(collector.url)
         except HttpParserError:
             self._record_malformed(data)
             writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             return False
-        note = RecordedRequest(
+        recorded = RecordedRequest(
             asyncio.get_running_loop().time(),
-            SentRequest(parser.get_method().decode(), path, tuple(mouth.headers), bytes(mouth.body)),
-            _username(mouth.headers),
+            SentRequest(parser.get_method().decode(), path, tuple(collector.headers), bytes(collector.body)),
+            _username(collector.headers),
             bytes(data),
         )
         if len(self.requests) >= MAX_REQUESTS:
             return False
-        self.requests.append(note)
-        goes_on = await self._respond(note, reader, writer)
+        self.requests.append(recorded)
+        keeps_open = await self._respond(recorded, reader, writer)
         self.activity.set()
-        return goes_on and parser.should_keep_alive() and not self._delivery.closes_connection
+        return keeps_open and parser.should_keep_alive() and not self._delivery.closes_connection
 
     def _record_malformed(self, data: bytes | bytearray) -> None:
         self.malformed.append(bytes(data))
@@ -192,28 +192,28 @@ class HoldemTestServer:
     async def _respond(
         self, request: RecordedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        trouble = next((one for one in self._faults if one.matches(request.request.method, request.path)), None)
-        if trouble is not None:
-            self._faults.remove(trouble)
-            if trouble.is_executed:
+        fault = next((one for one in self._faults if one.matches(request.request.method, request.path)), None)
+        if fault is not None:
+            self._faults.remove(fault)
+            if fault.is_executed:
                 await self._call_service(request)
-            request.is_executed_unanswered = trouble.is_executed
+            request.is_executed_unanswered = fault.is_executed
             request.response = None
-            if trouble.delay_seconds:
-                await asyncio.sleep(trouble.delay_seconds)
-            if trouble.status is None:
+            if fault.delay_seconds:
+                await asyncio.sleep(fault.delay_seconds)
+            if fault.status is None:
                 writer.transport.abort()
                 return False
             body = b"found trouble; allowed: to come later\n"
-            head = f"HTTP/1.1 {trouble.status} Trouble\r\nRetry-After: 0\r\nContent-Length: {len(body)}\r\n\r\n"
+            head = f"HTTP/1.1 {fault.status} Trouble\r\nRetry-After: 0\r\nContent-Length: {len(body)}\r\n\r\n"
             writer.write(head.encode() + body)
             await writer.drain()
             return True
         if request.path[-1:] == ["events"] and self._delivery.allows_streams:
             return await self._stream(request, reader, writer)
-        answer = await self._call_service(request)
+        response = await self._call_service(request)
         await self._delivery.write(
-            writer, self._transform_response(answer), without_body=request.request.method == "HEAD"
+            writer, self._transform_response(response), without_body=request.request.method == "HEAD"
         )
         return True
 
@@ -223,7 +223,7 @@ class HoldemTestServer:
         return ReceivedResponse(response.status, response.headers, self._transform_body(response.body))
 
     async def _call_service(self, request: RecordedRequest) -> ReceivedResponse:
-        """Let the service answer."""
+        """Return the response of the service."""
         sent: list[Any] = []
 
         async def send(message: Any) -> None:
@@ -240,7 +240,7 @@ class HoldemTestServer:
     async def _stream(
         self, request: RecordedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        """Send what goes on, until the bot has enough."""
+        """Stream the response of the service until the bot disconnects."""
         pieces = [_body_message(request.request.body)]
 
         async def receive() -> Any:
@@ -256,11 +256,13 @@ class HoldemTestServer:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 request.response = ReceivedResponse(status, {}, b"")
-                told = b"".join(b"%s: %s\r\n" % pair for pair in message["headers"])
-                writer.write(b"HTTP/1.1 %d %s\r\nConnection: close\r\n%s\r\n" % (status, _reason_phrase(status), told))
+                header_block = b"".join(b"%s: %s\r\n" % pair for pair in message["headers"])
+                writer.write(
+                    b"HTTP/1.1 %d %s\r\nConnection: close\r\n%s\r\n" % (status, _reason_phrase(status), header_block)
+                )
             else:
                 body = message.get("body", b"")
-                if request.response is not None and request.response.status >= 400:  # it tells why
+                if request.response is not None and request.response.status >= 400:  # the body says why
                     request.response = replace(request.response, body=request.response.body + body)
                 writer.write(body)
             with suppress(OSError):
@@ -271,7 +273,7 @@ class HoldemTestServer:
 
 
 def _request_target(url: bytes) -> str:
-    """The path of a request, with its parameters. Raises HttpParserError."""
+    """Return the target of a request with its query. Raises HttpParserError."""
     found = parse_url(url)
     return (found.path or b"/").decode("latin-1") + (f"?{found.query.decode('latin-1')}" if found.query else "")
 
@@ -281,7 +283,7 @@ def _has_header_end(data: bytes | bytearray) -> bool:
 
 
 def _username(headers: Sequence[tuple[str, str]]) -> str:
-    """The name that a request gives."""
+    """Return the user name of the credentials, "" if they cannot be read."""
     found = next((value for name, value in headers if name.lower() == "authorization"), None)
     try:
         return parse_credentials(None if found is None else found.encode())[0]
@@ -308,12 +310,12 @@ def _scope(request: RecordedRequest) -> dict[str, Any]:
 
 
 def _body_message(body: bytes) -> dict[str, Any]:
-    """A body that has come in one piece."""
+    """Return the ASGI message of a complete body."""
     return {"type": "http.request", "body": body, "more_body": False}
 
 
 def _body_receiver(body: bytes) -> Callable[[], Any]:
-    """How a body is read, behind which nothing comes."""
+    """Return an ASGI receive function that yields the body and then waits."""
     pieces = [_body_message(body)]
 
     async def receive() -> Any:

@@ -1,15 +1,15 @@
-"""Patience with somebody who has to answer: it runs out by his slowness, and not by ours."""
+"""A timeout that does not count time in which this process could not run."""
 
 import asyncio
 from types import TracebackType
 from typing import Final, Self
 
 TICK_SECONDS: Final = 0.05
-"""So many seconds are counted at a time: a program that could not run for longer has lost no more of its patience."""
+"""The timer counts in ticks of this length, so a stall of the event loop counts as one tick at most."""
 
 
 class StallTolerantTimeout:
-    """As `asyncio.timeout`, by a clock that goes on only while this program runs. Raises TimeoutError."""
+    """As `asyncio.timeout`, but counts only time in which this process runs. Raises TimeoutError."""
 
     def __init__(self, seconds: float) -> None:
         self._left = seconds

@@ -1,4 +1,4 @@
-"""The clauses of hold'em that no case of the tester can show, and why."""
+"""The hold'em clauses that no server case can test, each with the reason."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,4 +14,4 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "holdem-9.11": "how many games a user may be in is a setting of a server",
     "holdem-9.13": "a stranger's accounts are not closed while it is tested",
 }
-"""What no case for servers shows; for bots there are some about what a server does when it stops or cannot write."""
+"""Reasons by clause. Cases for bots test some of these clauses: those about a server that stops or cannot write."""

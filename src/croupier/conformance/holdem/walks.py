@@ -1,4 +1,4 @@
-"""Walks: users play whole games by legal and illegal acts, come and go, and a referee follows every hand."""
+"""Walks: users play games with random valid and invalid acts, and a referee checks every hand."""
 
 import asyncio
 from bisect import bisect_left
@@ -66,52 +66,49 @@ WALK_CLAUSES: Final[Mapping[str, str]] = {
     "holdem-6.14": "The best hand wins",
     "holdem-6.15": "Equal hands share",
 }
-"""The clauses that walks speak about, and a title for each."""
+"""The clauses that walks check, with the title of the case for each."""
 
 FORM_CLAUSES: Final = frozenset(
     {"holdem-2.2", "holdem-3.10", "holdem-5.3", "holdem-5.4", "holdem-5.5", "holdem-5.7", "holdem-5.11", "holdem-4.4"}
 )
-"""Clauses about form: every look judges them."""
+"""Clauses about form, which every response is checked against."""
 
 WALK_SIZES: Final = (2, 2, 3, 3, 4, 5, 6, 2, 3, 4)
-"""How many users play in each walk."""
+"""The number of players of each walk."""
 
 MAX_ACTS: Final = 45
-"""So many acts are tried in a walk."""
 
 MAX_WALK_SECONDS: Final = 8.0
-"""After so many seconds no further walk is begun: a slow server is walked less."""
+"""No further walk starts after this time: a slow server gets fewer walks."""
 
 MAX_SHRINK_SECONDS: Final = 2.0
 MAX_TOTAL_SHRINK_SECONDS: Final = 10.0
-"""A walk is made shorter for so many seconds; all of them, for so many."""
+"""Time limits for shrinking one walk, and all walks of a run."""
 
 POLL_INTERVAL_SECONDS: Final = 0.05
 MAX_POLLS: Final = 60
-"""Between hands a server may pause: it is looked so often, so many seconds apart."""
+"""Limits of polling for the next hand, since a server may pause between hands."""
 
 ROLES: Final = ("ann", "bob", "cid", "dan", "eve", "fay")
 
 
 class WalkRunner:
-    """All walks of a run; they are walked, one after another, until there is something to tell about a clause."""
+    """Runs walks one after another until there is a finding about the requested clause."""
 
-    def __init__(self, server: ServerUnderTest, luck: Random, timeout: float) -> None:
+    def __init__(self, server: ServerUnderTest, rng: Random, timeout: float) -> None:
         self._server = server
-        self._luck = luck
+        self._rng = rng
         self._timeout = timeout
         self._sizes_left = iter(WALK_SIZES)
         self._walk_seconds_left = MAX_WALK_SECONDS
         self._shrink_seconds_left = MAX_TOTAL_SHRINK_SECONDS
         self._traces_by_clause: defaultdict[str, list[DeviationTrace]] = defaultdict(list)
-        self._shortest_traces: dict[
-            tuple[str, Outcome], DeviationTrace
-        ] = {}  # what was found while others were made shorter
+        self._shortest_traces: dict[tuple[str, Outcome], DeviationTrace] = {}  # found while other traces were shrunk
         self._judged_counts: Counter[str] = Counter()
         self._skip_reason = "it has not come up in any hand"
 
     async def find_traces(self, clause: str) -> tuple[Sequence[DeviationTrace], str]:
-        """What departed from a clause in the first walk in which anything did, or why nothing is known of it."""
+        """Return the deviations from a clause in the first walk with any, and why it was not judged ("" if it was)."""
         while not self._traces_by_clause[clause] and self._walk_seconds_left > 0:
             players = next(self._sizes_left, 0)
             if not players:
@@ -119,11 +116,11 @@ class WalkRunner:
             began = monotonic()
             await self._walk(players)
             self._walk_seconds_left -= monotonic() - began
-        found = self._traces_by_clause[clause]
-        return found, "" if self._judged_counts[clause] else self._skip_reason
+        traces = self._traces_by_clause[clause]
+        return traces, "" if self._judged_counts[clause] else self._skip_reason
 
     async def shrink(self, trace: DeviationTrace) -> DeviationTrace:
-        """The same departure behind as few steps as can be found in a while; of all walks, that takes a few moments."""
+        """Return the shortest trace to the same deviation that is found within the time limits."""
         began = monotonic()
         known = self._shortest_traces.get((trace.deviation.clause, trace.deviation.outcome), trace)
         best = await shrink(known, self._rerun, min(MAX_SHRINK_SECONDS, self._shrink_seconds_left))
@@ -131,35 +128,35 @@ class WalkRunner:
         return best
 
     async def _walk(self, players: int) -> None:
-        """One walk, and what came of it."""
-        walk = Walk(HoldemContext(self._server), Random(self._luck.random()), players)  # noqa: S311 -- it has to be repeatable
-        why = await self._run_walk(walk)
+        """Run one random walk and record its findings."""
+        walk = Walk(HoldemContext(self._server), Random(self._rng.random()), players)  # noqa: S311 -- runs are reproducible
+        reason = await self._run_walk(walk)
         if walk.context.turn_may_have_expired:
             self._skip_reason = "its answers take so long that turns may have ended by themselves"
             return
-        self._skip_reason = why or self._skip_reason
+        self._skip_reason = reason or self._skip_reason
         self._judged_counts.update(walk.judged_counts())
         for clause, traces in groupby(sorted(walk.traces(), key=_clause), _clause):
             self._traces_by_clause[clause] = self._traces_by_clause[clause] or [*traces]
 
     async def _rerun(self, players: int, steps: Sequence[WalkStep]) -> Sequence[DeviationTrace]:
-        """What departs in a game of so many that takes these steps."""
-        walk = Walk(HoldemContext(self._server), Random(0), players, steps)  # noqa: S311 -- nothing is left to it
+        """Return the deviations of a new game with these players and steps."""
+        walk = Walk(HoldemContext(self._server), Random(0), players, steps)  # noqa: S311 -- unused: all steps are given
         await self._run_walk(walk)
         traces = () if walk.context.turn_may_have_expired else walk.traces()
-        for trace in traces:  # what shows another fault as well need not be looked for again
+        for trace in traces:  # a trace that shows another deviation as well need not be shrunk again
             key = trace.deviation.clause, trace.deviation.outcome
             if key not in self._shortest_traces or len(trace.steps) < len(self._shortest_traces[key].steps):
                 self._shortest_traces[key] = trace
         return traces
 
     async def _run_walk(self, walk: "Walk") -> str:
-        """Walk; why that was not possible, if it was not."""
+        """Run a walk; return the reason if it was not possible, else ""."""
         try:
             async with asyncio.timeout(max(1.0, self._timeout)):
                 await walk.play()
-        except NotReached as unshown:
-            return str(unshown)
+        except NotReached as error:
+            return str(error)
         except (CaseAborted, TimeoutError, OSError):
             pass
         finally:
@@ -169,43 +166,46 @@ class WalkRunner:
 
 
 class Walk:
-    """One walk of so many users at a game of their own: at random, or by a script of steps."""
+    """One walk in a game of its own: random steps, or the steps of `script`."""
 
     def __init__(
-        self, context: HoldemContext, luck: Random, players: int, script: Sequence[WalkStep] | None = None
+        self, context: HoldemContext, rng: Random, players: int, script: Sequence[WalkStep] | None = None
     ) -> None:
         self.context = context
         self.steps: list[WalkStep] = []
-        self.step_starts: list[int] = []  # how many lines there were before each step
+        self.step_starts: list[int] = []  # the number of dialogue lines before each step
         self._script = script
-        self._luck = luck
+        self._rng = rng
         self._roles = ROLES[:players]
         self._referee = Referee(context.server.blinds, context.server.stack)
         self._game = ""
         self._hands = 0
 
     def judged_counts(self) -> Counter[str]:
-        """How often each clause was looked at."""
+        """Return how often each clause was judged."""
         looks = Counter(dict.fromkeys(FORM_CLAUSES, 1)) if self._referee.hand_count else Counter()
         return self._referee.clause_counts + looks
 
     def traces(self) -> Sequence[DeviationTrace]:
-        """What has departed, and behind which steps."""
+        """Return the deviations, each with the steps that led to it."""
         lines, players = self.context.lines, len(self._roles)
         return [
             DeviationTrace(
-                one, lines[: one.line_count], players, self.steps[: bisect_left(self.step_starts, one.line_count)]
+                deviation,
+                lines[: deviation.line_count],
+                players,
+                self.steps[: bisect_left(self.step_starts, deviation.line_count)],
             )
-            for one in self.context.deviations
+            for deviation in self.context.deviations
         ]
 
     async def play(self) -> None:
-        """Play until enough has been tried, or something is wrong by which the hand cannot be followed."""
-        visit = self.context
-        await visit.register(*self._roles)
-        self._game = await visit.seat(*self._roles[:2])
+        """Play until all steps are done, or a deviation makes it impossible to follow the hand."""
+        context = self.context
+        await context.register(*self._roles)
+        self._game = await context.seat(*self._roles[:2])
         for role in self._roles[:2]:
-            self._referee.player_joined(visit.player_id(role, self._game))
+            self._referee.player_joined(context.player_id(role, self._game))
         await self._look()
         for role in self._roles[2:]:
             await self._join(role)
@@ -213,18 +213,18 @@ class Walk:
             if self._referee.is_lost or not await self._ready():
                 return
             self.steps.append(self._random_step() if self._script is None else self._script[number])
-            self.step_starts.append(len(visit.lines))
+            self.step_starts.append(len(context.lines))
             await self._take_step(self.steps[-1])
         if self._script is not None and not self._referee.is_lost and await self._ready():
             for role in self._roles_in_hand():
                 await self._look(role)
 
-    # Looking.
+    # Reading the game.
 
     async def _look(self, role: str = NOBODY) -> Game:
-        visit = self.context
-        game = await visit.get_game(role, self._game)
-        viewer = "" if role == NOBODY else visit.player_id(role, self._game)
+        context = self.context
+        game = await context.get_game(role, self._game)
+        viewer = "" if role == NOBODY else context.player_id(role, self._game)
         for violation in self._referee.observe(game, viewer):
             self._add_violation(violation)
         return game
@@ -238,16 +238,19 @@ class Walk:
         self.context.add_deviation(violation.clause, violation.allowed, violation.found, outcome)
 
     async def _ready(self) -> bool:
-        """Wait until it is somebody's turn. Everybody looks at his cards when a hand has begun."""
+        """Wait until a player has the turn; return False if the game cannot be followed.
+
+        All players read their cards once in each hand.
+        """
         for _ in range(MAX_POLLS):
-            if self._referee.player_to_act():  # it has been looked at behind whatever was done last
+            if self._referee.player_to_act():  # the game was read after the last step
                 break
-            shown = await self._look()
+            game_state = await self._look()
             if self._referee.is_lost:
                 return False
             if self._referee.player_to_act():
                 break
-            if not shown.turn.player_id and len(shown.table) < 2:
+            if not game_state.turn.player_id and len(game_state.table) < 2:
                 await self._reseat()
             if not self._referee.player_to_act():
                 await asyncio.sleep(POLL_INTERVAL_SECONDS)
@@ -262,56 +265,60 @@ class Walk:
         return not self._referee.is_lost
 
     async def _reseat(self) -> None:
-        """Who is not at the table any more comes back."""
-        sits = {place.role for place in self.context.joined_seats if place.game == self._game}
-        shown = await self.context.get_game(NOBODY, self._game)
-        running = self._referee.observed
-        known = {one.player_id for one in shown.table} | ({*running.players} if running is not None else set())
+        """Let all users who are no longer at the table join again."""
+        seated = {place.role for place in self.context.joined_seats if place.game == self._game}
+        game_state = await self.context.get_game(NOBODY, self._game)
+        observed_hand = self._referee.observed
+        known = {deviation.player_id for deviation in game_state.table} | (
+            {*observed_hand.players} if observed_hand is not None else set()
+        )
         for role in self._roles:
-            if role in sits and self.context.player_id(role, self._game) not in known and not self._waits(role):
+            if role in seated and self.context.player_id(role, self._game) not in known and not self._waits(role):
                 self.context.joined_seats = [
                     place for place in self.context.joined_seats if (place.role, place.game) != (role, self._game)
                 ]
-                sits.discard(role)
-            if role not in sits:
+                seated.discard(role)
+            if role not in seated:
                 await self._join(role)
 
     def _waits(self, role: str) -> bool:
-        """Whether somebody sits, and waits for the next hand."""
+        """Whether a role has a seat and waits for the next hand."""
         return self.context.player_id(role, self._game) in self._referee.seated_players
 
     def _roles_in_hand(self) -> Sequence[str]:
-        running = self._referee.observed
-        players = () if running is None else running.players
+        observed_hand = self._referee.observed
+        players = () if observed_hand is None else observed_hand.players
         return [role for role in self._roles if self.context.player_id(role, self._game) in players]
 
-    # Doing.
+    # Acting.
 
     async def _join(self, role: str) -> None:
-        visit = self.context
-        answer = await visit.request(role, "POST", f"/games/{self._game}/players/")
-        visit.require_seat(answer)
-        self._referee.player_joined(visit.player_id(role, self._game))
+        context = self.context
+        response = await context.request(role, "POST", f"/games/{self._game}/players/")
+        context.require_seat(response)
+        self._referee.player_joined(context.player_id(role, self._game))
         await self._look()
 
     def _options_to_act(self) -> tuple[Legal, int]:
-        """What the one whose turn it is may do, and how many chips he has."""
-        running = self._referee.observed
-        assert running is not None, "a turn in no hand"
-        return running.hand.legal, running.hand.stacks[running.players.index(self._referee.player_to_act())]
+        """Return what the player to act may do, and their stack."""
+        observed_hand = self._referee.observed
+        assert observed_hand is not None, "a turn in no hand"
+        return observed_hand.hand.legal, observed_hand.hand.stacks[
+            observed_hand.players.index(self._referee.player_to_act())
+        ]
 
     def _roles_from_turn(self) -> Sequence[str]:
-        """Who sits, from the one whose turn it is."""
+        """Return the seated roles, beginning with the one to act."""
         player = self._referee.player_to_act()
-        mine = next(role for role in self._roles if self.context.player_id(role, self._game) == player)
-        return [mine, *(role for role in self._roles if role != mine and self._sits(role))]
+        acting_role = next(role for role in self._roles if self.context.player_id(role, self._game) == player)
+        return [acting_role, *(role for role in self._roles if role != acting_role and self._sits(role))]
 
     def _random_step(self) -> WalkStep:
-        return random_step(self._luck, *self._options_to_act(), len(self._roles_from_turn()))
+        return random_step(self._rng, *self._options_to_act(), len(self._roles_from_turn()))
 
     async def _take_step(self, step: WalkStep) -> None:
-        sitting = self._roles_from_turn()
-        role = sitting[step.seat_offset % len(sitting)]
+        seated = self._roles_from_turn()
+        role = seated[step.seat_offset % len(seated)]
         match step.kind:
             case "garbage":
                 await self._send_malformed_act(role, step.body)
@@ -329,34 +336,34 @@ class Walk:
         return any(place.role == role and place.game == self._game for place in self.context.joined_seats)
 
     async def _act(self, role: str, action: int, chips: int, *, looks: bool) -> None:
-        visit = self.context
-        player = visit.player_id(role, self._game)
-        answer = await visit.act(role, self._game, encode(_act_body(action, chips)))
-        for violation in self._referee.player_acted(player, action, chips, answer.status):
+        context = self.context
+        player = context.player_id(role, self._game)
+        response = await context.act(role, self._game, encode(_act_body(action, chips)))
+        for violation in self._referee.player_acted(player, action, chips, response.status):
             self._add_violation(violation)
-        self._check_act_status(answer)
+        self._check_act_status(response)
         await self._look()
         if looks:
             await self._look(role)
 
     def _check_act_status(self, response: ReceivedResponse) -> None:
-        """An act that was done is 201; a refusal inside is nobody's fault but the server's."""
+        """Require status 201 for an act that was accepted."""
         if 200 <= response.status < 300 and response.status != 201:
             self.context.add_deviation("holdem-4.1", "status 201", response.summary, got=response.render())
 
     async def _send_malformed_act(self, role: str, body: bytes) -> None:
-        visit = self.context
-        answer = await visit.act(role, self._game, body)
-        if 200 <= answer.status < 300 or answer.status >= 500:
-            visit.add_deviation("holdem-4.4", "status 400", answer.summary, Outcome.FAIL, got=answer.render())
+        context = self.context
+        response = await context.act(role, self._game, body)
+        if 200 <= response.status < 300 or response.status >= 500:
+            context.add_deviation("holdem-4.4", "status 400", response.summary, Outcome.FAIL, got=response.render())
             raise CaseAborted
         await self._look()
 
     async def _leave(self, role: str) -> None:
-        visit = self.context
-        place = next(place for place in visit.joined_seats if (place.role, place.game) == (role, self._game))
-        answer = await visit.leave(place)
-        visit.require_success(answer, "holdem-3.10", 200)
+        context = self.context
+        place = next(place for place in context.joined_seats if (place.role, place.game) == (role, self._game))
+        response = await context.leave(place)
+        context.require_success(response, "holdem-3.10", 200)
         self._referee.player_left(place.player_id)
         await self._look()
 

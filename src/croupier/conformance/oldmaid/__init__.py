@@ -1,1 +1,1 @@
-"""Old Maid in the tester: tables that are tried by players of ours, and players that are tried in a ring of ours."""
+"""The Old Maid part of the conformance tester: cases for tables and for players."""

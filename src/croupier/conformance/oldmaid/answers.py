@@ -1,4 +1,4 @@
-"""What a table may answer: every answer is looked at as it stands on the wire, before anybody asks what it means."""
+"""Checks the form of a table's answers, before the referee judges their meaning."""
 
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
@@ -33,7 +33,7 @@ TABLE_CLAUSES: Final = {
     "oldmaid-8.9": "oldmaid-1.3",
     "oldmaid-8.11": "oldmaid-2.3",
 }
-"""A reader's clauses are about what he is to do; these are those that the table has broken."""
+"""The clause that a table violates, for each clause of the reader's own duties."""
 
 ANSWER_CLAUSES: Final[dict[type[Any], str]] = {
     Join: "oldmaid-3.2",
@@ -42,13 +42,13 @@ ANSWER_CLAUSES: Final[dict[type[Any], str]] = {
     OutOfCards: "oldmaid-6.1",
     Status: "oldmaid-6.5",
 }
-"""The clause that says how a request is answered when nothing is wrong with it."""
+"""The clause that defines the answer to each request."""
 
 
 class ReceivedMessage(NamedTuple):
-    """What an end has said: its bytes, and the message that they are, a Violation where they are none.
+    """A received message: its bytes, and the parsed message or a Violation.
 
-    `meant` is what they are in the protocol, which is something else where the end is heard by a spelling.
+    `interpreted` is the message without the dialect of its sender.
     """
 
     data: bytes
@@ -62,12 +62,12 @@ class ReceivedMessage(NamedTuple):
 
     @property
     def text(self) -> str:
-        """It as text."""
+        """The message as text."""
         return display_text(self.data)
 
     @property
     def json_object(self) -> dict[str, Any]:
-        """Its JSON object; an empty one where it is none."""
+        """Its JSON object, {} if it is not one."""
         try:
             found = decode(self.interpreted)
         except DecodeError:
@@ -76,25 +76,33 @@ class ReceivedMessage(NamedTuple):
 
 
 def check_answer(request: Message | Violation | None, received: ReceivedMessage) -> None:
-    """Raise Broken on what cannot be the answer to a request; a Violation is what is wrong with the request."""
+    """Raise Failed if this cannot be the answer; `request` is a Violation if the request was invalid."""
     try:
         _check_interpreted(request, received)
-    except Failed as broken:
-        asked = None if isinstance(request, Violation) else request
-        broken.cause = likely_cause(received.interpreted, DIALECTS, lambda meant: _is_right_answer(asked, meant), asked)
+    except Failed as failed:
+        valid_request = None if isinstance(request, Violation) else request
+        failed.cause = likely_cause(
+            received.interpreted,
+            DIALECTS,
+            lambda interpreted: _is_right_answer(valid_request, interpreted),
+            valid_request,
+        )
         raise
 
 
 def likely_spelling(
     side: WireRole, received: ReceivedMessage, matches: Callable[[Message], bool] = lambda _: True
 ) -> str:
-    """How something is spelt that is not right as it came: see `likely`. `fits` tells what would be right."""
+    """Return the likely dialect of a message that is not right as received, see `likely_cause`.
 
-    def right(meant: bytes) -> bool:
-        message = _read(side, meant)
+    `matches` decides whether a corrected message is right.
+    """
+
+    def is_right(interpreted: bytes) -> bool:
+        message = _read(side, interpreted)
         return message is not None and _has_known_values(message) and matches(message)
 
-    return "" if right(received.interpreted) else likely_cause(received.interpreted, DIALECTS, right)
+    return "" if is_right(received.interpreted) else likely_cause(received.interpreted, DIALECTS, is_right)
 
 
 def is_error(message: Message) -> bool:
@@ -102,26 +110,26 @@ def is_error(message: Message) -> bool:
     return isinstance(message, Reply) and message.result == "error"
 
 
-def _is_right_answer(request: Message | None, meant: bytes) -> bool:
+def _is_right_answer(request: Message | None, interpreted: bytes) -> bool:
     """Whether this may be the answer to a request."""
-    message = _read("player", meant)
+    message = _read("player", interpreted)
     if message is None:
         return False
     try:
-        _check_interpreted(request, ReceivedMessage(meant, message, meant))
+        _check_interpreted(request, ReceivedMessage(interpreted, message, interpreted))
     except Failed:
         return False
     return True
 
 
 def _read(side: WireRole, data: bytes) -> Message | None:
-    """The message that this is to a table or to a player; None where it is none."""
+    """Return the message, None if it is not exactly one valid message."""
     found = Wire(side).feed(data + b"\n")
     return None if len(found) != 1 or isinstance(found[0], Violation) else found[0]
 
 
 def _has_known_values(message: Message) -> bool:
-    """Whether the result of a message is one, and all cards in it are in the pack."""
+    """Whether the result is a known one, and all cards are in the pack."""
     if isinstance(message, Reply):
         return message.result in RESULTS and (message.card is None or message.card in CARD_NUMBERS)
     return not isinstance(message, Discard) or all(card in CARD_NUMBERS for card in message.cards)
@@ -148,7 +156,7 @@ def _check_interpreted(request: Message | Violation | None, received: ReceivedMe
 
 
 def _check_card(received: ReceivedMessage) -> None:
-    """Raise Broken where the key `card` has none of the pack."""
+    """Raise Failed if the key `card` is not a card of the pack."""
     card = received.json_object.get("card")
     if not isinstance(card, list) or len(card) != 2 or not all(isinstance(part, str) for part in card):
         raise Failed("oldmaid-2.4", f"the card {card}", "an array of two strings", got=received.data)

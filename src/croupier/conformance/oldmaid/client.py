@@ -1,4 +1,4 @@
-"""Tries a player of Old Maid, case by case: it is started anew for each, and the table and all others are ours."""
+"""Tests an Old Maid player: starts it once per case; the table and all other players are the tester's."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -26,26 +26,25 @@ from croupier.core.room import Room
 from croupier.rooms.oldmaid.wire import Dialect
 
 MAX_CONCURRENT_PROGRAMS: Final = 2
-"""So many programs run at the same time."""
 
 
-def client_cases(room: Room) -> tuple[PlayerCase, ...]:  # noqa: ARG001 -- as for every room
-    """Every case for a player."""
+def client_cases(room: Room) -> tuple[PlayerCase, ...]:  # noqa: ARG001 -- the interface of all rooms
+    """Return all cases for players."""
     return (*player_replay.cases(), *rings.cases())
 
 
 def untestable(room: Room) -> Mapping[str, str]:
-    """The clauses that no case for a player tests, each with the reason."""
+    """Return the clauses that no case for a player tests, each with the reason."""
     return untested_clauses(client_cases(room), "table")
 
 
 def dialect(cause: str) -> JsonDialect | None:
-    """The spelling that a cause names, None where it is another cause."""
+    """Return the dialect that a cause names, None if it names another cause."""
     return dialect_from_cause(cause, DIALECTS)
 
 
 async def check_client(
-    room: Room,  # noqa: ARG001 -- as for every room
+    room: Room,  # noqa: ARG001 -- the interface of all rooms
     command: str,
     *,
     cases: Sequence[Case],
@@ -58,13 +57,14 @@ async def check_client(
     on_stderr: Callable[[bytes], None] = lambda _: None,
     detected_dialect: JsonDialect | None = None,
 ) -> tuple[Result, ...]:
-    """Test a player: start its command once for every case, `{host}`, `{port}` and `{nick}` filled in.
+    """Test a player: start its command once per case, with `{host}`, `{port}` and `{nick}` filled in.
 
-    What it has to say it has `timeout` seconds for. Of the `settings` of the table the dialect counts. `told` hears
-    every result as it comes, and `stderr` what a program has written there behind a failure. The results are in the
-    order of the cases; behind `max_failures` failures no more are begun. What it says is read by the `spelling`, if
-    there is one. Raises ValueError on a command that makes no
-    sense, and ProgramError when there is no such program.
+    The player has `timeout` seconds for each message. Of the table's `settings` only the dialect counts. `on_result`
+    receives each result as soon as it is known, and `on_stderr` the program's standard error after a failure. The
+    results are in the order of `cases`; after `max_failures` failures no more cases start. The player's messages are
+    read by `detected_dialect` if there is one.
+
+    Raises ValueError if the command is malformed, and ProgramError if the program does not exist.
     """
 
     async def start(values: Mapping[str, object]) -> ProgramUnderTest:
@@ -97,7 +97,7 @@ async def run_cases(
     dialect: Dialect = "document",
     detected_dialect: JsonDialect | None = None,
 ) -> tuple[Result, ...]:
-    """As `check_client` does, with whatever starts the player."""
+    """As `check_client`, with a function that starts the player."""
     results: dict[int, Result] = {}
     waiting = iter(enumerate(cases))
 
@@ -107,9 +107,9 @@ async def run_cases(
             if max_failures is not None and failed >= max_failures:
                 return
             assert isinstance(case, PlayerCase), f"{case.id} is no case for a player"
-            harbour = ProgramEndpoints(dialect=dialect, detected_dialect=detected_dialect)
-            tried = PlayerContext(all_endpoints=[harbour], start=start, seed=seed, timeout=timeout, strict=strict)
-            results[number] = await _run_case(tried, case, on_stderr)
+            endpoints = ProgramEndpoints(dialect=dialect, detected_dialect=detected_dialect)
+            context = PlayerContext(all_endpoints=[endpoints], start=start, seed=seed, timeout=timeout, strict=strict)
+            results[number] = await _run_case(context, case, on_stderr)
             on_result(results[number])
 
     try:
@@ -122,22 +122,22 @@ async def run_cases(
 
 
 async def _run_case(context: PlayerContext, case: PlayerCase, stderr: Callable[[bytes], None]) -> Result:
-    """Play a case."""
+    """Run a case."""
     clock = asyncio.get_running_loop().time
-    begun = clock()
+    started = clock()
     error: Exception | None = None
     try:
         await case.play(context)
-    except (Failed, ImplementationChoice, Unimplemented, NonStrict, NotReached) as ending:
-        error = ending
-    found = case_result(
+    except (Failed, ImplementationChoice, Unimplemented, NonStrict, NotReached) as outcome:
+        error = outcome
+    result = case_result(
         case,
         error,
         context.endpoints.dialogue,
-        clock() - begun,
+        clock() - started,
         strict=context.strict,
         failure_is_choice=case.failure_is_choice,
     )
-    if found.outcome is Outcome.FAIL and context.programs:
+    if result.outcome is Outcome.FAIL and context.programs:
         stderr(context.programs[-1].stderr)
-    return found
+    return result

@@ -1,4 +1,4 @@
-"""A program that spells all its messages otherwise is told so once, and then heard as what it means."""
+"""Dialects: consistent misspellings of messages, which are reported once and then undone."""
 
 from collections.abc import Callable, Sequence
 from itertools import permutations
@@ -11,16 +11,17 @@ from croupier.conformance.diagnosis.dialect import CONJUNCTION
 from croupier.rooms.oldmaid.wire import Message
 
 type TextTransform = Callable[[str], str]
-"""What is no JSON in, JSON out; nothing where there is no message in it; as it was where it is spelt otherwise."""
+"""Maps text that is not JSON to JSON; "" if it contains no message; unchanged if it is not in this dialect."""
 
 type ObjectTransform = Callable[[Any, Message | None], Any]
-"""An object as it was said in, and what it answers if that is known; out as the protocol has it."""
+"""Maps an object as received, and the request it answers if known, to the object that the protocol prescribes."""
 
 
 class JsonDialect(Struct, frozen=True):
-    """A way to spell messages. `told` says it in words behind "it": `puts quotes around its numbers`.
+    """A consistent way to misspell messages.
 
-    `texts` make JSON of what is none, and `trees` change what the JSON says, each in turn.
+    `description` is a phrase that follows "it": `puts quotes around its numbers`. `text_transforms` turn text into
+    JSON, and `object_transforms` correct JSON objects; each in order.
     """
 
     description: str
@@ -28,61 +29,63 @@ class JsonDialect(Struct, frozen=True):
     object_transforms: tuple[ObjectTransform, ...] = ()
 
     def read(self, data: bytes, request: Message | None = None) -> bytes:
-        """The message as the protocol has it, empty where there is none in it; as it came where it is not spelt so."""
+        """Return the message as the protocol prescribes it, b"" if there is none; unchanged if not in this dialect."""
         try:
-            said = data.decode(errors="surrogateescape")
-            for text in self.text_transforms:
-                said = text(said)
-            if self.text_transforms and not said:
+            text_data = data.decode(errors="surrogateescape")
+            for transform_text in self.text_transforms:
+                text_data = transform_text(text_data)
+            if self.text_transforms and not text_data:
                 return b""
-            found = before = decode(said.encode(errors="surrogateescape"))
+            found = before = decode(text_data.encode(errors="surrogateescape"))
         except (DecodeError, RecursionError, UnicodeError):
             return data
-        for tree in self.object_transforms if isinstance(found, dict) else ():
-            found = tree(found, request)
-        plain = encode(found) == encode(before) and said.encode(errors="surrogateescape") == data
+        for transform in self.object_transforms if isinstance(found, dict) else ():
+            found = transform(found, request)
+        plain = encode(found) == encode(before) and text_data.encode(errors="surrogateescape") == data
         return data if plain else encode(found) + b"\n"
 
     def __add__(self, dialect: "JsonDialect") -> "JsonDialect":
-        """Both at the same time."""
-        told = f"{self.description}{CONJUNCTION}{dialect.description}"
+        """Combine two dialects."""
+        description = f"{self.description}{CONJUNCTION}{dialect.description}"
         return JsonDialect(
-            told, self.text_transforms + dialect.text_transforms, self.object_transforms + dialect.object_transforms
+            description,
+            self.text_transforms + dialect.text_transforms,
+            self.object_transforms + dialect.object_transforms,
         )
 
 
 CAUSE_PREFIX: Final = "it "
-"""What a cause begins with."""
+"""The first word of every cause."""
 
 
 def likely_cause(
     data: bytes, dialects: Sequence[JsonDialect], is_right: Callable[[bytes], bool], request: Message | None = None
 ) -> str:
-    """How a message is spelt that is wrong as it came, in a sentence that begins with "it"; empty where nobody knows.
+    """Return the likely dialect of a wrong message as a sentence that begins with "it", "" if none fits.
 
-    `right` tells of a message whether nothing is wrong with it. One spelling is likelier than two at the same time.
+    `is_right` decides whether a corrected message is right. Single dialects are tried before pairs.
     """
-    for both in ([(each,) for each in dialects], permutations(dialects, 2)):
-        for spellings in both:
+    for chains in ([(each,) for each in dialects], permutations(dialects, 2)):
+        for chain in chains:
             meant = data
-            for each in spellings:
+            for each in chain:
                 changed = each.read(meant, request) if meant else meant
                 if changed == meant:
                     break
                 meant = changed
             else:
                 if not meant or is_right(meant):
-                    return CAUSE_PREFIX + CONJUNCTION.join(each.description for each in spellings)
+                    return CAUSE_PREFIX + CONJUNCTION.join(each.description for each in chain)
     return ""
 
 
 def dialect_from_cause(cause: str, dialects: Sequence[JsonDialect]) -> JsonDialect | None:
-    """The spelling that a cause has named, None where it is another cause."""
-    words = {each.description: each for each in dialects}
-    found = [words.get(part) for part in cause.removeprefix(CAUSE_PREFIX).split(CONJUNCTION)]
-    spelling: JsonDialect | None = None
+    """Return the dialect that a cause names, None if it names another cause."""
+    by_description = {each.description: each for each in dialects}
+    found = [by_description.get(part) for part in cause.removeprefix(CAUSE_PREFIX).split(CONJUNCTION)]
+    dialect: JsonDialect | None = None
     for each in found:
         if each is None:
             return None
-        spelling = spelling + each if spelling else each
-    return spelling
+        dialect = dialect + each if dialect else each
+    return dialect

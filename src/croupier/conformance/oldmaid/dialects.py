@@ -1,4 +1,4 @@
-"""The ways in which programs spell the messages of Old Maid otherwise than the protocol has them."""
+"""Known dialects of Old Maid programs: consistent misspellings of messages."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,14 +10,14 @@ from croupier.rooms.oldmaid.cards import SUITS, VALUES, WIRE_JOKER
 from croupier.rooms.oldmaid.wire import Discard, Message
 
 type CardTransform = Callable[[Any], Any]
-"""A card as it was said in, as the protocol has it out; as it was where it is spelt otherwise."""
+"""Maps a card as received to the form of the protocol; unchanged if it is not in this dialect."""
 
 RESULTS: Final = frozenset({"ok", "out", "error", "last_card"})
 
 ERROR_WORDS: Final = frozenset(
     {"err", "fail", "failed", "failure", "nok", "not ok", "ko", "invalid", "denied", "refused"}
 )
-"""What programs say in place of error."""
+"""Words used in place of "error"."""
 
 COMMANDS: Final = ("join", "draw", "discard", "out_of_cards", "status", "your_turn", "offer", "pick")
 
@@ -39,7 +39,7 @@ CARD_TEXT_PATTERN: Final = re.compile(rf"({'|'.join(VALUES)}|joker)[ ,_:/-]*(?:o
 
 
 def _normalise(word: str) -> str:
-    """A word without what stands between its parts."""
+    """Return a word in lower case without separators, so that spellings can be compared."""
     return re.sub(r"[\W_]", "", word).lower()
 
 
@@ -48,34 +48,34 @@ KEYS_BY_NORMALISED: Final = {_normalise(word): word for word in (*REQUEST_KEYS, 
 
 
 def _transform_value(key: str, change: Callable[[Any], Any]) -> ObjectTransform:
-    """The value of one key."""
-    return lambda told, _: {**told, key: change(told[key])} if key in told else told
+    """Return a transform of the value of one key."""
+    return lambda message, _: {**message, key: change(message[key])} if key in message else message
 
 
 def _transform_cards(change: CardTransform) -> ObjectTransform:
-    """Every card."""
+    """Return a transform of every card."""
 
-    def tree(told: dict[str, Any], _: Message | None) -> dict[str, Any]:
-        if "card" in told:
-            return {**told, "card": change(told["card"])}
-        if isinstance(told.get("cards"), list):
-            return {**told, "cards": [change(card) for card in told["cards"]]}
-        return told
+    def transform(message: dict[str, Any], _: Message | None) -> dict[str, Any]:
+        if "card" in message:
+            return {**message, "card": change(message["card"])}
+        if isinstance(message.get("cards"), list):
+            return {**message, "cards": [change(card) for card in message["cards"]]}
+        return message
 
-    return tree
+    return transform
 
 
 def _transform_card_pairs(change: Callable[[Any, Any], list[Any]]) -> ObjectTransform:
-    """Every card that is an array of two."""
+    """Return a transform of every card that is an array of two."""
     return _transform_cards(lambda card: change(*card) if isinstance(card, list) and len(card) == 2 else card)
 
 
-def _transform_suits(words: Callable[[str], str]) -> ObjectTransform:
-    return _transform_card_pairs(lambda value, suit: [value, words(suit) if isinstance(suit, str) else suit])
+def _transform_suits(change: Callable[[str], str]) -> ObjectTransform:
+    return _transform_card_pairs(lambda value, suit: [value, change(suit) if isinstance(suit, str) else suit])
 
 
 def _transform_players(change: Callable[[Any], Any]) -> ObjectTransform:
-    """Every player in the table's list."""
+    """Return a transform of every player in the table's list."""
 
     def changed(players: Any) -> Any:
         if isinstance(players, dict):
@@ -88,45 +88,45 @@ def _transform_players(change: Callable[[Any], Any]) -> ObjectTransform:
 # Answers.
 
 
-def _lower_result(said: Any) -> Any:
-    return said.lower() if isinstance(said, str) and said.lower() in RESULTS else said
+def _lower_result(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) and value.lower() in RESULTS else value
 
 
-def _lower_ok(said: Any) -> Any:
-    return "ok" if isinstance(said, str) and said.lower() == "ok" else said
+def _lower_ok(value: Any) -> Any:
+    return "ok" if isinstance(value, str) and value.lower() == "ok" else value
 
 
-def _restore_error(said: Any) -> Any:
-    return "error" if isinstance(said, str) and said.lower() in ERROR_WORDS else said
+def _restore_error(value: Any) -> Any:
+    return "error" if isinstance(value, str) and value.lower() in ERROR_WORDS else value
 
 
-def _bool_to_result(said: Any) -> Any:
-    return {True: "ok", False: "error"}[said] if isinstance(said, bool) else said
+def _bool_to_result(value: Any) -> Any:
+    return {True: "ok", False: "error"}[value] if isinstance(value, bool) else value
 
 
-def _status_to_result(told: dict[str, Any], _: Message | None) -> dict[str, Any]:
-    said = told.get("status")
-    if "result" in told or not isinstance(said, str):
-        return told
-    return {"result": said, **{key: value for key, value in told.items() if key != "status"}}
+def _status_to_result(message: dict[str, Any], _: Message | None) -> dict[str, Any]:
+    value = message.get("status")
+    if "result" in message or not isinstance(value, str):
+        return message
+    return {"result": value, **{key: value for key, value in message.items() if key != "status"}}
 
 
-def _add_ok_message(told: dict[str, Any], asked: Message | None) -> dict[str, Any]:
-    taken = told.get("result") == "ok" and isinstance(asked, Discard)
-    return {**told, "message": "ok"} if taken else told
+def _add_ok_message(message: dict[str, Any], request: Message | None) -> dict[str, Any]:
+    is_ok = message.get("result") == "ok" and isinstance(request, Discard)
+    return {**message, "message": "ok"} if is_ok else message
 
 
-def _add_error_message(told: dict[str, Any], _: Message | None) -> dict[str, Any]:
-    refused = told.get("result") == "error" and not isinstance(told.get("message"), str)
-    return {**told, "message": "no reason is given"} if refused else told
+def _add_error_message(message: dict[str, Any], _: Message | None) -> dict[str, Any]:
+    is_error = message.get("result") == "error" and not isinstance(message.get("message"), str)
+    return {**message, "message": "no reason is given"} if is_error else message
 
 
-def _wrap_nicks(told: dict[str, Any], _: Message | None) -> dict[str, Any]:
-    if not {"in", "out"} <= told.keys():
-        return told
-    empty: Mapping[str, Any] = {key: [] for key in ("in", "out") if told[key] is None or told[key] == {}}
-    alone = {key: [told[key]] for key in ("in", "out") if isinstance(told[key], str)}
-    return {**told, **empty, **alone}
+def _wrap_nicks(message: dict[str, Any], _: Message | None) -> dict[str, Any]:
+    if not {"in", "out"} <= message.keys():
+        return message
+    empty: Mapping[str, Any] = {key: [] for key in ("in", "out") if message[key] is None or message[key] == {}}
+    alone = {key: [message[key]] for key in ("in", "out") if isinstance(message[key], str)}
+    return {**message, **empty, **alone}
 
 
 # Cards.
@@ -166,32 +166,32 @@ def _restore_court(value: Any, suit: Any) -> list[Any]:
 
 
 def _restore_maid(value: Any, suit: Any) -> list[Any]:
-    words = {"joker", "maid", "old maid", "oldmaid", "old_maid", "old"}
-    hers = isinstance(value, str) and value.lower() in words
-    return [*WIRE_JOKER] if hers else [value, suit]
+    names = {"joker", "maid", "old maid", "oldmaid", "old_maid", "old"}
+    is_joker = isinstance(value, str) and value.lower() in names
+    return [*WIRE_JOKER] if is_joker else [value, suit]
 
 
 def _unwrap_card(card: Any) -> Any:
     return card[0] if isinstance(card, list) and len(card) == 1 and isinstance(card[0], list) else card
 
 
-def _split_flat_pair(told: dict[str, Any], _: Message | None) -> dict[str, Any]:
-    match told.get("cards"):
+def _split_flat_pair(message: dict[str, Any], _: Message | None) -> dict[str, Any]:
+    match message.get("cards"):
         case [str(), str(), str(), str()] as cards:
-            return {**told, "cards": [cards[:2], cards[2:]]}
-    return told
+            return {**message, "cards": [cards[:2], cards[2:]]}
+    return message
 
 
 # Players.
 
 
-def _restore_player_keys(told: dict[str, Any], _: Message | None) -> dict[str, Any]:
-    players = told.get("players")
+def _restore_player_keys(message: dict[str, Any], _: Message | None) -> dict[str, Any]:
+    players = message.get("players")
     numbers = {key: re.fullmatch(r"\D*(\d+)", key) for key in players} if isinstance(players, dict) else {}
     if not isinstance(players, dict) or not all(numbers.values()):
-        return told
+        return message
     order = sorted(players, key=lambda key: int(match[1]) if (match := numbers[key]) else 0)
-    return {**told, "players": {f"player{at}": players[key] for at, key in enumerate(order, start=1)}}
+    return {**message, "players": {f"player{at}": players[key] for at, key in enumerate(order, start=1)}}
 
 
 def _nest_address(seat: Any) -> Any:
@@ -225,35 +225,35 @@ def _restore_port(seat: Any) -> Any:
 # Requests.
 
 
-def _strings_to_numbers(told: dict[str, Any], asked: Message | None) -> dict[str, Any]:
-    numbers = {key: told[key] for key in NUMBER_KEYS if isinstance(told.get(key), str)}
-    found = {key: int(said) for key, said in numbers.items() if said.strip().isdecimal()}
-    mended: dict[str, Any] = _transform_players(_restore_port)({**told, **found}, asked)
-    return mended
+def _strings_to_numbers(message: dict[str, Any], request: Message | None) -> dict[str, Any]:
+    numbers = {key: message[key] for key in NUMBER_KEYS if isinstance(message.get(key), str)}
+    found = {key: int(value) for key, value in numbers.items() if value.strip().isdecimal()}
+    restored: dict[str, Any] = _transform_players(_restore_port)({**message, **found}, request)
+    return restored
 
 
-def _floats_to_ints(told: dict[str, Any], _: Message | None) -> dict[str, Any]:
-    numbers = {key: told[key] for key in NUMBER_KEYS if isinstance(told.get(key), float)}
-    return {**told, **{key: int(said) for key, said in numbers.items() if said.is_integer()}}
+def _floats_to_ints(message: dict[str, Any], _: Message | None) -> dict[str, Any]:
+    numbers = {key: message[key] for key in NUMBER_KEYS if isinstance(message.get(key), float)}
+    return {**message, **{key: int(value) for key, value in numbers.items() if value.is_integer()}}
 
 
-def _lower_command(said: Any) -> Any:
-    return said.lower() if isinstance(said, str) and said.lower() in COMMANDS else said
+def _lower_command(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) and value.lower() in COMMANDS else value
 
 
-def _restore_command(said: Any) -> Any:
-    return COMMANDS_BY_NORMALISED.get(_normalise(said), said) if isinstance(said, str) else said
+def _restore_command(value: Any) -> Any:
+    return COMMANDS_BY_NORMALISED.get(_normalise(value), value) if isinstance(value, str) else value
 
 
-def _restore_keys(told: dict[str, Any], _: Message | None) -> dict[str, Any]:
-    return {KEYS_BY_NORMALISED.get(_normalise(key), key): value for key, value in told.items()}
+def _restore_keys(message: dict[str, Any], _: Message | None) -> dict[str, Any]:
+    return {KEYS_BY_NORMALISED.get(_normalise(key), key): value for key, value in message.items()}
 
 
-def _restore_cmd_key(told: dict[str, Any], _: Message | None) -> dict[str, Any]:
-    key = next((key for key in ("command", "action", "type", "msg", "message") if told.get(key) in COMMANDS), None)
-    if "cmd" in told or key is None:
-        return told
-    return {"cmd": told[key], **{name: value for name, value in told.items() if name != key}}
+def _restore_cmd_key(message: dict[str, Any], _: Message | None) -> dict[str, Any]:
+    key = next((key for key in ("command", "action", "type", "msg", "message") if message.get(key) in COMMANDS), None)
+    if "cmd" in message or key is None:
+        return message
+    return {"cmd": message[key], **{name: value for name, value in message.items() if name != key}}
 
 
 DIALECTS: Final = (
@@ -322,4 +322,4 @@ DIALECTS: Final = (
         "spells its keys otherwise, where they are as num_cards and last_cards", object_transforms=(_restore_keys,)
     ),
 )
-"""Every spelling; of those by which a message may be right the first counts."""
+"""All dialects; of those that make a message right the first one counts."""

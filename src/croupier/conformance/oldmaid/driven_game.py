@@ -1,4 +1,4 @@
-"""A game at a table under test whose players are all ours: they draw, throw away, and pass cards on to each other."""
+"""A game at a table under test whose players are all scripted: drawing, discarding, and picking."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from random import Random
@@ -26,18 +26,20 @@ from croupier.rooms.oldmaid.wire import (
 )
 
 MAX_PICKS = 600
-"""After so many picks a game is no longer played: somebody may have gone with a card that has a partner."""
+"""A game ends after this many picks, as it may go on forever once a player has left with a card."""
 
 MAX_STATUS_POLLS = 40
-"""So often it is asked whether the table has noticed that somebody is gone."""
+"""How often the status is polled for a disconnect."""
 
 type BetweenSteps = Callable[["DrivenGame"], Awaitable[None]]
-"""What is done between two steps of a game."""
+"""A callback between two steps of a game."""
 
 
 class GameAction(NamedTuple):
-    """Something that was done in a game: a card is drawn by whose turn it is, or picked; or somebody throws away a pair
-    of his, is out of cards, leaves, or says something else.
+    """An action in a game.
+
+    "draw" and "pick" are by the player whose turn it is; "throw" (discard a pair), "out", "leave" and "say" (send
+    anything else) by `seat`.
     """
 
     kind: Literal["draw", "throw", "out", "pick", "leave", "say"]
@@ -46,61 +48,62 @@ class GameAction(NamedTuple):
 
 
 class DrivenGame:
-    """A game with its guests in the order of the list, and the referee who knows what everybody has.
+    """A game with its players in the order of the list, and the referee who knows all hands.
 
-    `deeds` is all that was done in it, so that it can be done again in another game, whatever cards are dealt there.
-    `hasty`: who gives away his last card says that he is out before anything else is said; None leaves it to luck.
+    `actions` records everything done, so that it can be repeated in another game with other cards.
+    `announces_out_first`: a player who gives away their last card announces it before anything else is sent; None means
+    at random.
     """
 
     def __init__(
-        self, guests: Sequence[ScriptedPlayer], referee: Referee, random: Random, received: ReceivedMessage
+        self, players: Sequence[ScriptedPlayer], referee: Referee, random: Random, received: ReceivedMessage
     ) -> None:
-        """`heard` is the table's list."""
+        """`received` is the table's list."""
         message = received.message
-        assert isinstance(message, Reply), "a list is an answer"
+        assert isinstance(message, Reply), "a list is a reply"
         self.listed: Sequence[ListedPlayer] = message.players or ()
-        self.players = tuple(guests)
+        self.players = tuple(players)
         self.referee = referee
         self.announces_out_first: bool | None = None
         self.actions: list[GameAction] = []
         self._random = random
         self._offering_seat: Seat | None = None
-        for guest in guests:
-            guest.on_send = self._record_action
+        for player in players:
+            player.on_send = self._record_action
 
     @property
     def game(self) -> TableGame:
-        """The game as a table has to know it."""
-        assert self.referee.game is not None, "who sits has a list"
+        """The game as the table has to know it."""
+        assert self.referee.game is not None, "the game begins with the list"
         return self.referee.game
 
     @property
     def drawer(self) -> ScriptedPlayer:
-        """Who draws the next card."""
+        """The player who draws the next card."""
         return self.players[self.game.drawer]
 
     @property
     def waiting_player(self) -> ScriptedPlayer:
-        """Somebody who is in and does not draw the next card."""
+        """A player who is in and does not draw the next card."""
         return next(
-            guest for seat, guest in enumerate(self.players) if self.game.is_inside[seat] and seat != self.game.drawer
+            player for seat, player in enumerate(self.players) if self.game.is_inside[seat] and seat != self.game.drawer
         )
 
     @property
     def players_inside(self) -> Sequence[ScriptedPlayer]:
-        """Those who are in."""
-        return [guest for guest, inside in zip(self.players, self.game.is_inside, strict=True) if inside]
+        """The players who are in."""
+        return [player for player, inside in zip(self.players, self.game.is_inside, strict=True) if inside]
 
     def observed(self, player: ScriptedPlayer) -> Observed:
-        """What the referee knows of a guest."""
+        """Return the referee's knowledge of a player."""
         return self.referee.players[player.nick]
 
     def hand(self, player: ScriptedPlayer) -> set[Card]:
-        """The cards that a guest has."""
+        """Return the hand of a player."""
         return self.observed(player).hand
 
     def discard_request(self, player: ScriptedPlayer) -> Discard | None:
-        """The request that throws away a pair of a guest; None when he has none."""
+        """Return the request that discards a pair of a player, None if they have no pair."""
         pair = self.observed(player).pair
         last = len(self.hand(player)) == 2 and self.game.drawn_count == CARD_COUNT
         return pair and Discard((to_wire(pair[0]), to_wire(pair[1])), "true" if last else "false")
@@ -110,44 +113,44 @@ class DrivenGame:
     async def draw(
         self, count: int = CARD_COUNT, *, discards_pairs: bool = True, between: BetweenSteps | None = None
     ) -> None:
-        """Draw cards in turn until so many are drawn, and throw away every pair at once."""
+        """Draw cards in turn until `count` are drawn, and discard pairs at once if `discards_pairs`."""
         while self.game.drawn_count < count and not self.game.is_over:
-            guest = self.drawer
-            await self._draw_one(guest)
+            player = self.drawer
+            await self._draw_one(player)
             if discards_pairs:
-                await self.discard_pairs(guest)
+                await self.discard_pairs(player)
             if between is not None:
                 await between(self)
 
     async def _draw_one(self, player: ScriptedPlayer) -> None:
-        """A guest draws a card. Raises Broken; when others are gone, that he is not let is their clause."""
+        """Let a player draw. Raises Failed; after a disconnect a refusal violates the clause about that."""
         try:
             await player.request(Draw())
-        except Failed as broken:
-            if self.game.departed_seats and broken.clause == "oldmaid-4.2":
-                raise Failed("oldmaid-9.2", broken.actual, broken.expected, got=broken.got) from None
+        except Failed as failed:
+            if self.game.departed_seats and failed.clause == "oldmaid-4.2":
+                raise Failed("oldmaid-9.2", failed.actual, failed.expected, got=failed.got) from None
             raise
 
     async def draw_until(self, found: Callable[[], object | None], *, discards_pairs: bool = False) -> bool:
-        """Draw cards in turn until something has been found; whether it was."""
+        """Draw cards in turn until `found` returns something; return whether it did."""
         while found() is None and self.game.drawn_count < CARD_COUNT:
             await self.draw(self.game.drawn_count + 1, discards_pairs=discards_pairs)
         return found() is not None
 
     async def discard_pairs(self, player: ScriptedPlayer) -> None:
-        """A guest throws away all his pairs."""
+        """Let a player discard all pairs."""
         while (pair := self.discard_request(player)) is not None:
             await player.request(pair)
 
     async def discard_all_pairs(self) -> None:
-        """Everybody does."""
-        for guest in self.players_inside:
-            await self.discard_pairs(guest)
+        """Let all players discard all pairs."""
+        for player in self.players_inside:
+            await self.discard_pairs(player)
 
-    # Passing on.
+    # Picking.
 
     async def play(self, until: Callable[[], bool] = lambda: False, between: BetweenSteps | None = None) -> None:
-        """Go on until the game is over, or something is so: who has no cards says it, and cards are picked."""
+        """Play until the game is over, or `until` is true: announce empty hands, and pick cards."""
         for _ in range(MAX_PICKS):
             await self._announce_out(until)
             if self.game.is_over or until():
@@ -157,100 +160,102 @@ class DrivenGame:
                 await between(self)
 
     async def _announce_out(self, until: Callable[[], bool]) -> None:
-        """Whoever has no cards any more tells it."""
-        for guest in self.players_inside:
-            if not self.hand(guest) and not self.game.is_over and not until():
-                await guest.request(OutOfCards())
+        """Announce empty hands."""
+        for player in self.players_inside:
+            if not self.hand(player) and not self.game.is_over and not until():
+                await player.request(OutOfCards())
 
     async def _pick(self) -> None:
-        """The next one picks a card of the offerer, throws away its pair, and offers."""
+        """Let the next player pick a card of the offering one, and discard its pair."""
         giver, picker = self._pass_card()
-        hasty = bool(self._random.randrange(2)) if self.announces_out_first is None else self.announces_out_first
-        if not self.hand(giver) and hasty:
+        announces_first = (
+            bool(self._random.randrange(2)) if self.announces_out_first is None else self.announces_out_first
+        )
+        if not self.hand(giver) and announces_first:
             await giver.request(OutOfCards())
         if not self.game.is_over or self.observed(picker).pair:
             await self.discard_pairs(picker)
 
     def _pass_card(self) -> tuple[ScriptedPlayer, ScriptedPlayer]:
-        """A card is passed on, of which the table hears nothing: who has given it, and who has picked it."""
+        """Pass a card on, which the table does not see; return the giver and the picker."""
         self.actions.append(GameAction("pick"))
-        if self._offering_seat is None:  # who has drawn the last card offers
-            self._offering_seat = [deed[1] for deed in self.game.log if deed[0] == "drew"][-1]
+        if self._offering_seat is None:  # the player who drew the last card offers first
+            self._offering_seat = [entry[1] for entry in self.game.log if entry[0] == "drew"][-1]
         seats = len(self.players)
         inside = [(self._offering_seat + step) % seats for step in range(seats)]
         inside = [seat for seat in inside if self.game.is_inside[seat]]
         giver, picker = (self.players[seat] for seat in inside[:2])
         self._offering_seat = inside[1]
         hand = sorted(self.hand(giver))
-        at = self._random.randrange(len(hand))
-        for sender, receiver, said in (
+        index = self._random.randrange(len(hand))
+        for sender, receiver, message in (
             (giver, picker, Offer(len(hand))),
             (picker, giver, OK),
-            (picker, giver, Pick(at)),
-            (giver, picker, Reply("ok", card=WIRE_CARDS[hand[at]])),
+            (picker, giver, Pick(index)),
+            (giver, picker, Reply("ok", card=WIRE_CARDS[hand[index]])),
         ):
-            self.referee.on_message(sender.nick, receiver.nick, said)
+            self.referee.on_message(sender.nick, receiver.nick, message)
         return giver, picker
 
     # Leaving.
 
     async def disconnect(self, player: ScriptedPlayer, *, reset: bool = False) -> None:
-        """A guest hangs up; goes on when the table has noticed it, or should have."""
+        """Disconnect a player, and wait until the table has noticed it or should have."""
         self.actions.append(GameAction("leave", self.players.index(player)))
         player.disconnect(reset=reset)
         self.referee.on_connection_lost(TABLE, player.nick)
-        asker = next((other for other in self.players if not other.is_disconnected), None)
+        observer = next((other for other in self.players if not other.is_disconnected), None)
         for _ in range(MAX_STATUS_POLLS):
-            if asker is None:
+            if observer is None:
                 break
-            await asker.send(Status(), is_judged=False)
-            heard = await asker.receive_answer("oldmaid-6.5")
-            if not isinstance(heard.message, Standing) or player.nick in heard.message.outside:
+            await observer.send(Status(), is_judged=False)
+            answer = await observer.receive_answer("oldmaid-6.5")
+            if not isinstance(answer.message, Standing) or player.nick in answer.message.outside:
                 break
-            await asker.require_silence("oldmaid-1.8", QUIET_SECONDS / 2)
+            await observer.require_silence("oldmaid-1.8", QUIET_SECONDS / 2)
 
     async def status(self, player: ScriptedPlayer) -> ReceivedMessage:
-        """Ask for the status, as the referee allows it."""
+        """Request the status; the referee judges the answer."""
         return await player.request(Status())
 
-    # Once more.
+    # Repeating.
 
-    def _record_action(self, player: ScriptedPlayer, said: PlayerInput) -> None:
-        """Somebody is about to say something: what he does by that."""
+    def _record_action(self, player: ScriptedPlayer, message: PlayerInput) -> None:
+        """Record the action that a message is about to perform."""
         seat = self.players.index(player)
-        if said == Draw() and self.game.drawn_count < CARD_COUNT and not self.game.is_over and player is self.drawer:
+        if message == Draw() and self.game.drawn_count < CARD_COUNT and not self.game.is_over and player is self.drawer:
             self.actions.append(GameAction("draw"))
-        elif isinstance(said, Discard) and said == self.discard_request(player):
+        elif isinstance(message, Discard) and message == self.discard_request(player):
             self.actions.append(GameAction("throw", seat))
-        elif said == OutOfCards() and self._must_announce_out(player):
+        elif message == OutOfCards() and self._must_announce_out(player):
             self.actions.append(GameAction("out", seat))
         else:
-            self.actions.append(GameAction("say", seat, said))
+            self.actions.append(GameAction("say", seat, message))
 
     def _must_announce_out(self, player: ScriptedPlayer) -> bool:
-        """Whether somebody has to say that he has no cards any more."""
+        """Whether a player has to announce an empty hand."""
         inside = self.game.is_inside[self.players.index(player)]
         return inside and self.game.drawn_count == CARD_COUNT and not self.game.is_over and not self.hand(player)
 
-    async def replay(self, deeds: Sequence[GameAction]) -> None:
-        """Do what was done in another game, as far as it can be done in this one. Raises Broken."""
-        for deed in deeds:
-            guest = self.players[deed.seat % len(self.players)]
-            match deed.kind:
+    async def replay(self, actions: Sequence[GameAction]) -> None:
+        """Repeat actions of another game, as far as the cards allow. Raises Failed."""
+        for action in actions:
+            player = self.players[action.seat % len(self.players)]
+            match action.kind:
                 case "draw" if self.game.drawn_count < CARD_COUNT and not self.game.is_over:
                     await self._draw_one(self.drawer)
-                case "throw" if not guest.is_disconnected and (pair := self.discard_request(guest)) is not None:
-                    await guest.request(pair)
-                case "out" if not guest.is_disconnected and self._must_announce_out(guest):
-                    await guest.request(OutOfCards())
+                case "throw" if not player.is_disconnected and (pair := self.discard_request(player)) is not None:
+                    await player.request(pair)
+                case "out" if not player.is_disconnected and self._must_announce_out(player):
+                    await player.request(OutOfCards())
                 case "pick" if self._can_pass_card:
                     self._pass_card()
-                case "leave" if not guest.is_disconnected:
-                    await self.disconnect(guest)
-                case "say" if not guest.is_disconnected and parse_input(deed.data) is not None:
-                    await guest.try_input(deed.data)
+                case "leave" if not player.is_disconnected:
+                    await self.disconnect(player)
+                case "say" if not player.is_disconnected and parse_input(action.data) is not None:
+                    await player.try_input(action.data)
                 case _:
-                    pass  # it cannot be done with these cards
+                    pass  # not possible with these cards
 
     @property
     def _can_pass_card(self) -> bool:
@@ -258,5 +263,5 @@ class DrivenGame:
         return (
             self.game.drawn_count == CARD_COUNT
             and not self.game.is_over
-            and all(self.hand(guest) for guest in self.players_inside)
+            and all(self.hand(player) for player in self.players_inside)
         )

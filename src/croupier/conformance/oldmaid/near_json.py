@@ -1,4 +1,4 @@
-"""What programs say that is nearly JSON: as Python or the document prints it, or with something before it."""
+"""Repairs of messages that are nearly JSON: Python literals, printed quotes, brackets, length prefixes."""
 
 import json
 import re
@@ -11,84 +11,84 @@ from msgspec.json import decode
 from croupier.conformance.oldmaid.dialect import JsonDialect
 
 PRINTED_QUOTES: Final = str.maketrans("“”„‟", '""""')
-"""Quotes as they are printed."""
+"""Typographic quotes."""
 
 LENGTH_PREFIX_PATTERN: Final = re.compile(
     r"\s*(?:\d+\s*[:;,#|]?|\x00{1,7}[^{\[]{1,3}|content-length:\s*\d+)\s*", re.I | re.DOTALL
 )
-"""A length in digits, in bytes, or in a head."""
+"""A length prefix: digits, bytes, or a header."""
 
 NUL_PATTERN: Final = re.compile(r"\s*\x00\s*")
 
 FIRST_KEY_PATTERN: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*:')
-"""The first key behind a bracket, which is an object's."""
+"""A key after a bracket, which shows that the bracket should open an object."""
 
 FIRST_VALUE_PATTERN: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*[,}]')
-"""The first value behind a brace, which is an array's."""
+"""A value after a brace, which shows that the brace should open an array."""
 
 
-def is_json(said: str) -> bool:
-    """Whether this is JSON."""
+def is_json(text: str) -> bool:
+    """Whether a text is valid JSON."""
     try:
-        decode(said)
+        decode(text)
     except (DecodeError, RecursionError, UnicodeError):
         return False
     return True
 
 
-def _from_python_literal(said: str) -> str:
-    if is_json(said):
-        return said
+def _from_python_literal(text: str) -> str:
+    if is_json(text):
+        return text
     try:
-        found = literal_eval(said.strip())
+        value = literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return said
+        return text
     try:
-        return json.dumps(found) if isinstance(found, dict) else said
+        return json.dumps(value) if isinstance(value, dict) else text
     except (TypeError, ValueError, RecursionError):
-        return said
+        return text
 
 
-def _plain_quotes(said: str) -> str:
-    return said if is_json(said) else said.translate(PRINTED_QUOTES)
+def _plain_quotes(text: str) -> str:
+    return text if is_json(text) else text.translate(PRINTED_QUOTES)
 
 
-def _repair_brackets(said: str, key: bool) -> str:
-    """It with brackets and braces as what stands in them wants it."""
-    pattern, opens, instead = (FIRST_KEY_PATTERN, "[", "{}") if key else (FIRST_VALUE_PATTERN, "{", "[]")
-    found, closing, at = [], [], 0
-    while at < len(said):
-        sign = said[at]
-        quoted = re.compile(r'"(?:[^"\\]|\\.)*"').match(said, at) if sign == '"' else None
+def _repair_brackets(text: str, key: bool) -> str:
+    """Return the text with each bracket or brace replaced by the kind that its content needs."""
+    pattern, opens, replacement = (FIRST_KEY_PATTERN, "[", "{}") if key else (FIRST_VALUE_PATTERN, "{", "[]")
+    parts, closing, at = [], [], 0
+    while at < len(text):
+        char = text[at]
+        quoted = re.compile(r'"(?:[^"\\]|\\.)*"').match(text, at) if char == '"' else None
         if quoted:
-            found.append(quoted[0])
+            parts.append(quoted[0])
             at = quoted.end()
             continue
-        if sign in "{[":
-            wrong = sign == opens and pattern.match(said, at + 1) is not None
-            closing.append(instead[1] if wrong else "}" if sign == "{" else "]")
-            sign = instead[0] if wrong else sign
-        elif sign in "}]" and closing:
-            sign = closing.pop()
-        found.append(sign)
+        if char in "{[":
+            wrong = char == opens and pattern.match(text, at + 1) is not None
+            closing.append(replacement[1] if wrong else "}" if char == "{" else "]")
+            char = replacement[0] if wrong else char
+        elif char in "}]" and closing:
+            char = closing.pop()
+        parts.append(char)
         at += 1
-    return "".join(found)
+    return "".join(parts)
 
 
-def _arrays_to_objects(said: str) -> str:
-    return said if is_json(said) else _repair_brackets(said, key=True)
+def _arrays_to_objects(text: str) -> str:
+    return text if is_json(text) else _repair_brackets(text, key=True)
 
 
-def _objects_to_arrays(said: str) -> str:
-    return said if is_json(said) else _repair_brackets(said, key=False)
+def _objects_to_arrays(text: str) -> str:
+    return text if is_json(text) else _repair_brackets(text, key=False)
 
 
-def _drop_length(said: str) -> str:
-    return "" if LENGTH_PREFIX_PATTERN.fullmatch(said) else said
+def _drop_length(text: str) -> str:
+    return "" if LENGTH_PREFIX_PATTERN.fullmatch(text) else text
 
 
-def _drop_nul(said: str) -> str:
-    return "" if NUL_PATTERN.fullmatch(said) else said
+def _drop_nul(text: str) -> str:
+    return "" if NUL_PATTERN.fullmatch(text) else text
 
 
 TEXT_DIALECTS: Final = (
@@ -107,4 +107,4 @@ TEXT_DIALECTS: Final = (
     JsonDialect("sends a length before its messages: nothing frames them", (_drop_length,)),
     JsonDialect("sends a NUL behind its messages: nothing frames them", (_drop_nul,)),
 )
-"""What is no JSON, or stands before it."""
+"""Dialects of text that is not JSON, or precedes it."""

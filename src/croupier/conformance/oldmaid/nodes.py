@@ -1,4 +1,4 @@
-"""Who sits in a ring with the program: our table and our players, and their ends of all connections."""
+"""The nodes of a ring around the program (the table and the other players), and their connection ends."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from croupier.core.session import Address, Peer, Session
 
 @dataclass(eq=False)
 class ConnectionEnd:
-    """Our end of a connection. `other` is the other one, None when it is the program's, who is behind `link`."""
+    """Our end of a connection. `remote` is the other end, None if it is the program's, reached by `connection`."""
 
     node: "RingNode"
     peer: Peer
@@ -22,7 +22,7 @@ class ConnectionEnd:
 
 @dataclass(eq=False)
 class RingNode:
-    """The table, or a player of ours."""
+    """The table, or one of our players."""
 
     name: str
     session: Session[Any, Any]

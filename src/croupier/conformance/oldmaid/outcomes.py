@@ -1,4 +1,4 @@
-"""What comes of a case of Old Maid: it is broken, a choice, or was never seen; and who has said what to whom."""
+"""Outcomes of Old Maid cases as exceptions, their results, and dialogue lines."""
 
 import re
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from croupier.conformance.results import Failure, Outcome, Result
 from croupier.core.session import Peer
 
 DOCUMENT_SOURCE_PATTERN: Final = re.compile(r"§\d|\b[A-OQ-Z]\d")
-"""A source of a clause other than a ruling of the project (P)."""
+"""Matches a source of a clause other than a ruling of the project (P)."""
 
 
 class DialogueMessage(Struct, frozen=True):
-    """A message of a dialogue: who says what to whom. The table is called so, and players by their nicks."""
+    """A message of a dialogue. The table is called "table", players by their nicks."""
 
     sender: str
     receiver: str
@@ -31,9 +31,9 @@ class DialogueMessage(Struct, frozen=True):
 
 
 class Failed(Exception):
-    """The program under test has broken a clause. `got` are the bytes that show it, `wanted` those that had to come.
+    """The program under test has violated a clause. `got` are the bytes that show it, `wanted` the expected ones.
 
-    `cause` is what has likely led to it, in a sentence that begins with "it"; empty where nobody knows.
+    `cause` is the likely cause in a sentence that begins with "it", "" if none is known.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Failed(Exception):
 
     @property
     def failure(self) -> Failure:
-        """It as a report has it."""
+        """The failure for a report."""
         return Failure(
             self.clause,
             self.expected,
@@ -68,27 +68,27 @@ class Failed(Exception):
 
 
 class NoAnswer(Failed):
-    """It was asked, and has said nothing."""
+    """A request was not answered."""
 
 
 class ImplementationChoice(Exception):
-    """The document is silent here: what the program does instead, or which of two ways it goes, in a sentence."""
+    """The document leaves this open; the text says what the program does."""
 
 
 class NonStrict(Exception):
-    """The program departs from the protocol in a way that is tolerated, in a sentence."""
+    """The program needs a tolerance of the protocol; the text says which."""
 
 
 class NotReached(Exception):
-    """What the case is about has not come up, and why, in a sentence."""
+    """The situation of the case did not occur; the text says why."""
 
 
 class Unimplemented(Exception):
-    """What the protocol has is refused here, in a sentence."""
+    """The program refuses something that the protocol defines; the text says what."""
 
 
 def is_ruling_only(clause: str) -> bool:
-    """Whether nothing but rulings of the project stand behind a clause."""
+    """Whether a clause rests on rulings of the project alone."""
     return not DOCUMENT_SOURCE_PATTERN.search(read(clause).source)
 
 
@@ -101,46 +101,52 @@ def case_result(
     strict: bool,
     failure_is_choice: bool = False,
 ) -> Result:
-    """The result of a case that has ended so. With `free` what it fails in is a choice: see `silent`."""
-    outcome, told, failure = Outcome.PASS, "", None
+    """Return the result of a case that ended with `error`. `failure_is_choice`: a failure is a choice."""
+    outcome, detail, failure = Outcome.PASS, "", None
     match error:
         case Failed() if failure_is_choice or is_ruling_only(error.clause):
-            outcome, told = Outcome.CHOICE, f"ours has {error.expected}; this one: {error.actual} ({error.clause})"
+            outcome, detail = Outcome.CHOICE, f"ours has {error.expected}; this one: {error.actual} ({error.clause})"
         case Failed():
             outcome, failure = Outcome.FAIL, error.failure
         case ImplementationChoice():
-            outcome, told = Outcome.CHOICE, str(error)
+            outcome, detail = Outcome.CHOICE, str(error)
         case NonStrict() if strict:
             outcome, failure = (
                 Outcome.FAIL,
                 Failure(case.clause, "what the protocol has, for this is strict", str(error)),
             )
         case NonStrict():
-            outcome, told = Outcome.NON_STRICT, str(error)
+            outcome, detail = Outcome.NON_STRICT, str(error)
         case Unimplemented():
-            outcome, told = Outcome.UNIMPLEMENTED, str(error)
+            outcome, detail = Outcome.UNIMPLEMENTED, str(error)
         case NotReached():
-            outcome, told = Outcome.SKIP, str(error)
+            outcome, detail = Outcome.SKIP, str(error)
         case _:
             dialogue = ()
-    return Result(case.id, case.title, case.clause, outcome, told, failure, excerpt(dialogue), seconds)
+    return Result(case.id, case.title, case.clause, outcome, detail, failure, excerpt(dialogue), seconds)
 
 
 def dialogue_line(side: Peer, sender: str, receiver: str, data: bytes, at: float) -> DialogueLine:
-    """A line of a dialogue, without the white space around the message: without bytes somebody hangs up."""
-    said = data.strip()
-    return DialogueLine(side, said, DialogueMessage(sender, receiver, display_text(said) if data else "(hangs up)"), at)
+    """Return a dialogue line without surrounding white space; empty `data` means a disconnect."""
+    stripped = data.strip()
+    return DialogueLine(
+        side, stripped, DialogueMessage(sender, receiver, display_text(stripped) if data else "(hangs up)"), at
+    )
 
 
 def display_text(data: bytes) -> str:
-    """What was said, for people."""
-    shown = data.strip().decode(errors="backslashreplace")
-    return shown if len(shown) <= 400 else f"{shown[:400]}… ({len(data):,} bytes)"
+    """Render received bytes for people."""
+    text = data.strip().decode(errors="backslashreplace")
+    return text if len(text) <= 400 else f"{text[:400]}… ({len(data):,} bytes)"
 
 
 def likely_framing_cause(got: bytes) -> str:
-    """What has likely led to bytes that are no message, in a sentence with "it"; empty where nobody knows."""
-    said = got.decode(errors="replace").strip()
-    spelt = likely_cause(got, TEXT_DIALECTS, lambda meant: meant.lstrip().startswith(b"{") and is_json(meant.decode()))
-    ended = not is_json(said) and any(said.startswith("{") and is_json(said + more) for more in ("}", "]}", '"}', "}}"))
-    return spelt or ("it does not end the message: a bracket or a quote is missing" if ended else "")
+    """Return the likely cause of bytes that are not a message, as a sentence with "it"; "" if none is known."""
+    text = got.decode(errors="replace").strip()
+    dialect_cause = likely_cause(
+        got, TEXT_DIALECTS, lambda meant: meant.lstrip().startswith(b"{") and is_json(meant.decode())
+    )
+    is_cut_off = not is_json(text) and any(
+        text.startswith("{") and is_json(text + more) for more in ("}", "]}", '"}', "}}")
+    )
+    return dialect_cause or ("it does not end the message: a bracket or a quote is missing" if is_cut_off else "")

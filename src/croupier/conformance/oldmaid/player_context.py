@@ -1,4 +1,4 @@
-"""A case for a player as it is played: our ends of its connections, and how it is started."""
+"""The context of a player case: our ends of the program's connections, and how the program is started."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -10,15 +10,14 @@ from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, RunningProg
 from croupier.core.session import Address
 
 PROGRAM_NICK: Final = "me"
-"""What `{nick}` stands for."""
+"""The value of `{nick}`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlayerContext:
-    """A case that is played: our ends of the connections, the last of `harbours`, the
-    `programs` that were started, and what is known of the run.
+    """The context of one case. `endpoints` is the last of `all_endpoints`; `programs` are those started so far.
 
-    `patience` is how many seconds the program may take to say what it has to say.
+    `timeout` is how many seconds the program has for each message.
     """
 
     all_endpoints: list[ProgramEndpoints]
@@ -30,11 +29,11 @@ class PlayerContext:
 
     @property
     def endpoints(self) -> ProgramEndpoints:
-        """Our ends of the connections."""
+        """The current ends of the program's connections."""
         return self.all_endpoints[-1]
 
     def with_new_endpoints(self) -> "PlayerContext":
-        """It, for one more program."""
+        """Add endpoints for one more program and return self."""
         self.all_endpoints.append(
             ProgramEndpoints(dialect=self.endpoints.dialect, detected_dialect=self.endpoints.detected_dialect)
         )
@@ -42,7 +41,7 @@ class PlayerContext:
 
     @asynccontextmanager
     async def run_program(self, table: Address) -> AsyncIterator[RunningProgram]:
-        """The program, told where the table is; at the end our connections are closed, and it is stopped."""
+        """Run the program with the table's address; at the end close our connections and stop it."""
         try:
             program = await self.start({"host": table[0], "port": table[1], "nick": PROGRAM_NICK})
             self.programs.append(program)
@@ -56,7 +55,7 @@ class PlayerContext:
 
 @dataclass(frozen=True, kw_only=True)
 class PlayerCase(Case):
-    """A case that is played with the program. With `free` only rulings of the project decide it."""
+    """A case for a player. `failure_is_choice`: only rulings of the project decide it."""
 
     play: Callable[[PlayerContext], Awaitable[None]]
     failure_is_choice: bool = False

@@ -1,4 +1,4 @@
-"""The papers about players as cases: whatever is said to ours there is said to the program under test."""
+"""Player cases from transcripts: the program under test takes the place of our player."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,7 +11,7 @@ from croupier.conformance.resources import transcripts
 from croupier.core.transcript import Transcript
 
 EXCLUDED_TRANSCRIPTS: Final = frozenset({"player-no-pause"})
-"""Papers that show nothing but what ours does."""
+"""Transcripts that show only behaviour of our own player."""
 
 CHOICE_TRANSCRIPTS: Final = frozenset(
     {
@@ -24,28 +24,28 @@ CHOICE_TRANSCRIPTS: Final = frozenset(
         *("player-offered-before-the-list", "player-offer-refused", "player-late-answers"),
     }
 )
-"""Papers about what the document and its rulings leave open; the rulings of the project decide them."""
+"""Transcripts about what the document leaves open, and only rulings of the project decide."""
 
 
 def player_transcripts() -> Sequence[Transcript]:
-    """The papers about players that a stranger can be asked to keep to."""
+    """Return the transcripts of the player's side that any player can be tested with."""
     return [
-        paper
-        for paper in transcripts("oldmaid")
-        if paper.head.get("side") == "player"
-        and paper.head.get("strict") != "yes"
-        and paper.head.get("dialect", "document") == "document"
-        and paper.name not in EXCLUDED_TRANSCRIPTS
+        transcript
+        for transcript in transcripts("oldmaid")
+        if transcript.head.get("side") == "player"
+        and transcript.head.get("strict") != "yes"
+        and transcript.head.get("dialect", "document") == "document"
+        and transcript.name not in EXCLUDED_TRANSCRIPTS
     ]
 
 
 def _transcript_case(transcript: Transcript) -> PlayerCase:
-    async def play(tried: PlayerContext) -> None:
-        table = await tried.endpoints.listen("table")
-        async with tried.run_program(table) as program:
-            script = PlayerReplay(transcript, tried.endpoints, program, tried.timeout)
-            await script.prepare()
-            await script.play()
+    async def play(context: PlayerContext) -> None:
+        table = await context.endpoints.listen("table")
+        async with context.run_program(table) as program:
+            replay = PlayerReplay(transcript, context.endpoints, program, context.timeout)
+            await replay.prepare()
+            await replay.play()
 
     clause = transcript.clauses[0]
     return PlayerCase(
@@ -58,5 +58,5 @@ def _transcript_case(transcript: Transcript) -> PlayerCase:
 
 
 def cases() -> Sequence[PlayerCase]:
-    """Every paper."""
-    return [_transcript_case(paper) for paper in player_transcripts()]
+    """Return the cases from transcripts."""
+    return [_transcript_case(transcript) for transcript in player_transcripts()]

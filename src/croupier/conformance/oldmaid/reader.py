@@ -1,4 +1,4 @@
-"""What comes of one end of a connection, as messages, each with the bytes that are its own."""
+"""Splits the bytes of one connection end into messages, each with its own bytes."""
 
 from collections import deque
 
@@ -9,9 +9,9 @@ from croupier.rooms.oldmaid.wire import Dialect, Message, Reply, Standing, Wire,
 
 
 class MessageReader:
-    """Takes the bytes of one end apart into messages for a table or a player, and reads them by a spelling if any.
+    """Splits the bytes of one end into messages for a table or a player, read by a dialect if there is one.
 
-    `rest` is what has come of a message that is not complete.
+    `incomplete` are the bytes of an incomplete message.
     """
 
     def __init__(
@@ -31,37 +31,37 @@ class MessageReader:
         return self._wire.tolerated
 
     def expect_answer(self, request: Message | Violation) -> None:
-        """That end is asked something: what it means may depend on that."""
+        """Record a request to that end, since the dialect of its answer may depend on it."""
         if self._detected_dialect is not None:
             self._requests.append(None if isinstance(request, Violation) else request)
 
     def feed(self, data: bytes) -> list[ReceivedMessage]:
-        """The messages that are complete with these bytes."""
+        """Return the messages that these bytes complete."""
         found = []
         for byte in data:
             self.incomplete.append(byte)
             for message in self._frames.feed(bytes((byte,))):
-                # A bracket that opens ends what has stood before it, and belongs to the next message.
+                # An opening bracket ends what precedes it, and belongs to the next message.
                 end = len(self.incomplete) - (len(self.incomplete) > 1 and byte in b"{[")
-                said = bytes(self.incomplete[:end])
+                frame = bytes(self.incomplete[:end])
                 del self.incomplete[:end]
                 if self._detected_dialect is None:
-                    found.append(ReceivedMessage(said, message, said))
+                    found.append(ReceivedMessage(frame, message, frame))
                     continue
-                found += self._read(said, self._detected_dialect)
-                if isinstance(message, Violation) and message.fatal:  # it may be right as it is meant
+                found += self._read(frame, self._detected_dialect)
+                if isinstance(message, Violation) and message.fatal:  # it may be valid once the dialect is undone
                     self._frames = Wire(self._side)
                     self._frames.feed(bytes(self.incomplete))
         return found
 
-    def _read(self, said: bytes, dialect: JsonDialect) -> list[ReceivedMessage]:
-        """What was said, as it is meant; nothing where there is no message in it."""
-        meant = dialect.read(said, self._requests[0] if self._requests else None)
-        said, self._before = self._before + said, b""
-        if not meant:
-            self._before = said
+    def _read(self, frame: bytes, dialect: JsonDialect) -> list[ReceivedMessage]:
+        """Read one message by the dialect; return nothing if it contains no message."""
+        interpreted = dialect.read(frame, self._requests[0] if self._requests else None)
+        frame, self._before = self._before + frame, b""
+        if not interpreted:
+            self._before = frame
             return []
-        found = [ReceivedMessage(said, message, meant) for message in self._wire.feed(meant + b"\n")]
-        if self._requests and any(isinstance(heard.message, Reply | Standing) for heard in found):
+        found = [ReceivedMessage(frame, message, interpreted) for message in self._wire.feed(interpreted + b"\n")]
+        if self._requests and any(isinstance(message.message, Reply | Standing) for message in found):
             self._requests.popleft()
         return found

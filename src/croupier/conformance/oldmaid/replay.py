@@ -1,8 +1,8 @@
-"""Conversations on paper as cases for a player: we say what the table and the others say there, and hear what it says.
+"""Replays transcripts for a player under test: plays the table and the other players.
 
-The program is free in what order it speaks to different ends, and in what it picks. So every end goes through its own
-lines: an answer leaves when what it answers is there; a request, and whatever else happens, when all that stands above
-it on paper has come true.
+The program may choose the order in which it writes to different peers, and what it picks. So each connection follows
+its own lines: an answer is sent when its request has arrived; a request, and any other event, when all lines above it
+are done.
 """
 
 import asyncio
@@ -23,27 +23,27 @@ from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.rooms.oldmaid.wire import Join
 
 PLAYER_NAME: Final = "me"
-"""What the player is called on paper."""
+"""The player's name in transcripts."""
 
 CALLS_PATTERN: Final = re.compile(r"(\w+) ([\d.]+):(\d+)")
 IPV4_MAPPED_PREFIX: Final = "::ffff:"
 LISTED_ADDRESS_PATTERN: Final = re.compile(rb'\["([\d.]+)", (\d+)\]')
-"""An address in what is said as it stands on paper."""
+"""An address in quoted bytes of a transcript."""
 
 SETTLE_SECONDS: Final = 0.05
-"""Before we speak to the program at another end it has so many seconds to make something of what we have said last."""
+"""The pause before a message on another connection, so that the program can process the last one."""
 
 FINAL_QUIET_SECONDS: Final = 0.1
-"""So many seconds it is listened, when the paper is at its end, whether more is said."""
+"""How long the replay waits for surplus messages after the last line."""
 
 MAX_STATUS_WAIT_SECONDS: Final = 1.3
-"""A status that is on paper may be asked for within so many seconds, or never: nobody has to."""
+"""How long the replay waits for a status request: players need not send them."""
 
 STATUS_POLL_SECONDS: Final = 0.1
-"""So many seconds it is waited before it is looked whether the program still runs."""
+"""The interval at which the program's exit status is checked."""
 
 START_TIMEOUT_FACTOR: Final = 3.0
-"""A program has so many times the patience to start, and to join."""
+"""The timeout for starting and joining, as a multiple of the timeout."""
 
 SILENCE_TEXT: Final = "nothing within {:g} seconds"
 
@@ -60,11 +60,11 @@ CLAUSES_BY_MESSAGE: Final[Mapping[str, Sequence[str]]] = {
     "out": ("7.9", "7.16"),
     "status": ("7.16",),
 }
-"""The clauses that something heard is about, by what it is; the first of them if the paper names none."""
+"""The clauses that a missing or wrong message violates; the first one, unless the transcript names another."""
 
 
 class ReplayLine(NamedTuple):
-    """A line of the paper with its place, and what is to be heard or said there: one JSON value, or bytes."""
+    """A line of the transcript, with the values to be sent or received, or bytes to be sent."""
 
     transcript_line: TranscriptLine
     value: Any
@@ -73,7 +73,7 @@ class ReplayLine(NamedTuple):
 
 
 class PlayerReplay:
-    """Plays a paper with the program. `patience` is how many seconds it may take to say what is to come."""
+    """Plays a transcript with the program, which has `timeout` seconds for each message."""
 
     def __init__(
         self, transcript: Transcript, endpoints: ProgramEndpoints, program: RunningProgram, timeout: float
@@ -92,37 +92,37 @@ class PlayerReplay:
         self._offered_counts: dict[str, int] = {}
         self._choice = ""
         self._deviation = ""
-        self._last_peer = ""  # to whom we have said something since the program has said anything
+        self._last_peer = ""  # the peer last written to since the program has sent anything
         endpoints.on_connection = self._on_connection
 
     async def prepare(self) -> None:
-        """Let all listen who do on paper."""
+        """Listen as all peers that the transcript's `calls` head names."""
         self._lines_left = [*replay_lines(self._transcript)]
         for name, host, port in CALLS_PATTERN.findall(self._transcript.head.get("calls", "")):
             self._real_addresses[host, int(port)] = await self._endpoints.listen(name)
 
     async def play(self) -> None:
-        """Go through the paper. Raises Broken where it does not come true, and Chosen, and Tolerated."""
+        """Play all lines. Raises Failed if the program deviates, ImplementationChoice and NonStrict."""
         clock = asyncio.get_running_loop().time
-        patience, since = START_TIMEOUT_FACTOR * self._timeout, clock()
+        timeout, since = START_TIMEOUT_FACTOR * self._timeout, clock()
         while self._lines_left:
             self._endpoints.activity.clear()
             left = len(self._lines_left)
             if await self._advance():
-                if len(self._lines_left) < left:  # a status that is not on paper is answered, and that is all
-                    patience, since = self._timeout + self._extra_seconds, clock()
+                if len(self._lines_left) < left:  # a status that is not in the transcript is only answered
+                    timeout, since = self._timeout + self._extra_seconds, clock()
                 continue
-            await self._wait(patience, clock() - since)
+            await self._wait(timeout, clock() - since)
         await self._require_silence()
         if self._deviation:
             raise NonStrict(self._deviation)
         if self._choice:
             raise ImplementationChoice(self._choice)
 
-    # Going on.
+    # Progress.
 
     async def _advance(self) -> bool:
-        """Do the next thing that can be done; whether there was one."""
+        """Do the next thing that can be done; return whether there was one."""
         seen: set[str] = set()
         for at, entry in enumerate(self._lines_left):
             line = entry.transcript_line
@@ -144,7 +144,7 @@ class PlayerReplay:
         return False
 
     async def _wait(self, timeout: float, waited: float) -> None:
-        """Wait until something happens. Raises Broken when it is too late, or nothing can happen any more."""
+        """Wait for activity. Raises Failed on a timeout, or if the program has exited."""
         entry = self._lines_left[0]
         optional = bool(entry.value) and entry.transcript_line.kind == "<" and entry.value[0].get("cmd") == "status"
         if waited >= (MAX_STATUS_WAIT_SECONDS + self._extra_seconds if optional else timeout):
@@ -157,11 +157,11 @@ class PlayerReplay:
                 await self._endpoints.activity.wait()
         except TimeoutError:
             if self._program.status is not None:
-                how = f"{describe_exit(self._program.status)}{self._program.stderr_excerpt()}"
-                raise self._missing_failure(f"the end of the program ({how})") from None
+                exit_text = f"{describe_exit(self._program.status)}{self._program.stderr_excerpt()}"
+                raise self._missing_failure(f"the end of the program ({exit_text})") from None
 
     def _skip(self, entry: ReplayLine) -> None:
-        """A status was not asked for: neither is it answered."""
+        """Skip a status request that the program did not send, and its answer."""
         at = self._lines_left.index(entry)
         answer = next(
             (one for one in self._lines_left[at + 1 :] if one.transcript_line.peer == entry.transcript_line.peer), None
@@ -171,7 +171,7 @@ class PlayerReplay:
             self._lines_left.remove(answer)
 
     def _missing_failure(self, what: str) -> Failed:
-        """What is wrong if the first thing that is to come does not."""
+        """Return the failure if the next expected line does not come."""
         entry = next(
             (one for one in self._lines_left if one.transcript_line.kind in {"<", "dropped"}), self._lines_left[0]
         )
@@ -179,34 +179,38 @@ class PlayerReplay:
             return Failed(self._main_clause, what, f"that it hangs up on {entry.transcript_line.peer!r}")
         if entry.transcript_line.kind != "<":
             return Failed(self._main_clause, what, f"that {entry.transcript_line.peer or 'somebody'!r} can speak to it")
-        link = self._connections.get(entry.transcript_line.peer)
-        rest = bytes(link.reader.incomplete) if link else b""
-        if link is None:
+        connection = self._connections.get(entry.transcript_line.peer)
+        incomplete = bytes(connection.reader.incomplete) if connection else b""
+        if connection is None:
             what = f"no connection to {entry.transcript_line.peer!r}, {what}"
-        elif link.has_ended and what.startswith("nothing"):
+        elif connection.has_ended and what.startswith("nothing"):
             what = f"the end of the connection to {entry.transcript_line.peer!r}"
-        return Failed(self._clause(entry), what, f"{render(entry.value)} to {entry.transcript_line.peer!r}", got=rest)
+        return Failed(
+            self._clause(entry), what, f"{render(entry.value)} to {entry.transcript_line.peer!r}", got=incomplete
+        )
 
     async def _require_silence(self) -> None:
-        """Nothing is said that is not on paper."""
+        """Require that the program sends nothing more than status and draw requests."""
         await asyncio.sleep(FINAL_QUIET_SECONDS)
-        for name, link in self._connections.items():
-            while link.on_datad and name not in self._peers_left:
-                heard = link.on_datad.popleft()
-                if heard.json_object.get("cmd") not in {"status", "draw"}:
-                    raise Failed(self._main_clause, f"also {heard.text} to {name!r}", "nothing more", got=heard.data)
+        for name, connection in self._connections.items():
+            while connection.received and name not in self._peers_left:
+                received = connection.received.popleft()
+                if received.json_object.get("cmd") not in {"status", "draw"}:
+                    raise Failed(
+                        self._main_clause, f"also {received.text} to {name!r}", "nothing more", got=received.data
+                    )
 
-    # What happens.
+    # Events.
 
     def _on_connection(self, connection: ProgramConnection) -> None:
-        """The program has called somebody, or somebody has reached it."""
+        """Take a new connection with the program into use."""
         known = self._connections.get(connection.name)
         if known is None or known.has_ended or known.is_closed:
             self._connections[connection.name] = connection
 
     def _is_dropped(self, name: str) -> bool:
-        link = self._connections.get(name)
-        return link is not None and link.has_ended
+        connection = self._connections.get(name)
+        return connection is not None and connection.has_ended
 
     def _perform(self, line: TranscriptLine) -> bool:
         if line.kind == "pass":
@@ -243,33 +247,37 @@ class PlayerReplay:
         return True
 
     def _receive(self, entry: ReplayLine) -> bool:
-        link = self._connections.get(entry.transcript_line.peer)
-        if link is None or not link.on_datad:
+        connection = self._connections.get(entry.transcript_line.peer)
+        if connection is None or not connection.received:
             return False
-        heard = link.on_datad.popleft()
+        received = connection.received.popleft()
         self._last_peer = ""
         (wanted,) = entry.value
-        asked = heard.json_object.get("cmd")
-        if asked == "status" != wanted.get("cmd"):
-            link.send(json.dumps(self._standing()).encode() + b"\n")
+        command = received.json_object.get("cmd")
+        if command == "status" != wanted.get("cmd"):
+            connection.send(json.dumps(self._standing()).encode() + b"\n")
             return True
-        if wanted.get("cmd") == "status" != asked:
-            link.on_datad.appendleft(heard)
+        if wanted.get("cmd") == "status" != command:
+            connection.received.appendleft(received)
             self._skip(entry)
             return True
         self._lines_left.remove(entry)
-        if isinstance(heard.message, Violation) and wanted.get("result") != "error":
-            found = heard.message
+        if isinstance(received.message, Violation) and wanted.get("result") != "error":
+            found = received.message
             raise Failed(
-                found.clause, found.found, found.allowed, got=heard.data, cause=self._likely_spelling(link, heard)
+                found.clause,
+                found.found,
+                found.allowed,
+                got=received.data,
+                cause=self._likely_spelling(connection, received),
             )
         try:
-            self._compare(entry, wanted, heard)
+            self._compare(entry, wanted, received)
         except Failed as broken:
-            broken.cause = self._likely_spelling(link, heard)
+            broken.cause = self._likely_spelling(connection, received)
             raise
-        if isinstance(heard.message, Join):
-            self._record_join(link, heard.message)
+        if isinstance(received.message, Join):
+            self._record_join(connection, received.message)
         return True
 
     def _likely_spelling(self, connection: ProgramConnection, received: ReceivedMessage) -> str:
@@ -280,14 +288,14 @@ class PlayerReplay:
         self._program_address = (connection.address[0], join.port or connection.address[1])
 
     def _standing(self) -> dict[str, list[str]]:
-        """How it stands, for a program that asks when nobody does on paper."""
+        """Return a standing, for a program that asks when the transcript does not."""
         names = {entry.transcript_line.peer for entry in replay_lines(self._transcript)} - {"table"}
         return {"in": [self._endpoints.nick or PLAYER_NAME, *sorted(names)], "out": []}
 
-    # On paper, and really.
+    # Transcript names and addresses, and the real ones.
 
     def _substitute_real(self, value: Any) -> Any:
-        """A value of the paper with real addresses, and with the program's nick."""
+        """Replace addresses, the nick and names in a value of the transcript by the real ones."""
         match value:
             case [str(host), int(port)] if type(port) is int:
                 return self._address(host, port)
@@ -301,23 +309,23 @@ class PlayerReplay:
                 return substitute(value, self._names)
         return value
 
-    def _substitute_real_bytes(self, said: bytes) -> bytes:
-        """Bytes of the paper with real addresses."""
+    def _substitute_real_bytes(self, data: bytes) -> bytes:
+        """Replace addresses in bytes of the transcript by the real ones."""
 
         def real(match: re.Match[bytes]) -> bytes:
             return json.dumps(self._address(match[1].decode(), int(match[2]))).encode()
 
-        return LISTED_ADDRESS_PATTERN.sub(real, said)
+        return LISTED_ADDRESS_PATTERN.sub(real, data)
 
     def _address(self, host: str, port: int) -> list[object]:
         bare = host.removeprefix(IPV4_MAPPED_PREFIX)
         real = self._program_address if bare.endswith(".10") else self._real_addresses.get((bare, port))
-        if real is None:  # nobody listens there
+        if real is None:  # an address at which nobody listens
             real = self._real_addresses[bare, port] = ("127.0.0.1", 1)
         return [host[: len(host) - len(bare)] + real[0], real[1]]
 
     def _compare(self, entry: ReplayLine, wanted: Mapping[str, Any], received: ReceivedMessage) -> None:
-        """Raise Broken where what was heard is not what is on paper, as far as the protocol fixes it."""
+        """Compare a message with the transcript as far as the protocol fixes it. Raises Failed."""
         found = received.json_object
         if wanted.get("result") == "error":
             if found.get("result") != "error":
@@ -365,22 +373,22 @@ class PlayerReplay:
         return self._transcript.clauses[0]
 
     def _clause(self, entry: ReplayLine) -> str:
-        """The clause that is broken if this does not come."""
+        """Return the clause that is violated if this line does not come."""
         (wanted,) = entry.value
         if wanted.get("result") == "error":
             return str(wanted.get("message", "")).partition(":")[0]
         kind = wanted.get("cmd") or ("card" if "card" in wanted else wanted.get("result"))
         natural = [f"oldmaid-{number}" for number in CLAUSES_BY_MESSAGE.get(kind, ())]
         named = [clause for clause in self._transcript.clauses if clause in natural]
-        heard = [one for one in replay_lines(self._transcript) if one.transcript_line.kind == "<"]
-        late = entry.transcript_line.number >= heard[-min(3, len(heard))].transcript_line.number
+        received = [one for one in replay_lines(self._transcript) if one.transcript_line.kind == "<"]
+        late = entry.transcript_line.number >= received[-min(3, len(received))].transcript_line.number
         if late and not self._transcript.clauses[0].startswith("oldmaid-1."):
             return named[0] if named else self._main_clause
         return (named or natural or [self._main_clause])[0]
 
 
 def replay_lines(transcript: Transcript) -> Iterator[ReplayLine]:
-    """The lines of a paper; what is quoted has no values."""
+    """Yield the lines of a transcript; quoted lines have bytes and no values."""
     for line in transcript.lines:
         if line.kind in "<>" and not QUOTED_PATTERN.fullmatch(line.text):
             found = parse_values(line.text)
@@ -393,5 +401,5 @@ def replay_lines(transcript: Transcript) -> Iterator[ReplayLine]:
 
 
 def render(value: Any) -> str:
-    """What is to be heard, for people."""
+    """Render expected values for people."""
     return re.sub(r'"\$\w+"', "…", " ".join(json.dumps(one) for one in value))

@@ -1,7 +1,7 @@
-"""A ring with the program in it: our table and our other players in memory, and the referee who hears all that is said.
+"""A ring with the program in it: our table and players in memory, and a referee that follows all messages.
 
-What ours say to each other is there at once. What the program says comes through its connections; what comes on several
-of them at the same time is heard in the order that speaks for it, for nobody can know in which it was said.
+Messages between our nodes arrive at once. Messages of the program on several connections have no known order: they are
+processed in an order in which they are valid, if there is one.
 """
 
 import asyncio
@@ -60,21 +60,21 @@ from croupier.rooms.oldmaid.wire import (
 PICK_PAUSE_SECONDS: Final = 0.01
 POLL_SECONDS: Final = 0.1
 RETRY_SECONDS: Final = 1.0
-"""The seconds that our players take for everything."""
+"""Short timings of our players."""
 
 MAX_FAILED_CONNECTS: Final = 4
-"""So often one of ours calls somebody before he counts as gone."""
+"""How often one of our players tries to connect before the peer counts as gone."""
 
 PLAYER_NAMES: Final = ("ann", "bob", "cyd", "dan", "eve", "fay", "gil")
 
 
 class ProgramRing:
-    """A game of so many, in which the program sits at a seat of its own. `fault` is the first that it has made.
+    """A game with the program at one seat. `failure` is its first fault.
 
-    `finished` says that the table has seen the end of the game, and `moved` is when anything was said last, in seconds.
-    `talk` counts all that was said, and `died_at` is what it was when one of ours has died. `owed` are the requests
-    that the program has not answered, and `clamped` says that it has picked a card behind the last. `before` is told of
-    everything that is about to be said to the program, and may kill somebody.
+    `is_finished`: the table has seen the end of the game. `last_activity` is the time of the last message in seconds.
+    `message_count` counts all messages, and `death_message_count` is its value when one of our players died.
+    `unanswered` are the requests that the program has not answered. `has_picked_past_end`: the program has picked a
+    card after the last one. `on_before_send` is called before each message to the program and may kill a node.
     """
 
     def __init__(self, endpoints: ProgramEndpoints, *, players: int, seat: int, seed: int, strict: bool) -> None:
@@ -106,7 +106,7 @@ class ProgramRing:
         self._is_wake_scheduled = False
 
     async def open(self) -> Address:
-        """Let everybody listen, and those join who sit before the program: where the table is."""
+        """Start all nodes, and let the players before the program join; return the table's address."""
         settings = Settings(players=self._size, join_window=3600.0, dialect=self.endpoints.dialect)
         house = House(settings, dealer_factory(lambda game: derive_server_seed(self._seed, "oldmaid", game)))
         self.table = RingNode(TABLE, house, await self.endpoints.listen("table"))
@@ -127,7 +127,7 @@ class ProgramRing:
     # The program.
 
     def _on_connection(self, connection: ProgramConnection) -> None:
-        """The program has called one of us; when one of us has called it, that is known already."""
+        """Take a connection with the program into use, unless our side opened it."""
         self._connections.append(connection)
         if connection.is_outgoing:
             return
@@ -146,51 +146,53 @@ class ProgramRing:
         self._wake()
 
     def _wake(self) -> None:
-        """What the program says is heard when whatever else it has said before is here, too."""
+        """Schedule processing after all data that arrived before is read."""
         if not self._is_wake_scheduled:
             self._is_wake_scheduled = True
             self._loop.call_soon(self._loop.call_soon, self._process_received)
 
     def _process_received(self) -> None:
         self._is_wake_scheduled = False
-        links = [link for link in self._ends if link.on_datad]
-        for link in self._fair_order([link for link in links if not self._ends[link].is_dropped]):
-            while link.on_datad:
-                self._handle_received(link, link.on_datad.popleft())
+        connections = [connection for connection in self._ends if connection.received]
+        for connection in self._fair_order(
+            [connection for connection in connections if not self._ends[connection].is_dropped]
+        ):
+            while connection.received:
+                self._handle_received(connection, connection.received.popleft())
                 self._run()
-        for link in [link for link in self._ends if link.has_ended and not link.on_datad]:
-            self._handle_disconnect(self._ends.pop(link))
+        for connection in [connection for connection in self._ends if connection.has_ended and not connection.received]:
+            self._handle_disconnect(self._ends.pop(connection))
         self._run()
         self.endpoints.activity.set()
 
-    def _fair_order(self, links: list[ProgramConnection]) -> Sequence[ProgramConnection]:
-        """The links in the order in which what was said on them is nobody's fault, if there is such an order.
+    def _fair_order(self, connections: list[ProgramConnection]) -> Sequence[ProgramConnection]:
+        """Return the connections in an order in which their messages are valid, if there is one.
 
-        Answers come first: who asks the table because of what he was told has answered that before.
+        Replies come first: a player asks the table only after it has answered.
         """
-        if len(links) < 2 or self.endpoints.nick is None:
-            return links
-        links = sorted(links, key=lambda link: not isinstance(link.on_datad[0].message, Reply))
-        for order in permutations(links[:3]):
-            trial = deepcopy(self.referee)
-            if not any(self._finds_fault(trial, link) for link in order):
-                return [*order, *links[3:]]
-        return links
+        if len(connections) < 2 or self.endpoints.nick is None:
+            return connections
+        connections = sorted(connections, key=lambda connection: not isinstance(connection.received[0].message, Reply))
+        for order in permutations(connections[:3]):
+            referee_copy = deepcopy(self.referee)
+            if not any(self._finds_fault(referee_copy, connection) for connection in order):
+                return [*order, *connections[3:]]
+        return connections
 
     def _finds_fault(self, referee: Referee, connection: ProgramConnection) -> bool:
-        """Whether a referee finds fault with what was said on a link."""
-        me, name = self.endpoints.nick or "", self._ends[connection].node.name
+        """Whether a referee finds a fault in the messages of a connection."""
+        nick, name = self.endpoints.nick or "", self._ends[connection].node.name
         verdicts: list[PlayerVerdict] = []
-        for heard in connection.on_datad:
-            verdicts += referee.on_message(me, name, heard.message)
-            if name == TABLE and isinstance(heard.message, OutOfCards | Discard):
+        for received in connection.received:
+            verdicts += referee.on_message(nick, name, received.message)
+            if name == TABLE and isinstance(received.message, OutOfCards | Discard):
                 verdicts += referee.on_message(
-                    TABLE, me, DISCARD_OK if isinstance(heard.message, Discard) else Reply("ok")
+                    TABLE, nick, DISCARD_OK if isinstance(received.message, Discard) else Reply("ok")
                 )
-        return any(verdict.nick == me for verdict in verdicts)
+        return any(verdict.nick == nick for verdict in verdicts)
 
     def _handle_received(self, connection: ProgramConnection, received: ReceivedMessage) -> None:
-        """The program says something to one of us."""
+        """Process a message of the program to one of our nodes."""
         end = self._ends[connection]
         message = received.message
         if isinstance(message, Join) and self.endpoints.nick is None:
@@ -211,7 +213,7 @@ class ProgramRing:
             self._join(self.players[self._seat :])
 
     def _handle_disconnect(self, end: ConnectionEnd) -> None:
-        """The program has hung up on one of us."""
+        """Process a disconnect by the program."""
         if not end.is_closed:
             end.is_closed = True
             if not end.is_dropped:
@@ -221,34 +223,34 @@ class ProgramRing:
             self._events.append((end.node, Left(end.peer, "hung up")))
 
     def _report(
-        self, sender: str, receiver: str, said: Message | Violation, heard: ReceivedMessage | None = None
+        self, sender: str, receiver: str, message: Message | Violation, received: ReceivedMessage | None = None
     ) -> None:
-        """Let the referee hear something; what is wrong with the program is its first fault."""
-        if not isinstance(said, Status | Standing):  # who waits asks for it again and again
+        """Report a message to the referee and record the first fault of the program."""
+        if not isinstance(message, Status | Standing):  # a waiting player requests it repeatedly
             self.last_activity = self._loop.time()
             self.message_count += 1
-        for verdict in self.referee.on_message(sender, receiver, said):
+        for verdict in self.referee.on_message(sender, receiver, message):
             if verdict.nick == self.endpoints.nick and self.failure is None:
                 found = verdict.violation
-                got = heard.data if heard is not None else b""
+                got = received.data if received is not None else b""
                 side: WireRole = "table" if receiver == TABLE else "player"
-                cause = likely_spelling(side, heard) if heard is not None else ""
+                cause = likely_spelling(side, received) if received is not None else ""
                 self.failure = Failed(found.clause, found.found, found.allowed, got=got, cause=cause)
                 self.endpoints.is_dialogue_closed = True
                 self.endpoints.activity.set()
 
-    # Ours.
+    # Our nodes.
 
     def _connect(self, caller: RingNode, number: Peer, called: RingNode) -> None:
         called.connection_count += 1
-        here, there = ConnectionEnd(caller, number), ConnectionEnd(called, called.connection_count)
-        here.remote, there.remote = there, here
-        caller.ends[number], called.ends[called.connection_count] = here, there
+        caller_end, called_end = ConnectionEnd(caller, number), ConnectionEnd(called, called.connection_count)
+        caller_end.remote, called_end.remote = called_end, caller_end
+        caller.ends[number], called.ends[called.connection_count] = caller_end, called_end
         self._events.append((called, Joined(called.connection_count, caller.address)))
         self._events.append((caller, Joined(number, called.address)))
 
     def _run(self) -> None:
-        """Let everything happen that is due, one thing after another."""
+        """Process all due events one by one."""
         while self._events:
             node, event = self._events.popleft()
             if isinstance(event, Left):
@@ -268,8 +270,10 @@ class ProgramRing:
     def _set_timer(self, node: RingNode) -> None:
         if node.timer is not None:
             node.timer.cancel()
-        alarm = node.session.deadline
-        node.timer = None if alarm is None or not node.is_alive else self._loop.call_at(alarm, self._on_timeout, node)
+        deadline = node.session.deadline
+        node.timer = (
+            None if deadline is None or not node.is_alive else self._loop.call_at(deadline, self._on_timeout, node)
+        )
 
     def _on_timeout(self, node: RingNode) -> None:
         node.timer = None
@@ -311,13 +315,13 @@ class ProgramRing:
         self.referee.on_connection_lost(end.node.name, name)
         if end.connection is not None:
             if end.node is not self.table:
-                self.referee.on_connection_lost(name, end.node.name)  # it will notice it, or has
+                self.referee.on_connection_lost(name, end.node.name)  # the program will notice, or has
             end.connection.close()
         elif end.remote is not None:
             self._disconnect(end, end.remote)
 
     def _disconnect(self, *ends: ConnectionEnd) -> None:
-        """Two of ours are not connected any more."""
+        """Disconnect two of our nodes."""
         for end in ends:
             if not end.is_closed:
                 end.is_closed = True
@@ -328,9 +332,9 @@ class ProgramRing:
     def _connect_to(self, node: RingNode, peer: Peer, address: Address) -> None:
         called = next((one for one in self.players if one.address == address), None)
         if called is None:
-            call = self._loop.create_task(self._connect_to_program(node, peer, address))
-            self._connect_tasks.add(call)
-            call.add_done_callback(self._connect_tasks.discard)
+            task = self._loop.create_task(self._connect_to_program(node, peer, address))
+            self._connect_tasks.add(task)
+            task.add_done_callback(self._connect_tasks.discard)
         elif called.is_alive:
             self._connect(node, peer, called)
         else:
@@ -338,22 +342,22 @@ class ProgramRing:
             self._events.append((node, Left(peer, "refused")))
 
     async def _connect_to_program(self, node: RingNode, peer: Peer, address: Address) -> None:
-        link = await self.endpoints.connect(node.name, address, 0.0)
+        connection = await self.endpoints.connect(node.name, address, 0.0)
         if not node.is_alive:
             return
-        if link is None:
+        if connection is None:
             self._note_unreachable(address)
             self.referee.on_connection_lost(node.name, self.endpoints.nick or "?")
             self._events.append((node, Left(peer, "refused")))
         else:
-            end = ConnectionEnd(node, peer, connection=link)
-            node.ends[peer] = self._ends[link] = end
+            end = ConnectionEnd(node, peer, connection=connection)
+            node.ends[peer] = self._ends[connection] = end
             self._events.append((node, Joined(peer, address)))
             self._wake()
         self._run()
 
     def _note_unreachable(self, address: Address) -> None:
-        """The program does not answer where the table lists it; it may not listen yet, but it has to at last."""
+        """Count failed connection attempts: the program may start to listen late, but must do so."""
         self._failed_connects += 1
         if (
             self._failed_connects >= MAX_FAILED_CONNECTS
@@ -366,20 +370,20 @@ class ProgramRing:
 
     @property
     def is_playing(self) -> bool:
-        """Whether the program is in a game that is played."""
-        game, known = self.referee.game, self.referee.players.get(self.endpoints.nick or "")
-        return game is not None and known is not None and not game.is_over and game.is_inside[known.seat]
+        """Whether the program is in a running game."""
+        game, observed = self.referee.game, self.referee.players.get(self.endpoints.nick or "")
+        return game is not None and observed is not None and not game.is_over and game.is_inside[observed.seat]
 
     @property
     def tolerated(self) -> frozenset[str]:
         """The clauses whose tolerance the program has needed."""
-        found = frozenset[str]().union(*(link.reader.tolerated for link in self._connections))
+        found = frozenset[str]().union(*(connection.reader.tolerated for connection in self._connections))
         return found | {"oldmaid-7.4"} if self.has_picked_past_end else found
 
     # The end.
 
     def kill(self, node: RingNode) -> None:
-        """One of our players dies: his connections end, and he does not listen any more."""
+        """Kill one of our players: its connections end and it stops listening."""
         node.is_alive = False
         self.death_message_count = self.message_count
         self._set_timer(node)
@@ -397,9 +401,9 @@ class ProgramRing:
                 self._disconnect(end.remote)
 
     def close(self) -> None:
-        """Nothing happens any more."""
+        """Stop all nodes."""
         for node in (self.table, *self.players):
             node.is_alive = False
             self._set_timer(node)
-        for call in self._connect_tasks:
-            call.cancel()
+        for task in self._connect_tasks:
+            task.cancel()

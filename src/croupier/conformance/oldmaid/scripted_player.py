@@ -1,4 +1,4 @@
-"""One of our players at a table under test: a connection, what is said on it, and who judges it."""
+"""A scripted player at a table under test: its connection, requests and answers, judged by the referee."""
 
 import asyncio
 from collections import deque
@@ -24,26 +24,26 @@ from croupier.rooms.oldmaid.referee import TABLE, PlayerVerdict, Referee
 from croupier.rooms.oldmaid.wire import JSON_ENCODER, Dialect, Join, Message, Reply, Wire
 
 QUIET_SECONDS: Final = 0.05
-"""So many seconds somebody who is to say nothing is listened to."""
+"""How long a table that should be silent is observed."""
 
 TICK_SECONDS: Final = 0.02
-"""A wait is made of so many seconds, again and again."""
+"""The tick of a wait; a stall of the event loop counts as one tick."""
 
 OPTIONAL_ANSWER_FACTOR: Final = 10
-"""A table that has taken long for an answer is listened to so many times as long, where it may say nothing."""
+"""The wait for an optional answer, as a multiple of the slowest answer so far."""
 
 FIRST_ANSWER_SECONDS: Final = 0.75
-"""A table that has never said a word is waited for no longer than so many seconds at first."""
+"""The timeout of the first answer of all."""
 
 type PlayerInput = Message | Violation | bytes
-"""What a guest says: a message as it should be, or bytes."""
+"""A message, or raw bytes."""
 
 
 class ScriptedPlayer:
-    """A player of ours, by his nick. Everything that is said is added to `dialogue`.
+    """A scripted player. Everything sent and received is added to `dialogue`.
 
-    `patience` tells how many seconds an answer may take, and is told how many it took, None for too many. `referee`
-    judges the game that he is in, None before it, and `witness` is told there of what he is about to say.
+    `timeout` sets how long an answer may take and records how long it took. `referee` judges the game, None before it.
+    `on_send` is called before each judged message.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class ScriptedPlayer:
 
     @property
     def address(self) -> Address:
-        """Where his connection comes from."""
+        """The local address of the connection."""
         name = self._writer.get_extra_info("sockname")
         return name[0], name[1]
 
@@ -79,137 +79,140 @@ class ScriptedPlayer:
         """The clauses whose tolerance the table has needed."""
         return self._reader_of_table.tolerated
 
-    # What he says.
+    # Sending.
 
     async def send(
-        self, said: PlayerInput, *, piece_bytes: int = 0, pause_seconds: float = 0.0, is_judged: bool = True
+        self, player_input: PlayerInput, *, piece_bytes: int = 0, pause_seconds: float = 0.0, is_judged: bool = True
     ) -> None:
-        """Say something; `chop` bytes at a time, with a pause of so many seconds behind each piece.
+        """Send a message, in pieces of `piece_bytes` with pauses between them.
 
-        Unless it is `judged` the referee does not hear it, and must not hear its answer.
+        If not `is_judged`, the referee does not see it, and must not see its answer.
         """
         if is_judged:
-            self.on_send(self, said)
-        data = said if isinstance(said, bytes) else JSON_ENCODER.encode(said) + b"\n"
+            self.on_send(self, player_input)
+        data = player_input if isinstance(player_input, bytes) else JSON_ENCODER.encode(player_input) + b"\n"
         self._dialogue.append(dialogue_line(CLIENT, self.nick, "table", data, self._clock()))
         for message in self._own_codec.feed(data):
             if not isinstance(message, Reply):
                 self._reader_of_table.expect_answer(message)
             if is_judged and self.referee is not None:
                 self.referee.on_message(self.nick, TABLE, message)
-        with suppress(ConnectionError):  # whether the table has hung up shows in what it does not answer
+        with suppress(ConnectionError):  # a closed connection shows in the missing answer
             for at in range(0, len(data), piece_bytes or len(data)):
                 self._writer.write(data[at : at + (piece_bytes or len(data))])
                 await self._writer.drain()
                 if piece_bytes:
                     await asyncio.sleep(pause_seconds)
 
-    # What he hears.
+    # Receiving.
 
     async def receive(self, seconds: float) -> ReceivedMessage | None:
-        """The next message; None when none comes within so many seconds, or the table hangs up before.
+        """Return the next message, None if none arrives in time or the table disconnects.
 
-        A time in which we were not let run ourselves does not count: the table was not, either.
+        Time in which this process does not run is not counted, as the table may not have run either.
         """
         left = seconds
         with suppress(ConnectionError):
             while left > 0 and not self._received and not self.is_disconnected:
-                begun = self._clock()
+                started = self._clock()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(min(TICK_SECONDS, left)):
                         self._feed(await self._reader.read(1 << 16))
-                left -= min(TICK_SECONDS, self._clock() - begun)
+                left -= min(TICK_SECONDS, self._clock() - started)
         return self._received.popleft() if self._received else None
 
     def _feed(self, data: bytes) -> None:
         self.is_disconnected = not data
-        for heard in self._reader_of_table.feed(data):
-            self._dialogue.append(dialogue_line(HOUSE, "table", self.nick, heard.data, self._clock()))
-            self._received.append(heard)
+        for received in self._reader_of_table.feed(data):
+            self._dialogue.append(dialogue_line(HOUSE, "table", self.nick, received.data, self._clock()))
+            self._received.append(received)
 
     async def receive_answer(self, clause: str, expected: str = "an answer") -> ReceivedMessage:
-        """The answer to what was said. Raises Broken where there is none."""
-        begun, seconds = self._clock(), self._timeout.seconds
-        heard = await self.receive(seconds)
-        self._timeout.record(None if heard is None and not self.is_disconnected else self._clock() - begun)
-        if heard is None:
-            rest = bytes(self._reader_of_table.incomplete)
+        """Return the answer to the last request. Raises Failed or NoAnswer if there is none."""
+        started, seconds = self._clock(), self._timeout.seconds
+        received = await self.receive(seconds)
+        self._timeout.record(None if received is None and not self.is_disconnected else self._clock() - started)
+        if received is None:
+            incomplete = bytes(self._reader_of_table.incomplete)
             what = "the end of the connection" if self.is_disconnected else f"nothing within {seconds:g} seconds"
-            if rest.strip():
-                what = f"{display_text(rest)}, which does not end,"
-            raise (Failed if self.is_disconnected else NoAnswer)(clause, what, expected, got=rest)
-        return heard
+            if incomplete.strip():
+                what = f"{display_text(incomplete)}, which does not end,"
+            raise (Failed if self.is_disconnected else NoAnswer)(clause, what, expected, got=incomplete)
+        return received
 
     async def receive_optional_answer(self) -> ReceivedMessage | None:
-        """What the table says to something that it may leave unanswered, if it says anything."""
+        """Return the answer to something that the table may leave unanswered, None if there is none."""
         return await self.receive(self._timeout.optional_seconds)
 
     async def require_silence(self, clause: str, seconds: float = QUIET_SECONDS) -> None:
-        """Raise Broken if the table says anything now."""
-        heard = await self.receive(seconds)
-        if heard is not None:
-            raise Failed(clause, heard.text, "nothing", got=heard.data)
+        """Raise Failed if the table sends anything or disconnects."""
+        received = await self.receive(seconds)
+        if received is not None:
+            raise Failed(clause, received.text, "nothing", got=received.data)
         if self.is_disconnected:
             raise Failed(clause, "the end of the connection", "nothing")
 
-    # Questions and answers.
+    # Requests.
 
     async def request(self, message: Message, **send_options: Any) -> ReceivedMessage:
-        """Say something, and hear its answer, as the referee allows it. Raises Broken."""
+        """Send a request and return its answer, judged by the referee. Raises Failed."""
         await self.send(message, **send_options)
         return self.judge_answer(message, await self.receive_answer(ANSWER_CLAUSES[type(message)]))
 
-    async def require_ok(self, said: PlayerInput, clause: str, **send_options: Any) -> ReceivedMessage:
-        """Say something that is right, and hear that it is. Raises Broken."""
-        await self.send(said, **send_options)
-        heard = await self.receive_answer(clause)
-        if heard.is_error:
-            raise Failed(clause, heard.text, f"what was asked: {_render(said)}", got=heard.data)
-        return self.judge_answer(parse_input(said), heard)
+    async def require_ok(self, player_input: PlayerInput, clause: str, **send_options: Any) -> ReceivedMessage:
+        """Send something valid and require success. Raises Failed."""
+        await self.send(player_input, **send_options)
+        received = await self.receive_answer(clause)
+        if received.is_error:
+            raise Failed(clause, received.text, f"what was asked: {_render(player_input)}", got=received.data)
+        return self.judge_answer(parse_input(player_input), received)
 
-    async def require_error(self, said: PlayerInput, clause: str, **send_options: Any) -> ReceivedMessage:
-        """Say something that is wrong, and hear an error. Raises Broken."""
-        await self.send(said, **send_options)
-        heard = await self.receive_answer(clause, f"an error to {_render(said)}")
-        if not heard.is_error:
-            found, cause = f"{heard.text} as the answer to {_render(said)}", likely_spelling("player", heard, is_error)
-            raise Failed(clause, found, "an error", got=heard.data, cause=cause)
-        return self.judge_answer(parse_input(said), heard)
+    async def require_error(self, player_input: PlayerInput, clause: str, **send_options: Any) -> ReceivedMessage:
+        """Send something invalid and require an error. Raises Failed."""
+        await self.send(player_input, **send_options)
+        received = await self.receive_answer(clause, f"an error to {_render(player_input)}")
+        if not received.is_error:
+            found, cause = (
+                f"{received.text} as the answer to {_render(player_input)}",
+                likely_spelling("player", received, is_error),
+            )
+            raise Failed(clause, found, "an error", got=received.data, cause=cause)
+        return self.judge_answer(parse_input(player_input), received)
 
-    async def try_input(self, said: PlayerInput) -> None:
-        """Say something, and hear whatever the referee allows. Raises Broken."""
-        await self.send(said)
-        request = parse_input(said)
+    async def try_input(self, player_input: PlayerInput) -> None:
+        """Send something and judge the answer by the referee. Raises Failed."""
+        await self.send(player_input)
+        request = parse_input(player_input)
         clause = ANSWER_CLAUSES.get(type(request), "oldmaid-2.3")
-        heard = await self.receive_answer(request.clause if isinstance(request, Violation) else clause)
-        if isinstance(request, Violation) and not heard.is_error:
-            found = f"{heard.text} as the answer to {_render(said)}"
-            raise Failed(request.clause, found, "an error", got=heard.data)
-        self.judge_answer(request, heard)
+        received = await self.receive_answer(request.clause if isinstance(request, Violation) else clause)
+        if isinstance(request, Violation) and not received.is_error:
+            found = f"{received.text} as the answer to {_render(player_input)}"
+            raise Failed(request.clause, found, "an error", got=received.data)
+        self.judge_answer(request, received)
 
     def judge_answer(self, request: Message | Violation | None, received: ReceivedMessage) -> ReceivedMessage:
-        """An answer whose form and meaning are right. Raises Broken."""
+        """Check form and meaning of an answer and return it. Raises Failed."""
         check_answer(request, received)
         if self.referee is not None and not isinstance(received.message, Violation):
             raise_failures(self.referee.on_message(TABLE, self.nick, received.message), received)
         return received
 
     def report_request(self, request: Message) -> None:
-        """Let the referee know of a request that was sent before the game began."""
-        assert self.referee is not None, "who plays has a referee"
+        """Report a request to the referee that was sent before the game began."""
+        assert self.referee is not None, "the referee is set at the start of a game"
         self.referee.on_message(self.nick, TABLE, request)
 
     def report_list(self, message: Join, received: ReceivedMessage) -> None:
-        """Let the referee know of a list that came before he did."""
-        assert self.referee is not None, "who has a list has a referee"
+        """Report a join and its list to the referee, which did not exist when they were sent."""
+        assert self.referee is not None, "the referee is set at the start of a game"
         self.referee.on_message(self.nick, TABLE, message)
         if isinstance(received.message, Reply):
             raise_failures(self.referee.on_message(TABLE, self.nick, received.message), received)
 
-    # The end.
+    # Disconnecting.
 
     def disconnect(self, *, reset: bool = False) -> None:
-        """Hang up."""
+        """Disconnect."""
         self.is_disconnected = True
         self._dialogue.append(dialogue_line(CLIENT, self.nick, "table", b"", self._clock()))
         if reset:
@@ -218,16 +221,16 @@ class ScriptedPlayer:
             self._writer.close()
 
     async def wait_closed(self) -> None:
-        """Hang up, and wait until that is done."""
+        """Disconnect and wait until the connection is closed."""
         self._writer.close()
         with suppress(OSError):
             await self._writer.wait_closed()
 
 
 class AdaptiveTimeout:
-    """How long answers are waited for: as long as was said, until it has been in vain a few times.
+    """Timeouts of answers: the maximum, until it has been exceeded twice; then relative to the slowest answer.
 
-    `first` is how many seconds the first of all may take.
+    `first_seconds` is the timeout of the first answer of all.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -238,23 +241,23 @@ class AdaptiveTimeout:
 
     @property
     def has_answered(self) -> bool:
-        """Whether there has been any answer."""
+        """Whether the table has answered anything."""
         return self._slowest_seconds > 0
 
     @property
     def seconds(self) -> float:
-        """So many are waited now."""
+        """The current timeout of an answer."""
         if not self.has_answered and self._failures < 2:
             return self.first_seconds
         return self.max_seconds if self._failures < 2 else min(self.max_seconds, max(0.2, 20 * self._slowest_seconds))
 
     @property
     def optional_seconds(self) -> float:
-        """So many seconds are enough for what may come, and need not."""
+        """The timeout of an optional answer."""
         return min(self.max_seconds, max(4 * QUIET_SECONDS, OPTIONAL_ANSWER_FACTOR * self._slowest_seconds))
 
     def record(self, seconds: float | None) -> None:
-        """An answer has taken so many, None for too many."""
+        """Record how long an answer took, None if it did not arrive."""
         if seconds is None:
             self._failures += 1
         else:
@@ -262,20 +265,20 @@ class AdaptiveTimeout:
 
 
 def raise_failures(verdicts: Sequence[PlayerVerdict], received: ReceivedMessage) -> None:
-    """Raise Broken on what the table has done wrong; what our own players do is meant so."""
+    """Raise Failed for a verdict against the table; deviations of scripted players are intended."""
     for verdict in verdicts:
         if verdict.nick == TABLE:
             found = verdict.violation
             raise Failed(found.clause, found.found, found.allowed, got=received.data)
 
 
-def _render(said: PlayerInput) -> str:
-    return display_text(said) if isinstance(said, bytes) else str(said)
+def _render(player_input: PlayerInput) -> str:
+    return display_text(player_input) if isinstance(player_input, bytes) else str(player_input)
 
 
-def parse_input(said: PlayerInput) -> Message | Violation | None:
-    """The message that somebody says, as a table reads it; None for none or many."""
-    if not isinstance(said, bytes):
-        return said
-    found = Wire("table").feed(said)
+def parse_input(player_input: PlayerInput) -> Message | Violation | None:
+    """Return the message as a table reads it, None unless it is exactly one."""
+    if not isinstance(player_input, bytes):
+        return player_input
+    found = Wire("table").feed(player_input)
     return found[0] if len(found) == 1 else None

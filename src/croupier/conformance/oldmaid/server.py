@@ -1,4 +1,4 @@
-"""Tries a table of Old Maid, case by case, with players of ours."""
+"""Tests an Old Maid table, case by case, with scripted players."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -30,30 +30,29 @@ from croupier.core.room import Room
 from croupier.rooms.oldmaid.wire import Dialect
 
 MAX_CONCURRENT_CASES: Final = 3
-"""So many cases are played at the same time."""
 
 MAX_SHRINK_SECONDS: Final = 1.0
-"""A dialogue is made shorter for so many seconds at most."""
+"""The time limit for shrinking one dialogue."""
 
 
-def server_cases(room: Room) -> tuple[TableCase, ...]:  # noqa: ARG001 -- as for every room
-    """Every case for a table."""
+def server_cases(room: Room) -> tuple[TableCase, ...]:  # noqa: ARG001 -- the interface of all rooms
+    """Return all cases for tables."""
     parts = (joining, lobby, dealing, ending, framing, requests, games)
     return (*(case for part in parts for case in part.cases()), *lobby.slow_cases())
 
 
 def untestable(room: Room) -> Mapping[str, str]:
-    """The clauses that no case for a table tests, each with the reason."""
+    """Return the clauses that no case for a table tests, each with the reason."""
     return untested_clauses(server_cases(room), "player")
 
 
 def dialect(cause: str) -> JsonDialect | None:
-    """The spelling that a cause names, None where it is another cause."""
+    """Return the dialect that a cause names, None if it names another cause."""
     return dialect_from_cause(cause, DIALECTS)
 
 
 async def check_server(
-    room: Room,  # noqa: ARG001 -- as for every room
+    room: Room,  # noqa: ARG001 -- the interface of all rooms
     host: str,
     port: int,
     *,
@@ -66,14 +65,16 @@ async def check_server(
     on_result: Callable[[Result], None] = lambda _: None,
     detected_dialect: JsonDialect | None = None,
 ) -> tuple[Result, ...]:
-    """Play the cases at a table, a few at a time; `told` hears each result at once. They are in the order of the cases.
+    """Run cases at a table, a few at a time; return the results in the order of the cases.
 
-    An answer may take `timeout` seconds. Behind `max_failures` failures no more cases are begun. `options` are those of
-    a player: its dialect is the one that the table is expected to speak. What the table says is read by the `spelling`,
-    if there is one. Raises ConnectionError when nobody answers there at all.
+    An answer may take `timeout` seconds. `on_result` receives each result as soon as it is known. After `max_failures`
+    failures no more cases start. `options.dialect` is the dialect that the table is expected to speak. The table's
+    messages are read by `detected_dialect` if there is one.
+
+    Raises ConnectionError if no connection to the table succeeds.
     """
     dialect = cast(Dialect, getattr(options, "dialect", "document"))
-    tables = TableUnderTest(
+    table = TableUnderTest(
         (host, port),
         dialect=dialect,
         strict=strict,
@@ -83,22 +84,22 @@ async def check_server(
     results: dict[int, Result] = {}
     remaining = iter(enumerate(cases))
 
-    async def work(most: int = len(cases)) -> None:
-        for number, case in islice(remaining, most):
+    async def work(max_cases: int = len(cases)) -> None:
+        for number, case in islice(remaining, max_cases):
             assert isinstance(case, TableCase), f"{case.id} is no case for a table"
             failed = sum(one.outcome is Outcome.FAIL for one in results.values())
             if max_failures is not None and failed >= max_failures:
                 return
-            results[number] = await _run_case(tables, case, seed, first=not number)
+            results[number] = await _run_case(table, case, seed, first=not number)
             on_result(results[number])
 
-    await work(1)  # it finds out how many the table plays with, and whether it is there
-    if results and not results[0].is_good and not tables.timeout.has_answered:  # it may only be slow to begin
-        tables.timeout.first_seconds, tables.no_game_reason = timeout, ""
-        again = await _run_case(tables, cast(TableCase, cases[0]), seed, first=False)
-        if again.outcome is not results[0].outcome:
-            results[0] = again
-            on_result(again)
+    await work(1)  # learns the table size, and whether the table is reachable
+    if results and not results[0].is_good and not table.timeout.has_answered:  # it may only be slow to start
+        table.timeout.first_seconds, table.no_game_reason = timeout, ""
+        second_result = await _run_case(table, cast(TableCase, cases[0]), seed, first=False)
+        if second_result.outcome is not results[0].outcome:
+            results[0] = second_result
+            on_result(second_result)
     async with asyncio.TaskGroup() as group:
         for _ in range(MAX_CONCURRENT_CASES):
             group.create_task(work())
@@ -106,29 +107,29 @@ async def check_server(
 
 
 async def _run_case(table: TableUnderTest, case: TableCase, seed: int, *, first: bool) -> Result:
-    """Play a case. Raises ConnectionError if nobody answers to the `first` one; later on it is a fault."""
+    """Run a case. Raises ConnectionError if the table is unreachable in the `first` case; later it is a failure."""
     clock = asyncio.get_running_loop().time
-    begun = clock()
-    scene = TableContext(table, Random(f"{seed} {case.id}"), holds_lobby=case.needs_whole_lobby)  # noqa: S311 -- luck that can be had again
+    started_at = clock()
+    context = TableContext(table, Random(f"{seed} {case.id}"), holds_lobby=case.needs_whole_lobby)  # noqa: S311 -- reproducible
     error: Exception | None = None
     try:
         async with table.lobby if case.needs_whole_lobby else nullcontext():
-            begun = clock()
+            started_at = clock()
             try:
-                await case.play(scene)
+                await case.play(context)
             finally:
-                await close_context(scene)
-    except (Failed, ImplementationChoice, Unimplemented, NonStrict, NotReached) as found:
-        error = found
-    except ConnectionError as gone:
+                await close_context(context)
+    except (Failed, ImplementationChoice, Unimplemented, NonStrict, NotReached) as outcome:
+        error = outcome
+    except ConnectionError as lost:
         if first:
             raise
-        error = Failed(case.clause, str(gone), "a table that still takes connections")
-    dialogue: Sequence[DialogueLine] = scene.dialogue
+        error = Failed(case.clause, str(lost), "a table that still takes connections")
+    dialogue: Sequence[DialogueLine] = context.dialogue
     if isinstance(error, Failed) and not error.cause and not case.failure_is_choice and table.shrink_seconds_left > 0:
         started = clock()
-        error, dialogue = await shrink(scene, error, min(MAX_SHRINK_SECONDS, table.shrink_seconds_left))
+        error, dialogue = await shrink(context, error, min(MAX_SHRINK_SECONDS, table.shrink_seconds_left))
         table.shrink_seconds_left -= clock() - started
     return case_result(
-        case, error, dialogue, clock() - begun, strict=table.strict, failure_is_choice=case.failure_is_choice
+        case, error, dialogue, clock() - started_at, strict=table.strict, failure_is_choice=case.failure_is_choice
     )

@@ -1,4 +1,4 @@
-"""A table under test: how many it plays with, who waits there for a game, and games that begin."""
+"""The context of a table case: what is known of the table, waiting players, and games that begin."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,27 +18,27 @@ from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
 from croupier.rooms.oldmaid.wire import Dialect, Join, Reply
 
 JOIN_WAIT_SECONDS: Final = 0.1
-"""As long as nobody knows how many the table plays with, it has so many seconds to start a game behind every join."""
+"""While the table size is unknown, the table has this time to start a game after each join."""
 
 JOIN_GAP_SECONDS: Final = 0.002
-"""So many seconds lie between two joins, so that nobody can mistake their order."""
+"""The pause between two joins, so that their order is certain."""
 
 MAX_TOTAL_SHRINK_SECONDS: Final = 8.0
-"""So many seconds games are played again, all in all, to show what is wrong in fewer words."""
+"""The total time for shrinking dialogues."""
 
 MAX_START_ATTEMPTS: Final = 3
-"""So often it is tried to begin a game in which nobody but us plays."""
+"""Attempts to start a game without players of others."""
 
 
 class TableUnderTest:
-    """What is known of the table under test. `players` is how many have to join, None while nobody knows.
+    """What is known of the table under test. `table_size` is None until a game has started.
 
-    `crowd` is how many have once joined as fast as they could: a game of fewer than that may have begun early because
-    its players came too slowly, for a table need not wait for more than two (oldmaid-3.11).
+    `largest_group` is the largest number of players that have joined as fast as possible: a smaller game may have begun
+    early, since a table need not wait for more than two players (oldmaid-3.11).
 
-    `barren` tells why no game can be begun there, once it is so. Who holds the `lobby` is alone in waiting for a game.
-    What the table says is read by the `spelling`, if there is one. `spare` is the time in seconds that is left to make
-    dialogues shorter.
+    `no_game_reason` says why no game can begin, "" if one can. A case holds `lobby` to be the only one with waiting
+    players. The table's messages are read by `detected_dialect` if there is one. `shrink_seconds_left` is the time left
+    for shrinking dialogues.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class TableUnderTest:
         self.lobby = asyncio.Lock()
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection. Raises ConnectionError."""
+        """Connect to the table. Raises ConnectionError."""
         try:
             async with asyncio.timeout(self.timeout.max_seconds):
                 return await asyncio.open_connection(*self.address)
@@ -71,13 +71,13 @@ class TableUnderTest:
 
 
 class TableContext:
-    """One case at the table: its guests, their games, all that was said, and the luck with which they pick.
+    """The context of one case: its players, their games, the dialogue, and its random generator.
 
-    `dialogue` grows with what is said. Nicks are made fresh, so that no case meets another one's.
+    Nicks are unique, so that cases do not interfere.
     """
 
     def __init__(self, table: TableUnderTest, random: Random, *, holds_lobby: bool) -> None:
-        """`alone`: the case holds the lobby from its beginning to its end."""
+        """`holds_lobby`: the case holds the lobby for its whole duration."""
         self.table = table
         self.random = random
         self.dialogue: list[DialogueLine] = []
@@ -89,45 +89,45 @@ class TableContext:
 
     @property
     def table_size(self) -> int:
-        """How many the table plays with."""
+        """The number of players of a game, as far as known."""
         return self.table.table_size or MIN_PLAYERS
 
     def new_nick(self) -> str:
-        """A fresh nick."""
+        """Return a unique nick."""
         self._nick_count += 1
         return f"p{self._nick_count}-{self._salt}"
 
     async def connect_player(self, nick: str | None = None) -> ScriptedPlayer:
-        """Somebody who has come to the table, and has not joined."""
-        tables = self.table
-        ends = await tables.connect()
-        guest = ScriptedPlayer(
+        """Connect a player who has not joined."""
+        table = self.table
+        ends = await table.connect()
+        player = ScriptedPlayer(
             nick or self.new_nick(),
             ends,
             self.dialogue,
-            tables.timeout,
-            tables.dialect,
-            detected_dialect=tables.detected_dialect,
+            table.timeout,
+            table.dialect,
+            detected_dialect=table.detected_dialect,
         )
-        self.scripted_players.append(guest)
-        return guest
+        self.scripted_players.append(player)
+        return player
 
     async def join_player(self, nick: str | None = None) -> ScriptedPlayer:
-        """Somebody who has joined, and waits."""
-        guest = await self.connect_player(nick)
-        await guest.send(Join(guest.nick))
+        """Connect a player and join."""
+        player = await self.connect_player(nick)
+        await player.send(Join(player.nick))
         await asyncio.sleep(JOIN_GAP_SECONDS)
-        return guest
+        return player
 
     async def close(self) -> None:
-        """Everybody hangs up."""
+        """Disconnect all players."""
         if self.scripted_players:
-            await asyncio.gather(*(guest.wait_closed() for guest in self.scripted_players))
+            await asyncio.gather(*(player.wait_closed() for player in self.scripted_players))
 
     # Games.
 
     async def start_game(self, min_players: int = MIN_PLAYERS) -> DrivenGame:
-        """A game of as many as the table plays with, all of them ours. Raises Unseen where these are too few."""
+        """Start a game in which all players are ours. Raises NotReached if it has fewer than `min_players`."""
         async with nullcontext() if self._holds_lobby else self.table.lobby:
             return await self._start_game(min_players)
 
@@ -136,107 +136,111 @@ class TableContext:
             raise NotReached(f"no game begins: {self.table.no_game_reason}")
         try:
             for _ in range(MAX_START_ATTEMPTS):
-                sitting = await self._try_start_game(
+                driven_game = await self._try_start_game(
                     group_size=0 if min_players <= max(self.table_size, self.table.largest_group) else min_players
                 )
-                if sitting is not None and len(sitting.players) >= min_players:
-                    return sitting
-                if sitting is not None and self.table.largest_group >= min_players:
-                    raise NotReached(f"it takes {min_players} players, and the table plays with {len(sitting.players)}")
-        except Failed as broken:
-            if not broken.cause:  # a dialect shows in case after case, and then it is read
-                self.table.no_game_reason = str(broken)
+                if driven_game is not None and len(driven_game.players) >= min_players:
+                    return driven_game
+                if driven_game is not None and self.table.largest_group >= min_players:
+                    raise NotReached(
+                        f"it takes {min_players} players, and the table plays with {len(driven_game.players)}"
+                    )
+        except Failed as failed:
+            if not failed.cause:  # a dialect shows in every case, and is then undone
+                self.table.no_game_reason = str(failed)
             raise
         self.table.no_game_reason = "others join as well"
         raise NotReached(f"no game begins: {self.table.no_game_reason}")
 
     async def learn_table_size(self, min_players: int = MIN_PLAYERS) -> None:
-        """Find out how many the table plays with, unless that is known. Raises Unseen where these are too few."""
+        """Learn the table size unless it is known. Raises NotReached if it is below `min_players`."""
         if self.table.table_size is None or self.table.table_size < min_players or self.table.no_game_reason:
             await self.start_game(min_players)
             self.dialogue.clear()
 
     async def start_game_with(self, waiting: Sequence[ScriptedPlayer]) -> DrivenGame:
-        """A game for those who wait, and as many more as it takes. Raises Unseen where strangers are in it."""
-        sitting = await self._try_start_game(waiting)
-        if sitting is None:
+        """Start a game with the waiting players and as many more as needed. Raises NotReached if others join."""
+        driven_game = await self._try_start_game(waiting)
+        if driven_game is None:
             raise NotReached("others join as well")
-        return sitting
+        return driven_game
 
     async def _try_start_game(
         self, waiting: Sequence[ScriptedPlayer] = (), *, group_size: int = 0
     ) -> DrivenGame | None:
-        """A game; None when somebody else is in it. With a `crowd` so many join at the same time at least."""
-        guests = [*waiting]
+        """Start a game; return None if others are in it. With a `group_size` at least this many players join."""
+        players = [*waiting]
         wanted = group_size or self.table.table_size
         self.table.largest_group = max(self.table.largest_group, group_size)
-        seconds = JOIN_WAIT_SECONDS if group_size or wanted is None else self.table.timeout.seconds
-        first: ReceivedMessage | None = None
-        while first is None and len(guests) <= MAX_PLAYERS:
-            if len(guests) >= (wanted or MIN_PLAYERS):
-                first = await guests[-1].receive(seconds)
-                if first is None and guests[-1].is_disconnected:
+        wait_seconds = JOIN_WAIT_SECONDS if group_size or wanted is None else self.table.timeout.seconds
+        first_answer: ReceivedMessage | None = None
+        while first_answer is None and len(players) <= MAX_PLAYERS:
+            if len(players) >= (wanted or MIN_PLAYERS):
+                first_answer = await players[-1].receive(wait_seconds)
+                if first_answer is None and players[-1].is_disconnected:
                     raise Failed("oldmaid-3.2", "the end of the connection", "the list of the players")
-            if first is None and len(guests) < MAX_PLAYERS:
-                guests.append(await self.join_player())
-            elif first is None:
-                first = await guests[-1].receive_answer("oldmaid-3.10", f"a game, for {len(guests)} have joined")
-        assert first is not None, "an answer, or Broken"
-        return await self.game_from_list(guests, first, guests[-1])
+            if first_answer is None and len(players) < MAX_PLAYERS:
+                players.append(await self.join_player())
+            elif first_answer is None:
+                first_answer = await players[-1].receive_answer(
+                    "oldmaid-3.10", f"a game, for {len(players)} have joined"
+                )
+        assert first_answer is not None, "receive_answer raises if there is none"
+        return await self.game_from_list(players, first_answer, players[-1])
 
     async def game_from_list(
-        self, guests: Sequence[ScriptedPlayer], received: ReceivedMessage, player: ScriptedPlayer
+        self, players: Sequence[ScriptedPlayer], received: ReceivedMessage, player: ScriptedPlayer
     ) -> DrivenGame | None:
-        """The game that has begun when one of those who wait hears this; None when somebody else is in it."""
+        """Return the game that begins with a received list, None if others are in it."""
         nicks = check_list(player, received)
         self.table.table_size = max(self.table.table_size or 0, len(nicks))
-        return await self._game_of_nicks(guests, nicks, {player: received})
+        return await self._game_of_nicks(players, nicks, {player: received})
 
     async def _game_of_nicks(
-        self, guests: Sequence[ScriptedPlayer], listed: Sequence[str], heard: dict[ScriptedPlayer, ReceivedMessage]
+        self, players: Sequence[ScriptedPlayer], listed: Sequence[str], lists: dict[ScriptedPlayer, ReceivedMessage]
     ) -> DrivenGame | None:
-        """A game of these nicks: all its players have their lists. None when somebody else is in it."""
-        named = {guest.nick: guest for guest in guests}
-        ghosts = [
-            guest.nick
-            for guest in self.scripted_players
-            if guest.is_disconnected and guest.referee is None and guest not in guests
+        """Return a game of these nicks, after receiving all lists; None if others are in it."""
+        named = {player.nick: player for player in players}
+        departed = [
+            player.nick
+            for player in self.scripted_players
+            if player.is_disconnected and player.referee is None and player not in players
         ]
-        for ghost in {*ghosts} & {*listed} - named.keys():
-            raise Failed("oldmaid-3.12", f"{ghost!r} in the list, who has left before the start", "those who are there")
-        for guest in guests:
-            if guest.nick not in listed:
-                guest.disconnect()
+        for nick in {*departed} & {*listed} - named.keys():
+            raise Failed("oldmaid-3.12", f"{nick!r} in the list, who has left before the start", "those who are there")
+        for player in players:
+            if player.nick not in listed:
+                player.disconnect()
         if not set(listed) <= named.keys():
-            for guest in guests:
-                guest.disconnect()
+            for player in players:
+                player.disconnect()
             await asyncio.sleep(QUIET_SECONDS)
             return None
         order = [named[nick] for nick in listed]
         referee = Referee(strict=self.table.strict)
-        for guest in order:
-            if guest not in heard:
-                heard[guest] = await guest.receive_answer(
+        for player in order:
+            if player not in lists:
+                lists[player] = await player.receive_answer(
                     "oldmaid-3.2", "the list of the players, as the others have it"
                 )
-            check_list(guest, heard[guest])
-        for guest in order:
-            guest.referee = referee
-            guest.report_list(Join(guest.nick), heard[guest])
-        self.games.append(DrivenGame(order, referee, self.random, heard[order[0]]))
+            check_list(player, lists[player])
+        for player in order:
+            player.referee = referee
+            player.report_list(Join(player.nick), lists[player])
+        self.games.append(DrivenGame(order, referee, self.random, lists[order[0]]))
         return self.games[-1]
 
 
 def check_list(player: ScriptedPlayer, received: ReceivedMessage) -> Sequence[str]:
-    """The nicks that the table lists. Raises Broken on what is no list, or none of 2 to 8 players."""
+    """Return the listed nicks. Raises Failed if it is not a list of 2 to 8 players."""
     player.judge_answer(Join(player.nick), received)
     if received.is_error:
         raise Failed(
             "oldmaid-3.1", received.text, f"the list of the players, for {player.nick!r} may play", got=received.data
         )
     message = received.message
-    assert isinstance(message, Reply), "the form is right"
-    assert message.players is not None, "the form is right"
+    assert isinstance(message, Reply), "judge_answer has checked the form"
+    assert message.players is not None, "judge_answer has checked the form"
     nicks = [nick for _, nick in message.players]
     if not MIN_PLAYERS <= len(nicks) <= MAX_PLAYERS:
         raise Failed("oldmaid-3.10", f"a game of {len(nicks)}", "2 to 8 players", got=received.data)
@@ -250,7 +254,7 @@ def check_list(player: ScriptedPlayer, received: ReceivedMessage) -> Sequence[st
 
 
 async def close_context(context: TableContext) -> None:
-    """Everybody hangs up, and the table has a moment to notice it."""
+    """Disconnect all players and give the table time to notice."""
     with suppress(OSError):
         await context.close()
     await asyncio.sleep(JOIN_GAP_SECONDS)

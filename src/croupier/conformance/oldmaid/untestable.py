@@ -18,11 +18,14 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "oldmaid-9.14": "nobody but its owner can interrupt a table, and open it again",
     "oldmaid-9.15": "nobody but its owner can take a table's disk away",
 }
-"""Why no conversation with a stranger shows them."""
+"""Reasons by clause, for clauses that no conversation with a program under test can show."""
 
 
 def untested_clauses(cases: Collection[Case], other: str) -> Mapping[str, str]:
-    """What these cases of one role do not test; the cases for the `other` one do, unless nobody can."""
+    """Return the clauses that the cases of one role do not test, each with the reason.
+
+    A clause without a reason of its own binds the `other` role.
+    """
     tested = {case.clause for case in cases}
     reason = f"it binds the {other}, and is tested in that role"
     return {name: UNTESTABLE.get(name, reason) for name in clauses("oldmaid") if name not in tested}

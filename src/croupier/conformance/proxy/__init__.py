@@ -1,1 +1,1 @@
-"""What is overheard between clients and a house that is no private table: hold'em over HTTP, and Old Maid."""
+"""Follows proxied conversations of hold'em (HTTP) and Old Maid, and judges both ends."""

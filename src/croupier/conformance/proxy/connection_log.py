@@ -1,4 +1,4 @@
-"""What is written down of a connection while it is overheard: what was said on it, and who has broken what."""
+"""The log of one proxied connection: its lines, faults and tolerated deviations."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
@@ -11,9 +11,9 @@ from croupier.core.session import Peer
 
 
 class ConnectionLog:
-    """The part that every `Dialogue` over a relay has alike (see `croupier.conformance.tap.connection`).
+    """The part that all conversations over a proxy share (see `croupier.conformance.tap.connection`).
 
-    A room says what it makes of bytes, of an end and of silence, and writes it down by `say`, `blame` and `depart`.
+    A room handles bytes, disconnects and timeouts, and records them by `add_line`, `add_fault` and `add_tolerated`.
     """
 
     def __init__(self, *, strict: bool = False) -> None:
@@ -30,28 +30,28 @@ class ConnectionLog:
         return self._tolerated[side]
 
     def forget(self) -> None:
-        """Let go of the lines and faults that there are; they stay counted."""
+        """Discard the lines and faults; they stay counted."""
         self.lines.clear()
         self.faults.clear()
 
     def add_line(self, side: Peer, message: Any, now: float) -> None:
-        """One end has said something; its bytes are what is shown of it."""
-        words = f"? {message.found}" if isinstance(message, Violation) else f"{message}"
-        self.lines.append(DialogueLine(side, words.encode("latin-1", "replace"), message, now))
+        """Add a message of one end; the dialogue shows its bytes."""
+        text = f"? {message.found}" if isinstance(message, Violation) else f"{message}"
+        self.lines.append(DialogueLine(side, text.encode("latin-1", "replace"), message, now))
         self.line_count += 1
 
     def add_fault(self, side: Peer, violation: Violation) -> None:
-        """What was said last shows that an end is wrong."""
+        """Add a fault of one end, shown by the last line."""
         self.faults.append(Fault(Verdict(side, violation), self.line_count))
         self.violation_counts[side, violation.clause] += 1
 
     def add_tolerated(self, side: Peer, violation: Violation) -> None:
-        """What was said last needs a tolerance; where there are none, it is wrong."""
+        """Add a tolerated deviation shown by the last line; a fault if strict."""
         if self._strict:
             self.add_fault(side, violation)
         else:
             self._tolerated[side].add(violation.clause)
 
     def faults_since(self, before: int) -> Sequence[Fault]:
-        """The faults behind the first so many."""
+        """Return the faults after the first `before` ones."""
         return self.faults[before:]

@@ -1,4 +1,4 @@
-"""What a request of hold'em and its answer show of both ends: what is wrong with either, and what a table is told."""
+"""Judges pairs of hold'em requests and responses, and updates the followed tables."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -31,24 +31,24 @@ from croupier.rooms.holdem.wire import (
 )
 
 type SideViolation = tuple[Peer, Violation]
-"""Who is wrong, and with what."""
+"""The side at fault, and its violation."""
 
 type ReportTolerated = Callable[[Peer, Violation], None]
-"""What is told of everything that is tolerated."""
+"""Called with each tolerated violation."""
 
 RACE_CLAUSES: Final = frozenset({"holdem-3.7", "holdem-4.13", "holdem-4.14", "holdem-7.4", "holdem-8.4", "holdem-8.5"})
-"""With these a client is refused that has seen what was so a moment ago: it need not be wrong."""
+"""Clauses by which a client may be refused because its last view is outdated."""
 
 SUCCESS_STATUSES: Final = {"readme": {Join: (201, 202), Open: (201,), Act: (201,), Leave: (200,)}}
 SUCCESS_STATUSES["hspe-go"] = {**SUCCESS_STATUSES["readme"], Join: (202,), Open: (201, 202)}
-"""With which statuses what is asked is done."""
+"""The statuses of success by dialect and request."""
 
 SUCCESS_CLAUSES: Final = {Open: "holdem-3.3", Join: "holdem-3.5", Act: "holdem-4.1", Leave: "holdem-3.10"}
-"""The clause that has the status of what is done."""
+"""The clause that defines the status of success."""
 
 
 class PendingRequest:
-    """A request that is on its way, to a `table` if it is about one."""
+    """A request without a response yet; `table` is the table it is about, if any."""
 
     def __init__(
         self,
@@ -62,22 +62,23 @@ class PendingRequest:
         self.table = table
         self._is_change = isinstance(request, Open | Join | Act | Leave)
         self._traffics = [room_traffic, *([] if table is None else [table.traffic])]
-        self._tickets = [way.begin(is_change=self._is_change) for way in self._traffics]
+        self._tickets = [traffic.begin(is_change=self._is_change) for traffic in self._traffics]
         self._is_open = True
         if table is not None and isinstance(request, Act):
             table.has_no_acts = False
 
     def close(self) -> bool:
-        """It is answered, or will not be any more: whether nothing else was asked meanwhile that matters to it."""
-        assert self._is_open, "a request is answered once"
+        """Close the request; return whether no other request overlapped that matters to it."""
+        assert self._is_open, "a request is closed once"
         self._is_open = False
-        sure = [
-            way.finish(seen, is_change=self._is_change) for way, seen in zip(self._traffics, self._tickets, strict=True)
+        is_certain = [
+            traffic.finish(ticket, is_change=self._is_change)
+            for traffic, ticket in zip(self._traffics, self._tickets, strict=True)
         ]
-        return sure[-1]
+        return is_certain[-1]
 
     def abandon(self) -> None:
-        """Nobody knows whether it was heard."""
+        """Close the request without a response: whether it was executed is unknown."""
         if self._is_open:
             self.close()
             if self.table is not None and self._is_change:
@@ -85,43 +86,45 @@ class PendingRequest:
 
 
 class ExchangeChecker:
-    """The requests and answers of all connections to one house, which speaks a dialect."""
+    """The requests and responses of all connections to one house."""
 
     def __init__(self, dialect: Dialect = "readme") -> None:
         self.dialect = dialect
         self.tables = FollowedTables()
-        self._start: datetime | None = None  # what the time of the house was when ours was 0
+        self._start: datetime | None = None  # the server time at our time 0
 
     def on_request(self, observed: ObservedRequest) -> PendingRequest:
-        """A request is passed on."""
-        steps = observed.path_segments
+        """Record a forwarded request."""
+        segments = observed.path_segments
         request: HoldemRequest | RequestRefused | None = None
-        if observed.method in {"POST", "DELETE"} and steps != ["users"]:
+        if observed.method in {"POST", "DELETE"} and segments != ["users"]:
             request = parse_request(
                 observed.method, observed.path.partition("?")[0], observed.user, observed.body, self.dialect
             )
-        at_table = steps[0] == "games" and len(steps) > 1 and not isinstance(request, Open)
-        table = self.tables.table(steps[1]) if at_table else None
+        at_table = segments[0] == "games" and len(segments) > 1 and not isinstance(request, Open)
+        table = self.tables.table(segments[1]) if at_table else None
         return PendingRequest(observed, request, table, self.tables.traffic)
 
     def on_response(
         self, pending: PendingRequest, response: ObservedResponse, report_tolerated: ReportTolerated
     ) -> Iterator[SideViolation]:
-        """It is answered: what is wrong, and with whom. Tolerances are told to `depart`."""
-        sure = pending.close()
-        asked, status = pending.observed, response.status
+        """Judge a response and its request; yield violations. Tolerated ones go to `report_tolerated`."""
+        is_certain = pending.close()
+        observed, status = pending.observed, response.status
         yield from self._check_request(pending, response, report_tolerated)
         if status >= 500 and status != 503:
             yield HOUSE, Violation("holdem-8.2", f"the status {status}", "an answer")
         match pending.request:
             case Act() as act if pending.table is not None:
-                yield from self._check_act(pending.table, act, asked, response, report_tolerated, sure=sure)
+                yield from self._check_act(
+                    pending.table, act, observed, response, report_tolerated, is_certain=is_certain
+                )
             case Join() | Leave() | Open() as request if 200 <= status < 300:
-                yield from self._check_join_or_leave(pending.table, request, response, sure=sure)
-            case None if asked.method == "POST" and asked.path_segments == ["users"] and 200 <= status < 300:
-                yield from self._check_registration(asked, response, report_tolerated)
-            case None if asked.method == "GET" and status == 200:
-                yield from self._check_view(pending, response, report_tolerated, sure=sure)
+                yield from self._check_join_or_leave(pending.table, request, response, is_certain=is_certain)
+            case None if observed.method == "POST" and observed.path_segments == ["users"] and 200 <= status < 300:
+                yield from self._check_registration(observed, response, report_tolerated)
+            case None if observed.method == "GET" and status == 200:
+                yield from self._check_view(pending, response, report_tolerated, is_certain=is_certain)
         if isinstance(pending.request, Open | Join | Act | Leave) and 200 <= status < 300:
             good = SUCCESS_STATUSES[self.dialect][type(pending.request)]
             if status not in good:
@@ -130,23 +133,24 @@ class ExchangeChecker:
     def on_stream_part(
         self, pending: PendingRequest, part: StreamPart, report_tolerated: ReportTolerated
     ) -> Iterator[SideViolation]:
-        """A part of a stream shows a table as it was a moment ago."""
-        shown = parse_game(part.body, self.dialect)
-        yield from _report_schema_errors(shown.errors, report_tolerated)
-        if shown.games and pending.table is not None:
+        """Judge a part of an event stream, which shows an earlier state of a table."""
+        parsed = parse_game(part.body, self.dialect)
+        yield from _report_schema_errors(parsed.errors, report_tolerated)
+        if parsed.games and pending.table is not None:
             viewer = self._viewer_of(pending.observed.user)
-            game = shown.games[0]
-            pending.table.on_view(game, viewer, part.at, part.at, self._seconds_left(game, part.at), sure=False)
+            game = parsed.games[0]
+            pending.table.on_view(game, viewer, part.at, part.at, self._seconds_left(game, part.at), is_certain=False)
 
-    # What is wrong with a client.
+    # Clients.
 
     def _check_request(
         self, pending: PendingRequest, response: ObservedResponse, report_tolerated: ReportTolerated
     ) -> Iterator[SideViolation]:
-        request, asked = pending.request, pending.observed
-        if isinstance(request, Act) and response.status < 300 and not _is_usual_act(asked.body):
+        request, observed = pending.request, pending.observed
+        if isinstance(request, Act) and response.status < 300 and not _is_usual_act(observed.body):
             report_tolerated(
-                CLIENT, Violation("holdem-4.2", repr(asked.body[:80]), "the keys action and betAmount, and no others")
+                CLIENT,
+                Violation("holdem-4.2", repr(observed.body[:80]), "the keys action and betAmount, and no others"),
             )
         if not 400 <= response.status < 500:
             return
@@ -154,20 +158,20 @@ class ExchangeChecker:
             clause = request.clause
         elif match := CLAUSE_PATTERN.match(response.body[:100].decode(errors="replace")):
             clause = match[0]
-        elif request is not None and asked.user in {NOBODY, "?"}:
+        elif request is not None and observed.user in {NOBODY, "?"}:
             clause = "holdem-2.7"
         else:
             return
         if clause in EXCUSABLE_CLAUSES or clause in RACE_CLAUSES:
             return
-        found = f"{asked.method} {asked.path[:80]}, which is {response.status}"
+        found = f"{observed.method} {observed.path[:80]}, which is {response.status}"
         violation = Violation(clause, found, EXPECTED_REQUESTS.get(clause, "a request that is not refused"))
         if clause not in EXPECTED_REQUESTS or (clause != "holdem-8.6" and default_outcome(clause) is not Outcome.FAIL):
             report_tolerated(CLIENT, violation)
         else:
             yield CLIENT, violation
 
-    # What is wrong with a house, and what it tells of its tables.
+    # Houses.
 
     def _check_act(
         self,
@@ -177,26 +181,26 @@ class ExchangeChecker:
         response: ObservedResponse,
         report_tolerated: ReportTolerated,
         *,
-        sure: bool,
+        is_certain: bool,
     ) -> Iterator[SideViolation]:
-        done = response.status < 300
-        if done and (clause := table.invalid_bet_clause(act) if sure else ""):
+        is_done = response.status < 300
+        if is_done and (clause := table.invalid_bet_clause(act) if is_certain else ""):
             yield CLIENT, Violation(clause, f"a bet of {act.amount}", "a valid bet")
-        elif done and (reason := response.headers.get("x-fold-reason", "")):
+        elif is_done and (reason := response.headers.get("x-fold-reason", "")):
             yield CLIENT, Violation("holdem-4.7", reason[:200], "a valid bet")
         if response.status in {401, 429} or response.status >= 500 or act.player != self.tables.guid_of(act.user):
-            if done:
+            if is_done:
                 table.stop_following()
             return
-        for violation in table.on_act(act, response.status, observed.at, response.at, sure=sure):
+        for violation in table.on_act(act, response.status, observed.at, response.at, is_certain=is_certain):
             yield from _report_violation(violation, report_tolerated)
 
     def _check_join_or_leave(
-        self, table: FollowedTable | None, request: Open | Join | Leave, response: ObservedResponse, *, sure: bool
+        self, table: FollowedTable | None, request: Open | Join | Leave, response: ObservedResponse, *, is_certain: bool
     ) -> Iterator[SideViolation]:
         if isinstance(request, Leave):
             if table is not None:
-                table.on_leave(request.player, response.at, sure=sure)
+                table.on_leave(request.player, response.at, is_certain=is_certain)
             return
         player = self.tables.guid_of(request.user)
         if self.dialect == "readme":
@@ -209,13 +213,13 @@ class ExchangeChecker:
         if isinstance(request, Open):
             game = response.headers.get("location", "").rstrip("/").rpartition("/")[2]
             table = self.tables.add_open_table(game) if game else None
-            sure = True
+            is_certain = True
         if table is None:
             return
         if player is None or (self.dialect == "readme" and response.status == 202):
             table.stop_following()
         else:
-            table.on_join(player, response.at, sure=sure)
+            table.on_join(player, response.at, is_certain=is_certain)
 
     def _check_registration(
         self, observed: ObservedRequest, response: ObservedResponse, report_tolerated: ReportTolerated
@@ -232,55 +236,66 @@ class ExchangeChecker:
         self.tables.set_guid(observed.user, found)
 
     def _check_view(
-        self, pending: PendingRequest, response: ObservedResponse, report_tolerated: ReportTolerated, *, sure: bool
+        self,
+        pending: PendingRequest,
+        response: ObservedResponse,
+        report_tolerated: ReportTolerated,
+        *,
+        is_certain: bool,
     ) -> Iterator[SideViolation]:
-        steps = pending.observed.path_segments
-        if steps not in (["games"], ["games", *steps[1:2]]):
+        segments = pending.observed.path_segments
+        if segments not in (["games"], ["games", *segments[1:2]]):
             return
-        shown = (parse_games if steps == ["games"] else parse_game)(response.body, self.dialect)
-        yield from _report_schema_errors(shown.errors, report_tolerated)
+        parsed = (parse_games if segments == ["games"] else parse_game)(response.body, self.dialect)
+        yield from _report_schema_errors(parsed.errors, report_tolerated)
         if "date" in response.headers:
             self._start = server_time(ReceivedResponse(response.status, response.headers, b"")) - timedelta(
                 seconds=response.at
             )
         viewer = self._viewer_of(pending.observed.user)
-        for game in shown.games:
+        for game in parsed.games:
             table = pending.table or self.tables.table(game.game_id)
             left = self._seconds_left(game, response.at)
-            for violation in table.on_view(game, viewer, pending.observed.at, response.at, left, sure=sure):
+            for violation in table.on_view(game, viewer, pending.observed.at, response.at, left, is_certain=is_certain):
                 yield from _report_violation(violation, report_tolerated)
 
     def _seconds_left(self, game: Game, now: float) -> float | None:
-        """How many seconds are left of a turn, by the time of the house; None where that is not known."""
+        """Return the seconds left of a turn by the server's clock, None if unknown."""
         return None if self._start is None else seconds_left(game.turn.expiry, self._start + timedelta(seconds=now))
 
     def _viewer_of(self, user: str) -> Guid | None:
         return "" if user == NOBODY else self.tables.guid_of(user)
 
 
-def summarise_games(answer: ObservedResponse | StreamPart, dialect: Dialect) -> str:
-    """What an answer shows of a table, in short; "" where it shows none."""
-    asked = answer.request
-    if asked is None or asked.method != "GET" or (isinstance(answer, ObservedResponse) and answer.status != 200):
+def summarise_games(response: ObservedResponse | StreamPart, dialect: Dialect) -> str:
+    """Return a short description of the tables in a response, "" if it shows none."""
+    observed = response.request
+    if (
+        observed is None
+        or observed.method != "GET"
+        or (isinstance(response, ObservedResponse) and response.status != 200)
+    ):
         return ""
-    steps = asked.path_segments
-    if steps == ["games"]:
-        games = parse_games(answer.body, dialect).games
+    segments = observed.path_segments
+    if segments == ["games"]:
+        games = parse_games(response.body, dialect).games
         return f" {len(games)} game{'' if len(games) == 1 else 's'}" + "".join(
             f"; {_summarise_game(game)}" for game in games[:3]
         )
-    if steps in (["games", *steps[1:2]], ["games", *steps[1:2], "events"]):
-        games = parse_game(answer.body, dialect).games
+    if segments in (["games", *segments[1:2]], ["games", *segments[1:2], "events"]):
+        games = parse_game(response.body, dialect).games
         return f" {_summarise_game(games[0])}" if games else ""
     return ""
 
 
 def _summarise_game(game: Game) -> str:
-    """A table in a line."""
+    """Describe a table in one line."""
     names = {each.player_id: each.handle or each.player_id for each in game.table}
-    told = ", ".join(f"{names[each.player_id]} {each.wealth}+{each.bet_so_far} {each.state}" for each in game.table)
+    player_list = ", ".join(
+        f"{names[each.player_id]} {each.wealth}+{each.bet_so_far} {each.state}" for each in game.table
+    )
     cards = [name for part in (game.cards.flop, game.cards.turn, game.cards.river) for name in part or ()]
-    parts = [told or "nobody sits", *([f"hole {' '.join(game.cards.hole)}"] if game.cards.hole else [])]
+    parts = [player_list or "nobody sits", *([f"hole {' '.join(game.cards.hole)}"] if game.cards.hole else [])]
     parts += [f"board {' '.join(cards)}"] if cards else []
     parts += [f"pots {'+'.join(str(pot.size) for pot in game.pots)}"] if game.pots else []
     turn = game.turn
@@ -296,18 +311,18 @@ def _is_usual_act(body: bytes) -> bool:
     return True
 
 
-def _report_schema_errors(slips: Sequence[SchemaError], report_tolerated: ReportTolerated) -> Iterator[SideViolation]:
-    """Departures in form: those that the document does not leave open are wrong."""
-    for slip in slips:
-        violation = Violation(slip.clause, slip.actual, slip.expected)
-        if (slip.outcome or default_outcome(slip.clause)) is Outcome.FAIL:
+def _report_schema_errors(errors: Sequence[SchemaError], report_tolerated: ReportTolerated) -> Iterator[SideViolation]:
+    """Yield deviations in form that the document rules out; report the others as tolerated."""
+    for error in errors:
+        violation = Violation(error.clause, error.actual, error.expected)
+        if (error.outcome or default_outcome(error.clause)) is Outcome.FAIL:
             yield HOUSE, violation
         else:
             report_tolerated(HOUSE, violation)
 
 
 def _report_violation(violation: Violation, report_tolerated: ReportTolerated) -> Iterator[SideViolation]:
-    """What a referee has found."""
+    """Yield a violation found by the referee, or report it as tolerated."""
     if default_outcome(violation.clause) is Outcome.FAIL:
         yield HOUSE, violation
     else:

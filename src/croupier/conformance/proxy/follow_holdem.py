@@ -1,4 +1,4 @@
-"""Overhears a connection between a client and a house of hold'em, and judges both."""
+"""Follows a proxied HTTP connection between a hold'em client and a house, and judges both."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -22,14 +22,14 @@ from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
 
 DELIVERY_CLAUSE: Final = "holdem-1.8"
-"""What is asked is answered, one after another."""
+"""The clause that requests are answered in order."""
 
 MAX_PENDING_REQUESTS: Final = 1000
-"""With so many requests that are not answered yet nothing is followed any more."""
+"""A connection with more unanswered requests is no longer followed."""
 
 
 class HoldemConnection(ConnectionLog):
-    """One connection; `exchanges` knows what all of them have told. `patience` is how long an answer may take, in s."""
+    """One proxied connection. `checker` is shared by all connections; an answer may take `answer_timeout` seconds."""
 
     def __init__(self, checker: ExchangeChecker, answer_timeout: float = 5.0, *, strict: bool = False) -> None:
         super().__init__(strict=strict)
@@ -45,11 +45,11 @@ class HoldemConnection(ConnectionLog):
 
     @property
     def deadline(self) -> float | None:
-        """When a silence of the house becomes a fault."""
+        """When a missing answer becomes a fault."""
         return None if self._is_over or self._client_has_ended else self._deadline
 
     def on_data(self, side: Peer, data: bytes, now: float) -> Sequence[Fault]:
-        """One end has sent these bytes."""
+        """Process bytes of one end; return the new faults."""
         before = len(self.faults)
         try:
             if side == CLIENT:
@@ -69,78 +69,78 @@ class HoldemConnection(ConnectionLog):
     def _on_request_data(self, data: bytes, now: float) -> None:
         if self._is_over:
             return
-        for asked in self._requests.feed(data, now):
-            self.add_line(CLIENT, asked, now)
-            self._answers.pending_requests.append(asked)
-            self._pending.append(self._checker.on_request(asked))
+        for request in self._requests.feed(data, now):
+            self.add_line(CLIENT, request, now)
+            self._answers.pending_requests.append(request)
+            self._pending.append(self._checker.on_request(request))
             if len(self._pending) == 1:
                 self._set_deadline(now)
 
     def _on_response_data(self, data: bytes, now: float) -> None:
         if self._is_over:
             return
-        for answer in self._answers.feed(data, now):
-            self._on_response(answer, now)
+        for response in self._answers.feed(data, now):
+            self._on_response(response, now)
         if self._deadline is not None:
             self._set_deadline(now)
 
-    def _on_response(self, answer: ObservedResponse | StreamPart, now: float) -> None:
-        told = replace(answer, body_summary=summarise_games(answer, self._checker.dialect))
-        self.add_line(HOUSE, told, now)
-        if isinstance(answer, StreamPart):
+    def _on_response(self, response: ObservedResponse | StreamPart, now: float) -> None:
+        shown = replace(response, body_summary=summarise_games(response, self._checker.dialect))
+        self.add_line(HOUSE, shown, now)
+        if isinstance(response, StreamPart):
             if self._pending:
                 first = self._pending[0]
-                self._add_violations(first.table, self._checker.on_stream_part(first, answer, self.add_tolerated))
+                self._add_violations(first.table, self._checker.on_stream_part(first, response, self.add_tolerated))
             return
         if not self._pending:
-            if answer.status != 408:  # whoever has asked for nothing may be told that he was too slow
+            if response.status != 408:  # 408 may be sent without a request
                 self.add_fault(
-                    HOUSE, Violation(DELIVERY_CLAUSE, f"{answer.status} to nothing", "answers to what is asked")
+                    HOUSE, Violation(DELIVERY_CLAUSE, f"{response.status} to nothing", "answers to what is asked")
                 )
             return
         self._answer_count += 1
         pending = self._pending.popleft()
-        self._add_violations(pending.table, self._checker.on_response(pending, answer, self.add_tolerated))
+        self._add_violations(pending.table, self._checker.on_response(pending, response, self.add_tolerated))
         self._deadline = None
         if self._pending:
             self._set_deadline(now)
 
     def _set_deadline(self, now: float) -> None:
-        """The house has so long from now on for the answer that is due."""
-        asked = self._pending[0].observed if self._pending else None
-        if asked is None:
+        """Set the deadline of the next answer."""
+        request = self._pending[0].observed if self._pending else None
+        if request is None:
             self._deadline = None
-        elif asked.wait_seconds is None:
+        elif request.wait_seconds is None:
             self._deadline = None if self._answers.has_headers else now + self._answer_timeout
         else:
-            self._deadline = now + self._answer_timeout + asked.wait_seconds
+            self._deadline = now + self._answer_timeout + request.wait_seconds
 
     def _add_violations(self, table: FollowedTable | None, found: Iterable[SideViolation]) -> None:
-        """Take in what is wrong, and count the hands that are seen to have begun."""
+        """Add violations as faults, and count the hands that have begun."""
         hands = 0 if table is None else table.hands
         for side, violation in found:
             self.add_fault(side, violation)
         self.games += 0 if table is None else table.hands - hands
 
     def on_end_of_input(self, side: Peer, now: float) -> Sequence[Fault]:
-        """One end says no more."""
+        """Process the end of input of one end."""
         if side == HOUSE:
             return self.on_disconnect(HOUSE, now)
         self._client_has_ended = True
         return ()
 
     def on_disconnect(self, side: Peer, now: float) -> Sequence[Fault]:
-        """One end is gone."""
+        """Process the disconnect of one end."""
         before = len(self.faults)
         if side == HOUSE and not self._is_over:
-            for answer in self._answers.finish(now):
-                self._on_response(answer, now)
-            # A server may end a connection on which nothing is going on, whatever has just been asked.
-            endless = bool(self._pending) and self._pending[0].observed.wait_seconds is None
+            for response in self._answers.finish(now):
+                self._on_response(response, now)
+            # A server may close an idle connection at any time, even while a request is on its way.
+            is_stream = bool(self._pending) and self._pending[0].observed.wait_seconds is None
             if (
                 self._pending
                 and not self._client_has_ended
-                and not endless
+                and not is_stream
                 and (self._answers.has_started or not self._answer_count)
             ):
                 self.add_fault(
@@ -151,7 +151,7 @@ class HoldemConnection(ConnectionLog):
         return self.faults_since(before)
 
     def on_timeout(self, now: float) -> Sequence[Fault]:
-        """The alarm has rung."""
+        """Process a timeout."""
         before = len(self.faults)
         if self._deadline is not None and self._deadline <= now:
             self._deadline = None
@@ -160,11 +160,11 @@ class HoldemConnection(ConnectionLog):
 
     @property
     def _first_request(self) -> str:
-        asked = self._pending[0].observed
-        return f"{asked.method} {asked.path}"
+        request = self._pending[0].observed
+        return f"{request.method} {request.path}"
 
     def _end(self) -> None:
-        """Nothing more is followed on this connection."""
+        """Stop following this connection."""
         self._is_over = True
         for pending in self._pending:
             pending.abandon()
@@ -172,5 +172,5 @@ class HoldemConnection(ConnectionLog):
         self._answers.pending_requests.clear()
 
     def incomplete(self, side: Peer) -> bytes:
-        """The beginning of what is no whole request, if there is one."""
+        """Return the beginning of an incomplete request."""
         return self._requests.incomplete if side == CLIENT else b""

@@ -1,6 +1,6 @@
-"""Overhears the connections of players of Old Maid to their table, and judges what they show of both ends.
+"""Follows the proxied connections between players and a table of Old Maid, and judges both ends.
 
-What the players say to each other does not pass there: nobody can tell from it who holds what, or whose turn it is.
+Messages between players do not pass the proxy, so hands and turns are unknown.
 """
 
 from collections import deque
@@ -22,14 +22,14 @@ from croupier.rooms.oldmaid.referee import TABLE, PlayerVerdict, Referee
 from croupier.rooms.oldmaid.wire import Dialect, Join, ListedPlayer, Message, Reply, Request, Standing, Wire
 
 UNOBSERVABLE_CLAUSES: Final = frozenset({"oldmaid-4.3", "oldmaid-5.7", "oldmaid-5.11", "oldmaid-7.12"})
-"""These clauses are about turns and hands, of which a table is not told."""
+"""Clauses about turns and hands, which the table does not see."""
 
 MAX_PENDING_REQUESTS: Final = 1000
-"""With so many requests that are not answered yet nothing is followed any more."""
+"""A connection with more unanswered requests is no longer followed."""
 
 
 class ObservedMessage(Struct, frozen=True):
-    """A message, or a Violation where it is none, as it was spelt."""
+    """A message or a Violation, with its bytes."""
 
     message: Message | Violation
     data: bytes
@@ -39,7 +39,7 @@ class ObservedMessage(Struct, frozen=True):
 
 
 class ObservedGame:
-    """One game whose players all come through the relay, and the referee who hears them."""
+    """A game whose players all use the proxy, and its referee."""
 
     def __init__(self, listed: tuple[ListedPlayer, ...], *, strict: bool) -> None:
         self.listed = listed
@@ -50,7 +50,7 @@ class ObservedGame:
     def on_message(
         self, sender: str, receiver: str, said: Message | Violation, *, is_certain: bool = True
     ) -> Sequence[PlayerVerdict]:
-        """Something is said. A table is not blamed where others have asked it for something at the same time."""
+        """Report a message to the referee. Uncertain order of requests is not held against the table."""
         if self.referee is None:
             return ()
         found = self.referee.on_message(sender, receiver, said)
@@ -60,21 +60,21 @@ class ObservedGame:
         return found
 
     def on_disconnect(self, nick: str) -> None:
-        """The table has no connection to somebody any more."""
+        """Report that a player's connection to the table has ended."""
         if self.traffic.pending:
-            self.referee = None  # whatever is on its way may have come before that, or behind it
+            self.referee = None  # pending requests may precede or follow the disconnect
         elif self.referee is not None:
             self.referee.on_connection_lost(TABLE, nick)
 
     def has_just_ended(self) -> bool:
-        """Whether it has ended since the last time."""
-        over = self.referee is not None and self.referee.game is not None and self.referee.game.is_over
-        before, self.is_counted = self.is_counted, self.is_counted or over
-        return over and not before
+        """Whether the game has ended since the last call."""
+        is_over = self.referee is not None and self.referee.game is not None and self.referee.game.is_over
+        before, self.is_counted = self.is_counted, self.is_counted or is_over
+        return is_over and not before
 
 
 class ObservedTable:
-    """All connections to one table, and the games that are played there."""
+    """All connections to one table, and its games."""
 
     def __init__(self, dialect: Dialect = "document", *, strict: bool = False, answer_timeout: float = 5.0) -> None:
         self.dialect = dialect
@@ -84,26 +84,28 @@ class ObservedTable:
         self._games: list[ObservedGame] = []
 
     def new_connection(self) -> "TableConnection":
-        """A new connection."""
+        """Create the log of a new connection."""
         found = TableConnection(self)
         self.connections.append(found)
         return found
 
     def on_event(self, event: TapEvent) -> None:
-        """Take in where a client has come from."""
-        link = event.connection.conversation
-        if isinstance(event, ConnectionOpened) and isinstance(link, TableConnection):
-            link.address = event.connection.address
+        """Record the address of a client."""
+        connection_log = event.connection.conversation
+        if isinstance(event, ConnectionOpened) and isinstance(connection_log, TableConnection):
+            connection_log.address = event.connection.address
 
     def address_of(self, nick: str) -> Address | None:
-        """Where a player accepts others; None where he does not come through the relay."""
-        link = next((each for each in self.connections if each.join is not None and each.join.nick == nick), None)
-        if link is None or link.join is None or link.address is None:
+        """Return the address at which a player listens, None if they do not use the proxy."""
+        connection_log = next(
+            (each for each in self.connections if each.join is not None and each.join.nick == nick), None
+        )
+        if connection_log is None or connection_log.join is None or connection_log.address is None:
             return None
-        return link.address[0], link.join.port or link.address[1]
+        return connection_log.address[0], connection_log.join.port or connection_log.address[1]
 
     def game_of(self, listed: tuple[ListedPlayer, ...]) -> ObservedGame | None:
-        """The game that begins with a list; None if not all of its players come through the relay."""
+        """Return the game that begins with a list, None if not all of its players use the proxy."""
         found = next((game for game in self._games if game.listed == listed), None)
         if found is None:
             if any(self.address_of(nick) is None for _, nick in listed):
@@ -114,18 +116,18 @@ class ObservedTable:
         return found
 
     def remove(self, connection: "TableConnection") -> None:
-        """A connection is over."""
+        """Remove a connection."""
         self.connections.remove(connection)
         self._forget_empty_games()
 
     def _forget_empty_games(self) -> None:
-        """Forget the games that nobody is in any more."""
+        """Forget games without connections."""
         playing = [each.game for each in self.connections]
         self._games = [game for game in self._games if game in playing]
 
 
 class _PendingRequest(Struct):
-    """A request that the table has not answered yet."""
+    """A request that is not answered yet."""
 
     request: Request | None
     at: float
@@ -134,14 +136,14 @@ class _PendingRequest(Struct):
 
 
 class TableConnection(ConnectionLog):
-    """One player's connection to the table. `joins` is with what he has joined, None before that."""
+    """One player's connection to the table. `join` is None until the player has joined."""
 
     def __init__(self, table: ObservedTable) -> None:
         super().__init__(strict=table.strict)
         self.address: Address | None = None
         self.join: Join | None = None
         self.game: ObservedGame | None = None
-        self._nick = ""  # with which it plays that game
+        self._nick = ""  # the nick in that game
         self._table = table
         self._readers = {
             CLIENT: Wire("table", strict=table.strict, dialect=table.dialect),
@@ -158,7 +160,7 @@ class TableConnection(ConnectionLog):
 
     @property
     def deadline(self) -> float | None:
-        """When a silence of the table becomes a fault: not while a game has not begun."""
+        """When a missing answer becomes a fault, None while a join waits for the game."""
         if self._is_over or self._client_has_ended or self._is_silence_reported or not self._pending:
             return None
         first = self._pending[0]
@@ -166,29 +168,29 @@ class TableConnection(ConnectionLog):
 
     @property
     def _expects_list(self) -> bool:
-        """Whether the list may come."""
+        """Whether the next answer may be the list of players."""
         return not self._is_over and bool(self._pending) and isinstance(self._pending[0].request, Join)
 
-    # What is said.
+    # Messages.
 
     def on_data(self, side: Peer, data: bytes, now: float) -> Sequence[Fault]:
-        """One end has sent these bytes."""
+        """Process bytes of one end; return the new faults."""
         before = len(self.faults)
-        rest = self._incomplete[side]
+        incomplete = self._incomplete[side]
         for at in range(len(data)):
             byte = data[at : at + 1]
-            if len(rest) < KEPT:
-                rest += byte
+            if len(incomplete) < KEPT:
+                incomplete += byte
             if side == HOUSE:
                 self._unsent += byte
-            # A value is ended by the bracket of the next one, which does not belong to it.
+            # The bracket that ends a value may belong to the next one.
             for message in self._readers[side].feed(byte):
-                ends = not isinstance(message, Violation) or rest[-1:] not in b"{["
-                spelt = bytes(rest if ends else rest[:-1])
-                del rest[: len(spelt)]
+                ends = not isinstance(message, Violation) or incomplete[-1:] not in b"{["
+                frame = bytes(incomplete if ends else incomplete[:-1])
+                del incomplete[: len(frame)]
                 if side == HOUSE:
                     self._forward(message)
-                self.add_line(side, ObservedMessage(message, spelt), now)
+                self.add_line(side, ObservedMessage(message, frame), now)
                 if not self._is_over:
                     (self._on_request if side == CLIENT else self._on_answer)(message, now)
         if side == HOUSE and not self._expects_list:
@@ -200,7 +202,7 @@ class TableConnection(ConnectionLog):
 
     def _on_request(self, message: Message | Violation, now: float) -> None:
         if isinstance(message, Reply | Standing):
-            return  # swallowed (oldmaid-2.11)
+            return  # ignored (oldmaid-2.11)
         pending = _PendingRequest(None if isinstance(message, Violation) else message, now)
         if self.game is not None:
             self._add_verdicts(self.game.on_message(self._nick, TABLE, message))
@@ -222,23 +224,23 @@ class TableConnection(ConnectionLog):
         pending = self._pending.popleft()
         if self._pending:
             self._pending[0].at = now
-        sure = True
+        is_certain = True
         if self.game is not None and pending.is_open:
-            # What the table was asked on this connection alone has come in this order for certain.
-            sure = self.game.traffic.finish(pending.ticket, is_change=True)
+            # The order of the requests of one connection is certain.
+            is_certain = self.game.traffic.finish(pending.ticket, is_change=True)
         match pending.request, message:
             case Join() as join, Reply("ok", players=tuple(listed)):
                 self._start_game(join, listed)
             case Join(), Reply("error") if self.game is None:
                 self.join = None
         if self.game is not None:
-            self._add_verdicts(self.game.on_message(TABLE, self._nick, message, is_certain=sure))
+            self._add_verdicts(self.game.on_message(TABLE, self._nick, message, is_certain=is_certain))
             self.games += self.game.has_just_ended()
         elif isinstance(message, Violation):
             self.add_fault(HOUSE, message)
 
     def _start_game(self, join: Join, listed: Sequence[ListedPlayer]) -> None:
-        """A game begins: what was asked meanwhile belongs to it."""
+        """Start a game; requests sent since the join belong to it."""
         self.game = self._table.game_of(tuple(listed))
         if self.game is None:
             return
@@ -250,7 +252,7 @@ class TableConnection(ConnectionLog):
             pending.ticket, pending.is_open = self.game.traffic.begin(is_change=True), True
 
     def _on_unrequested(self, message: Message | Violation) -> None:
-        """The table speaks of its own: that is an error, before the end (oldmaid-1.8)."""
+        """Judge an unrequested message: only an error before a disconnect is allowed (oldmaid-1.8)."""
         if self.game is not None:
             self._add_verdicts(self.game.on_message(TABLE, self._nick, message))
         elif not (isinstance(message, Reply) and message.result == "error"):
@@ -263,10 +265,10 @@ class TableConnection(ConnectionLog):
             elif verdict.nick == self._nick and verdict.violation.clause not in UNOBSERVABLE_CLAUSES:
                 self.add_fault(CLIENT, verdict.violation)
 
-    # The end, and silence.
+    # Disconnects and timeouts.
 
     def on_end_of_input(self, side: Peer, now: float) -> Sequence[Fault]:
-        """One end says no more."""
+        """Process the end of input of one end."""
         if side == CLIENT:
             self._client_has_ended = True
             self._lose_player()
@@ -274,7 +276,7 @@ class TableConnection(ConnectionLog):
         return self.on_disconnect(HOUSE, now)
 
     def on_disconnect(self, side: Peer, now: float) -> Sequence[Fault]:  # noqa: ARG002 -- as every dialogue
-        """One end is gone."""
+        """Process the disconnect of one end."""
         before = len(self.faults)
         if side == HOUSE and not (self._is_over or self._client_has_ended or self._may_close) and self._pending:
             first = self._pending[0].request
@@ -287,28 +289,28 @@ class TableConnection(ConnectionLog):
         return self.faults_since(before)
 
     def _lose_player(self) -> None:
-        """The table has lost the player; whatever it still says to him is nobody's fault."""
+        """Handle the loss of a player; later messages to them are not judged."""
         if self.game is not None and not self._is_over:
             self._close_pending()
             self.game.on_disconnect(self._nick)
             self._is_over = True
 
     def _close_pending(self) -> None:
-        """What is not answered yet will not be."""
+        """Discard unanswered requests."""
         for pending in self._pending:
             if self.game is not None and pending.is_open:
                 self.game.traffic.finish(pending.ticket, is_change=True)
         self._pending.clear()
 
     def _end(self) -> None:
-        """Nothing more is followed on this connection."""
+        """Stop following this connection."""
         self._close_pending()
         self._is_over = True
         if self in self._table.connections:
             self._table.remove(self)
 
     def on_timeout(self, now: float) -> Sequence[Fault]:
-        """The alarm has rung."""
+        """Process a timeout."""
         before = len(self.faults)
         if self.deadline is not None and self.deadline <= now:
             self._is_silence_reported = True
@@ -316,22 +318,22 @@ class TableConnection(ConnectionLog):
         return self.faults_since(before)
 
     def incomplete(self, side: Peer) -> bytes:
-        """What one end has sent behind its last message."""
+        """Return the bytes of an incomplete message."""
         return bytes(self._incomplete[side]).strip()
 
-    # The list.
+    # The list of players.
 
     def take_forwarded(self) -> bytes:
-        """What is to be passed on of what the table has said since the last time.
+        """Return the bytes of the table to be forwarded.
 
-        In its list everybody is where he is really to be found: the table knows the relay instead. While one is
-        expected, nothing is passed on but whole messages.
+        In the list of players, addresses of the proxy are replaced by those of the players. While a list may come, only
+        whole messages are forwarded.
         """
-        passed, self._forwarded = bytes(self._forwarded), bytearray()
-        return passed
+        forwarded, self._forwarded = bytes(self._forwarded), bytearray()
+        return forwarded
 
     def _forward(self, message: Message | Violation) -> None:
-        """A whole message of the table leaves."""
+        """Forward a whole message."""
         data = bytes(self._unsent)
         self._unsent.clear()
         if isinstance(message, Reply) and message.players is not None:
@@ -340,18 +342,18 @@ class TableConnection(ConnectionLog):
 
 
 def _rewrite_list(data: bytes, table: ObservedTable) -> bytes:
-    """A list with the addresses of those who come through the relay."""
-    told: dict[str, Any] = decode(data)
-    players = told["players"]
+    """Return a list with the addresses of the players who use the proxy."""
+    message: dict[str, Any] = decode(data)
+    players = message["players"]
     changed = False
-    for place, nick in players.values() if isinstance(players, dict) else players:
+    for listed_address, nick in players.values() if isinstance(players, dict) else players:
         if address := table.address_of(nick):
-            place[:] = address
+            listed_address[:] = address
             changed = True
-    return encode(told) if changed else data
+    return encode(message) if changed else data
 
 
 def rewrite_addresses(connection: TappedConnection, data: bytes) -> bytes:
-    """What a player is told instead of what his table says."""
-    link = connection.conversation
-    return link.take_forwarded() if isinstance(link, TableConnection) else data
+    """Return the bytes to forward to a player in place of `data`."""
+    connection_log = connection.conversation
+    return connection_log.take_forwarded() if isinstance(connection_log, TableConnection) else data

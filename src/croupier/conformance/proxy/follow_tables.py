@@ -1,8 +1,8 @@
-"""Follows tables of hold'em from what passes a relay: as far as it is certain what a house was asked, and when.
+"""Follows hold'em tables through the traffic of a proxy, as far as the order of requests is certain.
 
-A table is followed from when it was seen empty, as long as all who play there come through the relay. Where requests
-overlap, or a turn may have ended by itself, or a stream shows what was so a moment ago, nobody knows what the house has
-done first: what fits is believed as soon as it does, and what does not is nobody's fault.
+A table is followed from the time it is seen empty, as long as all its players use the proxy. Where requests overlap, a
+turn may have timed out, or a stream shows an earlier state, the order of execution is unknown: what fits the referee's
+state is applied as soon as it does, and what does not is not held against anyone.
 """
 
 from collections import deque
@@ -17,24 +17,24 @@ from croupier.rooms.holdem.referee import Referee, invalid_bet_clause
 from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid
 
 MIN_TURN_SECONDS: Final = 1.0
-"""So many seconds a turn lasts for certain, and as much before its end it may be over."""
+"""The shortest turn, and the uncertainty about its end."""
 
 MAX_TABLES: Final = 10_000
-"""So many tables, and as many users, are known at most."""
+"""The maximum number of tables, and of users, that are remembered."""
 
 
 MAX_DEFERRED: Final = 16
-"""So many things at most wait for others by which they fit."""
+"""The maximum number of deferred updates per table."""
 
 NOT_YET_KNOWN: Final = (Violation("holdem-6.1", "something that is about what nobody knows yet", "what is known"),)
-"""Why something waits: in its hand nobody has looked, or somebody plays who has not come yet."""
+"""The reason to defer an update: the hand has not been read yet, or a player has not joined yet."""
 
 type RefereeUpdate = Callable[[Referee], tuple[Referee, Sequence[Violation]]]
-"""Something that a referee is told: who follows the table from then on, and what is wrong with it."""
+"""An update of a referee: returns the referee that follows the table afterwards, and the violations."""
 
 
 class TurnClock:
-    """What is known of the time at a table, in s: `since` when it is somebody's turn, for how long at least."""
+    """The time of the current turn in seconds: when it began, and its shortest duration."""
 
     def __init__(self) -> None:
         self._since = 0.0
@@ -42,21 +42,21 @@ class TurnClock:
         self._turn_seconds = MIN_TURN_SECONDS
 
     def may_be_over(self, now: float) -> bool:
-        """Whether the turn may have ended by itself."""
+        """Whether the turn may have timed out."""
         return now - self._since >= self._min_seconds
 
     def start(self, now: float) -> None:
-        """Something was done by which a turn begins."""
+        """Start a turn."""
         self._since, self._min_seconds = now, self._turn_seconds
 
     def update(self, now: float, left: float | None) -> None:
-        """So many seconds are left of the turn; None: it does not say so."""
+        """Update the seconds left of the turn, None if unknown."""
         self._since, self._min_seconds = now, MIN_TURN_SECONDS if left is None else max(0.0, left - MIN_TURN_SECONDS)
         self._turn_seconds = max(self._turn_seconds, self._min_seconds)
 
 
 class DeferredUpdate(NamedTuple):
-    """Something that does not fit yet: whether it was certainly `done`, and how many hands there were when it came."""
+    """An update that does not fit yet: whether it was certainly executed, and the number of hands when it arrived."""
 
     update: RefereeUpdate
     is_executed: bool
@@ -64,60 +64,60 @@ class DeferredUpdate(NamedTuple):
 
 
 class RequestTraffic:
-    """What is asked at the same time. `pending` is how much of it may change something."""
+    """Tracks overlapping requests. `pending` is the number of pending requests that may change something."""
 
     def __init__(self) -> None:
         self.pending = 0
         self._changes = 0
 
     def begin(self, *, is_change: bool) -> int | None:
-        """Something is asked: what `certain` wants to know; None if something is pending that may change something."""
-        quiet = not self.pending
+        """Begin a request; return a ticket for `finish`, None if a pending request may change something."""
+        was_quiet = not self.pending
         if is_change:
             self.pending += 1
             self._changes += 1
-        return self._changes if quiet else None
+        return self._changes if was_quiet else None
 
     def finish(self, ticket: int | None, *, is_change: bool) -> bool:
-        """It is answered: whether nothing else was asked meanwhile that may have changed something."""
-        certain = ticket == self._changes
+        """Finish a request; return whether no other request that may change something overlapped."""
+        is_certain = ticket == self._changes
         if is_change:
             self.pending -= 1
             self._changes += 1
-        return certain
+        return is_certain
 
 
 class FollowedTable:
-    """One game. `referee` is None while it is not followed; `hands` counts those that were."""
+    """A followed game. `referee` is None while it is not followed; `hands` counts the followed hands."""
 
     def __init__(self) -> None:
         self.referee: Referee | None = None
         self.hands = 0
         self._counted = 0
-        self._players: list[Guid] = []  # who has joined through the relay, in the order in which they did
+        self._players: list[Guid] = []  # players who joined through the proxy, in order
         self.traffic = RequestTraffic()
         self._turn_clock = TurnClock()
-        self._is_doubtful = False  # whether somebody has come while nobody knows whether a hand was over
-        self.has_no_acts = False  # whether nobody has asked to act yet
+        self._is_doubtful = False  # whether a player joined while it is unknown if a hand was over
+        self.has_no_acts = False  # whether no act has been requested yet
         self._deferred: deque[DeferredUpdate] = deque()
 
-    # What is done.
+    # Requests.
 
-    def on_join(self, player: Guid, now: float, *, sure: bool) -> None:
-        """Somebody has sat down."""
+    def on_join(self, player: Guid, now: float, *, is_certain: bool) -> None:
+        """Process a join."""
         if self.referee is not None:
             if player not in self._players:
                 self._players.append(player)
             self.referee.player_joined(player)
             self._turn_clock.start(now)
-            self._is_doubtful = self._is_doubtful or not sure
-            self._retry_deferred()  # a stream may have shown him before he was answered
+            self._is_doubtful = self._is_doubtful or not is_certain
+            self._retry_deferred()  # a stream may show the player before the response arrives
 
-    def on_leave(self, player: Guid, now: float, *, sure: bool) -> None:
-        """Somebody has left."""
+    def on_leave(self, player: Guid, now: float, *, is_certain: bool) -> None:
+        """Process a leave."""
         if self.referee is None:
             return
-        if not sure or player not in self._players:
+        if not is_certain or player not in self._players:
             self.referee = None
             return
         self.referee.player_left(player)
@@ -126,72 +126,71 @@ class FollowedTable:
             self._players.remove(player)
 
     def invalid_bet_clause(self, act: Act) -> str:
-        """The clause by which an act is an invalid bet, "" where it is none, or is not certain to be one."""
-        running = None if self.referee is None else self.referee.observed
+        """Return the clause that makes an act an invalid bet, "" if it is valid or this is not certain."""
+        observed_hand = None if self.referee is None else self.referee.observed
         if (
             self.referee is None
-            or running is None
+            or observed_hand is None
             or self.referee.player_to_act() != act.player
             or act.action == ACTION_FOLD
         ):
             return ""
-        seat = running.seat_of(act.player)
-        assert seat is not None, "the turn of somebody who does not play"
-        return invalid_bet_clause(running.hand.legal, act.amount, running.hand.stacks[seat])
+        seat = observed_hand.seat_of(act.player)
+        assert seat is not None, "the player to act has a seat"
+        return invalid_bet_clause(observed_hand.hand.legal, act.amount, observed_hand.hand.stacks[seat])
 
-    def on_act(self, act: Act, status: int, asked_at: float, now: float, *, sure: bool) -> Sequence[Violation]:
-        """What was `asked` at this time is answered now: what is wrong with that."""
-        done = 200 <= status < 300
-        unseen = self.referee is not None and not self.referee.player_to_act()
-        if unseen and not done:
+    def on_act(self, act: Act, status: int, asked_at: float, now: float, *, is_certain: bool) -> Sequence[Violation]:
+        """Process the response to an act that was requested at `asked_at`; return violations."""
+        is_done = 200 <= status < 300
+        is_unseen = self.referee is not None and not self.referee.player_to_act()
+        if is_unseen and not is_done:
             return ()
 
-        def deed(referee: Referee) -> tuple[Referee, Sequence[Violation]]:
-            if done and not referee.player_to_act():
+        def update(referee: Referee) -> tuple[Referee, Sequence[Violation]]:
+            if is_done and not referee.player_to_act():
                 return referee, NOT_YET_KNOWN
             return referee, referee.player_acted(act.player, act.action, act.amount, status)
 
-        sure = sure and not unseen and not self._turn_clock.may_be_over(now)
-        found = self._apply(deed, sure=sure, needed=done)
-        if done:
+        is_certain = is_certain and not is_unseen and not self._turn_clock.may_be_over(now)
+        found = self._apply(update, is_certain=is_certain, needed=is_done)
+        if is_done:
             self._turn_clock.start(asked_at)
         return found or ()
 
     def stop_following(self) -> None:
-        """Something was done here of which nobody knows what."""
+        """Stop following the table after something unknown was executed."""
         self.referee = None
 
-    # What is seen.
+    # Views.
 
     def on_view(
-        self, game: Game, viewer: Guid | None, asked_at: float, now: float, left: float | None, *, sure: bool
+        self, game: Game, viewer: Guid | None, asked_at: float, now: float, left: float | None, *, is_certain: bool
     ) -> Sequence[Violation]:
-        """What was `asked` at this time is shown now: what is wrong with it.
+        """Process a view that was requested at `asked_at`; return violations.
 
-        The `viewer` is "" for the public, and None for somebody unknown. `left` is how many seconds the turn lasts
-        from then on, as it is told.
+        `viewer` is "" for the public, None for an unknown user. `left` is the seconds left of the turn, if known.
         """
-        if viewer is None or not sure:
+        if viewer is None or not is_certain:
             game, viewer = replace(game, cards=replace(game.cards, hole=())), ""
         if self.referee is None:
-            if sure and not game.table and not game.turn.player_id:
+            if is_certain and not game.table and not game.turn.player_id:
                 self.start_following()
             return ()
         early = self.has_no_acts
 
-        def deed(referee: Referee) -> tuple[Referee, Sequence[Violation]]:
+        def update(referee: Referee) -> tuple[Referee, Sequence[Violation]]:
             start = self._referee_from(referee, game, early=early)
             return (referee, NOT_YET_KNOWN) if start is None else (start, start.observe(game, viewer))
 
-        if sure and self._referee_from(self.referee, game, early=early) is None:
-            self.referee = None  # somebody plays whom nobody has heard, or for what nobody knows
+        if is_certain and self._referee_from(self.referee, game, early=early) is None:
+            self.referee = None  # an unknown player, or unknown stakes
             return ()
-        sure = (
-            sure
+        is_certain = (
+            is_certain
             and not self._turn_clock.may_be_over(now)
             and not (self._is_doubtful and not self.referee.player_to_act())
         )
-        found = self._apply(deed, sure=sure)
+        found = self._apply(update, is_certain=is_certain)
         if found is None and not self.traffic.pending and self._turn_clock.may_be_over(now):
             self._assume_timeouts(game, viewer)
         elif found is not None and game.turn.player_id:
@@ -200,15 +199,15 @@ class FollowedTable:
         return found or ()
 
     def start_following(self) -> None:
-        """Nobody sits at this table: it is followed from now on."""
+        """Follow this empty table from now on."""
         self.referee, self._players, self._is_doubtful, self.has_no_acts = Referee(), [], False, True
         self._deferred.clear()
         self._counted = 0
 
     def _referee_from(self, referee: Referee, game: Game, *, early: bool) -> Referee | None:
-        """Who follows the table from a look on, None where nobody can.
+        """Return the referee that can follow the table from a view on, None if that is not possible.
 
-        From the first hand, if nobody has acted in it, is taken what is played for.
+        The first hand shows the blinds and stacks, if no player has acted in it.
         """
         if not {one.player_id for one in game.table} <= {*self._players}:
             return None
@@ -225,7 +224,7 @@ class FollowedTable:
         return start
 
     def _assume_timeouts(self, game: Game, viewer: Guid) -> None:
-        """Whether what is seen is right if some have left, one after another, because their time was over."""
+        """Check whether a view fits if players have timed out, one after another; else stop following."""
         if self.referee is None:
             return
         for _ in self._players:
@@ -236,48 +235,48 @@ class FollowedTable:
                 return
         self.referee = None
 
-    def _apply(self, deed: RefereeUpdate, *, sure: bool, needed: bool = False) -> Sequence[Violation] | None:
-        """Tell the referee something: what is wrong with it, if that is `sure`.
+    def _apply(self, update: RefereeUpdate, *, is_certain: bool, needed: bool = False) -> Sequence[Violation] | None:
+        """Apply an update; return the violations if the order is certain.
 
-        If not, it waits until it fits, and None is told. What is `needed` has been done: the game cannot be followed
-        without it for long.
+        Otherwise the update is deferred until it fits, and None is returned. A `needed` update has been executed: the
+        game cannot be followed without it for long.
         """
         if self.referee is None:
             return None
-        if sure and not any(one.is_executed for one in self._deferred):
+        if is_certain and not any(one.is_executed for one in self._deferred):
             try:
-                referee, found = deed(self.referee)
-            except IllegalMove:  # nothing that was shown can have led there
+                referee, found = update(self.referee)
+            except IllegalMove:  # no state that was shown can lead here
                 self.referee = None
                 return None
             self._set_referee(None if referee.is_lost else referee)
             self._retry_deferred()
             return found
-        if self._apply_if_valid(deed):
+        if self._apply_if_valid(update):
             self._retry_deferred()
             return ()
-        self._deferred.append(DeferredUpdate(deed, needed, self.hands))
+        self._deferred.append(DeferredUpdate(update, needed, self.hands))
         if len(self._deferred) > MAX_DEFERRED:
-            looks = [one for one in self._deferred if not one.is_executed]
-            if looks:
-                self._deferred.remove(looks[0])
+            views = [one for one in self._deferred if not one.is_executed]
+            if views:
+                self._deferred.remove(views[0])
             else:
                 self.referee = None
         return None
 
     def _set_referee(self, referee: Referee | None) -> None:
-        """This is how the table stands now."""
+        """Set the referee and count hands."""
         self.referee = referee
         if referee is not None:
             self.hands += referee.hand_count - self._counted
             self._counted = referee.hand_count
 
-    def _apply_if_valid(self, deed: RefereeUpdate) -> bool:
-        """Let something happen if it fits."""
+    def _apply_if_valid(self, update: RefereeUpdate) -> bool:
+        """Apply an update if it fits."""
         if self.referee is None:
             return False
         try:
-            referee, found = deed(deepcopy(self.referee))
+            referee, found = update(deepcopy(self.referee))
         except IllegalMove:
             return False
         if found or referee.is_lost:
@@ -286,19 +285,19 @@ class FollowedTable:
         return True
 
     def _retry_deferred(self) -> None:
-        """Something has happened: whatever fits now does, too. What was shown two hands ago is not so any more."""
-        at = 0
-        while at < len(self._deferred):
-            if not self._apply_if_valid(self._deferred[at].update):
-                at += 1
+        """Retry deferred updates; discard views that are two hands old."""
+        index = 0
+        while index < len(self._deferred):
+            if not self._apply_if_valid(self._deferred[index].update):
+                index += 1
                 continue
-            del self._deferred[at]
+            del self._deferred[index]
             self._deferred = deque(one for one in self._deferred if one.is_executed or one.hands + 1 >= self.hands)
-            at = 0
+            index = 0
 
 
 class FollowedTables:
-    """All tables of a house, and who its users are."""
+    """All tables of a house, and the GUIDs of its users."""
 
     def __init__(self) -> None:
         self.traffic = RequestTraffic()
@@ -306,27 +305,27 @@ class FollowedTables:
         self._users: dict[str, Guid] = {}
 
     def table(self, game: Guid) -> FollowedTable:
-        """A game, heard of for the first time or not."""
+        """Return the followed table of a game, new if it is unknown."""
         return _remember(self._tables, game, FollowedTable())
 
     def add_open_table(self, game: Guid) -> FollowedTable:
-        """A game that somebody has made, and in which nobody sits yet."""
+        """Add a game that was just opened and has no players yet."""
         self._tables[game] = table = FollowedTable()
         table.start_following()
         return table
 
     def guid_of(self, user: str) -> Guid | None:
-        """The GUID of a user, None where nobody has heard it."""
+        """Return the GUID of a user, None if it is unknown."""
         return self._users.get(user)
 
     def set_guid(self, user: str, guid: Guid) -> None:
-        """A user has this GUID."""
+        """Set the GUID of a user."""
         _remember(self._users, user, guid)
         self._users[user] = guid
 
 
 def _remember[K, V](known: dict[K, V], key: K, value: V) -> V:
-    """What is known by a key; of too many the oldest is forgotten."""
+    """Return the value of a key, inserting a default; forgets the oldest of too many."""
     if key not in known and len(known) >= MAX_TABLES:
         del known[next(iter(known))]
     return known.setdefault(key, value)

@@ -1,4 +1,4 @@
-"""Reads what passes on a connection of HTTP/1.1: requests in their order, and the answer to each of them."""
+"""Reads HTTP/1.1 messages from a proxied connection: requests in order, and the response to each."""
 
 from base64 import b64decode
 from collections import deque
@@ -10,31 +10,30 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser, Htt
 from msgspec import Struct
 
 MAX_BODY_BYTES: Final = 1 << 22
-"""So many bytes of a body are read."""
 
 MAX_HEAD_CHARS: Final = 1 << 16
-"""So many characters of a path, and of all headers of a message, are read."""
+"""The limit of a path, and of all headers of a message."""
 
 TLS_HANDSHAKE_BYTE: Final = 0x16
-"""The first byte of a client that speaks TLS (RFC 8446, 5.1)."""
+"""The first byte of a TLS client (RFC 8446, 5.1)."""
 
 NOBODY: Final = "nobody"
-"""Who gives no name."""
+"""The user name of requests without credentials."""
 
 STREAM_SEPARATORS: Final = {"text/event-stream": b"\n\n", "application/x-ndjson": b"\n"}
-"""The types of what goes on, and what stands behind each of its parts."""
+"""The content types of streams, with the separator after each part."""
 
 SECRET_HEADERS: Final = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
-"""The headers that are not looked at, but for the name that a client gives."""
+"""Headers that are discarded, except for the user name in the credentials."""
 
 MAX_SHOWN_BYTES: Final = 80
-"""So many bytes of what was no whole message are shown."""
+"""The number of bytes shown of a body or an incomplete message."""
 
 
 class ObservedRequest(Struct, frozen=True):
-    """A request without its password. `user` is the name that it gives; `path` is decoded, with its parameters.
+    """A request without its password. `user` is the name in the credentials; `path` is decoded and has the query.
 
-    `headers` have their names in lower case. Of a body that is larger than MOST only the beginning is there.
+    Header names are in lower case. The body may be cut to MAX_BODY_BYTES.
     """
 
     user: str
@@ -49,25 +48,25 @@ class ObservedRequest(Struct, frozen=True):
 
     @property
     def path_segments(self) -> list[str]:
-        """The path, in its parts."""
+        """The segments of the path."""
         return self.path.partition("?")[0].strip("/").split("/")
 
     @property
     def wait_seconds(self) -> float | None:
-        """How many seconds the answer may be waited for; None where it may go on for ever."""
+        """How long a response may be delayed in seconds; None if it is an endless stream."""
         if self.path_segments[-1:] == ["events"]:
             return None
-        told = parse_qs(self.path.partition("?")[2]).get("wait", ["0"])[-1]
+        value_text = parse_qs(self.path.partition("?")[2]).get("wait", ["0"])[-1]
         try:
-            return min(max(float(told), 0.0), 60.0)
+            return min(max(float(value_text), 0.0), 60.0)
         except ValueError:
             return 0.0
 
 
 class ObservedResponse(Struct, frozen=True):
-    """The answer to a request, None where nobody has asked; names of headers are in lower case.
+    """A response; `request` is None if nothing was requested. Header names are in lower case.
 
-    `told` is what is shown of the body.
+    `body_summary` is shown in place of the body.
     """
 
     request: ObservedRequest | None
@@ -82,7 +81,7 @@ class ObservedResponse(Struct, frozen=True):
 
 
 class StreamPart(Struct, frozen=True):
-    """A part of an answer that goes on."""
+    """A part of a streamed response."""
 
     request: ObservedRequest | None
     body: bytes
@@ -94,29 +93,29 @@ class StreamPart(Struct, frozen=True):
 
 
 class HttpParseError(Exception):
-    """What has come is no HTTP/1.1; the text says why, and quotes nothing."""
+    """The bytes are not HTTP/1.1; the text says why, without quoting them."""
 
 
 def _short(body: bytes) -> str:
-    """The beginning of a body, behind a space."""
+    """Return the beginning of a body with a leading space."""
     text = " ".join(body[: 4 * MAX_SHOWN_BYTES].decode(errors="backslashreplace").split())
     return "" if not text else f" {text}" if len(text) <= MAX_SHOWN_BYTES else f" {text[:MAX_SHOWN_BYTES]}…"
 
 
 def username(header: str | None) -> str:
-    """The name in an Authorization header (RFC 7617), as far as it can be read."""
+    """Return the user name of an Authorization header (RFC 7617), "?" if it cannot be read."""
     if header is None:
         return NOBODY
-    scheme, _, coded = header.strip().partition(" ")
+    scheme, _, encoded = header.strip().partition(" ")
     try:
-        found, colon, _ = b64decode(coded.strip(), validate=True).decode().partition(":")
+        found, colon, _ = b64decode(encoded.strip(), validate=True).decode().partition(":")
     except ValueError:
         return "?"
     return found if scheme.lower() == "basic" and colon and found else "?"
 
 
 class MessageCollector:
-    """One direction of a connection, as httptools tells of it."""
+    """Callbacks for httptools that collect the messages of one direction."""
 
     def __init__(self) -> None:
         self.url = b""
@@ -129,7 +128,7 @@ class MessageCollector:
         self.is_complete = False
 
     def on_message_begin(self) -> None:
-        """A message begins."""
+        """Start a message."""
         self.url = b""
         self.headers = {}
         self._header_chars = 0
@@ -138,36 +137,36 @@ class MessageCollector:
         self.has_started, self.has_headers, self.is_complete = True, False, False
 
     def on_url(self, url: bytes) -> None:
-        """A part of the path."""
+        """Collect a part of the target."""
         self.url = (self.url + url)[:MAX_HEAD_CHARS]
 
     def on_header(self, name_: bytes, value: bytes) -> None:
-        """A header: of those that come twice the values are joined."""
-        key, told = name_.decode("latin-1").lower(), value.decode("utf-8", "backslashreplace")
-        self._header_chars += len(key) + len(told)
+        """Collect a header; values of repeated headers are joined."""
+        key, value_text = name_.decode("latin-1").lower(), value.decode("utf-8", "backslashreplace")
+        self._header_chars += len(key) + len(value_text)
         if self._header_chars > MAX_HEAD_CHARS:
             return
         if key == "authorization":
-            self.user = username(told)
+            self.user = username(value_text)
         elif key not in SECRET_HEADERS:
-            self.headers[key] = f"{self.headers[key]}, {told}" if key in self.headers else told
+            self.headers[key] = f"{self.headers[key]}, {value_text}" if key in self.headers else value_text
 
     def on_headers_complete(self) -> None:
-        """What follows is the body."""
+        """Mark the headers as complete; the body follows."""
         self.has_headers = True
 
     def on_body(self, data: bytes) -> None:
-        """A part of the body."""
+        """Collect a part of the body."""
         if len(self.body) < MAX_BODY_BYTES:
             self.body += data
 
     def on_message_complete(self) -> None:
-        """It is all there."""
+        """Mark the message as complete."""
         self.has_started, self.is_complete = False, True
 
 
 class RequestReader:
-    """Reads the requests of a client. It stays `deaf` behind what it cannot read."""
+    """Reads the requests of a client. `is_stopped` is set after bytes that cannot be read."""
 
     def __init__(self) -> None:
         self.is_stopped = False
@@ -177,7 +176,7 @@ class RequestReader:
         self._is_fresh = True
 
     def feed(self, data: bytes, now: float) -> Iterator[ObservedRequest]:
-        """The requests that these bytes complete. Raises Unread."""
+        """Yield the requests that these bytes complete. Raises HttpParseError."""
         if self._is_fresh and data[:1] == bytes((TLS_HANDSHAKE_BYTE,)):
             self.is_stopped = True
         self._is_fresh = False
@@ -186,7 +185,7 @@ class RequestReader:
             try:
                 self._parser.feed_data(bytes((byte,)))
             except HttpParserUpgrade:
-                self.is_stopped = True  # whatever is spoken from here on
+                self.is_stopped = True  # another protocol follows
             except HttpParserError as error:
                 self.is_stopped = True
                 raise HttpParseError(f"{error}") from None
@@ -198,19 +197,19 @@ class RequestReader:
                 return
 
     def _request(self, now: float) -> ObservedRequest:
-        side = self._collector
-        path = unquote(side.url.decode("latin-1"))
+        collector = self._collector
+        path = unquote(collector.url.decode("latin-1"))
         method = self._parser.get_method().decode("latin-1")
-        return ObservedRequest(side.user, method, path, side.headers, bytes(side.body), now)
+        return ObservedRequest(collector.user, method, path, collector.headers, bytes(collector.body), now)
 
     @property
     def incomplete(self) -> bytes:
-        """The beginning of what is no whole request yet: only its first line, for the rest may tell a password."""
+        """The first line of an incomplete request; the rest may contain a password."""
         return self._incomplete.partition(b"\r\n")[0] if not self.is_stopped else b""
 
 
 class ResponseReader:
-    """Reads the answers of a house to requests, which are put into `asked` as they are passed on."""
+    """Reads the responses to the requests in `pending_requests`."""
 
     def __init__(self) -> None:
         self.pending_requests: deque[ObservedRequest] = deque()
@@ -220,33 +219,33 @@ class ResponseReader:
 
     @property
     def has_started(self) -> bool:
-        """Whether a part of an answer is there."""
+        """Whether a response has begun."""
         return self._collector.has_started
 
     @property
     def has_headers(self) -> bool:
-        """Whether an answer has begun whose headers are there."""
+        """Whether a response has begun and its headers are complete."""
         return self._collector.has_started and self._collector.has_headers
 
     @property
     def has_length(self) -> bool:
-        """Whether the answer that has begun says itself where it ends."""
+        """Whether the response itself defines where it ends."""
         return bool(self._collector.headers.keys() & {"content-length", "transfer-encoding"})
 
     def feed(self, data: bytes, now: float) -> Iterator[ObservedResponse | StreamPart]:
-        """The answers that these bytes complete, and the parts of those that go on. Raises Unread."""
-        at = 0
-        while at < len(data) and not self.is_stopped:
-            # Of a body every byte at a time would be slow, and nothing of it can belong to the next answer but its end.
-            step = self._safe_step(data, at)
+        """Yield the responses that these bytes complete, and parts of streams. Raises HttpParseError."""
+        offset = 0
+        while offset < len(data) and not self.is_stopped:
+            # Feeding a body byte by byte would be slow; only its end can border on the next response.
+            step = self._safe_step(data, offset)
             try:
-                self._parser.feed_data(data[at : at + step])
+                self._parser.feed_data(data[offset : offset + step])
             except HttpParserUpgrade:
                 self.is_stopped = True
             except HttpParserError as error:
                 self.is_stopped = True
                 raise HttpParseError(f"{error}") from None
-            at += step
+            offset += step
             yield from self._stream_parts(now)
             if (
                 self._collector.has_headers
@@ -261,16 +260,16 @@ class ResponseReader:
                 if self._parser.get_status_code() >= 200:
                     yield self._response(now)
 
-    def _safe_step(self, data: bytes, at: int) -> int:
-        """How many bytes belong to the same answer for certain."""
-        side = self._collector
-        length = side.headers.get("content-length", "")
-        if not side.has_started or not side.has_headers or not length.isdecimal():
+    def _safe_step(self, data: bytes, offset: int) -> int:
+        """Return how many bytes certainly belong to the current response."""
+        collector = self._collector
+        length = collector.headers.get("content-length", "")
+        if not collector.has_started or not collector.has_headers or not length.isdecimal():
             return 1
-        return max(1, min(len(data) - at, int(length) - len(side.body)))
+        return max(1, min(len(data) - offset, int(length) - len(collector.body)))
 
     def finish(self, now: float) -> Iterator[ObservedResponse]:
-        """The house says no more: an answer without a length ends with that."""
+        """Finish at the end of the connection, which ends a response without a length."""
         if self.has_headers and not self.has_length and not self.is_stopped:
             yield self._response(now)
             self._reset()
@@ -280,24 +279,26 @@ class ResponseReader:
         self._parser = HttpResponseParser(self._collector)
 
     def _stream_parts(self, now: float) -> Iterator[StreamPart]:
-        side = self._collector
-        mark = STREAM_SEPARATORS.get(side.headers.get("content-type", "").partition(";")[0].strip().lower())
-        if mark is None or not side.has_headers:
+        collector = self._collector
+        separator = STREAM_SEPARATORS.get(collector.headers.get("content-type", "").partition(";")[0].strip().lower())
+        if separator is None or not collector.has_headers:
             return
-        while mark in side.body:
-            part, _, rest = side.body.partition(mark)
-            side.body[:] = rest
-            if told := _event_data(bytes(part)):
-                yield StreamPart(self.pending_requests[0] if self.pending_requests else None, told, now)
+        while separator in collector.body:
+            part, _, rest = collector.body.partition(separator)
+            collector.body[:] = rest
+            if value_text := _event_data(bytes(part)):
+                yield StreamPart(self.pending_requests[0] if self.pending_requests else None, value_text, now)
 
     def _response(self, now: float) -> ObservedResponse:
-        side = self._collector
+        collector = self._collector
         request = self.pending_requests.popleft() if self.pending_requests else None
-        return ObservedResponse(request, self._parser.get_status_code(), side.headers, bytes(side.body), now)
+        return ObservedResponse(request, self._parser.get_status_code(), collector.headers, bytes(collector.body), now)
 
 
 def _event_data(part: bytes) -> bytes:
-    """What a part of a stream tells: the data of an event (WHATWG HTML, 9.2), or the whole line."""
+    """Return the data of a part of a stream: of an event (WHATWG HTML, 9.2), or the whole line."""
     lines = part.split(b"\n")
-    told = [line.partition(b":")[2].removeprefix(b" ") for line in lines if line.startswith(b"data:")]
-    return b"\n".join(told) if told else b"" if part[:1] == b":" or part.startswith(b"id:") else part.strip()
+    value_text = [line.partition(b":")[2].removeprefix(b" ") for line in lines if line.startswith(b"data:")]
+    return (
+        b"\n".join(value_text) if value_text else b"" if part[:1] == b":" or part.startswith(b"id:") else part.strip()
+    )

@@ -1,4 +1,4 @@
-"""Writes one transcript of many connections: what was said on any of them, in its order, and what was wrong with it."""
+"""Writes one transcript of many connections: all lines in order, with the verdicts as comments."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from croupier.core.session import Peer
 
 
 class MergedTranscript(ABC):
-    """A `Scribe` (see `croupier.conformance.tap.folder`) of a room, which says how its lines read."""
+    """A transcript writer (see `croupier.conformance.tap.folder`); subclasses render the lines of their room."""
 
     def __init__(self, body: IO[str]) -> None:
         self._body = body
@@ -19,14 +19,14 @@ class MergedTranscript(ABC):
 
     @abstractmethod
     def render_line(self, connection: TappedConnection, line: DialogueLine) -> Iterator[str]:
-        """How a line reads."""
+        """Render a line."""
 
     def render_end(self, connection: TappedConnection) -> Iterator[str]:
-        """What is to be told at the end of a connection."""
+        """Render the end of a connection."""
         yield f"# connection {connection.number} is over"
 
     def add_lines(self, connection: TappedConnection, lines: Sequence[DialogueLine], faults: Sequence[Fault]) -> None:
-        """What was said on a connection, and the verdicts where they fell. Raises OSError."""
+        """Write the lines of a connection, with each verdict after its line. Raises OSError."""
         first = connection.conversation.line_count - len(lines)
         self._write([verdict_comment(fault) for fault in faults if fault.line_count <= first])
         for number, line in enumerate(lines, start=first + 1):
@@ -36,11 +36,11 @@ class MergedTranscript(ABC):
             self._violations[fault.verdict.end, fault.verdict.violation.clause] = None
 
     def add_end(self, connection: TappedConnection) -> None:
-        """A connection is over. Raises OSError."""
+        """Write the end of a connection. Raises OSError."""
         self._write(self.render_end(connection))
 
     def transcript(self, title: str, head: Mapping[str, str]) -> Iterator[str]:
-        """The whole transcript, in pieces. Raises OSError."""
+        """Yield the whole transcript in pieces. Raises OSError."""
         yield from transcript_heading(self._violations, title, head)
         self._body.seek(0)
         yield from self._body

@@ -1,4 +1,4 @@
-"""How every room is overheard: what hears a connection, and what writes it down."""
+"""The parts of `croupier tap` that depend on the room: the monitor of a connection and the transcript writer."""
 
 from collections.abc import Mapping
 from typing import IO, Any
@@ -14,26 +14,27 @@ from croupier.rooms.oldmaid import ROOM as OLDMAID
 
 
 def tapping_options(room: Room, known_options: Any, *, strict: bool, answer_timeout: float) -> Mapping[str, Any]:
-    """What `croupier.conformance.tap.run.Tapping` needs of a room.
+    """Return the options of `croupier.conformance.tap.run.Tapping` that depend on the room.
 
-    `own` is what is known of the clients' options, None for nothing; `patience` is how many seconds an answer may take.
+    `known_options` are the known options of the clients, None if there are none. An answer may take `answer_timeout`
+    seconds.
     """
     if isinstance(room, HouseRoom):
         return _house_room_options(room, known_options, strict=strict, answer_timeout=answer_timeout)
     if room.name == OLDMAID.name:
-        parlour = ObservedTable(
+        table = ObservedTable(
             getattr(known_options, "dialect", "document"), strict=strict, answer_timeout=answer_timeout
         )
         return {
-            "new_monitor": parlour.new_connection,
+            "new_monitor": table.new_connection,
             "new_writer": OldMaidTranscriptWriter,
             "is_merged": True,
-            "listener": parlour.on_event,
+            "listener": table.on_event,
             "rewrite": rewrite_addresses,
         }
-    exchanges = ExchangeChecker(getattr(known_options, "dialect", "readme"))
+    checker = ExchangeChecker(getattr(known_options, "dialect", "readme"))
     return {
-        "new_monitor": lambda: HoldemConnection(exchanges, answer_timeout, strict=strict),
+        "new_monitor": lambda: HoldemConnection(checker, answer_timeout, strict=strict),
         "new_writer": HoldemTranscriptWriter,
         "is_merged": True,
     }
@@ -42,12 +43,12 @@ def tapping_options(room: Room, known_options: Any, *, strict: bool, answer_time
 def _house_room_options(
     room: HouseRoom, known_options: Any, *, strict: bool, answer_timeout: float
 ) -> Mapping[str, Any]:
-    """A client and its private table."""
+    """Return the options of a room in which each client has a private table."""
 
-    def dialogue() -> Conversation:
+    def new_conversation() -> Conversation:
         return Conversation(room, known_options, strict=strict, answer_timeout=answer_timeout)
 
-    def scribe(body: IO[str]) -> HouseTranscriptWriter:
-        return HouseTranscriptWriter(dialogue(), body)
+    def new_writer(body: IO[str]) -> HouseTranscriptWriter:
+        return HouseTranscriptWriter(new_conversation(), body)
 
-    return {"new_monitor": dialogue, "new_writer": scribe}
+    return {"new_monitor": new_conversation, "new_writer": new_writer}

@@ -1,4 +1,4 @@
-"""Writes down what was overheard of hold'em and of Old Maid, as a transcript that can be read and played again."""
+"""Writes proxied conversations of hold'em and Old Maid as transcripts that can be read and replayed."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,29 +21,29 @@ EXPIRY_PATTERN: Final = re.compile(r'("expiry": ?)"[^"]*"')
 PEER_PATTERN: Final = re.compile(r"[a-z]\w*", re.ASCII)
 
 RECORDED_HEADERS: Final = {"accept": "Accept", "last-event-id": "Last-Event-ID", "x-fold-reason": "X-Fold-Reason"}
-"""The headers that are written down, where they hold anything of interest."""
+"""The headers that transcripts record unless their value says nothing."""
 
 IGNORED_HEADER_VALUES: Final = frozenset({"*/*", "application/json"})
 
 MAX_NAMES: Final = 10_000
-"""So many names are given at most."""
 
 
 class HoldemTranscriptWriter(MergedTranscript):
-    """Writes all connections of hold'em into one transcript; GUIDs are given the names of those whose they are."""
+    """Writes all hold'em connections into one transcript; GUIDs are replaced by names."""
 
     def __init__(self, body: IO[str]) -> None:
         super().__init__(body)
-        self._names: dict[str, str] = {}  # of GUIDs
-        self._peers: dict[str, str] = {NOBODY: NOBODY}  # of users
+        self._names: dict[str, str] = {}  # GUID -> name
+        self._peers: dict[str, str] = {NOBODY: NOBODY}  # user -> peer
 
-    def render_line(self, connection: TappedConnection, line: DialogueLine) -> Iterator[str]:  # noqa: ARG002 -- users are told apart by their names
-        """A line of the transcript."""
+    def render_line(self, connection: TappedConnection, line: DialogueLine) -> Iterator[str]:  # noqa: ARG002 -- users are distinguished by their names
+        """Render a line of the transcript."""
         match line.message:
-            case ObservedRequest() as asked:
-                yield f"{self._peer_name(asked.user)}> {self._render_request(asked)}"
-            case StreamPart(request) as part:
-                yield f"# {self._peer_name(request.user if request else NOBODY)} is shown{safe_text(part.body_summary)}"
+            case ObservedRequest() as request:
+                yield f"{self._peer_name(request.user)}> {self._render_request(request)}"
+            case StreamPart(request) as stream_part:
+                viewer = request.user if request else NOBODY
+                yield f"# {self._peer_name(viewer)} is shown{safe_text(stream_part.body_summary)}"
             case ObservedResponse(request=None) as answer:
                 yield f"# to nobody: {safe_text(str(answer))}"
             case ObservedResponse(ObservedRequest() as request, 304) | ObservedResponse(
@@ -56,10 +56,10 @@ class HoldemTranscriptWriter(MergedTranscript):
                 yield f"# {safe_text(str(other))}"
 
     def _peer_name(self, user: str) -> str:
-        """How a user is called on paper."""
+        """Return the peer name of a user."""
         if user not in self._peers and len(self._peers) < MAX_NAMES:
-            fits = PEER_PATTERN.fullmatch(user) and user not in self._peers.values()
-            self._peers[user] = user if fits else f"user{len(self._peers)}"
+            is_valid = PEER_PATTERN.fullmatch(user) and user not in self._peers.values()
+            self._peers[user] = user if is_valid else f"user{len(self._peers)}"
         return self._peers.get(user, "others")
 
     def _render_request(self, observed: ObservedRequest) -> str:
@@ -86,35 +86,35 @@ class HoldemTranscriptWriter(MergedTranscript):
             f"{response.status} {''.join(headers)}{EXPIRY_PATTERN.sub(r'\1"$_"', self._replace_guids(text))}".rstrip()
         )
 
-    def _name(self, guid: str, called: str) -> None:
-        """Give something a name: this one, or with a number behind it."""
+    def _name(self, guid: str, name: str) -> None:
+        """Give a GUID this name, or the name with a number."""
         if guid not in self._names and len(self._names) < MAX_NAMES:
             taken = {*self._names.values()}
-            numbers = (f"{called}{number}" for number in range(2, MAX_NAMES + 2))
-            self._names[guid] = called if called not in taken else next(name for name in numbers if name not in taken)
+            numbers = (f"{name}{number}" for number in range(2, MAX_NAMES + 2))
+            self._names[guid] = name if name not in taken else next(name for name in numbers if name not in taken)
 
     def _replace_guids(self, text: str) -> str:
         return GUID_PATTERN.sub(lambda guid: f"${self._names[guid[0]]}" if guid[0] in self._names else guid[0], text)
 
 
 class OldMaidTranscriptWriter(MergedTranscript):
-    """Writes all connections of Old Maid into one transcript: they are called `p1`, `p2` and so on."""
+    """Writes all Old Maid connections into one transcript, with peers `p1`, `p2` and so on."""
 
     def render_line(self, connection: TappedConnection, line: DialogueLine) -> Iterator[str]:
-        """A line of the transcript."""
+        """Render a line of the transcript."""
         sign = ">" if line.side == CLIENT else "<"
         text = line.message.data.strip(b" \t\r\n")
-        told = None if isinstance(line.message.message, Violation) else _as_ascii_line(text)
-        yield f"p{connection.number}{sign} {_quote(text) if told is None else told}"
+        json_line = None if isinstance(line.message.message, Violation) else _as_ascii_line(text)
+        yield f"p{connection.number}{sign} {_quote(text) if json_line is None else json_line}"
 
     def render_end(self, connection: TappedConnection) -> Iterator[str]:
-        """Who has ended it."""
+        """Render which side has closed the connection."""
         if connection.closed_sides:
             yield f"* {'left' if connection.closed_sides[0] == CLIENT else 'dropped'} p{connection.number}"
 
 
 def _as_ascii_line(text: bytes) -> str | None:
-    """JSON as it was spelt, None where that is no line of a transcript."""
+    """Return JSON as received, None if it cannot stand in a transcript."""
     try:
         found = text.decode("ascii")
     except UnicodeDecodeError:
@@ -131,7 +131,7 @@ def _recorded_headers(headers: Mapping[str, str]) -> Sequence[tuple[str, str]]:
 
 
 def _render_body(body: bytes) -> str:
-    """A body as a transcript has it: JSON in one line, or text in quotes."""
+    """Render a body for a transcript: JSON in one line, or quoted bytes."""
     if not body:
         return ""
     try:
@@ -146,6 +146,6 @@ def _render_body(body: bytes) -> str:
 
 
 def _quote(data: bytes) -> str:
-    """Bytes as text in quotes."""
+    """Render bytes as quoted text."""
     plain = (chr(byte) if 0x20 <= byte < 0x7F and byte != 0x5C else f"\\x{byte:02x}" for byte in data)
     return f"'{''.join(plain)}'"

@@ -1,4 +1,4 @@
-"""A student's bot for hold'em, with the standard library only; `--habit` makes it break one rule."""
+"""A bot as a student would write it, with the standard library only; `--habit` makes it break one rule."""
 
 import argparse
 import base64
@@ -27,31 +27,33 @@ habit = args.habit
 
 
 def once(method, path, body, headers):
-    """Take for an answer what one recv brings."""
-    line = socket.create_connection((args.host, args.port))
-    told = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    """Take the bytes of one recv as the whole response."""
+    connection = socket.create_connection((args.host, args.port))
+    header_text = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     data = (body or "").encode()
-    line.sendall(f"{method} {path} HTTP/1.1\r\nHost: x\r\n{told}Content-Length: {len(data)}\r\n\r\n".encode() + data)
-    heard = line.recv(65536)
-    line.close()
-    head, _, rest = heard.partition(b"\r\n\r\n")
-    return int(head.split()[1]), rest
+    connection.sendall(
+        f"{method} {path} HTTP/1.1\r\nHost: x\r\n{header_text}Content-Length: {len(data)}\r\n\r\n".encode() + data
+    )
+    received = connection.recv(65536)
+    connection.close()
+    head, _, body = received.partition(b"\r\n\r\n")
+    return int(head.split()[1]), body
 
 
 def ask(method, path, body=None, *, signed=True, tries=20):
     headers = {}
     if signed:
-        coded = base64.b64encode(f"{args.user}:{args.password}".encode()).decode()
-        headers["Authorization"] = f"Basic {coded}"
+        encoded = base64.b64encode(f"{args.user}:{args.password}".encode()).decode()
+        headers["Authorization"] = f"Basic {encoded}"
     if habit == "one-recv":
         return once(method, path, body, headers)
     for _ in range(tries):
         try:
-            line = http.client.HTTPConnection(args.host, args.port, timeout=10)
-            line.request(method, path, body, headers)
-            answer = line.getresponse()
+            connection = http.client.HTTPConnection(args.host, args.port, timeout=10)
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
             data = answer.read()
-            line.close()
+            connection.close()
         except OSError:
             if habit == "gives-up-when-busy":
                 sys.exit(3)
@@ -88,23 +90,23 @@ def act(game, player, action, amount):
 
 
 def amount(me, turn):
-    owed = min(turn["bet_to_player"] - turn["bet_so_far"], me["wealth"])
-    if habit == "raises-too-little" and me["wealth"] > owed + 1:
-        return owed + 1
-    if habit == "calls-too-little" and 1 < owed < me["wealth"]:
-        return owed - 1
+    to_call = min(turn["bet_to_player"] - turn["bet_so_far"], me["wealth"])
+    if habit == "raises-too-little" and me["wealth"] > to_call + 1:
+        return to_call + 1
+    if habit == "calls-too-little" and 1 < to_call < me["wealth"]:
+        return to_call - 1
     if habit == "bets-too-much":
         return me["wealth"] + 1
     if habit == "bets-below-nothing":
         return -5
-    return owed
+    return to_call
 
 
 def main():  # noqa: C901 -- a student's way to write it
     if habit == "no-http":
-        line = socket.create_connection((args.host, args.port))
-        line.sendall(b"JOIN\r\n\r\n")
-        line.recv(100)
+        connection = socket.create_connection((args.host, args.port))
+        connection.sendall(b"JOIN\r\n\r\n")
+        connection.recv(100)
         return
     if habit != "no-user":
         ask("POST", "/users/")

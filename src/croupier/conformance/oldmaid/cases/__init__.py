@@ -1,1 +1,1 @@
-"""Cases for an Old Maid table, by what they test."""
+"""Cases for Old Maid tables and players, by what they test."""

@@ -1,4 +1,4 @@
-"""Cases about what is done at a table while a game is played: cards are drawn, and pairs thrown away."""
+"""Table cases about drawing cards and discarding pairs."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import combinations
@@ -17,140 +17,141 @@ type Pair = tuple[Card, Card]
 
 
 def discard_of(pair: Pair, *, is_reversed: bool = False) -> Discard:
-    """The request that throws two cards away, the second one first if it is turned."""
-    one, other = pair[::-1] if is_reversed else pair
-    return Discard((to_wire(one), to_wire(other)), "false")
+    """Return the request that discards two cards, in reverse order if `is_reversed`."""
+    first, second = pair[::-1] if is_reversed else pair
+    return Discard((to_wire(first), to_wire(second)), "false")
 
 
 async def whole_deck(context: TableContext) -> None:
-    """All cards are drawn; the referee counts them, and looks at every answer."""
+    """All cards are drawn under the referee."""
     await (await context.start_game()).draw(discards_pairs=False)
 
 
 async def deck_is_shuffled(context: TableContext) -> None:
-    """Two games are not dealt alike."""
+    """Two games are dealt differently."""
     dealt = []
     for _ in range(2):
-        sitting = await context.start_game()
-        await sitting.draw(discards_pairs=False)
-        dealt.append(sitting.game.dealt_cards)
+        driven_game = await context.start_game()
+        await driven_game.draw(discards_pairs=False)
+        dealt.append(driven_game.game.dealt_cards)
     if dealt[0] == dealt[1]:
         raise Failed("oldmaid-4.1", "the same cards in the same order in two games", "a deck that is freshly shuffled")
 
 
 async def no_second_draw(context: TableContext) -> None:
-    """Who has drawn does not draw again before the others have."""
-    sitting = await context.start_game()
-    guest = sitting.drawer
-    await guest.request(Draw())
-    await guest.require_error(Draw(), "oldmaid-4.3")
-    await sitting.draw(len(sitting.players))
+    """A player may not draw twice in a row."""
+    driven_game = await context.start_game()
+    player = driven_game.drawer
+    await player.request(Draw())
+    await player.require_error(Draw(), "oldmaid-4.3")
+    await driven_game.draw(len(driven_game.players))
 
 
 async def refused_draw_takes_no_card(context: TableContext) -> None:
-    """A draw that is refused takes no card: there are 53 for those who may draw."""
-    sitting = await context.start_game()
-    while sitting.game.drawn_count < CARD_COUNT - 1:
-        await sitting.waiting_player.require_error(Draw(), "oldmaid-4.3")
-        await sitting.draw(
-            sitting.game.drawn_count + 7 if sitting.game.drawn_count < 40 else CARD_COUNT - 1, discards_pairs=False
+    """A refused draw does not take a card from the deck."""
+    driven_game = await context.start_game()
+    while driven_game.game.drawn_count < CARD_COUNT - 1:
+        await driven_game.waiting_player.require_error(Draw(), "oldmaid-4.3")
+        await driven_game.draw(
+            driven_game.game.drawn_count + 7 if driven_game.game.drawn_count < 40 else CARD_COUNT - 1,
+            discards_pairs=False,
         )
-    await sitting.draw(CARD_COUNT)
+    await driven_game.draw(CARD_COUNT)
 
 
 async def draw_after_last_card(context: TableContext) -> None:
-    """Nobody gets a card when all are drawn."""
-    sitting = await context.start_game()
-    await sitting.draw()
-    for guest in sitting.players:
-        await guest.require_error(Draw(), "oldmaid-4.5")
+    """Draws are refused when all cards are drawn."""
+    driven_game = await context.start_game()
+    await driven_game.draw()
+    for player in driven_game.players:
+        await player.require_error(Draw(), "oldmaid-4.5")
 
 
-# Throwing away.
+# Discarding.
 
 
 async def _game_with_pair(context: TableContext) -> tuple[DrivenGame, ScriptedPlayer, Pair]:
-    """A game in which somebody has a pair while cards are drawn."""
-    sitting = await context.start_game()
+    """Start a game and draw until a player has a pair; return the game, the player and the pair."""
+    driven_game = await context.start_game()
 
     def owner() -> ScriptedPlayer | None:
-        return next((guest for guest in sitting.players if sitting.observed(guest).pair), None)
+        return next((player for player in driven_game.players if driven_game.observed(player).pair), None)
 
-    await sitting.draw_until(owner)
-    guest = owner()
-    if guest is None:
+    await driven_game.draw_until(owner)
+    player = owner()
+    if player is None:
         raise NotReached("nobody has drawn both cards of a pair")
-    pair = sitting.observed(guest).pair
-    assert pair is not None, "who was found has one"
-    return sitting, guest, pair
+    pair = driven_game.observed(player).pair
+    assert pair is not None, "draw_until found a pair"
+    return driven_game, player, pair
 
 
 def _discard_case(*, is_reversed: bool) -> Callable[[TableContext], Awaitable[None]]:
-    async def play(scene: TableContext) -> None:
-        _, guest, pair = await _game_with_pair(scene)
-        await guest.require_ok(discard_of(pair, is_reversed=is_reversed), "oldmaid-5.2")
+    async def play(context: TableContext) -> None:
+        _, player, pair = await _game_with_pair(context)
+        await player.require_ok(discard_of(pair, is_reversed=is_reversed), "oldmaid-5.2")
 
     return play
 
 
 async def discard_out_of_turn(context: TableContext) -> None:
-    """A pair may be thrown away when it is another's turn to draw."""
-    sitting, guest, pair = await _game_with_pair(context)
-    while sitting.drawer is guest:
-        await sitting.draw(sitting.game.drawn_count + 1, discards_pairs=False)
-    await guest.require_ok(discard_of(pair), "oldmaid-5.8")
-    await sitting.draw(sitting.game.drawn_count + len(sitting.players), discards_pairs=False)
+    """A pair may be discarded out of turn."""
+    driven_game, player, pair = await _game_with_pair(context)
+    while driven_game.drawer is player:
+        await driven_game.draw(driven_game.game.drawn_count + 1, discards_pairs=False)
+    await player.require_ok(discard_of(pair), "oldmaid-5.8")
+    await driven_game.draw(driven_game.game.drawn_count + len(driven_game.players), discards_pairs=False)
 
 
 async def late_discard(context: TableContext) -> None:
-    """Pairs that were kept may be thrown away when all cards are drawn."""
-    sitting = await context.start_game()
-    await sitting.draw(discards_pairs=False)
-    await sitting.discard_all_pairs()
+    """Pairs may be discarded after all cards are drawn."""
+    driven_game = await context.start_game()
+    await driven_game.draw(discards_pairs=False)
+    await driven_game.discard_all_pairs()
 
 
 async def discard_twice(context: TableContext) -> None:
-    """A pair is thrown away once, by whomever."""
-    sitting, guest, pair = await _game_with_pair(context)
-    await guest.request(discard_of(pair))
-    await guest.require_error(discard_of(pair, is_reversed=True), "oldmaid-5.5")
-    other = next(other for other in sitting.players if other is not guest)
-    await other.require_error(discard_of(pair), "oldmaid-5.5")
-    await sitting.draw(sitting.game.drawn_count + 1, discards_pairs=False)
+    """A pair can be discarded once."""
+    driven_game, player, pair = await _game_with_pair(context)
+    await player.request(discard_of(pair))
+    await player.require_error(discard_of(pair, is_reversed=True), "oldmaid-5.5")
+    second = next(second for second in driven_game.players if second is not player)
+    await second.require_error(discard_of(pair), "oldmaid-5.5")
+    await driven_game.draw(driven_game.game.drawn_count + 1, discards_pairs=False)
 
 
 def _no_pair_case(matches: Callable[[Card, Card], bool], clause: str) -> Callable[[TableContext], Awaitable[None]]:
-    """Two cards of somebody that are no pair, for a reason."""
+    """Make a case that discards two cards of a player that are not a pair."""
 
-    async def play(scene: TableContext) -> None:
-        sitting = await scene.start_game()
+    async def play(context: TableContext) -> None:
+        driven_game = await context.start_game()
 
         def found() -> tuple[ScriptedPlayer, Pair] | None:
-            for guest in sitting.players:
-                for one, other in combinations(sorted(sitting.hand(guest)), 2):
-                    if matches(one, other):
-                        return guest, (one, other)
+            for player in driven_game.players:
+                for first, second in combinations(sorted(driven_game.hand(player)), 2):
+                    if matches(first, second):
+                        return player, (first, second)
             return None
 
-        await sitting.draw_until(found)
-        here = found()
-        if here is None:
+        await driven_game.draw_until(found)
+        found_cards = found()
+        if found_cards is None:
             raise NotReached("nobody has drawn two such cards")
-        guest, pair = here
-        await guest.require_error(discard_of(pair), clause)
-        await guest.require_error(discard_of(pair, is_reversed=True), clause)
+        player, pair = found_cards
+        await player.require_error(discard_of(pair), clause)
+        await player.require_error(discard_of(pair, is_reversed=True), clause)
 
     return play
 
 
 async def card_with_itself(context: TableContext) -> None:
-    """A card makes no pair with itself."""
-    sitting = await context.start_game()
-    guest = sitting.drawer
-    await guest.request(Draw())
-    (card,) = sitting.hand(guest)
-    await guest.require_error(discard_of((card, card)), "oldmaid-5.3")
-    await sitting.draw(len(sitting.players))
+    """A card is not a pair with itself."""
+    driven_game = await context.start_game()
+    player = driven_game.drawer
+    await player.request(Draw())
+    (card,) = driven_game.hand(player)
+    await player.require_error(discard_of((card, card)), "oldmaid-5.3")
+    await driven_game.draw(len(driven_game.players))
 
 
 UNKNOWN_PAIRS: Final = (
@@ -158,96 +159,100 @@ UNKNOWN_PAIRS: Final = (
     (("3", "Spades"), ("3", "Clubs")),
     (("T", "hearts"), ("T", "diamonds")),
 )
-"""What is spelt like a pair, and is in no pack."""
+"""Pairs of cards that are not in the pack."""
 
 
 async def unknown_cards(context: TableContext) -> None:
-    """Cards that are not in the pack are refused, also those that are spelt in another way."""
-    sitting = await context.start_game()
-    await sitting.draw(discards_pairs=False)
+    """Discards of cards that are not in the pack, or misspelt, are refused."""
+    driven_game = await context.start_game()
+    await driven_game.draw(discards_pairs=False)
     for cards in UNKNOWN_PAIRS:
-        await sitting.players[0].require_error(Discard(cards, "false"), "oldmaid-5.4")
+        await driven_game.players[0].require_error(Discard(cards, "false"), "oldmaid-5.4")
 
 
 async def partner_in_deck(context: TableContext) -> None:
-    """A card with its partner in the deck is no pair yet."""
-    sitting = await context.start_game()
+    """A card whose partner is in the deck cannot be discarded."""
+    driven_game = await context.start_game()
     while True:
-        guest = sitting.drawer
-        await sitting.draw(sitting.game.drawn_count + 1, discards_pairs=False)
-        drawn = {*sitting.game.dealt_cards}
-        lone = next((card for card in sitting.hand(guest) if card != JOKER and card ^ 1 not in drawn), None)
-        if lone is not None:
+        player = driven_game.drawer
+        await driven_game.draw(driven_game.game.drawn_count + 1, discards_pairs=False)
+        drawn = {*driven_game.game.dealt_cards}
+        single = next((card for card in driven_game.hand(player) if card != JOKER and card ^ 1 not in drawn), None)
+        if single is not None:
             break
-    await guest.require_error(discard_of((lone, lone ^ 1)), "oldmaid-5.6")
-    await sitting.draw(sitting.game.drawn_count + len(sitting.players), discards_pairs=False)
+    await player.require_error(discard_of((single, single ^ 1)), "oldmaid-5.6")
+    await driven_game.draw(driven_game.game.drawn_count + len(driven_game.players), discards_pairs=False)
 
 
 async def partner_of_another(context: TableContext) -> None:
-    """As long as cards are drawn nobody throws away a card of another."""
-    sitting = await context.start_game()
+    """While cards are drawn, a player cannot discard a card of another player."""
+    driven_game = await context.start_game()
 
     def found() -> tuple[ScriptedPlayer, ScriptedPlayer, Pair] | None:
-        for one, other in combinations(sitting.players, 2):
-            for card in sitting.hand(one):
-                if card != JOKER and card ^ 1 in sitting.hand(other):
-                    return one, other, (card, card ^ 1)
+        for first, second in combinations(driven_game.players, 2):
+            for card in driven_game.hand(first):
+                if card != JOKER and card ^ 1 in driven_game.hand(second):
+                    return first, second, (card, card ^ 1)
         return None
 
-    await sitting.draw_until(found)
-    here = found()
-    if here is None or sitting.game.drawn_count == CARD_COUNT:
+    await driven_game.draw_until(found)
+    found_cards = found()
+    if found_cards is None or driven_game.game.drawn_count == CARD_COUNT:
         raise NotReached("no pair was drawn by two players")
-    *both, pair = here
-    for guest in both:
-        await guest.require_error(discard_of(pair), "oldmaid-5.7")
+    *both, pair = found_cards
+    for player in both:
+        await player.require_error(discard_of(pair), "oldmaid-5.7")
 
 
 async def pair_of_another(context: TableContext) -> None:
-    """Nor a whole pair of another."""
-    sitting, guest, pair = await _game_with_pair(context)
-    if sitting.game.drawn_count == CARD_COUNT:
+    """A player cannot discard a pair of another player."""
+    driven_game, player, pair = await _game_with_pair(context)
+    if driven_game.game.drawn_count == CARD_COUNT:
         raise NotReached("the pair came with the last card")
-    other = next(other for other in sitting.players if other is not guest)
-    await other.require_error(discard_of(pair), "oldmaid-5.7")
-    await guest.require_ok(discard_of(pair), "oldmaid-5.7")
+    second = next(second for second in driven_game.players if second is not player)
+    await second.require_error(discard_of(pair), "oldmaid-5.7")
+    await player.require_ok(discard_of(pair), "oldmaid-5.7")
 
 
 async def pair_with_picked_card(context: TableContext) -> None:
-    """When all cards are drawn the table believes who has what: a pair with a card that was picked is taken."""
-    sitting = await context.start_game()
-    await sitting.draw()
-    before = len(sitting.game.log)
-    await sitting.play(lambda: any(deed[0] == "threw" for deed in sitting.game.log[before:]))
+    """After the last draw a pair with a picked card is accepted: the table does not know the hands."""
+    driven_game = await context.start_game()
+    await driven_game.draw()
+    before = len(driven_game.game.log)
+    await driven_game.play(lambda: any(entry[0] == "threw" for entry in driven_game.game.log[before:]))
 
 
 async def last_cards_claim(context: TableContext) -> None:
-    """Who says that these were his last cards is not out."""
-    sitting, guest, pair = await _game_with_pair(context)
-    await guest.require_ok(Discard(discard_of(pair).cards, "true"), "oldmaid-5.10")
-    await sitting.draw(min(CARD_COUNT, sitting.game.drawn_count + len(sitting.players)), discards_pairs=False)
+    """A player who announces last cards while cards are drawn is not out."""
+    driven_game, player, pair = await _game_with_pair(context)
+    await player.require_ok(Discard(discard_of(pair).cards, "true"), "oldmaid-5.10")
+    await driven_game.draw(
+        min(CARD_COUNT, driven_game.game.drawn_count + len(driven_game.players)), discards_pairs=False
+    )
 
 
 def _tolerance_case(clause: str, keys: str, description: str) -> Callable[[TableContext], Awaitable[None]]:
-    """What a table makes of another way to tell the last cards: `keys` stand behind the cards."""
+    """Make a case that reports whether another form of last_cards is accepted; `keys` follow the cards."""
 
-    async def play(scene: TableContext) -> None:
-        sitting, guest, pair = await _game_with_pair(scene)
-        said = discard_of(pair)
-        cards = str(said).partition(',"last_cards"')[0]
-        await guest.send(f"{cards}{keys}}}\n".encode(), is_judged=False)
-        heard = await guest.receive_answer(clause)
-        if not heard.is_error:
-            guest.report_request(said)
-        guest.judge_answer(said if not heard.is_error else None, heard)
-        await sitting.draw(min(CARD_COUNT, sitting.game.drawn_count + len(sitting.players)), discards_pairs=False)
-        raise ImplementationChoice(f"{description} is {'refused' if heard.is_error else 'taken'}")
+    async def play(context: TableContext) -> None:
+        driven_game, player, pair = await _game_with_pair(context)
+        request = discard_of(pair)
+        cards = str(request).partition(',"last_cards"')[0]
+        await player.send(f"{cards}{keys}}}\n".encode(), is_judged=False)
+        answer = await player.receive_answer(clause)
+        if not answer.is_error:
+            player.report_request(request)
+        player.judge_answer(request if not answer.is_error else None, answer)
+        await driven_game.draw(
+            min(CARD_COUNT, driven_game.game.drawn_count + len(driven_game.players)), discards_pairs=False
+        )
+        raise ImplementationChoice(f"{description} is {'refused' if answer.is_error else 'taken'}")
 
     return play
 
 
 def cases() -> Sequence[TableCase]:
-    """Every case about a game, in the order of the page."""
+    """Return the cases about drawing and discarding, in the order of the document."""
     value, colour = "5.3", "5.1"
     return (
         table_case("4.1", "each-card-once", "Every card is dealt once", whole_deck),

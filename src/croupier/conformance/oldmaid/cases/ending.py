@@ -1,4 +1,4 @@
-"""Cases about how games end at a table: somebody is out of cards, or gone; and how that stands in the status."""
+"""Table cases about the end of games: players out of cards, disconnected players, and the status."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import combinations
@@ -15,194 +15,201 @@ from croupier.rooms.oldmaid.table.game import CARD_COUNT
 from croupier.rooms.oldmaid.wire import Draw, OutOfCards, Standing, Status
 
 MAX_GAMES: Final = 4
-"""So many games are played until something comes up that needs luck."""
+"""The number of games to play until a random event occurs."""
 
 
 def _whole_game_case(clause: str) -> Callable[[TableContext], Awaitable[None]]:
-    """A whole game, and its standing whenever somebody is out, and at the end."""
+    """Make a case that plays a whole game and checks the status whenever a player is out, and at the end."""
 
-    async def play(scene: TableContext) -> None:
-        sitting = await scene.start_game()
-        await _check_status(sitting, sitting.players[0])
-        await sitting.draw()
-        out = 0
+    async def play(context: TableContext) -> None:
+        driven_game = await context.start_game()
+        await _check_status(driven_game, driven_game.players[0])
+        await driven_game.draw()
+        out_count = 0
 
-        async def look(sitting: DrivenGame) -> None:
-            nonlocal out
-            if len(sitting.game.finished_seats) > out:
-                out = len(sitting.game.finished_seats)
-                await _check_status(sitting, sitting.players[sitting.game.finished_seats[-1]])
+        async def check_when_out(driven_game: DrivenGame) -> None:
+            nonlocal out_count
+            if len(driven_game.game.finished_seats) > out_count:
+                out_count = len(driven_game.game.finished_seats)
+                await _check_status(driven_game, driven_game.players[driven_game.game.finished_seats[-1]])
 
-        await sitting.play(between=look)
-        if not sitting.game.is_over:
+        await driven_game.play(between=check_when_out)
+        if not driven_game.game.is_over:
             raise NotReached("the game has not ended")
-        for guest in sitting.players:
-            await _check_status(sitting, guest, clause)
+        for player in driven_game.players:
+            await _check_status(driven_game, player, clause)
 
     return play
 
 
 async def _check_status(game: DrivenGame, player: ScriptedPlayer, clause: str = "oldmaid-6.5") -> None:
     await player.send(Status())
-    heard = await player.receive_answer(clause)
-    if heard.is_error:
-        raise Unimplemented(f"the status is refused: {heard.text}")
-    wanted, found = game.game.standing, heard.message
+    answer = await player.receive_answer(clause)
+    if answer.is_error:
+        raise Unimplemented(f"the status is refused: {answer.text}")
+    wanted, found = game.game.standing, answer.message
     if isinstance(found, Standing) and {*found.inside, *found.outside} != {*wanted.inside, *wanted.outside}:
-        raise Failed("oldmaid-6.5", heard.text, f"all players, as in {wanted}", got=heard.data)
+        raise Failed("oldmaid-6.5", answer.text, f"all players, as in {wanted}", got=answer.data)
     if isinstance(found, Standing) and found != wanted and clause != "oldmaid-6.5":
-        raise Failed(clause, heard.text, str(wanted), got=heard.data)
-    player.judge_answer(Status(), heard)
+        raise Failed(clause, answer.text, str(wanted), got=answer.data)
+    player.judge_answer(Status(), answer)
 
 
 async def last_pair_left(context: TableContext) -> None:
-    """Who is left when the other is rid of his last card may throw away the pair that it makes."""
+    """The last player may discard the pair made by the other player's last card."""
     for _ in range(MAX_GAMES):
-        sitting = await context.start_game()
-        sitting.announces_out_first = True
-        await sitting.draw()
-        await sitting.play()
-        if sitting.game.is_over and len(sitting.game.log) > 0 and sitting.game.log[-1][0] == "threw":
+        driven_game = await context.start_game()
+        driven_game.announces_out_first = True
+        await driven_game.draw()
+        await driven_game.play()
+        if driven_game.game.is_over and len(driven_game.game.log) > 0 and driven_game.game.log[-1][0] == "threw":
             return
     raise NotReached(f"in {MAX_GAMES} games the last pair was never made by somebody's last card")
 
 
 async def out_with_cards_in_deck(context: TableContext) -> None:
-    """Nobody is out of cards while there are some in the deck, not even with an empty hand."""
-    sitting = await context.start_game()
-    while sitting.game.drawn_count < CARD_COUNT - 1:
-        await sitting.draw(sitting.game.drawn_count + 1)
-        guest = next(
-            (guest for guest in sitting.players if sitting.game.drawn_count > 20 and not sitting.hand(guest)), None
+    """out_of_cards is refused while the deck has cards, even with an empty hand."""
+    driven_game = await context.start_game()
+    while driven_game.game.drawn_count < CARD_COUNT - 1:
+        await driven_game.draw(driven_game.game.drawn_count + 1)
+        player = next(
+            (
+                player
+                for player in driven_game.players
+                if driven_game.game.drawn_count > 20 and not driven_game.hand(player)
+            ),
+            None,
         )
-        if guest is not None:
+        if player is not None:
             break
-    await (guest or sitting.waiting_player).require_error(OutOfCards(), "oldmaid-6.2")
-    await sitting.draw()
+    await (player or driven_game.waiting_player).require_error(OutOfCards(), "oldmaid-6.2")
+    await driven_game.draw()
 
 
 async def njaal_game(context: TableContext) -> None:
-    """A whole game in that dialect."""
+    """A whole game in dialect njaal."""
     if context.table.dialect != "njaal":
         raise NotReached("the table is expected to speak as the document has it")
-    sitting = await context.start_game()
-    await sitting.draw()
-    await sitting.play()
+    driven_game = await context.start_game()
+    await driven_game.draw()
+    await driven_game.play()
 
 
-# Gone.
+# Disconnected players.
 
 
 async def _game_with_disconnect(
     context: TableContext, min_players: int = 3, cards_drawn: int = 7
 ) -> tuple[DrivenGame, ScriptedPlayer]:
-    """A game in which somebody has gone who is not to draw now, while cards are drawn."""
-    sitting = await context.start_game(min_players)
-    await sitting.draw(cards_drawn, discards_pairs=False)
-    guest = sitting.waiting_player
-    await sitting.disconnect(guest)
-    return sitting, guest
+    """Start a game and disconnect a player who is not about to draw; return both."""
+    driven_game = await context.start_game(min_players)
+    await driven_game.draw(cards_drawn, discards_pairs=False)
+    player = driven_game.waiting_player
+    await driven_game.disconnect(player)
+    return driven_game, player
 
 
 async def player_disconnects(context: TableContext) -> None:
-    """Who hangs up is out, and last."""
-    sitting, _ = await _game_with_disconnect(context)
-    await _check_status(sitting, sitting.players_inside[0], "oldmaid-9.1")
+    """A player who disconnects is out, and ranked last."""
+    driven_game, _ = await _game_with_disconnect(context)
+    await _check_status(driven_game, driven_game.players_inside[0], "oldmaid-9.1")
 
 
 async def connection_reset(context: TableContext) -> None:
-    """So is whose connection is reset."""
-    sitting = await context.start_game(3)
-    await sitting.draw(5, discards_pairs=False)
-    await sitting.disconnect(sitting.waiting_player, reset=True)
-    await sitting.draw(5 + 2 * len(sitting.players), discards_pairs=False)
+    """The same for a reset connection."""
+    driven_game = await context.start_game(3)
+    await driven_game.draw(5, discards_pairs=False)
+    await driven_game.disconnect(driven_game.waiting_player, reset=True)
+    await driven_game.draw(5 + 2 * len(driven_game.players), discards_pairs=False)
 
 
 async def drawing_continues(context: TableContext) -> None:
-    """The others draw on without him."""
-    sitting, _ = await _game_with_disconnect(context)
-    await sitting.draw(discards_pairs=False)
+    """The others continue to draw."""
+    driven_game, _ = await _game_with_disconnect(context)
+    await driven_game.draw(discards_pairs=False)
 
 
 async def drawer_disconnects(context: TableContext) -> None:
-    """If he was about to draw, the next one draws."""
-    sitting = await context.start_game(3)
-    await sitting.draw(5, discards_pairs=False)
-    await sitting.disconnect(sitting.drawer)
-    await sitting.draw(5 + 2 * len(sitting.players), discards_pairs=False)
+    """If the player about to draw disconnects, the next one draws."""
+    driven_game = await context.start_game(3)
+    await driven_game.draw(5, discards_pairs=False)
+    await driven_game.disconnect(driven_game.drawer)
+    await driven_game.draw(5 + 2 * len(driven_game.players), discards_pairs=False)
 
 
 async def cards_leave_with_player(context: TableContext) -> None:
-    """His cards are gone with him: nobody throws them away."""
-    sitting = await context.start_game(3)
+    """The cards of a disconnected player leave the game: no one may discard them."""
+    driven_game = await context.start_game(3)
 
     def found() -> tuple[ScriptedPlayer, ScriptedPlayer, Card] | None:
-        for one, other in combinations(sitting.players, 2):
-            for card in sitting.hand(one):
-                if card != JOKER and card ^ 1 in sitting.hand(other):
+        for one, other in combinations(driven_game.players, 2):
+            for card in driven_game.hand(one):
+                if card != JOKER and card ^ 1 in driven_game.hand(other):
                     return one, other, card
         return None
 
-    await sitting.draw_until(found)
-    here = found()
-    if here is None or sitting.game.drawn_count == CARD_COUNT:
+    await driven_game.draw_until(found)
+    shared_pair = found()
+    if shared_pair is None or driven_game.game.drawn_count == CARD_COUNT:
         raise NotReached("no pair was drawn by two players")
-    guest, leaver, card = here
-    await sitting.disconnect(leaver)
-    await guest.require_error(discard_of((card, card ^ 1)), "oldmaid-9.2")
+    player, leaver, card = shared_pair
+    await driven_game.disconnect(leaver)
+    await player.require_error(discard_of((card, card ^ 1)), "oldmaid-9.2")
 
 
 async def last_drawer_disconnects(context: TableContext) -> None:
-    """If who has drawn the last card is gone, nothing is drawn again."""
-    sitting = await context.start_game(3)
-    await sitting.draw()
-    seat = [deed[1] for deed in sitting.game.log if deed[0] == "drew"][-1]
-    await sitting.disconnect(sitting.players[seat])
-    await sitting.players_inside[0].require_error(Draw(), "oldmaid-4.5")
+    """If the player who drew the last card disconnects, nothing is drawn again."""
+    driven_game = await context.start_game(3)
+    await driven_game.draw()
+    seat = [entry[1] for entry in driven_game.game.log if entry[0] == "drew"][-1]
+    await driven_game.disconnect(driven_game.players[seat])
+    await driven_game.players_inside[0].require_error(Draw(), "oldmaid-4.5")
 
 
 async def one_player_left(context: TableContext) -> None:
-    """When the others are gone the game is over."""
-    sitting = await context.start_game()
-    await sitting.draw(3, discards_pairs=False)
-    left, *leavers = sitting.players
-    for guest in leavers:
-        await sitting.disconnect(guest)
-    await left.require_error(Draw(), "oldmaid-9.3")
+    """The game is over when one player is left."""
+    driven_game = await context.start_game()
+    await driven_game.draw(3, discards_pairs=False)
+    last_player, *others = driven_game.players
+    for player in others:
+        await driven_game.disconnect(player)
+    await last_player.require_error(Draw(), "oldmaid-9.3")
 
 
 async def all_disconnect(context: TableContext) -> None:
-    """A game that everybody has left does not disturb the next one."""
-    sitting = await context.start_game()
-    await sitting.draw(3, discards_pairs=False)
-    for guest in sitting.players:
-        await sitting.disconnect(guest)
+    """A game that all players have left does not affect the next one."""
+    driven_game = await context.start_game()
+    await driven_game.draw(3, discards_pairs=False)
+    for player in driven_game.players:
+        await driven_game.disconnect(player)
     following = await context.start_game()
     await following.draw(discards_pairs=False)
 
 
 async def finished_player_disconnects(context: TableContext) -> None:
-    """Who is out may leave: he keeps his place."""
-    sitting = await context.start_game(3)
-    await sitting.draw()
-    await sitting.play(lambda: bool(sitting.game.finished_seats))
-    winner = sitting.players[sitting.game.finished_seats[0]]
+    """A player who is out may disconnect and keeps their rank."""
+    driven_game = await context.start_game(3)
+    await driven_game.draw()
+    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
+    winner = driven_game.players[driven_game.game.finished_seats[0]]
     winner.disconnect()
-    await sitting.play()
-    await _check_status(sitting, next(guest for guest in sitting.players if not guest.is_disconnected), "oldmaid-9.4")
+    await driven_game.play()
+    await _check_status(
+        driven_game, next(player for player in driven_game.players if not player.is_disconnected), "oldmaid-9.4"
+    )
 
 
 async def rank_of_disconnected(context: TableContext) -> None:
-    """Of those who are gone, who stayed longer comes first."""
-    sitting = await context.start_game(4)
-    await sitting.draw(5, discards_pairs=False)
-    for guest in (sitting.players[3], sitting.players[1]):
-        await sitting.disconnect(guest)
-    await _check_status(sitting, sitting.players[0], "oldmaid-6.6")
+    """Of disconnected players, the one who stayed longer ranks higher."""
+    driven_game = await context.start_game(4)
+    await driven_game.draw(5, discards_pairs=False)
+    for player in (driven_game.players[3], driven_game.players[1]):
+        await driven_game.disconnect(player)
+    await _check_status(driven_game, driven_game.players[0], "oldmaid-6.6")
 
 
 def cases() -> Sequence[TableCase]:
-    """Every case about the end, in the order of the page."""
+    """Return the cases about the end of games, in the order of the document."""
     return (
         table_case(
             "2.2", "every-request", "The table knows every request of a player", _whole_game_case("oldmaid-2.2")

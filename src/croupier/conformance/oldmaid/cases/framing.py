@@ -1,4 +1,4 @@
-"""Cases about how messages come to a table: cut, glued, slow, all at once, with other keys, and what is no text."""
+"""Table cases about framing: messages cut, pipelined, slow or concurrent, unknown keys, and invalid text."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from croupier.rooms.oldmaid.table.game import CARD_COUNT
 from croupier.rooms.oldmaid.wire import JSON_ENCODER, MAX_FRAME_BYTES, Draw, Join, Message, Status
 
 PIECE_GAP_SECONDS = 0.003
-"""So many seconds lie between two pieces of a message, so that each is read by itself."""
+"""The pause between two pieces of a message, so that each is read separately."""
 
 
 def _encode(*messages: Message) -> bytes:
@@ -20,82 +20,82 @@ def _encode(*messages: Message) -> bytes:
 
 
 def _delivery_case(clause: str, data: bytes, piece_bytes: int = 0) -> Callable[[TableContext], Awaitable[None]]:
-    """A draw that comes in this form."""
+    """Make a case in which a draw is sent in this form."""
 
-    async def play(scene: TableContext) -> None:
-        sitting = await scene.start_game()
-        await sitting.drawer.require_ok(data, clause, piece_bytes=piece_bytes, pause_seconds=PIECE_GAP_SECONDS)
-        await sitting.draw(len(sitting.players))
+    async def play(context: TableContext) -> None:
+        driven_game = await context.start_game()
+        await driven_game.drawer.require_ok(data, clause, piece_bytes=piece_bytes, pause_seconds=PIECE_GAP_SECONDS)
+        await driven_game.draw(len(driven_game.players))
 
     return play
 
 
 async def byte_by_byte(context: TableContext) -> None:
-    """A round of a game in which every byte comes by itself, from the join on."""
+    """Three rounds in which every byte is sent separately, beginning with the join."""
     await context.learn_table_size()
-    guest = await context.connect_player()
-    await guest.send(Join(guest.nick), piece_bytes=1, pause_seconds=PIECE_GAP_SECONDS / 3)
-    sitting = await context.start_game_with([guest])
-    for _ in range(3 * len(sitting.players)):
-        await sitting.drawer.request(Draw(), piece_bytes=1, pause_seconds=PIECE_GAP_SECONDS / 3)
-        for other in sitting.players:
-            await sitting.discard_pairs(other)
+    player = await context.connect_player()
+    await player.send(Join(player.nick), piece_bytes=1, pause_seconds=PIECE_GAP_SECONDS / 3)
+    driven_game = await context.start_game_with([player])
+    for _ in range(3 * len(driven_game.players)):
+        await driven_game.drawer.request(Draw(), piece_bytes=1, pause_seconds=PIECE_GAP_SECONDS / 3)
+        for other in driven_game.players:
+            await driven_game.discard_pairs(other)
 
 
 async def cut_anywhere(context: TableContext) -> None:
-    """A message may be cut in two at any byte."""
-    sitting = await context.start_game()
+    """A message may be cut at any byte."""
+    driven_game = await context.start_game()
     for at in range(1, len(_encode(Draw()))):
-        if sitting.game.drawn_count < CARD_COUNT:
-            guest = sitting.drawer
+        if driven_game.game.drawn_count < CARD_COUNT:
+            player = driven_game.drawer
             data = _encode(Draw())
-            await guest.send(data[:at])
+            await player.send(data[:at])
             await asyncio.sleep(PIECE_GAP_SECONDS)
-            await guest.require_ok(data[at:], "oldmaid-1.4")
+            await player.require_ok(data[at:], "oldmaid-1.4")
 
 
 async def pipelined_requests(context: TableContext) -> None:
-    """Requests in one go are answered one after another, in their order."""
-    sitting = await context.start_game()
-    guest = sitting.drawer
+    """Pipelined requests are answered in order."""
+    driven_game = await context.start_game()
+    player = driven_game.drawer
     requests: tuple[Message, ...] = (Draw(), Status(), Draw(), Status())
-    await guest.send(_encode(*requests))
+    await player.send(_encode(*requests))
     for number, request in enumerate(requests, start=1):
         expected = f"answer {number} of {len(requests)}, to {request}"
-        heard = await guest.receive_answer("oldmaid-1.4", expected)
-        if number == 3 and not heard.is_error:
+        answer = await player.receive_answer("oldmaid-1.4", expected)
+        if number == 3 and not answer.is_error:
             raise Failed(
-                "oldmaid-1.4", heard.text, "an error to the second draw, which comes too early", got=heard.data
+                "oldmaid-1.4", answer.text, "an error to the second draw, which comes too early", got=answer.data
             )
-        guest.judge_answer(request, heard)
-    await sitting.draw(len(sitting.players))
+        player.judge_answer(request, answer)
+    await driven_game.draw(len(driven_game.players))
 
 
 async def fifty_requests_ahead(context: TableContext) -> None:
-    """Many requests that are sent ahead are all answered."""
-    sitting = await context.start_game()
-    guest = sitting.players[-1]
-    await guest.send(b"\n".join(50 * [_encode(Status())]) + b"\n")
+    """Fifty requests sent ahead are all answered."""
+    driven_game = await context.start_game()
+    player = driven_game.players[-1]
+    await player.send(b"\n".join(50 * [_encode(Status())]) + b"\n")
     for number in range(1, 51):
-        guest.judge_answer(Status(), await guest.receive_answer("oldmaid-1.4", f"answer {number} of 50"))
+        player.judge_answer(Status(), await player.receive_answer("oldmaid-1.4", f"answer {number} of 50"))
 
 
 async def message_tail_with_next(context: TableContext) -> None:
-    """The end of one message may come with the beginning of the next."""
-    sitting = await context.start_game()
-    guest = sitting.drawer
-    both = _encode(Draw(), Status())
-    for piece in (both[:5], both[5:20], both[20:]):
-        await guest.send(piece)
+    """The end of a message may arrive with the beginning of the next."""
+    driven_game = await context.start_game()
+    player = driven_game.drawer
+    requests = _encode(Draw(), Status())
+    for piece in (requests[:5], requests[5:20], requests[20:]):
+        await player.send(piece)
         await asyncio.sleep(PIECE_GAP_SECONDS)
     for request in (Draw(), Status()):
-        guest.judge_answer(request, await guest.receive_answer("oldmaid-1.4", f"the answer to {request}"))
+        player.judge_answer(request, await player.receive_answer("oldmaid-1.4", f"the answer to {request}"))
 
 
 async def slow_sender(context: TableContext) -> None:
-    """Who is slow with a message holds up nobody else."""
-    sitting = await context.start_game()
-    first, *others = sitting.players
+    """A client that sends slowly delays no other."""
+    driven_game = await context.start_game()
+    first, *others = driven_game.players
     data = _encode(Draw())
     await first.send(data[:9])
     for other in others:
@@ -107,80 +107,80 @@ async def slow_sender(context: TableContext) -> None:
 
 
 async def all_at_once(context: TableContext) -> None:
-    """Many connections speak at the same time."""
-    sittings = [await context.start_game() for _ in range(3)]
-    guests = [guest for sitting in sittings for guest in sitting.players]
+    """Many connections send requests at the same time."""
+    driven_games = [await context.start_game() for _ in range(3)]
+    players = [player for driven_game in driven_games for player in driven_game.players]
     for _ in range(5):
-        for guest in guests:
-            await guest.send(Status())
-        for guest in guests:
-            guest.judge_answer(Status(), await guest.receive_answer("oldmaid-1.4"))
-    await asyncio.gather(*(sitting.draw(discards_pairs=False) for sitting in sittings))
+        for player in players:
+            await player.send(Status())
+        for player in players:
+            player.judge_answer(Status(), await player.receive_answer("oldmaid-1.4"))
+    await asyncio.gather(*(driven_game.draw(discards_pairs=False) for driven_game in driven_games))
 
 
 async def disconnect_mid_message(context: TableContext) -> None:
-    """Who hangs up in the middle of a message is gone as anybody else, and others may come."""
-    sitting = await context.start_game(3)
-    await sitting.draw(4, discards_pairs=False)
-    guest = sitting.waiting_player
-    await guest.send(b'{"cmd": "sta')
-    await sitting.disconnect(guest)
-    await sitting.draw(4 + 2 * len(sitting.players), discards_pairs=False)
+    """A player who disconnects in the middle of a message has left; others may join."""
+    driven_game = await context.start_game(3)
+    await driven_game.draw(4, discards_pairs=False)
+    player = driven_game.waiting_player
+    await player.send(b'{"cmd": "sta')
+    await driven_game.disconnect(player)
+    await driven_game.draw(4 + 2 * len(driven_game.players), discards_pairs=False)
     await (await context.start_game()).draw(3)
 
 
 async def single_error(context: TableContext) -> None:
-    """What is wrong in more than one way is refused once."""
-    sitting = await context.start_game()
-    guest = sitting.waiting_player
-    await guest.require_error(b'{"cmd": "discard", "cards": [["3", 7]], "port": 0, "last_cards": 4}\n', "oldmaid-8.2")
-    await guest.require_silence("oldmaid-8.2")
-    await sitting.draw(len(sitting.players))
+    """A request with several errors gets one error."""
+    driven_game = await context.start_game()
+    player = driven_game.waiting_player
+    await player.require_error(b'{"cmd": "discard", "cards": [["3", 7]], "port": 0, "last_cards": 4}\n', "oldmaid-8.2")
+    await player.require_silence("oldmaid-8.2")
+    await driven_game.draw(len(driven_game.players))
 
 
 def _text_between_case(data: bytes, clause: str, description: str) -> Callable[[TableContext], Awaitable[None]]:
-    """What stands before a message, and is no message, is answered with an error; then the message is heard."""
+    """Make a case in which text before a message gets an error, and the message is answered."""
 
-    async def play(scene: TableContext) -> None:
-        sitting = await scene.start_game()
-        guest = sitting.drawer
-        await guest.send(data, is_judged=False)
-        await guest.send(Draw(), is_judged=False)
-        first = await guest.receive_answer(clause, f"an error to {description}")
+    async def play(context: TableContext) -> None:
+        driven_game = await context.start_game()
+        player = driven_game.drawer
+        await player.send(data, is_judged=False)
+        await player.send(Draw(), is_judged=False)
+        first = await player.receive_answer(clause, f"an error to {description}")
         if not first.is_error:
             raise Failed(clause, f"{first.text} to {description}", "an error", got=first.data)
-        heard = await guest.receive_optional_answer()
-        if heard is None:
+        answer = await player.receive_optional_answer()
+        if answer is None:
             raise Failed(clause, f"nothing to the draw behind {description}", "a card")
-        guest.report_request(Draw())
-        guest.judge_answer(Draw(), heard)
+        player.report_request(Draw())
+        player.judge_answer(Draw(), answer)
 
     return play
 
 
 async def undecodable_bytes(context: TableContext) -> None:
-    """Bytes that are no text are answered with an error."""
-    guest = await context.connect_player()
-    await guest.require_error(b'{"cmd": "\xff\xfe"}\n', "oldmaid-8.8")
-    await _require_others_unaffected(context, guest, "bytes that are no text")
+    """Bytes that are not UTF-8 get an error."""
+    player = await context.connect_player()
+    await player.require_error(b'{"cmd": "\xff\xfe"}\n', "oldmaid-8.8")
+    await _require_others_unaffected(context, player, "bytes that are no text")
 
 
 async def endless_message(context: TableContext) -> None:
-    """What does not end is not read for ever."""
-    guest = await context.connect_player()
-    await guest.send(b'{"cmd": "' + (MAX_FRAME_BYTES + 1024) * b"x")
-    heard = await guest.receive_optional_answer()
-    if heard is None and not guest.is_disconnected:
+    """An endless message is not read forever."""
+    player = await context.connect_player()
+    await player.send(b'{"cmd": "' + (MAX_FRAME_BYTES + 1024) * b"x")
+    answer = await player.receive_optional_answer()
+    if answer is None and not player.is_disconnected:
         raise Failed(
             "oldmaid-8.9", f"nothing to a message of more than {MAX_FRAME_BYTES:,} bytes", "an error, and the end"
         )
-    await _require_others_unaffected(context, guest, f"a message of more than {MAX_FRAME_BYTES:,} bytes")
+    await _require_others_unaffected(context, player, f"a message of more than {MAX_FRAME_BYTES:,} bytes")
 
 
 async def _require_others_unaffected(context: TableContext, player: ScriptedPlayer, description: str) -> None:
-    """Others do not feel it; if the connection goes on that is told."""
-    sitting = await context.start_game()
-    await sitting.draw(2 * len(sitting.players))
+    """Require that other players are unaffected; a connection that stays open is a choice."""
+    driven_game = await context.start_game()
+    await driven_game.draw(2 * len(driven_game.players))
     if not player.is_disconnected:
         await player.receive(QUIET_SECONDS)
     if not player.is_disconnected:
@@ -188,50 +188,50 @@ async def _require_others_unaffected(context: TableContext, player: ScriptedPlay
 
 
 async def long_message(context: TableContext) -> None:
-    """A message that ends in time may be long."""
-    sitting = await context.start_game()
+    """A long message that ends is accepted."""
+    driven_game = await context.start_game()
     padded = b'{"cmd": "draw", "padding": "' + 16_000 * b"x" + b'"}\n'
-    await sitting.drawer.require_ok(padded, "oldmaid-8.9")
+    await driven_game.drawer.require_ok(padded, "oldmaid-8.9")
 
 
 async def unexpected_answers_ignored(context: TableContext) -> None:
-    """Answers that nobody waits for are swallowed."""
-    sitting = await context.start_game()
-    guest = sitting.drawer
-    await guest.send(b'{"result": "ok"}\n{"result": "error", "message": "what?"}\n')
-    heard = await guest.receive_optional_answer()
-    if heard is not None:
-        raise Failed("oldmaid-2.11", heard.text, "nothing", got=heard.data)
-    await sitting.draw(len(sitting.players))
+    """Unexpected answers are ignored."""
+    driven_game = await context.start_game()
+    player = driven_game.drawer
+    await player.send(b'{"result": "ok"}\n{"result": "error", "message": "what?"}\n')
+    answer = await player.receive_optional_answer()
+    if answer is not None:
+        raise Failed("oldmaid-2.11", answer.text, "nothing", got=answer.data)
+    await driven_game.draw(len(driven_game.players))
 
 
 async def line_ends(context: TableContext) -> None:
-    """How the table ends its messages; what stands before the next one was behind the last."""
-    sitting = await context.start_game()
-    guest = sitting.drawer
-    heard = await guest.request(Draw())
-    following = await guest.request(Status())
-    spelt = "with a line end" if following.data[:1] in b"\r\n" else "with their last bracket"
+    """Report how the table ends its messages, from what arrives before the next one."""
+    driven_game = await context.start_game()
+    player = driven_game.drawer
+    answer = await player.request(Draw())
+    following = await player.request(Status())
+    line_end = "with a line end" if following.data[:1] in b"\r\n" else "with their last bracket"
     raise ImplementationChoice(
-        f"messages end {spelt}, and the keys of an answer come as {', '.join(heard.json_object)}"
+        f"messages end {line_end}, and the keys of an answer come as {', '.join(answer.json_object)}"
     )
 
 
 async def strings_for_numbers(context: TableContext) -> None:
-    """A number in a string is none."""
+    """A number in a string is refused."""
     await context.learn_table_size()
-    guest = await context.connect_player()
-    said = {"cmd": "join", "nick": guest.nick, "port": "4099"}
-    await guest.send(json.dumps(said).encode() + b"\n")
-    heard = await guest.receive_optional_answer()
-    if heard is None:
+    player = await context.connect_player()
+    request = {"cmd": "join", "nick": player.nick, "port": "4099"}
+    await player.send(json.dumps(request).encode() + b"\n")
+    answer = await player.receive_optional_answer()
+    if answer is None:
         raise Failed("oldmaid-2.10", 'nothing, as if it were right, to the port "4099"', "an error")
-    if not heard.is_error:
-        raise Failed("oldmaid-2.10", heard.text, "an error", got=heard.data)
+    if not answer.is_error:
+        raise Failed("oldmaid-2.10", answer.text, "an error", got=answer.data)
 
 
 def cases() -> Sequence[TableCase]:
-    """Every case about how messages come."""
+    """Return the cases about framing."""
     draw = _encode(Draw())
     spaced = b' \r\n\t{ "cmd"\n:\t"draw" }  \n\n'
     turned = b'{"cmd": "draw", "what": {"is": ["this", 7, null]}, "nick": "nobody"}\n'

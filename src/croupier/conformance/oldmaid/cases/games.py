@@ -1,4 +1,4 @@
-"""Whole games at a table, watched by the referee: by players who do everything right, and by those who do not."""
+"""Table cases that play whole games under the referee, with valid and with invalid requests."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -13,110 +13,110 @@ from croupier.rooms.oldmaid.table.game import CARD_COUNT
 from croupier.rooms.oldmaid.wire import Discard, Draw, Join, OutOfCards, Status
 
 DISTURBANCE_PERIOD: Final = 3
-"""Between two steps of a game one in so many times something is done that does not belong to it."""
+"""A disturbance is injected at one of this many steps, on average."""
 
 
 async def _fair_game(context: TableContext) -> None:
-    """A game in which everybody does what he should."""
-    sitting = await context.start_game()
-    await sitting.draw()
-    await sitting.play()
+    """A game with valid requests only."""
+    driven_game = await context.start_game()
+    await driven_game.draw()
+    await driven_game.play()
 
 
 async def _game_with_status_requests(context: TableContext) -> None:
-    """A game in which the status is asked for again and again, by whomever."""
-    sitting = await context.start_game()
+    """A game with random status requests in between."""
+    driven_game = await context.start_game()
 
-    async def ask(sitting: DrivenGame) -> None:
+    async def ask(driven_game: DrivenGame) -> None:
         if not context.random.randrange(DISTURBANCE_PERIOD):
-            await sitting.players[context.random.randrange(len(sitting.players))].request(Status())
+            await driven_game.players[context.random.randrange(len(driven_game.players))].request(Status())
 
-    await sitting.draw(between=ask)
-    await sitting.play(between=ask)
+    await driven_game.draw(between=ask)
+    await driven_game.play(between=ask)
 
 
 async def _game_with_illegal_requests(context: TableContext) -> None:
-    """A game in which somebody now and then asks for what is not his; the referee knows what is to be refused."""
-    sitting = await context.start_game()
-    lie = partial(_send_illegal_request, context)
-    await sitting.draw(between=lie)
-    await sitting.play(between=lie)
+    """A game with random illegal requests; the referee knows which must be refused."""
+    driven_game = await context.start_game()
+    disturb = partial(_send_illegal_request, context)
+    await driven_game.draw(between=disturb)
+    await driven_game.play(between=disturb)
 
 
-async def _send_illegal_request(context: TableContext, sitting: DrivenGame) -> None:
-    game, random = sitting.game, context.random
+async def _send_illegal_request(context: TableContext, driven_game: DrivenGame) -> None:
+    game, random = driven_game.game, context.random
     if random.randrange(DISTURBANCE_PERIOD) or game.is_over:
         return
-    liar = sitting.players[random.randrange(len(sitting.players))]
-    seat = sitting.players.index(liar)
-    lies: list[Callable[[], Awaitable[object]]] = [partial(liar.require_error, b"[]\n", "oldmaid-8.4")]
+    offender = driven_game.players[random.randrange(len(driven_game.players))]
+    seat = driven_game.players.index(offender)
+    illegal_requests: list[Callable[[], Awaitable[object]]] = [partial(offender.require_error, b"[]\n", "oldmaid-8.4")]
     if game.is_inside[seat]:
-        lies.append(partial(liar.require_error, Join(context.new_nick()), "oldmaid-3.14"))
+        illegal_requests.append(partial(offender.require_error, Join(context.new_nick()), "oldmaid-3.14"))
     if game.drawn_count == CARD_COUNT:
-        lies.append(partial(liar.request, Draw()))
+        illegal_requests.append(partial(offender.request, Draw()))
     else:
-        lies.append(partial(liar.request, OutOfCards()))
+        illegal_requests.append(partial(offender.request, OutOfCards()))
         if game.drawer != seat:
-            lies.append(partial(liar.request, Draw()))
-    lies += [partial(liar.request, discard) for discard in _illegal_discards(sitting, liar)]
-    await lies[random.randrange(len(lies))]()
+            illegal_requests.append(partial(offender.request, Draw()))
+    illegal_requests += [partial(offender.request, discard) for discard in _illegal_discards(driven_game, offender)]
+    await illegal_requests[random.randrange(len(illegal_requests))]()
 
 
 def _illegal_discards(game: DrivenGame, player: ScriptedPlayer) -> list[Discard]:
-    """Discards that the table has to refuse, as far as it can know."""
+    """Return discards that the table can know to be illegal."""
     found = [Discard((to_wire(JOKER), to_wire(0)), "false"), Discard((to_wire(0), to_wire(2)), "false")]
-    threw = [deed for deed in game.game.log if deed[0] == "threw"]
-    if threw:
-        found.append(Discard((to_wire(threw[-1][2]), to_wire(threw[-1][3])), "false"))
-    lone = {*range(JOKER)} - {*game.game.dealt_cards}
-    found += [Discard((to_wire(card & ~1), to_wire(card | 1)), "false") for card in sorted(lone)[:1]]
+    discards = [entry for entry in game.game.log if entry[0] == "threw"]
+    if discards:
+        found.append(Discard((to_wire(discards[-1][2]), to_wire(discards[-1][3])), "false"))
+    undrawn = {*range(JOKER)} - {*game.game.dealt_cards}
+    found += [Discard((to_wire(card & ~1), to_wire(card | 1)), "false") for card in sorted(undrawn)[:1]]
     if game.game.drawn_count < CARD_COUNT:
-        others = [card for guest in game.players if guest is not player for card in sorted(game.hand(guest))]
+        others = [card for other in game.players if other is not player for card in sorted(game.hand(other))]
         found += [Discard((to_wire(card & ~1), to_wire(card | 1)), "false") for card in others[:1] if card != JOKER]
     return found
 
 
 async def _game_with_two_disconnects(drawn: int, context: TableContext) -> None:
-    """A game in which somebody is gone when so many cards are drawn, and then another one."""
-    sitting = await context.start_game(4)
-    await sitting.draw(drawn)
-    await sitting.disconnect(sitting.waiting_player)
-    await sitting.draw(min(CARD_COUNT, drawn + 9))
-    await sitting.disconnect(sitting.drawer)
-    await sitting.draw()
-    await sitting.players_inside[-1].request(Status())
+    """A game in which a player disconnects after `drawn` cards, and another one later."""
+    driven_game = await context.start_game(4)
+    await driven_game.draw(drawn)
+    await driven_game.disconnect(driven_game.waiting_player)
+    await driven_game.draw(min(CARD_COUNT, drawn + 9))
+    await driven_game.disconnect(driven_game.drawer)
+    await driven_game.draw()
+    await driven_game.players_inside[-1].request(Status())
 
 
 async def _game_with_late_disconnect(context: TableContext) -> None:
-    """A game in which somebody is gone when cards are picked."""
-    sitting = await context.start_game(3)
-    await sitting.draw()
-    await sitting.play(lambda: bool(sitting.game.finished_seats) or len(sitting.game.log) > CARD_COUNT + 12)
-    leaver = sitting.players_inside[0]
-    await sitting.disconnect(leaver)
-    for guest in sitting.players_inside:
-        await guest.request(Status())
-        await guest.request(Draw())
+    """A game in which a player disconnects while cards are picked."""
+    driven_game = await context.start_game(3)
+    await driven_game.draw()
+    await driven_game.play(lambda: bool(driven_game.game.finished_seats) or len(driven_game.game.log) > CARD_COUNT + 12)
+    leaver = driven_game.players_inside[0]
+    await driven_game.disconnect(leaver)
+    for player in driven_game.players_inside:
+        await player.request(Status())
+        await player.request(Draw())
 
 
 async def _game_in_pieces(context: TableContext) -> None:
-    """A game in which everybody sends a few bytes at a time."""
-    sitting = await context.start_game()
-    while sitting.game.drawn_count < CARD_COUNT:
-        guest = sitting.drawer
-        await guest.request(Draw(), piece_bytes=5)
-        while (pair := sitting.discard_request(guest)) is not None:
-            await guest.request(pair, piece_bytes=7)
-    await sitting.draw()
-    await sitting.play()
+    """A game in which requests are sent in small pieces."""
+    driven_game = await context.start_game()
+    while driven_game.game.drawn_count < CARD_COUNT:
+        player = driven_game.drawer
+        await player.request(Draw(), piece_bytes=5)
+        while (pair := driven_game.discard_request(player)) is not None:
+            await player.request(pair, piece_bytes=7)
+    await driven_game.draw()
+    await driven_game.play()
 
 
 async def _game_with_late_discards(context: TableContext) -> None:
-    """A game in which nobody throws anything away before all cards are drawn."""
-    sitting = await context.start_game()
-    await sitting.draw(discards_pairs=False)
-    await sitting.discard_all_pairs()
-    await sitting.play()
+    """A game in which no pair is discarded before all cards are drawn."""
+    driven_game = await context.start_game()
+    await driven_game.draw(discards_pairs=False)
+    await driven_game.discard_all_pairs()
+    await driven_game.play()
 
 
 WHOLE_GAMES: Final[Sequence[tuple[str, str, str, Callable[[TableContext], Awaitable[None]]]]] = (
@@ -140,7 +140,7 @@ WHOLE_GAMES: Final[Sequence[tuple[str, str, str, Callable[[TableContext], Awaita
 
 
 def cases() -> Sequence[TableCase]:
-    """Every whole game."""
+    """Return the cases that play whole games."""
     return [
         table_case(clause, slug, title, play, needs_whole_lobby=play is _game_with_illegal_requests)
         for clause, slug, title, play in WHOLE_GAMES

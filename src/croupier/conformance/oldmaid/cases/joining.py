@@ -1,4 +1,4 @@
-"""Cases about who joins a table: the list, its order and its addresses, and nicks."""
+"""Table cases about joining: the list of players, its order and addresses, and nicks."""
 
 import asyncio
 import json
@@ -16,113 +16,113 @@ from croupier.rooms.oldmaid.wire import Join
 
 
 async def _refused_join(context: TableContext, nick: str, clause: str) -> ScriptedPlayer:
-    """Somebody whose join is refused, for his nick. Raises Broken; a join that is taken is not answered."""
-    guest = await context.connect_player(nick)
-    await _require_error(guest, json.dumps({"cmd": "join", "nick": nick}).encode() + b"\n", clause)
-    return guest
+    """Join with a nick that must be refused. Raises Failed; an accepted join is not answered."""
+    player = await context.connect_player(nick)
+    await _require_error(player, json.dumps({"cmd": "join", "nick": nick}).encode() + b"\n", clause)
+    return player
 
 
-async def _require_error(player: ScriptedPlayer, said: bytes, clause: str) -> None:
-    await player.send(said)
-    heard = await player.receive_optional_answer()
-    if heard is None:
-        raise Failed(clause, f"nothing, as if it were right, to {said.decode().strip()}", "an error")
-    if not heard.is_error:
-        raise Failed(clause, heard.text, "an error", got=heard.data)
+async def _require_error(player: ScriptedPlayer, request: bytes, clause: str) -> None:
+    await player.send(request)
+    answer = await player.receive_optional_answer()
+    if answer is None:
+        raise Failed(clause, f"nothing, as if it were right, to {request.decode().strip()}", "an error")
+    if not answer.is_error:
+        raise Failed(clause, answer.text, "an error", got=answer.data)
 
 
 async def players_join(context: TableContext) -> None:
-    """Everybody who joins gets the list."""
+    """All players who join get the list."""
     await context.start_game()
 
 
 async def join_order(context: TableContext) -> None:
-    """The list has them in the order in which they came, with time between them."""
+    """The list is in the order of joining."""
     await context.learn_table_size()
     waiting = []
     for _ in range(context.table_size - 1):
         waiting.append(await context.join_player())
         await asyncio.sleep(QUIET_SECONDS / 2)
-    sitting = await context.start_game_with(waiting)
-    wanted, found = [guest.nick for guest in waiting], [guest.nick for guest in sitting.players]
+    driven_game = await context.start_game_with(waiting)
+    wanted, found = [player.nick for player in waiting], [player.nick for player in driven_game.players]
     if found[: len(wanted)] != wanted:
         raise Failed("oldmaid-3.3", f"the order {', '.join(found)}", f"that of joining: {', '.join(wanted)} first")
 
 
 async def list_is_object(context: TableContext) -> None:
-    """The list is an object with player1, player2, …"""
-    sitting = await context.start_game()
+    """The list is an object with the keys player1, player2, …"""
+    driven_game = await context.start_game()
     if context.table.dialect == "njaal":
         raise NotReached("the table is expected to speak as the one on njaal did")
-    if any("oldmaid-10.2" in guest.tolerated for guest in sitting.players):
+    if any("oldmaid-10.2" in player.tolerated for player in driven_game.players):
         raise NonStrict("the players are listed in an array, as the table on njaal did: the dialect njaal")
 
 
 async def list_is_array(context: TableContext) -> None:
-    """The list is an array, in that dialect."""
-    sitting = await context.start_game()
+    """In dialect njaal the list is an array."""
+    driven_game = await context.start_game()
     if context.table.dialect == "document":
         raise NotReached("the table is expected to speak as the document has it")
-    if any("oldmaid-10.2" in guest.tolerated for guest in sitting.players):
+    if any("oldmaid-10.2" in player.tolerated for player in driven_game.players):
         raise NonStrict("the players are listed in an object, as the document has it")
 
 
 async def listed_addresses(context: TableContext) -> None:
-    """Everybody is listed where his connection comes from."""
-    sitting = await context.start_game()
-    for guest in sitting.players:
-        listed = {nick: address for address, nick in sitting.listed}[guest.nick]
-        if listed != guest.address:
-            if listed[0] != guest.address[0] and not ip_address(guest.address[0]).is_loopback:
+    """Players are listed with the address their connection comes from."""
+    driven_game = await context.start_game()
+    for player in driven_game.players:
+        listed = {nick: address for address, nick in driven_game.listed}[player.nick]
+        if listed != player.address:
+            if listed[0] != player.address[0] and not ip_address(player.address[0]).is_loopback:
                 raise NotReached(
-                    f"between us and the table addresses are translated: {guest.address[0]} to {listed[0]}"
+                    f"between us and the table addresses are translated: {player.address[0]} to {listed[0]}"
                 )
-            found, wanted = (f"{address[0]} {address[1]}" for address in (listed, guest.address))
+            found, wanted = (f"{address[0]} {address[1]}" for address in (listed, player.address))
             raise Failed("oldmaid-3.4", f"the address {found}", f"{wanted}, where the connection comes from")
 
 
 async def listed_ipv4_form(context: TableContext) -> None:
-    """An address of IPv4 is listed as one."""
-    sitting = await context.start_game()
-    if any("oldmaid-3.6" in guest.tolerated for guest in sitting.players):
+    """IPv4 addresses are listed in IPv4 form."""
+    driven_game = await context.start_game()
+    if any("oldmaid-3.6" in player.tolerated for player in driven_game.players):
         raise NonStrict("addresses are listed with ::ffff: before them")
 
 
 async def named_port(context: TableContext) -> None:
-    """What the table makes of a port that is told."""
+    """Report what the table does with a port in the join."""
     await context.learn_table_size()
-    guest = await context.connect_player()
-    await guest.send(Join(guest.nick, 4099))
-    heard = await guest.receive(QUIET_SECONDS)
-    if heard is not None and heard.is_error:
+    player = await context.connect_player()
+    await player.send(Join(player.nick, 4099))
+    answer = await player.receive(QUIET_SECONDS)
+    if answer is not None and answer.is_error:
         raise ImplementationChoice("a join with a port is refused")
-    sitting = await context.start_game_with([guest])
-    listed = next(address for address, nick in sitting.listed if nick == guest.nick)
-    if listed[1] == guest.address[1]:
+    driven_game = await context.start_game_with([player])
+    listed = next(address for address, nick in driven_game.listed if nick == player.nick)
+    if listed[1] == player.address[1]:
         raise ImplementationChoice(
             "the port that a join names is ignored: the one that the connection comes from is listed"
         )
     if listed[1] != 4099:
-        raise Failed("oldmaid-3.5", f"the port {listed[1]}", f"4099, which was named, or {guest.address[1]}")
+        raise Failed("oldmaid-3.5", f"the port {listed[1]}", f"4099, which was named, or {player.address[1]}")
     raise ImplementationChoice("the port that a join names is listed")
 
 
 async def invalid_port(context: TableContext) -> None:
-    """A port is 1 to 65535."""
-    for none in (0, 65536, -1, "4099", 4099.5):
-        guest = await context.connect_player()
-        said = {"cmd": "join", "nick": guest.nick, "port": none}
-        await _require_error(guest, json.dumps(said).encode() + b"\n", "oldmaid-3.5")
+    """A port outside 1 to 65535 is refused."""
+    for port in (0, 65536, -1, "4099", 4099.5):
+        player = await context.connect_player()
+        request = {"cmd": "join", "nick": player.nick, "port": port}
+        await _require_error(player, json.dumps(request).encode() + b"\n", "oldmaid-3.5")
 
 
 async def port_taken(context: TableContext) -> None:
-    """No two are reached at the same place."""
+    """Two players cannot name the same port."""
     await context.learn_table_size(3)
-    one, other = await context.connect_player(), await context.connect_player()
-    for guest in (one, other):
-        await guest.send(Join(guest.nick, 4099))
+    first, second = await context.connect_player(), await context.connect_player()
+    for player in (first, second):
+        await player.send(Join(player.nick, 4099))
         await asyncio.sleep(QUIET_SECONDS / 2)
-    refused = await other.receive(QUIET_SECONDS)
+    refused = await second.receive(QUIET_SECONDS)
     if refused is None:
         raise ImplementationChoice("two players may name the same port, or it is ignored")
     if not refused.is_error:
@@ -130,7 +130,7 @@ async def port_taken(context: TableContext) -> None:
 
 
 class _RefusedNick:
-    """A case in which somebody joins with a nick that is none."""
+    """A case that joins with an invalid nick."""
 
     def __init__(self, nick: str) -> None:
         self._nick = nick
@@ -141,7 +141,7 @@ class _RefusedNick:
 
 
 class _AcceptedNick:
-    """A case in which somebody joins with a nick that is right, however odd; `{}` is where it is made fresh."""
+    """A case that joins with an unusual, valid nick; `{}` stands for a unique part."""
 
     def __init__(self, nick: str) -> None:
         self._nick = nick
@@ -149,73 +149,73 @@ class _AcceptedNick:
     async def __call__(self, context: TableContext) -> None:
         nick = self._nick.replace("{}", context.new_nick())
         await context.learn_table_size()
-        guest = await context.join_player(nick)
-        heard = await guest.receive(QUIET_SECONDS)
-        if heard is not None and heard.is_error:
-            raise Failed("oldmaid-3.7", heard.text, f"the nick {nick!r}", got=heard.data)
-        await context.start_game_with([guest] if heard is None else [])
+        player = await context.join_player(nick)
+        answer = await player.receive(QUIET_SECONDS)
+        if answer is not None and answer.is_error:
+            raise Failed("oldmaid-3.7", answer.text, f"the nick {nick!r}", got=answer.data)
+        await context.start_game_with([player] if answer is None else [])
 
 
 async def nick_taken(context: TableContext) -> None:
-    """A nick is taken once, and then another one will do."""
+    """A nick in use is refused, and another one is accepted."""
     await context.learn_table_size()
-    one = await context.join_player()
-    other = await _refused_join(context, one.nick, "oldmaid-3.8")
-    other.nick = context.new_nick()
-    await other.send(Join(other.nick))
-    await context.start_game_with([one, other])
+    first = await context.join_player()
+    second = await _refused_join(context, first.nick, "oldmaid-3.8")
+    second.nick = context.new_nick()
+    await second.send(Join(second.nick))
+    await context.start_game_with([first, second])
 
 
 async def join_with_another_nick(context: TableContext) -> None:
-    """Who is refused for his nick may join with another one on the same connection."""
+    """After a refused nick, the same connection may join with another one."""
     await context.learn_table_size()
-    one = await context.join_player()
-    other = await context.connect_player(one.nick)
-    await other.send(Join(one.nick))
-    heard = await other.receive_optional_answer()
-    if heard is None or not heard.is_error:
+    first = await context.join_player()
+    second = await context.connect_player(first.nick)
+    await second.send(Join(first.nick))
+    answer = await second.receive_optional_answer()
+    if answer is None or not answer.is_error:
         raise NotReached("the nick of somebody else is not refused")
-    other.nick = context.new_nick()
-    await other.send(Join(other.nick))
-    late = await other.receive(QUIET_SECONDS)
-    if other.is_disconnected or (late is not None and late.is_error):
-        what = "the end of the connection" if late is None else late.text
+    second.nick = context.new_nick()
+    await second.send(Join(second.nick))
+    late_answer = await second.receive(QUIET_SECONDS)
+    if second.is_disconnected or (late_answer is not None and late_answer.is_error):
+        what = "the end of the connection" if late_answer is None else late_answer.text
         raise Failed("oldmaid-3.18", what, "that another nick is taken")
-    if late is None:
-        await context.start_game_with([one, other])
+    if late_answer is None:
+        await context.start_game_with([first, second])
 
 
 async def nick_in_another_game(context: TableContext) -> None:
-    """In two games there may be the same nick."""
-    sitting = await context.start_game()
-    guest = await context.join_player(sitting.players[0].nick)
-    heard = await guest.receive(QUIET_SECONDS)
-    if heard is not None and heard.is_error:
-        raise Failed("oldmaid-3.8", heard.text, "a nick of a game that is running, in the next game", got=heard.data)
-    await context.start_game_with([guest] if heard is None else [])
+    """Two games may have players with the same nick."""
+    driven_game = await context.start_game()
+    player = await context.join_player(driven_game.players[0].nick)
+    answer = await player.receive(QUIET_SECONDS)
+    if answer is not None and answer.is_error:
+        raise Failed("oldmaid-3.8", answer.text, "a nick of a game that is running, in the next game", got=answer.data)
+    await context.start_game_with([player] if answer is None else [])
 
 
 async def joins_twice(context: TableContext) -> None:
-    """One connection has one place."""
+    """A connection can join once."""
     await context.learn_table_size()
-    guest = await context.join_player()
-    await guest.send(Join(context.new_nick()))
-    heard = await guest.receive_optional_answer()
-    if heard is not None and not heard.is_error:
-        raise Failed("oldmaid-3.9", heard.text, "one place for one connection", got=heard.data)
-    sitting = await context.start_game_with([guest])
-    if heard is None:
-        answer = await guest.receive_answer("oldmaid-3.14", "an error to the second join")
+    player = await context.join_player()
+    await player.send(Join(context.new_nick()))
+    answer = await player.receive_optional_answer()
+    if answer is not None and not answer.is_error:
+        raise Failed("oldmaid-3.9", answer.text, "one place for one connection", got=answer.data)
+    driven_game = await context.start_game_with([player])
+    if answer is None:
+        answer = await player.receive_answer("oldmaid-3.14", "an error to the second join")
         if not answer.is_error:
             raise Failed("oldmaid-3.14", answer.text, "an error to the second join", got=answer.data)
-    if len(sitting.players) < context.table_size:
-        raise Failed("oldmaid-3.9", f"a game of {len(sitting.players)}", f"one of {context.table_size}")
+    if len(driven_game.players) < context.table_size:
+        raise Failed("oldmaid-3.9", f"a game of {len(driven_game.players)}", f"one of {context.table_size}")
 
 
 async def table_is_silent_first(context: TableContext) -> None:
-    """The table does not speak first."""
-    guest = await context.connect_player()
-    await guest.require_silence("oldmaid-1.8", 2 * QUIET_SECONDS)
+    """The table sends nothing before the first request."""
+    player = await context.connect_player()
+    await player.require_silence("oldmaid-1.8", 2 * QUIET_SECONDS)
 
 
 UNUSUAL_NICKS: Final = (
@@ -226,7 +226,7 @@ UNUSUAL_NICKS: Final = (
 
 
 def cases() -> Sequence[TableCase]:
-    """Every case about joining."""
+    """Return the cases about joining."""
     return [replace(found, needs_whole_lobby=True) for found in _all_cases()]
 
 

@@ -1,4 +1,4 @@
-"""Cases about those who wait for a game: when it starts without more of them, who leaves again, and who comes later."""
+"""Table cases about waiting: the join window, players who leave before the start, and late joins."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,148 +13,153 @@ from croupier.rooms.oldmaid.table.lobby import MAX_QUEUED_REQUESTS
 from croupier.rooms.oldmaid.wire import Draw, Join, Status
 
 JOIN_WINDOW_SECONDS: Final = 10.0
-"""The seconds that a table waits for more than two players unless it is set otherwise (oldmaid-3.11)."""
+"""The default time that a table waits for more than two players (oldmaid-3.11)."""
 
 MAX_WINDOW_CHECK_SECONDS: Final = 2.0
-"""As that is too long for a case, it is looked for so many seconds whether they are set to less."""
+"""The default is too long for a case: a shorter window is looked for within this time."""
 
 LONE_WAIT_SECONDS: Final = 0.3
-"""So many seconds a single player is watched."""
+"""How long a single waiting player is observed."""
 
 
 async def join_window(context: TableContext) -> None:
-    """Two do not wait for ever."""
+    """A game of two starts when the join window closes."""
     await context.learn_table_size(3)
-    guests = [await context.join_player(), await context.join_player()]
+    players = [await context.join_player(), await context.join_player()]
     longest = context.table.timeout.max_seconds
     seconds = longest if longest > JOIN_WINDOW_SECONDS else min(longest, MAX_WINDOW_CHECK_SECONDS)
-    heard = await guests[1].receive(seconds)
-    if heard is None:
+    received = await players[1].receive(seconds)
+    if received is None:
         raise NotReached(f"two have waited {seconds:g} seconds, and no game has started yet")
-    await context.game_from_list(guests, heard, guests[1])
+    await context.game_from_list(players, received, players[1])
 
 
 async def single_player_waits(context: TableContext) -> None:
     """A single player waits."""
     await context.learn_table_size()
-    guest = await context.join_player()
-    await guest.require_silence("oldmaid-3.11", LONE_WAIT_SECONDS)
-    await context.start_game_with([guest])
+    player = await context.join_player()
+    await player.require_silence("oldmaid-3.11", LONE_WAIT_SECONDS)
+    await context.start_game_with([player])
 
 
 async def silence_before_start(context: TableContext) -> None:
-    """Nobody is told anything before the game starts."""
+    """Nothing is sent to waiting players before the game starts."""
     await context.learn_table_size()
-    guests = [await context.join_player() for _ in range(context.table_size - 1)]
-    for guest in guests:
-        await guest.require_silence("oldmaid-3.2")
-    await context.start_game_with(guests)
+    players = [await context.join_player() for _ in range(context.table_size - 1)]
+    for player in players:
+        await player.require_silence("oldmaid-3.2")
+    await context.start_game_with(players)
 
 
 async def leaver_frees_nick(context: TableContext) -> None:
-    """Who leaves before the start frees his nick."""
+    """A player who leaves before the start frees their nick."""
     await context.learn_table_size()
-    one = await context.join_player()
-    one.disconnect()
+    first = await context.join_player()
+    first.disconnect()
     await asyncio.sleep(QUIET_SECONDS)
-    other = await context.join_player(one.nick)
-    heard = await other.receive(QUIET_SECONDS)
-    if heard is not None:
-        wanted = f"the nick of somebody who has left, {one.nick!r}, to be free"
-        raise Failed("oldmaid-3.12", heard.text, wanted, got=heard.data)
-    await context.start_game_with([other])
+    second = await context.join_player(first.nick)
+    received = await second.receive(QUIET_SECONDS)
+    if received is not None:
+        wanted = f"the nick of somebody who has left, {first.nick!r}, to be free"
+        raise Failed("oldmaid-3.12", received.text, wanted, got=received.data)
+    await context.start_game_with([second])
 
 
 async def players_move_up(context: TableContext) -> None:
-    """Those behind who has left move up, and he is not listed."""
+    """Players after one who has left move up; that player is not listed."""
     await context.learn_table_size(3)
-    one, other = await context.join_player(), await context.join_player()
-    one.disconnect()
+    first, second = await context.join_player(), await context.join_player()
+    first.disconnect()
     await asyncio.sleep(QUIET_SECONDS)
-    sitting = await context.start_game_with([other])
-    if sitting.players[0] is not other:
-        found = ", ".join(guest.nick for guest in sitting.players)
-        raise Failed("oldmaid-3.12", f"the order {found}", f"{other.nick!r} first, for who was before him has left")
+    driven_game = await context.start_game_with([second])
+    if driven_game.players[0] is not second:
+        found = ", ".join(player.nick for player in driven_game.players)
+        raise Failed("oldmaid-3.12", f"the order {found}", f"{second.nick!r} first, for who was before him has left")
 
 
 async def concurrent_games(context: TableContext) -> None:
-    """Two games are played at the same time, each with its own deck."""
-    sittings = [await context.start_game(), await context.start_game()]
+    """Two games run at the same time, each with its own deck."""
+    driven_games = [await context.start_game(), await context.start_game()]
     for count in range(1, 54):
-        for sitting in sittings:
-            await sitting.draw(count)
+        for driven_game in driven_games:
+            await driven_game.draw(count)
 
 
 async def join_after_start(context: TableContext) -> None:
-    """Who joins after the start waits for the next game."""
-    sitting = await context.start_game()
-    guest = await context.join_player()
-    await guest.require_silence("oldmaid-3.13")
-    await sitting.draw(4)
-    following = await context.start_game_with([guest])
+    """A player who joins after the start waits for the next game."""
+    driven_game = await context.start_game()
+    player = await context.join_player()
+    await player.require_silence("oldmaid-3.13")
+    await driven_game.draw(4)
+    following = await context.start_game_with([player])
     await following.draw(4)
-    await sitting.draw(8)
+    await driven_game.draw(8)
 
 
 async def join_after_game(context: TableContext) -> None:
-    """When a game is over its players may join again."""
-    sitting = await context.start_game()
-    await sitting.draw()
-    await sitting.play()
-    await _join_next_game(context, sitting.players[sitting.game.finished_seats[0]])
+    """Players of a finished game may join again."""
+    driven_game = await context.start_game()
+    await driven_game.draw()
+    await driven_game.play()
+    await _join_next_game(context, driven_game.players[driven_game.game.finished_seats[0]])
 
 
 async def join_when_out(context: TableContext) -> None:
-    """Who is out may join the next game while the others play on."""
-    sitting = await context.start_game(3)
-    await sitting.draw()
-    await sitting.play(lambda: bool(sitting.game.finished_seats))
-    await _join_next_game(context, sitting.players[sitting.game.finished_seats[0]])
-    await sitting.play()
+    """A player who is out may join the next game while the others play on."""
+    driven_game = await context.start_game(3)
+    await driven_game.draw()
+    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
+    await _join_next_game(context, driven_game.players[driven_game.game.finished_seats[0]])
+    await driven_game.play()
 
 
 async def _join_next_game(context: TableContext, player: ScriptedPlayer) -> None:
     player.referee, player.nick = None, context.new_nick()
     await player.send(Join(player.nick))
-    heard = await player.receive(QUIET_SECONDS)
-    if heard is not None:
-        raise Failed("oldmaid-3.14", heard.text, "that who is out may join the next game", got=heard.data)
-    sitting = await context.start_game_with([player])
-    await sitting.draw(len(sitting.players))
+    received = await player.receive(QUIET_SECONDS)
+    if received is not None:
+        raise Failed("oldmaid-3.14", received.text, "that who is out may join the next game", got=received.data)
+    driven_game = await context.start_game_with([player])
+    await driven_game.draw(len(driven_game.players))
 
 
 async def requests_after_join(context: TableContext) -> None:
-    """Requests that come behind a join are answered behind it."""
+    """Requests sent after a join are answered after it."""
     await context.learn_table_size()
-    guest = await context.join_player()
-    await guest.send(Draw())
-    await guest.send(Status())
-    early = await guest.receive(QUIET_SECONDS)
-    if early is not None:
-        raise Failed("oldmaid-3.15", f"{early.text} before the game", "the answer behind that to join", got=early.data)
-    await context.start_game_with([guest])
+    player = await context.join_player()
+    await player.send(Draw())
+    await player.send(Status())
+    early_answer = await player.receive(QUIET_SECONDS)
+    if early_answer is not None:
+        raise Failed(
+            "oldmaid-3.15",
+            f"{early_answer.text} before the game",
+            "the answer behind that to join",
+            got=early_answer.data,
+        )
+    await context.start_game_with([player])
     for request in (Draw(), Status()):
-        guest.report_request(request)
-        guest.judge_answer(
-            request, await guest.receive_answer("oldmaid-3.15", f"the answer to {request}, which was sent ahead")
+        player.report_request(request)
+        player.judge_answer(
+            request, await player.receive_answer("oldmaid-3.15", f"the answer to {request}, which was sent ahead")
         )
 
 
 async def too_many_requests_after_join(context: TableContext) -> None:
-    """What is sent ahead is not kept without a limit."""
+    """The number of requests sent ahead is limited."""
     await context.learn_table_size()
-    guest = await context.join_player()
+    player = await context.join_player()
     for _ in range(MAX_QUEUED_REQUESTS + 1):
-        await guest.send(Draw())
-    heard = await guest.receive_optional_answer()
-    if heard is None and not guest.is_disconnected:
+        await player.send(Draw())
+    received = await player.receive_optional_answer()
+    if received is None and not player.is_disconnected:
         raise Failed(
             "oldmaid-3.15", f"nothing to {MAX_QUEUED_REQUESTS + 1} requests behind a join", "an error, and the end"
         )
 
 
 def cases() -> Sequence[TableCase]:
-    """Every case about waiting."""
+    """Return the cases about waiting."""
     return [replace(found, needs_whole_lobby=True) for found in _all_cases()]
 
 
@@ -192,7 +197,7 @@ def _all_cases() -> Sequence[TableCase]:
 
 
 def slow_cases() -> Sequence[TableCase]:
-    """The case that takes its time."""
+    """Return the case that waits for the join window."""
     return (
         table_case(
             "3.11", "window", "Two players need not wait for the others for ever", join_window, needs_whole_lobby=True

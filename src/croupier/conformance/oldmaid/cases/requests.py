@@ -1,4 +1,4 @@
-"""What players ask a table wherever they are in a game: what it allows there, and what it refuses."""
+"""Table cases about requests in every state of a game: which are accepted, and which are refused."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,9 +16,9 @@ from croupier.rooms.oldmaid.wire import Discard, Draw, Join, OutOfCards, Status
 
 @dataclass(frozen=True, kw_only=True)
 class TableCase(Case):
-    """A case that is played at the table. With `free` only rulings of the project decide it: what fails is a choice.
+    """A case for a table. `failure_is_choice`: only rulings of the project decide it.
 
-    `alone`: nobody else may wait for a game meanwhile, for the case looks at who waits.
+    `needs_whole_lobby`: no other case may have waiting players meanwhile.
     """
 
     play: Callable[[TableContext], Awaitable[None]]
@@ -35,7 +35,7 @@ def table_case(
     failure_is_choice: bool = False,
     needs_whole_lobby: bool = False,
 ) -> TableCase:
-    """A case by the number of its clause: `4.3`."""
+    """Make a case; `clause` is a number such as `4.3`."""
     name = make_case_id("oldmaid", clause, slug)
     return TableCase(
         id=name,
@@ -48,7 +48,7 @@ def table_case(
 
 
 class GamePosition(NamedTuple):
-    """Where somebody is in a game: who that is, and the game, None before it."""
+    """A player in a state of a game; `game` is None before joining."""
 
     player: ScriptedPlayer
     game: DrivenGame | None
@@ -59,38 +59,38 @@ async def _before_joining(context: TableContext) -> GamePosition:
 
 
 async def _in_turn(context: TableContext) -> GamePosition:
-    sitting = await context.start_game()
-    return GamePosition(sitting.drawer, sitting)
+    driven_game = await context.start_game()
+    return GamePosition(driven_game.drawer, driven_game)
 
 
 async def _out_of_turn(context: TableContext) -> GamePosition:
-    sitting = await context.start_game()
-    await sitting.draw(2 * len(sitting.players) + 1)
-    return GamePosition(sitting.waiting_player, sitting)
+    driven_game = await context.start_game()
+    await driven_game.draw(2 * len(driven_game.players) + 1)
+    return GamePosition(driven_game.waiting_player, driven_game)
 
 
 async def _all_drawn(context: TableContext) -> GamePosition:
-    sitting = await context.start_game()
-    await sitting.draw()
-    return GamePosition(sitting.players[-1], sitting)
+    driven_game = await context.start_game()
+    await driven_game.draw()
+    return GamePosition(driven_game.players[-1], driven_game)
 
 
 async def _out_of_cards(context: TableContext) -> GamePosition:
-    sitting = await context.start_game(3)
-    await sitting.draw()
-    await sitting.play(lambda: bool(sitting.game.finished_seats))
-    return GamePosition(sitting.players[sitting.game.finished_seats[0]], sitting)
+    driven_game = await context.start_game(3)
+    await driven_game.draw()
+    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
+    return GamePosition(driven_game.players[driven_game.game.finished_seats[0]], driven_game)
 
 
 async def _game_over(context: TableContext) -> GamePosition:
-    sitting = await context.start_game()
-    await sitting.draw()
-    await sitting.play()
-    return GamePosition(sitting.players[sitting.game.finished_seats[0]], sitting)
+    driven_game = await context.start_game()
+    await driven_game.draw()
+    await driven_game.play()
+    return GamePosition(driven_game.players[driven_game.game.finished_seats[0]], driven_game)
 
 
 class TableState(NamedTuple):
-    """A place in a game, as titles tell it, and the way there."""
+    """A state of a player, its description for titles, and how to reach it."""
 
     name: str
     description: str
@@ -122,18 +122,18 @@ ILLEGAL_REQUESTS: Final[Sequence[tuple[str, str, PlayerInput, dict[TableState, s
     ),
     ("join", "join", Join("somebody-else"), {IN_TURN: "3.14", OUT_OF_TURN: "3.14", ALL_DRAWN: "3.14"}),
 )
-"""What is right elsewhere, by its slug, name and message, and the clauses by which it is refused in a situation."""
+"""Valid requests by slug, name and message, with the clause that refuses them in each state."""
 
 UNDOCUMENTED_REFUSALS: Final = frozenset(
     {("discard", OUT_OF_CARDS), ("out-of-cards", BEFORE_JOINING), ("discard", BEFORE_JOINING)}
 )
-"""What the document would let a table ignore, and only our rulings refuse."""
+"""Refusals that only rulings of the project require."""
 
 
 class InvalidRequest(NamedTuple):
-    """Something that is no request: the clause, a slug, what it is for people, and its bytes.
+    """An invalid request: the clause, a slug, a description, and its bytes.
 
-    `ends`: a table may hang up behind it, for it cannot know where the next message begins.
+    `may_close`: the table may disconnect, as it cannot know where the next message begins.
     """
 
     clause: str
@@ -205,23 +205,23 @@ JOINS_WITHOUT_NICK: Final = (
 )
 
 
-def _refusal_case(said: PlayerInput, clause: str, state: TableState) -> Callable[[TableContext], Awaitable[None]]:
-    """Something that is refused where somebody is, and after that all goes on (oldmaid-8.1)."""
+def _refusal_case(request: PlayerInput, clause: str, state: TableState) -> Callable[[TableContext], Awaitable[None]]:
+    """Make a case in which a request is refused and the conversation continues (oldmaid-8.1)."""
 
-    async def play(scene: TableContext) -> None:
-        guest, sitting = await state.reach(scene)
-        await guest.require_error(said, clause)
-        if not await _still_answers(guest, sitting):
+    async def play(context: TableContext) -> None:
+        player, driven_game = await state.reach(context)
+        await player.require_error(request, clause)
+        if not await _still_answers(player, driven_game):
             raise Failed("oldmaid-8.1", "the end of the connection behind the error", "that it goes on")
 
     return play
 
 
 def _invalid_request_case(invalid: InvalidRequest, state: TableState) -> Callable[[TableContext], Awaitable[None]]:
-    async def play(scene: TableContext) -> None:
-        guest, sitting = await state.reach(scene)
-        await guest.require_error(invalid.data, f"oldmaid-{invalid.clause}")
-        if not await _still_answers(guest, sitting):
+    async def play(context: TableContext) -> None:
+        player, driven_game = await state.reach(context)
+        await player.require_error(invalid.data, f"oldmaid-{invalid.clause}")
+        if not await _still_answers(player, driven_game):
             if invalid.may_close:
                 raise ImplementationChoice(f"it hangs up behind {invalid.description}; ours goes on")
             raise Failed("oldmaid-8.1", f"the end of the connection behind {invalid.description}", "that it goes on")
@@ -229,11 +229,13 @@ def _invalid_request_case(invalid: InvalidRequest, state: TableState) -> Callabl
     return play
 
 
-async def _still_answers(player: ScriptedPlayer, sitting: DrivenGame | None) -> bool:
-    """Whether the table still answers: everybody draws a card where that is right, or the status is asked for."""
+async def _still_answers(player: ScriptedPlayer, driven_game: DrivenGame | None) -> bool:
+    """Return whether the table still answers draws, or a status request when nothing can be drawn."""
     try:
-        if sitting is not None and sitting.game.drawn_count < CARD_COUNT:
-            await sitting.draw(min(CARD_COUNT, sitting.game.drawn_count + len(sitting.players)), discards_pairs=False)
+        if driven_game is not None and driven_game.game.drawn_count < CARD_COUNT:
+            await driven_game.draw(
+                min(CARD_COUNT, driven_game.game.drawn_count + len(driven_game.players)), discards_pairs=False
+            )
         else:
             await player.send(Status(), is_judged=False)
             await player.receive_optional_answer()
@@ -244,46 +246,49 @@ async def _still_answers(player: ScriptedPlayer, sitting: DrivenGame | None) -> 
 
 
 def _status_case(state: TableState) -> Callable[[TableContext], Awaitable[None]]:
-    async def play(scene: TableContext) -> None:
-        guest, _ = await state.reach(scene)
-        await guest.require_ok(Status(), "oldmaid-6.7")
+    async def play(context: TableContext) -> None:
+        player, _ = await state.reach(context)
+        await player.require_ok(Status(), "oldmaid-6.7")
 
     return play
 
 
 def cases() -> Sequence[TableCase]:
-    """Every request in every situation in which it is refused; and every slip before a game and in one."""
-    found = []
-    for slug, name, said, clauses in ILLEGAL_REQUESTS:
-        for situation, number in clauses.items():
-            title = f"{name} {situation.description} is refused, and changes nothing"
-            play = _refusal_case(said, f"oldmaid-{number}", situation)
-            found.append(
+    """Return the cases for each request in each state that refuses it, and for each invalid request."""
+    all_cases = []
+    for slug, name, request, clauses in ILLEGAL_REQUESTS:
+        for state, number in clauses.items():
+            title = f"{name} {state.description} is refused, and changes nothing"
+            play = _refusal_case(request, f"oldmaid-{number}", state)
+            all_cases.append(
                 table_case(
                     number,
-                    f"{slug}-{situation.name}",
+                    f"{slug}-{state.name}",
                     title,
                     play,
-                    failure_is_choice=(slug, situation) in UNDOCUMENTED_REFUSALS,
+                    failure_is_choice=(slug, state) in UNDOCUMENTED_REFUSALS,
                     needs_whole_lobby=slug == "join",
                 )
             )
-    for slip in INVALID_REQUESTS:
-        for situation in (BEFORE_JOINING, IN_TURN):
-            title = (
-                f"{slip.description[0].upper()}{slip.description[1:]} {situation.description} is answered with an error"
+    for invalid in INVALID_REQUESTS:
+        for state in (BEFORE_JOINING, IN_TURN):
+            description = f"{invalid.description[0].upper()}{invalid.description[1:]}"
+            title = f"{description} {state.description} is answered with an error"
+            all_cases.append(
+                table_case(invalid.clause, f"{invalid.slug}-{state.name}", title, _invalid_request_case(invalid, state))
             )
-            found.append(
-                table_case(slip.clause, f"{slip.slug}-{situation.name}", title, _invalid_request_case(slip, situation))
-            )
-    for slip in JOINS_WITHOUT_NICK:
-        title = f"{slip.description[0].upper()}{slip.description[1:]} is answered with an error"
-        found.append(
+    for invalid in JOINS_WITHOUT_NICK:
+        title = f"{invalid.description[0].upper()}{invalid.description[1:]} is answered with an error"
+        all_cases.append(
             table_case(
-                slip.clause, slip.slug, title, _invalid_request_case(slip, BEFORE_JOINING), needs_whole_lobby=True
+                invalid.clause,
+                invalid.slug,
+                title,
+                _invalid_request_case(invalid, BEFORE_JOINING),
+                needs_whole_lobby=True,
             )
         )
-    for situation in (IN_TURN, OUT_OF_TURN, ALL_DRAWN, OUT_OF_CARDS, GAME_OVER):
-        title = f"The status is told {situation.description}"
-        found.append(table_case("6.7", f"status-{situation.name}", title, _status_case(situation)))
-    return found
+    for state in (IN_TURN, OUT_OF_TURN, ALL_DRAWN, OUT_OF_CARDS, GAME_OVER):
+        title = f"The status is told {state.description}"
+        all_cases.append(table_case("6.7", f"status-{state.name}", title, _status_case(state)))
+    return all_cases

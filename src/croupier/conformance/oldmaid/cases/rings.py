@@ -1,4 +1,4 @@
-"""Games in which the program is one of a ring: at every seat, with neighbours who are slow, and with some who die."""
+"""Player cases that play games in a ring: at every seat, with slow neighbours, and with neighbours that die."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,38 +16,34 @@ from croupier.rooms.oldmaid.player import Player
 from croupier.rooms.oldmaid.wire import Message, Offer, Pick, Reply, YourTurn
 
 STATUS_POLL_SECONDS: Final = 0.1
-"""So many seconds it is waited before it is looked whether the program still runs."""
+"""The interval at which the program's exit status is checked."""
 
 START_TIMEOUT_FACTOR: Final = 3.0
-"""A program has so many times the patience to start, and to join."""
+"""The timeout for starting and joining, as a multiple of the timeout."""
 
 MAX_MESSAGES_AFTER_DEATH: Final = 150
-"""So much is heard behind a death: with a card that has no partner any more a game may go on for ever."""
+"""The number of messages followed after a death: a game with an unpaired card may go on forever."""
 
 MAX_MESSAGES: Final = 6000
-"""So much is said in a game at most."""
 
 MAX_GAMES: Final = 6
-"""So many games are played until the program has lost, or won."""
+"""The number of games to play until the program has lost, or not lost."""
 
 ANSWER_CLAUSES: Final[dict[type[Message], str]] = {YourTurn: "oldmaid-4.8", Offer: "oldmaid-7.2", Pick: "oldmaid-7.5"}
-"""The clause by which a player answers a request of another one."""
+"""The clause that requires an answer to a request of another player."""
 
 TURN_CLAUSES: Final = {"draw": "oldmaid-4.8", "pass": "oldmaid-4.7", "offer": "oldmaid-7.8"}
-"""The clause by which a player goes on whose turn it is."""
+"""The clause that requires the next step of a player whose turn it is."""
 
 type MessagePredicate = Callable[[Message], bool]
 
 
 class GameStalled(Failed):
-    """The game does not go on, and that is the program's fault."""
+    """The game has stalled, and the program is responsible."""
 
 
 class Death(NamedTuple):
-    """Somebody of ours dies instead of saying something to the program, the `times`th time that he would.
-
-    He is the one who would say it: `fits` tells what.
-    """
+    """A player of ours dies instead of sending a matching message to the program for the `occurrence`th time."""
 
     matches: MessagePredicate
     occurrence: int
@@ -63,7 +59,7 @@ async def play_game(
     delay_seconds: float = 0.0,
     death: Death | None = None,
 ) -> ProgramRing:
-    """A game that has been played to its end. Raises Broken on the first fault of the program."""
+    """Play a game to its end. Raises Failed on the first fault of the program."""
     context.endpoints.piece_bytes, context.endpoints.delay_seconds = piece_bytes, delay_seconds
     ring = ProgramRing(
         context.endpoints, players=players, seat=seat, seed=1000 * context.seed + salt, strict=context.strict
@@ -92,12 +88,12 @@ def _kill_on_message(ring: ProgramRing, death: Death) -> Callable[[RingNode, Mes
 
 
 async def _watch_game(ring: ProgramRing, program: RunningProgram, timeout: float) -> None:
-    """Wait for the end of the game, and of what our players have to say behind it."""
+    """Wait until the game is over and our players are done."""
     clock = asyncio.get_running_loop().time
-    over: float | None = None
+    finished_at: float | None = None
     while ring.failure is None:
-        over = clock() if ring.is_finished and over is None else over
-        if over is not None and (clock() - over > 4 * POLL_SECONDS or _players_are_done(ring)):
+        finished_at = clock() if ring.is_finished and finished_at is None else finished_at
+        if finished_at is not None and (clock() - finished_at > 4 * POLL_SECONDS or _players_are_done(ring)):
             break
         if (
             ring.death_message_count is not None
@@ -115,20 +111,20 @@ async def _watch_game(ring: ProgramRing, program: RunningProgram, timeout: float
                 await ring.endpoints.activity.wait()
         except TimeoutError:
             if program.status is not None and not ring.is_finished and (ring.is_playing or not joined):
-                how = f"the end of the program ({describe_exit(program.status)}){program.stderr_excerpt()}"
-                raise _stall_failure(ring, how) from None
+                exit_text = f"the end of the program ({describe_exit(program.status)}){program.stderr_excerpt()}"
+                raise _stall_failure(ring, exit_text) from None
     if ring.failure is not None:
         raise ring.failure
     _require_stayed(ring)
 
 
 def _players_are_done(ring: ProgramRing) -> bool:
-    """Whether our players have hung up on everybody."""
+    """Whether all living players of ours have disconnected."""
     return all(isinstance(node.session, Player) and node.session.is_exhausted for node in ring.players if node.is_alive)
 
 
 def _require_stayed(ring: ProgramRing) -> None:
-    """Raise Broken where the program has left in the middle of the game."""
+    """Raise GameStalled if the program has left in the middle of the game."""
     game, me = ring.referee.game, ring.referee.players.get(ring.endpoints.nick or "")
     if game is None or me is None or me.seat not in game.departed_seats or ring.referee.holders[me.nick] == frozenset():
         return
@@ -139,42 +135,46 @@ def _require_stayed(ring: ProgramRing) -> None:
 
 
 def _stall_failure(ring: ProgramRing, what: str) -> Failed:
-    """What is wrong when nothing happens any more. Raises Unseen where it need not be the program's fault."""
-    known = ring.referee.players.get(ring.endpoints.nick or "")
+    """Return the failure of a stalled game. Raises NotReached if the program may not be responsible."""
+    observed = ring.referee.players.get(ring.endpoints.nick or "")
     if ring.endpoints.nick is None:
         return GameStalled("oldmaid-3.1", what, "that it joins")
     for request in ring.unanswered.values():
         return GameStalled(ANSWER_CLAUSES[type(request)], what, f"an answer to {request}")
-    if known is not None and known.turn is not None:
-        return GameStalled(TURN_CLAUSES[known.turn], what, f"that it goes on, for it is its turn to {known.turn}")
-    if known is not None and ring.is_playing and (known.offer is not None or ring.referee.turn_lost):
+    if observed is not None and observed.turn is not None:
+        return GameStalled(TURN_CLAUSES[observed.turn], what, f"that it goes on, for it is its turn to {observed.turn}")
+    if observed is not None and ring.is_playing and (observed.offer is not None or ring.referee.turn_lost):
         return GameStalled("oldmaid-9.7", what, "that the turn goes on")
     raise NotReached(f"{what}, and it is not the program's turn")
 
 
 def _turn_clause(ring: ProgramRing) -> str:
-    known = ring.referee.players[ring.endpoints.nick or ""]
+    observed = ring.referee.players[ring.endpoints.nick or ""]
     return (
-        TURN_CLAUSES[known.turn] if known.turn is not None else "oldmaid-7.8" if known.is_deck_empty else "oldmaid-4.8"
+        TURN_CLAUSES[observed.turn]
+        if observed.turn is not None
+        else "oldmaid-7.8"
+        if observed.is_deck_empty
+        else "oldmaid-4.8"
     )
 
 
 # Cases.
 
 
-def _game_case(**how: int | float) -> Callable[[PlayerContext], Awaitable[None]]:
-    async def play(tried: PlayerContext) -> None:
-        await play_game(tried, **how)  # type: ignore[arg-type]  # they are its own
+def _game_case(**exit_text: int | float) -> Callable[[PlayerContext], Awaitable[None]]:
+    async def play(context: PlayerContext) -> None:
+        await play_game(context, **exit_text)  # type: ignore[arg-type]  # they are its own
 
     return play
 
 
 def _death_case(clause: str, death: Death, salt: int) -> Callable[[PlayerContext], Awaitable[None]]:
-    """A game in which somebody dies; if nothing happens behind that, it is this clause that is broken."""
+    """Make a case in which a player dies; a stall afterwards violates this clause."""
 
-    async def play(tried: PlayerContext) -> None:
+    async def play(context: PlayerContext) -> None:
         try:
-            await play_game(tried, players=4, seat=1, salt=salt, death=death)
+            await play_game(context, players=4, seat=1, salt=salt, death=death)
         except GameStalled as stalled:
             raise Failed(f"oldmaid-{clause}", stalled.actual, stalled.expected) from None
 
@@ -182,7 +182,7 @@ def _death_case(clause: str, death: Death, salt: int) -> Callable[[PlayerContext
 
 
 async def program_joins(context: PlayerContext) -> None:
-    """The program connects to the table, and joins."""
+    """The program connects to the table and joins."""
     ring = ProgramRing(context.endpoints, players=2, seat=0, seed=context.seed, strict=context.strict)
     async with context.run_program(await ring.open()) as program:
         try:
@@ -192,14 +192,14 @@ async def program_joins(context: PlayerContext) -> None:
 
 
 async def program_listens(context: PlayerContext) -> None:
-    """Who has joined can be reached before there is a list, by whomever."""
-    harbour = context.endpoints
-    ring = ProgramRing(harbour, players=2, seat=0, seed=context.seed, strict=context.strict)
+    """The program accepts connections after it has joined, before the list arrives."""
+    endpoints = context.endpoints
+    ring = ProgramRing(endpoints, players=2, seat=0, seed=context.seed, strict=context.strict)
     async with context.run_program(await ring.open()) as program:
         try:
             await _wait_for_join(ring, program, context.timeout)
-            assert ring.program_address is not None, "who has joined is somewhere"
-            if await harbour.connect(ring.players[0].name, ring.program_address, context.timeout) is None:
+            assert ring.program_address is not None, "the program has joined"
+            if await endpoints.connect(ring.players[0].name, ring.program_address, context.timeout) is None:
                 host, port = ring.program_address
                 raise Failed("oldmaid-3.17", f"nobody listens at {host} {port}", "that it accepts its right neighbour")
         finally:
@@ -207,20 +207,20 @@ async def program_listens(context: PlayerContext) -> None:
 
 
 async def _wait_for_join(ring: ProgramRing, program: RunningProgram, timeout: float) -> None:
-    """Wait until the program has joined. Raises Broken where it does not."""
+    """Wait until the program has joined. Raises Failed if it does not."""
     clock = asyncio.get_running_loop().time
-    begun = clock()
+    started = clock()
     while ring.endpoints.nick is None:
-        if clock() - begun > START_TIMEOUT_FACTOR * timeout or program.status is not None:
-            raise Failed("oldmaid-3.1", f"nothing within {clock() - begun:.0f} seconds", "that it joins")
+        if clock() - started > START_TIMEOUT_FACTOR * timeout or program.status is not None:
+            raise Failed("oldmaid-3.1", f"nothing within {clock() - started:.0f} seconds", "that it joins")
         await asyncio.sleep(STATUS_POLL_SECONDS / 5)
 
 
 def _tolerance_case(clause: str, description: str) -> Callable[[PlayerContext], Awaitable[None]]:
-    """A departure of the program in a game of two."""
+    """Make a case that reports whether the program needs a tolerance in a game of two."""
 
-    async def play(tried: PlayerContext) -> None:
-        ring = await play_game(tried, players=2, seat=0, salt=7)
+    async def play(context: PlayerContext) -> None:
+        ring = await play_game(context, players=2, seat=0, salt=7)
         if clause in ring.tolerated:
             raise NonStrict(description)
 
@@ -228,10 +228,10 @@ def _tolerance_case(clause: str, description: str) -> Callable[[PlayerContext], 
 
 
 async def _play_until_result(context: PlayerContext, *, loses: bool) -> None:
-    """Games of two until the program has lost, or has not."""
+    """Play games of two until the program has lost, or has not lost."""
     for salt in range(MAX_GAMES):
-        harbour = context.with_new_endpoints()
-        ring = await play_game(harbour, players=2, seat=salt % 2, salt=50 + salt)
+        endpoints = context.with_new_endpoints()
+        ring = await play_game(endpoints, players=2, seat=salt % 2, salt=50 + salt)
         if (ring.referee.loser == ring.endpoints.nick) is loses:
             return
     raise NotReached(f"in {MAX_GAMES} games of two it has {'not lost' if loses else 'always lost'}")
@@ -273,7 +273,7 @@ DEATH_CASES: Final = (
 
 
 def cases() -> Sequence[PlayerCase]:
-    """Every game in a ring."""
+    """Return the cases that play games in a ring."""
     found = [
         _case(clause, slug, f"{title}: a whole game", _game_case(players=players, seat=seat, salt=players + seat))
         for slug, title, players, seat, clause in SEAT_CASES
@@ -311,7 +311,7 @@ def cases() -> Sequence[PlayerCase]:
         ),
     ):
         found.append(_case(clause, slug, title, _death_case(clause, death, 35), failure_is_choice=clause == "9.7"))
-    for clause, told in (
+    for clause, description in (
         ("3.5", "it names a port of its own in join, and does not listen where it comes from"),
         ("2.6", "last_cards is a boolean"),
         ("2.7", "the key is last_card"),
@@ -320,7 +320,10 @@ def cases() -> Sequence[PlayerCase]:
     ):
         found.append(
             _case(
-                clause, "departure", f"Not tolerated with --strict: {told}", _tolerance_case(f"oldmaid-{clause}", told)
+                clause,
+                "departure",
+                f"Not tolerated with --strict: {description}",
+                _tolerance_case(f"oldmaid-{clause}", description),
             )
         )
     found.append(_case("3.1", "joins", "Who wants to play joins, with his nick", program_joins))
