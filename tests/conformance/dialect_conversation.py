@@ -1,4 +1,4 @@
-"""A conversation of a client with a house behind a habit, as a probe would have it: heard, and kept piece by piece."""
+"""A conversation of a client with a faulty house, recorded chunk by chunk."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

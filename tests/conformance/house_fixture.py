@@ -1,4 +1,4 @@
-"""A parlour: houses without a socket for the tester to try, honest ones and rogues, every connection with its own."""
+"""In-process houses for the tester to test, correct and faulty, a new one for every connection."""
 
 import asyncio
 from collections import deque
@@ -21,7 +21,7 @@ from tests.rooms.conversation_fixture import GREETING, HANG_UP, Habit, honest
 
 
 class Table:
-    """One connection to a house with a habit: bytes in, bytes out, HANG_UP where it closes."""
+    """One connection to a house with a mutation: bytes in, bytes out, HANG_UP where it closes."""
 
     def __init__(self, room: HouseRoom, head: Mapping[str, str], habit: Habit, seed: int, *, strict: bool) -> None:
         more = {"seed": str(seed), "strict": "yes" if strict else "no"}
@@ -63,7 +63,7 @@ class Table:
 
 
 class Parlour:
-    """A target of the tester. Time passes in it only when everybody waits."""
+    """A house under test. Simulated time passes only while both ends wait."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class Parlour:
 
 @asynccontextmanager
 async def opened(parlour: Parlour) -> AsyncIterator[int]:
-    """The same houses at a port of this machine."""
+    """Serve the same houses on a local port."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         table = parlour.table()
@@ -131,7 +131,7 @@ async def opened(parlour: Parlour) -> AsyncIterator[int]:
 
 
 async def tried(parlour: Parlour, room: HouseRoom, cases: Sequence[HouseServerCase], **more: Any) -> tuple[Result, ...]:
-    """What the tester finds in a parlour."""
+    """Run cases against a house."""
     return await examine_cases(
         ServerExaminer(TEST_DATA_BY_ROOM[room.name], parlour, **more), cases, None, lambda _: None
     )

@@ -1,4 +1,4 @@
-"""A report with a result of every kind, some of them told by programs that mean no good."""
+"""A report with a result of every kind, some of them with hostile text."""
 
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.results import Failure, Outcome, Report, Result

@@ -1,7 +1,7 @@
 """A student's Kuhn poker: a server or a client with a habit, in plain Python and as slow on the uptake as can be.
 
-python -I -S pupil.py server HABIT PORT
-python -I -S pupil.py client HABIT HOST PORT
+python -I -S student_program.py server HABIT PORT
+python -I -S student_program.py client HABIT HOST PORT
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Cases are chosen by room, section and name, and what is not there is answered with what is near."""
+"""Cases are selected by room, section and name; an unknown name is answered with similar ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Causes: whoever wrote a server is told what he has likely done, and is not told nonsense."""
+"""Likely causes: named for typical mistakes, and left out where nothing is known."""
 
 import re
 from collections.abc import Mapping

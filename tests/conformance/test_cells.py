@@ -1,4 +1,4 @@
-"""Who is to blame in a cell, from what was heard and from how the programs have ended; and cells that are kept."""
+"""Cells: who is to blame, by the conversations and the ends of both programs; and how cells are stored."""
 
 from pathlib import Path
 
@@ -107,7 +107,7 @@ def test_whoever_was_wrong_first_is_to_blame(
     assert bool(found.clause) == bool(passages and any(one.conversation.faults for one in passages))
 
 
-def test_who_plays_well_but_needs_tolerance_is_told_so() -> None:
+def test_tolerated_departures_are_reported_in_a_good_cell() -> None:
     talk = [(CLIENT, b'STRT "P_1"'), (HOUSE, b'CARD "C_K"'), (CLIENT, b"ACTN BET"), (HOUSE, b"\r\nACTN FLD")]
     found = judge_cell([WELL, passage(talk, CLIENT)], RUNS, DONE)
     assert str(found) == (

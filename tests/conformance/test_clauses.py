@@ -1,4 +1,4 @@
-"""The clauses of the pages are all found, in words without marks."""
+"""All clauses of the protocol pages are found, as plain text."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The client role: clients that keep to the protocol pass, whatever luck brings; the run is orderly."""
+"""Client tests: correct clients pass with any cards, and a run is orderly."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The cases for clients: enough of them, each with a name of its own, and no clause left out."""
+"""The client cases: enough of them, with unique ids, and every clause is covered."""
 
 from collections import Counter
 

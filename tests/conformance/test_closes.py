@@ -1,4 +1,4 @@
-"""A house that closes because of what it reads is found, and one that says farewell for a reason of its own is not."""
+"""A close provoked by a readable message is found; a goodbye with a reason of its own is no fault."""
 
 import asyncio
 from collections import deque
@@ -26,7 +26,7 @@ type Hates = Callable[["Rude", bytes], bool]
 
 
 class Rude(Table):
-    """A house that answers some bytes with a refusal and a close, as they come."""
+    """A house that answers some bytes with a refusal and a close, before they are decoded."""
 
     hates: Hates
     played = False
@@ -134,14 +134,14 @@ def test_a_house_that_plays_once_and_says_so_when_it_is_asked_for_more_is_not_ac
 
 
 class Limited:
-    """A house with an idle limit, whose farewell takes a while to arrive. See `Target`; time passes as in a parlour."""
+    """A house with an idle limit, whose goodbye takes a while to arrive. See `HouseUnderTest`; time is simulated."""
 
     def __init__(self, limit: float, way: float) -> None:
         self._parlour = Parlour(ROOM)
         self._limit = limit
         self._way = way
 
-    async def meet(self, probe: ScriptedClient) -> None:
+    async def converse(self, probe: ScriptedClient) -> None:
         table, now, heard = self._parlour.table(), 0.0, 0.0
         effects = deque(probe.on(Joined(HOUSE), now))
         while not probe.is_over:

@@ -1,4 +1,4 @@
-"""Conversations: every line has its own bytes, every fault its place, however the bytes were chopped."""
+"""Conversations: every line has its own bytes and every fault its place, however the stream is chunked."""
 
 import pytest
 from hypothesis import given
@@ -43,8 +43,8 @@ def test_what_is_glued_together_is_told_apart() -> None:
 
 def test_silence_and_an_early_end_are_faults_of_the_house() -> None:
     for end, found in (
-        (lambda c: c.rang(c.alarm), "silence"),
-        (lambda c: c.left(HOUSE, 1.0), "the end of the convers"),
+        (lambda c: c.on_timeout(c.deadline), "silence"),
+        (lambda c: c.on_disconnect(HOUSE, 1.0), "the end of the convers"),
     ):
         conversation = Conversation(ROOM, answer_timeout=2.0)
         conversation.on_data(CLIENT, b"STRT P_1", 0.0)
@@ -52,7 +52,7 @@ def test_silence_and_an_early_end_are_faults_of_the_house() -> None:
         (fault,) = end(conversation)
         assert fault.verdict.violation.clause == "kuhn-4.1"
         assert fault.verdict.violation.found.startswith(found)
-        assert fault.lines == 1
+        assert fault.line_count == 1
 
 
 def test_what_cannot_be_read_is_kept_within_bounds() -> None:

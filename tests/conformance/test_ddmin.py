@@ -1,4 +1,4 @@
-"""What shows a fault is told with as little in it as can be."""
+"""Delta debugging keeps just what is needed to show a fault."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Dialects: what programs write otherwise is read as what it means, however it is cut, and nothing else is touched."""
+"""Dialects are read as what they mean, however the stream is chunked; correct streams are not changed."""
 
 import re
 from collections.abc import Sequence

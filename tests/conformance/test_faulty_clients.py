@@ -1,4 +1,4 @@
-"""Client programs that each break one rule as students do: every one is found, on its own clause."""
+"""Client programs that each break one rule: every one is found, on its own clause."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Servers of students as programs of their own: the honest ones pass, the rogues are found on their own clause."""
+"""Server programs: correct ones pass, faulty ones are found on their own clause."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The tester is tested: the houses that each break one rule are found, each on its own clause."""
+"""Faulty houses that each break one rule are found, each on its own clause."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Two strings of bytes side by side: the first wrong byte is marked, wherever and whatever it is."""
+"""Hex dumps mark the first wrong byte."""
 
 import pytest
 from hypothesis import given

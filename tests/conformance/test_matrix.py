@@ -1,4 +1,4 @@
-"""A small class of real programs: half-broken, hanging, crashing and chatty submissions are normal input."""
+"""The matrix with real programs: faulty, hanging, crashing and chatty submissions are normal input."""
 
 import asyncio
 import errno
@@ -14,7 +14,7 @@ from croupier.conformance.matrix.matrix import Matrix, MatrixPlan, write_results
 from croupier.conformance.matrix.submission import load_submissions
 from croupier.rooms import HOUSE_ROOMS
 
-PUPIL = f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(Path(__file__).with_name('pupil.py')))}"
+PUPIL = f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(Path(__file__).with_name('student_program.py')))}"
 
 
 def hand_in(folder: Path, name: str, server: str | None = "honest", client: str | None = "honest") -> None:
@@ -29,7 +29,7 @@ def hand_in(folder: Path, name: str, server: str | None = "honest", client: str 
 
 
 def plan(folder: Path, out: Path, **terms: object) -> MatrixPlan:
-    known = {"conversations": 1, "jobs": 2, "output": 1 << 16, **terms}
+    known = {"conversations": 1, "parallel_servers": 2, "max_output_bytes": 1 << 16, **terms}
     return MatrixPlan(
         rooms=[HOUSE_ROOMS["kuhn"]], submissions=load_submissions(folder, out), output_folder=out, **known
     )  # type: ignore[arg-type]  # each is of its type
@@ -47,7 +47,7 @@ def found(cells: Iterable[Cell]) -> dict[tuple[str, str], tuple[CellKind, tuple[
     return {(cell.server, cell.client): (cell.finding.kind, cell.finding.blame, cell.finding.clause) for cell in cells}
 
 
-def test_everybody_plays_everybody_and_what_is_finished_is_not_played_again(tmp_path: Path) -> None:
+def test_all_pairs_are_played_and_finished_cells_are_not_played_again(tmp_path: Path) -> None:
     folder, out = tmp_path / "class", tmp_path / "out"
     hand_in(folder, "ada")
     hand_in(folder, "bob", server="deals-twice", client="acts-first")
@@ -72,7 +72,7 @@ def test_everybody_plays_everybody_and_what_is_finished_is_not_played_again(tmp_
     assert sorted(told) == [False] * 4 + [True] * 2
     assert found(changed)["bob", "ada"] == well
     assert [cell for cell in changed if "bob" not in cell.position] == [cells[0], cells[4]]
-    _, told = played(plan(folder, out, conversations=2, fresh=True))
+    _, told = played(plan(folder, out, conversations=2, is_fresh=True))
     assert told == [False] * 6
 
 
@@ -92,7 +92,7 @@ def test_a_server_that_is_no_good_is_told_from_the_client(
     tmp_path: Path, server: str, kind: CellKind, clause: str, told: str
 ) -> None:
     hand_in(tmp_path / "class", "ada", server=server)
-    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", seconds=4.0))
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", timeout_seconds=4.0))
     assert (cell.finding.kind, cell.finding.blame, cell.finding.clause) == (kind, ("server",), clause)
     assert told in cell.finding.told
 
@@ -113,7 +113,7 @@ def test_a_client_that_is_no_good_is_told_from_the_server(
     tmp_path: Path, client: str, kind: CellKind, told: str
 ) -> None:
     hand_in(tmp_path / "class", "ada", client=client)
-    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", seconds=4.0))
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", timeout_seconds=4.0))
     assert (cell.finding.kind, cell.finding.blame) == (kind, ("client",))
     assert told in cell.finding.told
     assert client != "cannot-start" or "ImportError: no module named cards" in cell.stderr
@@ -121,11 +121,11 @@ def test_a_client_that_is_no_good_is_told_from_the_server(
 
 def test_a_client_that_plays_for_ever_was_seen_often_enough(tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "ada", client="plays-for-ever")
-    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", seconds=30.0))
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", timeout_seconds=30.0))
     assert (cell.finding.kind, cell.games, cell.messages) == (CellKind.WELL, 500, 2000)
 
 
-def test_who_cannot_be_used_has_cells_all_the_same_and_results_are_written(tmp_path: Path) -> None:
+def test_unusable_submissions_have_cells_and_results_are_written(tmp_path: Path) -> None:
     folder, out = tmp_path / "class", tmp_path / "out"
     hand_in(folder, "ada")
     hand_in(folder, "bob")
@@ -162,9 +162,7 @@ def test_a_program_that_does_not_exist_is_no_use(tmp_path: Path) -> None:
     assert (cell.finding.kind, cell.finding.blame) == (CellKind.UNUSABLE, ("client",))
 
 
-def test_where_a_cell_cannot_be_kept_the_class_is_not_played_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_write_of_a_cell_ends_the_matrix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(kept: CellFile, cell: Cell) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -1,4 +1,4 @@
-"""A capture is what Wireshark expects: its records, addresses, sequence numbers and checksums."""
+"""A capture file is what Wireshark expects: records, addresses, sequence numbers and checksums."""
 
 import io
 import struct

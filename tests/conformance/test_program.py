@@ -1,4 +1,4 @@
-"""Programs under test: started with an address, heard within bounds, and ended with everything they have started."""
+"""Programs under test: started, captured within bounds, and stopped with all their children."""
 
 import asyncio
 import os
@@ -165,7 +165,7 @@ def test_stopping_asks_first(run: Run, tmp_path: Path) -> None:
     run(main())
 
 
-def test_who_does_not_listen_to_reason_is_killed(run: Run, tmp_path: Path) -> None:
+def test_a_program_that_ignores_sigterm_is_killed(run: Run, tmp_path: Path) -> None:
     async def main() -> None:
         file = tmp_path / "ready"
         script = f"{DEAF}; import sys, pathlib; pathlib.Path(sys.argv[1]).write_text('ready\\n'); signal.pause()"
@@ -298,7 +298,7 @@ def test_a_server_is_waited_for_and_its_first_client_is_ours(run: Run) -> None:
     run(main())
 
 
-def test_where_the_system_does_not_tell_it_is_tried(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_proc_net_listening_is_detected_by_connecting(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("croupier.conformance.program.PROC_NET_FILES", (Path("/proc/net/no-such-table"),))
 
     async def main() -> None:
@@ -319,7 +319,7 @@ def test_a_server_that_ends_at_once_is_told_with_its_errors(run: Run) -> None:
     run(main())
 
 
-def test_a_server_that_never_listens_is_told(run: Run) -> None:
+def test_a_server_that_never_listens_is_an_error(run: Run) -> None:
     async def main() -> None:
         port = await free_port()
         async with await ProgramUnderTest.start(python(FOREVER), {}) as program:

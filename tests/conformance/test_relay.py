@@ -1,4 +1,4 @@
-"""The relay: every byte arrives, both ends are judged, and it can be slow, chopped and cut."""
+"""The relay: every byte arrives, both ends are judged, and it can be slow, split and cut."""
 
 import asyncio
 from collections.abc import Callable
@@ -50,7 +50,7 @@ TARGET = ("192.0.2.9", 1212)
 
 
 class Line:
-    """A relay without a socket, one client in it, whose call is answered at once unless `answered` is false."""
+    """A relay without a socket, with one client. The house accepts at once unless `answered` is false."""
 
     def __init__(self, answered: bool = True, patience: float = 5.0, **manner: Any) -> None:
         self.news: list[TapEvent] = []
@@ -364,7 +364,7 @@ class Board(Line):
 
 
 @given(steps=STEPS, answer=st.integers(0, 8), to_house=MANNERS, to_client=MANNERS, cut=st.none() | st.integers(1, 4))
-def test_nobody_is_spoken_to_who_is_not_there_and_everything_ends_once(
+def test_effects_only_address_connected_ends_and_everything_ends_once(
     steps: list[tuple[str, bytes]], answer: int, to_house: Delivery, to_client: Delivery, cut: int | None
 ) -> None:
     board = Board(to_house=to_house, to_client=to_client, cut_after=cut)
@@ -454,7 +454,7 @@ def test_games_are_played_through_a_relay_on_real_sockets(loop: str, manner: Del
         for each in (board, house):
             each.halt(final=True)
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                await each.empty()
+                await each.wait_drained()
 
     run = Run(LOOPS[loop])
     run(story())
@@ -466,7 +466,7 @@ def test_games_are_played_through_a_relay_on_real_sockets(loop: str, manner: Del
     assert sum(passage.conversation.referee.finished_count for passage in ended) == 30
 
 
-def test_nothing_is_kept_of_what_was_told_to_who_forgets_it() -> None:
+def test_forgotten_lines_and_faults_are_not_kept() -> None:
     line = Line()
     for _ in range(1000):
         line.on(Received(1, b"ACTN BET"))

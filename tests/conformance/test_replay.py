@@ -1,4 +1,4 @@
-"""What is on paper is said to a stranger, for as long as he answers as on paper."""
+"""Transcripts are replayed to a server as long as it answers as in the transcript."""
 
 from random import Random
 
@@ -91,7 +91,7 @@ def test_the_cards_matter_where_the_paper_is_about_them() -> None:
     assert any(passage.outline for passage in record(BLACKJACK, paper("21-by-a-hit-soft", "blackjack")))
 
 
-def test_a_stranger_is_followed_with_other_cards_but_not_into_another_game() -> None:
+def test_other_cards_are_accepted_but_not_another_course_of_the_game() -> None:
     stranger = talk()
     script = replay(record(KUHN, paper("bet-call-p2")))(stranger)
     hear = stranger.conversation.on_data
@@ -106,7 +106,7 @@ def test_a_stranger_is_followed_with_other_cards_but_not_into_another_game() -> 
     assert end.value.value is None
 
 
-def test_off_paper_it_is_told_what_did_not_come_up() -> None:
+def test_the_skip_reason_names_the_missing_answers() -> None:
     stranger = talk()
     script = replay(record(KUHN, paper("bet-call-p2")))(stranger)
     next(script)
@@ -117,7 +117,7 @@ def test_off_paper_it_is_told_what_did_not_come_up() -> None:
     assert end.value.value == "CARD ACTN BET did not come up: it was CARD ACTN CHK"
 
 
-def test_what_is_wrong_on_paper_has_to_be_wrong_here() -> None:
+def test_faults_of_the_client_in_the_transcript_have_to_recur() -> None:
     stranger = talk("sevenhalf")
     script = replay((HouseReplayStep(b"ERRO 00", (), ("sevenhalf-7.3",), None),))(stranger)
     next(script)

@@ -1,4 +1,4 @@
-"""Reports: every form tells the same run, can be read by those it is made for, and obeys no stranger."""
+"""Reports: every format describes the same run, is well-formed, and escapes hostile text."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""A whole run: a dialect is found and named once, and what else is wrong is found behind it."""
+"""Whole runs: a dialect is detected and named once, and further errors are found after it."""
 
 import asyncio
 import time

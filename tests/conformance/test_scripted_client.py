@@ -1,4 +1,4 @@
-"""A probe says its script when the house owes nothing, however it is cut, and stops at the first fault."""
+"""A scripted client sends when the house owes nothing, in any chunks, and stops at the first fault."""
 
 from collections.abc import Sequence
 
@@ -56,7 +56,7 @@ def test_bytes_leave_in_pieces_with_a_pause_between_them() -> None:
     ]
 
 
-def test_silence_is_a_fault_when_patience_ends() -> None:
+def test_silence_is_a_fault_after_the_answer_timeout() -> None:
     talk = probe(b"STRT P_1", delivery=UNCHUNKED)
     talk.on(Joined(HOUSE), 1.0)
     assert talk.deadline == 3.0
@@ -64,7 +64,7 @@ def test_silence_is_a_fault_when_patience_ends() -> None:
     assert clause(talk) == "kuhn-4.1"
 
 
-def test_who_has_slept_through_the_end_of_a_silence_listens_once_more() -> None:
+def test_a_stalled_tester_extends_the_deadline() -> None:
     talk = probe(
         b"STRT P_1", judges=[Conversation(ROOM, strict=strict, answer_timeout=2.0) for strict in (False, True)]
     )
@@ -78,7 +78,7 @@ def test_who_has_slept_through_the_end_of_a_silence_listens_once_more() -> None:
     assert clause(talk) == "kuhn-4.1"
 
 
-def test_what_has_come_in_the_sleep_is_an_answer() -> None:
+def test_data_received_during_a_stall_is_an_answer() -> None:
     talk = probe(b"STRT P_1", b"ACTN BET")
     talk.on(Joined(HOUSE), 0.0)
     assert talk.on(TimedOut(), 2.5) == []
@@ -95,8 +95,8 @@ def test_it_stops_at_the_first_fault() -> None:
     assert talk.skip_reason is not None
 
 
-def test_what_wants_no_answer_has_a_hush_behind_it_and_what_has_one_a_grace() -> None:
-    talk = probe(b"FAIL W_A", b"STRT P_1", hush=0.1, grace=0.5)
+def test_quiet_and_grace_periods_follow_messages_without_and_with_an_answer() -> None:
+    talk = probe(b"FAIL W_A", b"STRT P_1", quiet_seconds=0.1, grace_seconds=0.5)
     assert talk.on(Joined(HOUSE), 0.0) == []
     assert talk.deadline == 0.5, "before anything is said it is listened to, too"
     assert talk.on(TimedOut(), 0.5) == [Send(HOUSE, b"FAIL W_A")]
@@ -116,7 +116,7 @@ def test_a_script_may_wait_and_hang_up() -> None:
     assert (talk.is_over, talk.skip_reason) == (True, None)
 
 
-def test_what_a_script_comes_to_is_kept_also_when_the_house_leaves_as_it_should() -> None:
+def test_the_skip_reason_is_kept_when_the_house_leaves() -> None:
     off = probe(b"STRT P_1", ends="the king did not come up")
     off.on(Joined(HOUSE), 0.0)
     off.on(Received(HOUSE, b"CARD C_Q"), 0.0)
@@ -139,7 +139,7 @@ def test_a_house_that_just_hangs_up_is_at_fault() -> None:
     assert clause(talk) == "kuhn-4.1"
 
 
-def test_nobody_there_is_no_fault_but_a_reason() -> None:
+def test_a_refused_connection_is_a_connect_error() -> None:
     talk = probe(b"STRT P_1")
     assert talk.on(Left(HOUSE, "refused"), 0.0) == []
     assert (talk.is_over, talk.connect_error, talk.fault, talk.wire_log) == (True, "refused", None, [])
@@ -164,7 +164,7 @@ def test_a_script_may_accuse_the_house() -> None:
     assert clause(talk) == "kuhn-7.1"
 
 
-def test_it_leaves_when_it_is_told_to() -> None:
+def test_it_disconnects_when_the_endpoint_closes() -> None:
     talk = probe(b"STRT P_1")
     talk.on(Joined(HOUSE), 0.0)
     assert talk.on(Closing(is_final=True), 0.0) == [Drop(HOUSE)]

@@ -1,4 +1,4 @@
-"""Our own servers pass, whatever luck brings; a server that is dead, dumb or gone is told quickly."""
+"""Server tests: our own servers pass with any cards; dead, mute and vanished servers are reported quickly."""
 
 import asyncio
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ def run(
     own = house_settings(room, Transcript("a house", "set", (), head, ())) if TOLD & head.keys() else None
     parlour = Parlour(room, head, seed=seed, strict=strict)
     cases = server_cases(room)[::part]
-    return asyncio.run(tried(parlour, room, cases, own=own, strict=strict, seed=seed, effort=0.0))
+    return asyncio.run(tried(parlour, room, cases, known_options=own, strict=strict, seed=seed, effort=0.0))
 
 
 def bad(results: tuple[Result, ...]) -> list[Result]:
@@ -77,14 +77,14 @@ def test_our_own_house_has_no_faults(room: HouseRoom) -> None:
 
 
 @rooms
-def test_it_has_none_when_it_is_strict_and_set_in_another_way(room: HouseRoom) -> None:
+def test_our_own_house_has_no_faults_when_strict_and_with_other_settings(room: HouseRoom) -> None:
     assert bad(run(room, HEADS[room.name][1], 1, strict=True)) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(50))
 @rooms
-def test_it_has_none_over_a_thousand_runs(room: HouseRoom, part: int) -> None:
+def test_our_own_house_has_no_faults_over_a_thousand_runs(room: HouseRoom, part: int) -> None:
     for number in range(7):
         seed = 10 + 7 * part + number
         head = HEADS[room.name][seed % len(HEADS[room.name])]
@@ -161,7 +161,7 @@ async def over_a_socket(room: HouseRoom, port: int, **more: Any) -> tuple[Result
         "seed": 3,
         "timeout": 5.0,
         "max_failures": None,
-        "told": told.append,
+        "on_result": told.append,
         **more,
     }
     results = await check_server(room, "127.0.0.1", port, **plan)
@@ -171,7 +171,7 @@ async def over_a_socket(room: HouseRoom, port: int, **more: Any) -> tuple[Result
 
 @pytest.mark.parametrize("part", [pytest.param(1, marks=pytest.mark.slow), 9])
 @rooms
-def test_our_own_house_has_none_over_a_socket_either(room: HouseRoom, part: int) -> None:
+def test_our_own_house_has_no_faults_over_a_socket(room: HouseRoom, part: int) -> None:
     cases = server_cases(room)[::part]
 
     async def check() -> tuple[Result, ...]:
@@ -183,7 +183,7 @@ def test_our_own_house_has_none_over_a_socket_either(room: HouseRoom, part: int)
     assert [result.case for result in results] == [case.id for case in cases]
 
 
-def test_nobody_there_is_no_failure_but_an_error() -> None:
+def test_an_unreachable_server_is_an_error() -> None:
     async def check() -> None:
         async with opened(Parlour(HOUSE_ROOMS["kuhn"])) as port:
             pass
@@ -193,7 +193,7 @@ def test_nobody_there_is_no_failure_but_an_error() -> None:
         asyncio.run(check())
 
 
-def test_a_dead_server_is_waited_for_a_few_times_only() -> None:
+def test_a_mute_server_is_waited_for_a_few_times_only() -> None:
     room = HOUSE_ROOMS["kuhn"]
     cases = [case for case in server_cases(room) if case.section.startswith("4.")]
 

@@ -1,4 +1,4 @@
-"""A long conversation with a fault is told as the few messages that show it."""
+"""A long conversation with a fault is shortened to the few messages that show it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ EVENING = [*[b"STRT P_1", b"ACTN BET"] * 6, b"FAIL W_A", b"STRT P_1"]
 
 
 class Teller:
-    """Says what it is told to say to a house with a habit, and counts how often."""
+    """Sends messages to a house with a mutation, and counts the conversations."""
 
     def __init__(self, habit: Habit) -> None:
         self.times = 0
@@ -75,7 +75,7 @@ def test_a_silence_is_not_waited_for_again() -> None:
     assert teller.times == 1
 
 
-def test_what_does_not_show_again_is_told_as_it_was() -> None:
+def test_a_fault_that_does_not_recur_is_not_shortened() -> None:
     """Once the house has been wrong, it is wise."""
     wrong = [True]
 

@@ -1,4 +1,4 @@
-"""Scores, and the files for Moodle, Gradescope and programs; the page, and the tables on a terminal."""
+"""Scores, their export for Moodle, Gradescope and programs, the HTML page and the terminal tables."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What is handed in: read, hashed, copied and built, and told what is wrong with it."""
+"""Submissions are read, hashed, copied and built, and their errors are reported."""
 
 import asyncio
 import shutil

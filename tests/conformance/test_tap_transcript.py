@@ -1,4 +1,4 @@
-"""What was heard becomes a transcript: read again it is the same, and our house plays it again."""
+"""A tapped conversation becomes a transcript that parses back and can be replayed."""
 
 from collections.abc import Mapping, Sequence
 from io import StringIO

@@ -1,4 +1,4 @@
-"""The stand without a socket: what the house says, in which pieces, and what is noted about the client."""
+"""The test server without a socket: what the house sends, in which pieces, and what it observes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,7 @@ TIMES = ClientTimeouts(act_seconds=5.0, idle_seconds=1.0, close_seconds=0.5)
 
 
 class Guest:
-    """A client at a stand, and the clock."""
+    """A client connected to a test server, and a simulated clock."""
 
     def __init__(
         self,
@@ -239,7 +239,7 @@ def test_single_bytes_do_not_extend_the_time() -> None:
     assert (guest.stand.conversation_end, guest.stand.pending_obligation) == (ConversationEnd.SILENCE, "kuhn-4.1")
 
 
-def test_who_only_looks_whether_anybody_is_there_is_not_the_client() -> None:
+def test_a_connection_without_data_is_not_the_client() -> None:
     guest = Guest(played(9))
     guest.leave()
     assert not guest.over
@@ -252,7 +252,7 @@ def test_a_second_connection_is_dropped() -> None:
     assert guest.stand.on(Joined(2), 0.0) == [Drop(2)]
 
 
-def test_a_paper_is_played_as_long_as_the_client_keeps_to_it() -> None:
+def test_a_transcript_is_replayed_as_long_as_the_client_follows_it() -> None:
     guest = Guest(HouseSetup(is_reached=lambda _: False), paper="house-answers-a-fold")
     assert guest.say(b"STRT P_2") == b"CARD C_QACTN BET"
     assert guest.say(b"ACTN FLD") == b"CARD C_K"
@@ -260,13 +260,13 @@ def test_a_paper_is_played_as_long_as_the_client_keeps_to_it() -> None:
     assert guest.stand.house_fault.verdict.violation.clause == "kuhn-4.7"
 
 
-def test_until_the_paper_begins_our_house_plays() -> None:
+def test_our_house_plays_until_the_transcript_begins() -> None:
     guest = Guest(HouseSetup(is_reached=lambda _: False), paper="house-answers-a-fold")
     assert guest.say(b"STRT P_1ACTN BET") == b"CARD C_QCARD C_K"
     assert guest.say(b"STRT P_2") == b"CARD C_QACTN BET"
 
 
-def test_who_leaves_the_paper_hears_goodbye() -> None:
+def test_leaving_the_transcript_ends_with_a_goodbye() -> None:
     guest = Guest(HouseSetup(is_reached=lambda _: False), paper="house-answers-a-fold")
     guest.say(b"STRT P_2")
     assert guest.say(b"ACTN CAL") == b"DISC"

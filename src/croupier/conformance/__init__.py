@@ -1,1 +1,1 @@
-"""The conformance tester: which clause of its protocol does a program break, and how is it shown?"""
+"""Conformance tester: checks servers and clients against the clauses of their protocol and reports what they break."""

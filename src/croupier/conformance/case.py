@@ -1,4 +1,4 @@
-"""A case: one thing that a program has to do, the clause that says so, and a name by which it can be asked for."""
+"""Test cases: an id, a title and the clause that is tested."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,15 +6,14 @@ from difflib import get_close_matches
 from typing import Final
 
 MAX_SUGGESTIONS: Final = 8
-"""So many names are listed where one was not found."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A case of a room, for servers or for clients; what it takes to play it stands in the kinds of its role.
+    """A test case of a room, for servers or for clients. The subclasses of each role add how the case is run.
 
-    `id` is `ROOM/SECTION/SLUG` (`kuhn/4.3/check-bet-fold-p1`): it is unique in its role, and never changes. `title` is
-    a sentence for people, `clause` the one that is tested (`kuhn-4.3`); the section of the id is its number.
+    `id` is `ROOM/SECTION/SLUG` (`kuhn/4.3/check-bet-fold-p1`); it is unique in its role and never changes. `title` is a
+    sentence for people. `clause` is the clause under test (`kuhn-4.3`); the section of the id is its number.
     """
 
     id: str
@@ -32,7 +31,7 @@ class Case:
         return self.id.split("/")[1]
 
     def is_within(self, selection: str) -> bool:
-        """Whether a selection takes it in: `kuhn`, `kuhn/4`, `kuhn/4.3`, or its whole id."""
+        """Whether a selection contains the case: `kuhn`, `kuhn/4`, `kuhn/4.3`, or the whole id."""
         room, _, rest = selection.partition("/")
         section, _, slug = rest.partition("/")
         if slug:
@@ -41,18 +40,23 @@ class Case:
 
 
 def select[C: Case](cases: Sequence[C], selection: str) -> tuple[C, ...]:
-    """The cases within a selection, in their order. Raises ValueError where there is none, with what is near."""
+    """Return the cases within a selection, in order. Raises ValueError with similar names if there are none."""
     found = tuple(case for case in cases if case.is_within(selection))
     if not found:
         names = {*(case.room for case in cases), *(f"{case.room}/{case.section}" for case in cases)}
         names |= {case.id for case in cases}
-        near = get_close_matches(selection, sorted(names), MAX_SUGGESTIONS, 0.5) or sorted(
+        suggestions = get_close_matches(selection, sorted(names), MAX_SUGGESTIONS, 0.5) or sorted(
             {case.room for case in cases}
         )
-        raise ValueError(f"found {selection!r}; allowed: ROOM[/SECTION[/CASE]], as in {', '.join(near)}")
+        raise ValueError(f"found {selection!r}; allowed: ROOM[/SECTION[/CASE]], as in {', '.join(suggestions)}")
     return found
 
 
 def make_case_id(room: str, clause: str, slug: str) -> str:
-    """The id of a case that tests a clause: `kuhn-4.3` and `check-bet` make `kuhn/4.3/check-bet`."""
+    """Return the id of a case that tests a clause.
+
+    Example:
+        >>> make_case_id("kuhn", "kuhn-4.3", "check-bet")
+        'kuhn/4.3/check-bet'
+    """
     return f"{room}/{clause.removeprefix(f'{room}-')}/{slug}"

@@ -1,4 +1,4 @@
-"""The clauses of a protocol in our own words, as the room's page has them, and where each comes from."""
+"""The clauses of a room's protocol page, each with its text and its source."""
 
 import re
 from collections.abc import Mapping
@@ -18,9 +18,10 @@ SECTION_PATTERN: Final = re.compile(r"§\d+(?:\.\d+)*")
 
 
 class Clause(Struct, frozen=True):
-    """A clause of a page: what it says, where that comes from (`§3.1; K5`), and the document that § means.
+    """A clause of a protocol page.
 
-    `text` is one paragraph without marks but `these` around what stands on the wire. `tolerated`: it is NON-STRICT.
+    `text` is one paragraph of plain text; only backquotes around literals of the wire are kept. `source` cites where
+    the clause comes from (`§3.1; K5`), and `document` is the title of the document whose sections § means.
     """
 
     id: str
@@ -30,17 +31,17 @@ class Clause(Struct, frozen=True):
 
     @property
     def is_tolerated(self) -> bool:
-        """Whether it accepts what nobody should send."""
+        """Whether the clause tolerates input that should not be sent (it is marked NON-STRICT)."""
         return "NON-STRICT" in self.text
 
     @property
     def sections(self) -> str:
-        """The document's sections, `§3.1, §5`; empty where the clause stands on rulings alone."""
+        """The document's sections, `§3.1, §5`; empty if the clause rests on rulings alone."""
         return ", ".join(SECTION_PATTERN.findall(self.source))
 
     @property
     def citation(self) -> str:
-        """Where it comes from, for people: the document's sections, and the rulings."""
+        """The source for people: the document's sections and the rulings."""
         rulings = ", ".join(part for part in re.split(r"[;,]\s*", self.source) if not part.startswith("§"))
         parts = [f"{self.document}, {self.sections}"] if self.sections else []
         return "; ".join(
@@ -50,29 +51,29 @@ class Clause(Struct, frozen=True):
 
 @cache
 def clauses(room: str) -> Mapping[str, Clause]:
-    """Every clause of a room by its id. Raises ValueError where the room has no page."""
-    found = find_page(room)
-    if found is None:
+    """Return every clause of a room by its id. Raises ValueError if the room has no page."""
+    page = find_page(room)
+    if page is None:
         raise ValueError(
             f"found no page of {room!r}; allowed: a room with one, in {' or '.join(map(str, PAGE_FOLDERS))}"
         )
-    text = found.read_text(encoding="utf-8")
-    named = DOCUMENT_PATTERN.search(text)
-    document = " ".join((named[1] or named[2]).split()) if named else "the document"
+    text = page.read_text(encoding="utf-8")
+    title = DOCUMENT_PATTERN.search(text)
+    document = " ".join((title[1] or title[2]).split()) if title else "the document"
     return {
-        name: Clause(name, _unmarked(said), " ".join(source.split()), document)
-        for name, said, source in CLAUSE_PATTERN.findall(text)
+        name: Clause(name, _strip_markup(body), " ".join(source.split()), document)
+        for name, body, source in CLAUSE_PATTERN.findall(text)
     }
 
 
 def find_clause(name: str) -> Clause:
-    """A clause by its id, `kuhn-4.3`; an empty one where no page has it."""
+    """Return a clause by its id, `kuhn-4.3`, or a clause with an empty text if no page has it."""
     room = name.partition("-")[0]
-    known = clauses(room) if find_page(room) else {}
-    return known.get(name) or Clause(name, "", "", "the document")
+    room_clauses = clauses(room) if find_page(room) else {}
+    return room_clauses.get(name) or Clause(name, "", "", "the document")
 
 
-def _unmarked(text: str) -> str:
-    for mark, plain in MARKUP_REPLACEMENTS:
-        text = mark.sub(plain, text)
+def _strip_markup(text: str) -> str:
+    for pattern, replacement in MARKUP_REPLACEMENTS:
+        text = pattern.sub(replacement, text)
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""A conversation of a client with a house as the wire shows it: every byte of both ends, and what was wrong with it."""
+"""One conversation of a client with a house: the messages of both ends, and the verdicts on them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
@@ -14,13 +14,13 @@ from croupier.core.room import HouseRoom
 from croupier.core.session import Event, Left, Malformed, Peer, Received, TimedOut
 
 MAX_UNREAD_BYTES: Final = 1 << 16
-"""So many bytes that are no message are kept of an end."""
+"""Bytes kept per end that do not make up a message."""
 
 
 class DialogueLine(Struct, frozen=True):
-    """What one end (CLIENT or HOUSE) has said: a message, or a Violation where it is none, and its bytes.
+    """A message of one end (CLIENT or HOUSE) with its bytes, or a Violation if the bytes are not a message.
 
-    White space that stands before a message belongs to it. `at` is a time in s.
+    White space before a message belongs to it. `at` is a time in seconds.
     """
 
     side: Peer
@@ -30,18 +30,19 @@ class DialogueLine(Struct, frozen=True):
 
 
 class Fault(Struct, frozen=True):
-    """A verdict, and how many lines there were when it fell: the last of them is where it shows."""
+    """A verdict, and the number of lines when it was passed: the last of them shows the fault."""
 
     verdict: Verdict
     line_count: int
 
 
 class Conversation:
-    """Hears the bytes of both ends in the order in which they were on the wire, and judges them.
+    """Decodes the bytes of both ends in the order in which they were on the wire, and judges them.
 
-    `own` is what is known of the house's settings or the client's options, None for nothing. It may be chopped in any
-    way: every line has just the bytes of its message. `lines` and `faults` are those since `forget`; `count` is how
-    many lines there were in all, and `broken` how often a side has broken a clause, in the order of the first time.
+    `known_options` is what is known of the house's settings or the client's options, None for nothing. Bytes may arrive
+    in chunks of any size: every line still holds exactly the bytes of its message. `lines` and `faults` cover the time
+    since `forget`; `line_count` counts all lines, and `violation_counts` how often each side broke each clause, in the
+    order of the first violation.
     """
 
     def __init__(
@@ -59,16 +60,16 @@ class Conversation:
 
     @property
     def games(self) -> int:
-        """How many games were finished."""
+        """The number of finished games."""
         return self.referee.finished_count
 
     @property
     def deadline(self) -> float | None:
-        """When a silence of the house becomes a fault; None while it owes nothing, or the client has ceased."""
+        """When the silence of the house becomes a fault; None while it owes nothing or the client has ended."""
         return None if self._client_input_ended else self.referee.deadline
 
     def on_data(self, side: Peer, data: bytes, now: float) -> Sequence[Fault]:
-        """One end has sent these bytes: the faults that they show."""
+        """Process bytes of one end; return the faults that they show."""
         before = len(self.faults)
         for piece, message in self._read(side, data):
             if self._client_input_ended and self.referee.deadline is None:
@@ -79,27 +80,27 @@ class Conversation:
         return self.faults[before:]
 
     def on_end_of_input(self, side: Peer, now: float) -> Sequence[Fault]:
-        """One end says no more. A client that still listens is heard to the end of what is owed to it."""
+        """Process the end of output of one end. A client that still reads gets everything that it is owed."""
         self._client_input_ended = self._client_input_ended or side == CLIENT
         return self.on_disconnect(HOUSE, now) if side == HOUSE else ()
 
     def on_disconnect(self, side: Peer, now: float) -> Sequence[Fault]:
-        """One end has closed the connection."""
+        """Process a connection closed by one end."""
         if self._client_input_ended:
             self.referee.on(Left(CLIENT), now)
         return self._judge(Left(side), now)
 
     def forget(self) -> None:
-        """Let go of the lines and faults that there are; they stay counted."""
+        """Drop the lines and faults so far. They stay counted."""
         self.lines.clear()
         self.faults.clear()
 
     def on_timeout(self, now: float) -> Sequence[Fault]:
-        """The alarm has rung."""
+        """Process a deadline that has passed."""
         return self._judge(TimedOut(), now)
 
     def incomplete(self, side: Peer) -> bytes:
-        """What one end has sent behind its last message; the first 64 KiB of it are kept."""
+        """What one end has sent after its last message; the first 64 KiB of it are kept."""
         return bytes(self._rest[side])
 
     def tolerated(self, side: Peer) -> Set[str]:
@@ -107,22 +108,22 @@ class Conversation:
         return self._codecs[side].tolerated
 
     def _read(self, side: Peer, data: bytes) -> Iterator[tuple[bytes, Any]]:
-        """Every message that is complete with these bytes, behind its own bytes; what is left over is kept."""
-        ear, rest = self._codecs[side], self._rest[side]
+        """Yield every message that these bytes complete, after its own bytes; keep the rest."""
+        codec, rest = self._codecs[side], self._rest[side]
         if not rest:
-            messages = ear.feed(data)
-            pieces = [b"" if type(message) is Violation else ear.encode(message) for message in messages]
-            if messages and b"".join(pieces) == data:  # as they are spelt nearly always
+            messages = codec.feed(data)
+            pieces = [b"" if type(message) is Violation else codec.encode(message) for message in messages]
+            if messages and b"".join(pieces) == data:  # the canonical spelling, which is the usual case
                 yield from zip(pieces, messages, strict=True)
                 return
             if not messages:
                 rest += data[:MAX_UNREAD_BYTES]
                 return
-            ear = self._codec()  # nothing is begun: another one reads the same, and shows where a message ends
+            codec = self._codec()  # nothing is pending: a new codec, fed byte by byte, shows where messages end
         for byte in data:
             if len(rest) < MAX_UNREAD_BYTES:
                 rest.append(byte)
-            for message in ear.feed(bytes((byte,))):
+            for message in codec.feed(bytes((byte,))):
                 piece = bytes(rest)
                 rest.clear()
                 yield piece, message

@@ -1,4 +1,4 @@
-"""A program under test: started with the address that it shall use, heard, and ended with all that it has started."""
+"""A program under test: started in its own process group, its output captured, and stopped with all its children."""
 
 import asyncio
 import os
@@ -12,30 +12,34 @@ from types import TracebackType
 from typing import Final, Self, cast
 
 PLACEHOLDER_PATTERN: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
-"""A name in braces; whatever else stands in braces is the program's own."""
+"""A name in braces. Any other text in braces is passed to the program as it is."""
 
 LISTEN_STATE: Final = "0A"
-"""The state of a socket that takes connections, in /proc/net/tcp."""
+"""The state of a listening socket in /proc/net/tcp."""
 
 PROC_NET_FILES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 
 FIRST_POLL_SECONDS: Final = 0.01
-"""After so many seconds it is looked for the first time whether a server listens; each pause is half as long again."""
+"""The first pause between two checks whether a server listens; each further pause is half as long again."""
 
 MAX_POLL_SECONDS: Final = 0.1
 
 EOF_TIMEOUT_SECONDS: Final = 0.5
-"""What an ended program has written is there at once, unless a stranger holds its pipes: so many seconds for that."""
+"""How long to wait for end of file on the pipes of an ended program: an unrelated process may hold them open."""
 
 
 class ProgramError(Exception):
-    """The program under test cannot be used: it does not start, ends too early, or takes no connections."""
+    """The program under test cannot be used: it does not start, ends too early, or accepts no connections."""
 
 
 def split_command(command: str, values: Mapping[str, object]) -> list[str]:
-    """The words of a command line as a POSIX shell splits them, `{host}` and the like filled in; nothing is expanded.
+    """Split a command line as a POSIX shell does, with `{host}` and the like filled in; nothing else is expanded.
 
-    Raises ValueError on an empty command, an open quote, and a name in braces that is none of `values`.
+    Raises ValueError on an empty command, an unclosed quote, and a name in braces that is not in `values`.
+
+    Example:
+        >>> split_command("./server --port {port}", {"port": 1212})
+        ['./server', '--port', '1212']
     """
     try:
         words = shlex.split(command)
@@ -54,7 +58,12 @@ def split_command(command: str, values: Mapping[str, object]) -> list[str]:
 
 
 def describe_exit(status: int) -> str:
-    """An exit status in words: `exit status 3`, or `SIGSEGV` where a signal has ended the program."""
+    """Describe an exit status in words: the name of the signal if one ended the program.
+
+    Example:
+        >>> describe_exit(3), describe_exit(-11)
+        ('exit status 3', 'SIGSEGV')
+    """
     if status >= 0:
         return f"exit status {status}"
     try:
@@ -64,7 +73,7 @@ def describe_exit(status: int) -> str:
 
 
 async def free_port(host: str = "127.0.0.1") -> int:
-    """A port at which nobody listens now."""
+    """Return a port on which nothing listens at the moment."""
     server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, 0)
     port: int = server.sockets[0].getsockname()[1]
     server.close()
@@ -73,30 +82,30 @@ async def free_port(host: str = "127.0.0.1") -> int:
 
 
 class OutputExcerpt:
-    """The first and the last part of what a pipe has carried, and how much it was altogether."""
+    """The first and the last part of the data of a pipe, and its total size."""
 
     def __init__(self, size: int) -> None:
         self.total_bytes = 0
         self._first = bytearray()
         self._last = bytearray()
-        self._size = size
-        self._head = size // 2
+        self._max_bytes = size
+        self._first_bytes = size // 2
 
     def add(self, data: bytes) -> None:
-        """More has come."""
+        """Append data."""
         self.total_bytes += len(data)
-        more = self._head - len(self._first)
-        self._first += data[:more]
-        self._last += data[more:] if more < len(data) else b""
-        if (over := len(self._last) - (self._size - self._head)) > 0:
-            del self._last[:over]
+        room = self._first_bytes - len(self._first)
+        self._first += data[:room]
+        self._last += data[room:] if room < len(data) else b""
+        if (excess := len(self._last) - (self._max_bytes - self._first_bytes)) > 0:
+            del self._last[:excess]
 
     def __bytes__(self) -> bytes:
         return bytes(self._first + self._last)
 
 
 class ProcessOutput(asyncio.SubprocessProtocol):
-    """Hears what a program writes, and when it ends."""
+    """Collects the output of a process and notices its end."""
 
     def __init__(self, max_output_bytes: int) -> None:
         self.pipes = {
@@ -110,36 +119,36 @@ class ProcessOutput(asyncio.SubprocessProtocol):
         self._open = set(self.pipes)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It runs."""
+        """The process runs."""
         self.group = cast(asyncio.SubprocessTransport, transport).get_pid()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """It has written something."""
+        """The process has written data."""
         self.pipes[fd].add(data)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002 -- a pipe has one kind of end
-        """Nobody can write to this pipe any more."""
+        """The last writer of this pipe is gone."""
         self._open.discard(fd)
         if not self._open:
             self.output_ended.set()
 
     def process_exited(self) -> None:
-        """It has ended. What it leaves behind is of no use to anybody, unless it was asked to end in order."""
+        """The process has ended. Its remaining children are killed, unless it is being stopped in an orderly way."""
         if not self.is_stopping:
             self.kill(signal.SIGKILL)
         self.exited.set()
 
     def kill(self, signal_number: signal.Signals) -> None:
-        """Send a signal to everything that is left of the group."""
-        with suppress(ProcessLookupError, PermissionError):  # PermissionError: only zombies are left, on some systems
+        """Send a signal to every process that is left in the group."""
+        with suppress(ProcessLookupError, PermissionError):  # PermissionError: only zombies are left
             os.killpg(self.group, signal_number)
 
 
 class ProgramUnderTest:
     """A running program in a process group of its own, without a shell and without a terminal.
 
-    Its input is empty. Of what it writes, `output` bytes are kept at the most: the first and the last of them. When it
-    ends, or is stopped, so does everything that it has started and that is still in its group.
+    Its standard input is empty. At most `max_output_bytes` bytes of its output are kept: the first and the last of
+    them. When it ends or is stopped, everything that it started and that is still in its group is stopped, too.
     """
 
     def __init__(
@@ -148,19 +157,19 @@ class ProgramUnderTest:
         self.command = command
         self._transport = transport
         self._process_output = process_output
-        self._output = max_output_bytes
+        self._max_output_bytes = max_output_bytes
 
     @classmethod
     async def start(
         cls, command: str, values: Mapping[str, object], *, folder: Path | None = None, max_output_bytes: int = 1 << 20
     ) -> Self:
-        """Start a program, in a folder if one is given. `values` has what stands for the names in braces.
+        """Start a program, in a folder if one is given. `values` maps the names in braces to their values.
 
-        Raises ValueError on a command line that makes no sense, and ProgramError when there is no such program.
+        Raises ValueError on an invalid command line, and ProgramError if there is no such program.
         """
         words = split_command(command, values)
         try:
-            transport, ears = await asyncio.get_running_loop().subprocess_exec(
+            transport, process_output = await asyncio.get_running_loop().subprocess_exec(
                 lambda: ProcessOutput(max_output_bytes),
                 *words,
                 stdin=asyncio.subprocess.DEVNULL,
@@ -172,7 +181,7 @@ class ProgramUnderTest:
         except (OSError, ValueError) as error:  # ValueError: a NUL in a word
             reason = error.strerror if isinstance(error, OSError) else error
             raise ProgramError(f"{words[0]!r} cannot be started: {reason}") from error
-        return cls(command, transport, ears, max_output_bytes)
+        return cls(command, transport, process_output, max_output_bytes)
 
     async def __aenter__(self) -> Self:
         return self
@@ -184,31 +193,31 @@ class ProgramUnderTest:
 
     @property
     def pid(self) -> int:
-        """The number of its process, and of its group."""
+        """The id of its process, which is also the id of its group."""
         return self._process_output.group
 
     @property
     def status(self) -> int | None:
-        """Its exit status, that of a signal as −signal; None while it runs."""
+        """Its exit status, −signal if a signal ended it; None while it runs."""
         return self._transport.get_returncode() if self._process_output.exited.is_set() else None
 
     @property
     def stdout(self) -> bytes:
-        """What it has written, the middle left out if it was too much."""
+        """Its standard output; the middle is left out if it was too long."""
         return bytes(self._process_output.pipes[1])
 
     @property
     def stderr(self) -> bytes:
-        """What it has written as its errors, the middle left out if it was too much."""
+        """Its standard error; the middle is left out if it was too long."""
         return bytes(self._process_output.pipes[2])
 
     @property
     def has_written_too_much(self) -> bool:
-        """Whether it has written more than the caller wants to keep."""
-        return sum(pipe.total_bytes for pipe in self._process_output.pipes.values()) > self._output
+        """Whether its output was longer than `max_output_bytes`."""
+        return sum(pipe.total_bytes for pipe in self._process_output.pipes.values()) > self._max_output_bytes
 
     async def wait_ended(self, seconds: float) -> int | None:
-        """Wait so many seconds for its end: its exit status (−signal), None while it runs."""
+        """Wait at most `seconds` for its end. Returns its exit status (−signal), None while it runs."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._process_output.exited.wait()
@@ -217,9 +226,9 @@ class ProgramUnderTest:
         return self.status
 
     async def wait_listening(self, host: str, port: int, seconds: float) -> None:
-        """Wait until it takes connections there. Raises ProgramError when it ends before, or the time is over.
+        """Wait at most `seconds` until it accepts connections. Raises ProgramError if it does not.
 
-        Where the system tells who listens nobody connects for that: it would be the first client that it serves.
+        On Linux this reads /proc/net/tcp instead of connecting: a connection would be the first client that it serves.
         """
         pause = FIRST_POLL_SECONDS
         with suppress(TimeoutError):
@@ -230,43 +239,46 @@ class ProgramUnderTest:
                     pause = min(1.5 * pause, MAX_POLL_SECONDS)
                 else:
                     return
-        what = "runs" if self.status is None else f"has ended ({describe_exit(self.status)})"
-        raise ProgramError(f"{self.command!r} {what} and takes no connections at {host}:{port}{self.stderr_excerpt()}")
+        state = "runs" if self.status is None else f"has ended ({describe_exit(self.status)})"
+        raise ProgramError(f"{self.command!r} {state} and takes no connections at {host}:{port}{self.stderr_excerpt()}")
 
     def stderr_excerpt(self, size: int = 2000) -> str:
-        """The end of its errors, for a sentence about what went wrong; empty if it has written none."""
-        said = self.stderr[-size:].decode(errors="backslashreplace").strip()
-        return f"; its stderr: {said}" if said else ""
+        """The end of its standard error, to be appended to an error message; empty if it has written nothing."""
+        excerpt = self.stderr[-size:].decode(errors="backslashreplace").strip()
+        return f"; its stderr: {excerpt}" if excerpt else ""
 
     async def stop(self, grace: float = 1.0) -> None:
-        """End it and all that it has started: SIGTERM, so many seconds to obey, then SIGKILL. It is always reaped."""
-        ears = self._process_output
-        with _held(self._transport):
+        """Stop it and everything that it has started, and reap it.
+
+        Sends SIGTERM, waits at most `grace` seconds, then sends SIGKILL.
+        """
+        process_output = self._process_output
+        with _closing_pipes(self._transport):
             try:
-                if not ears.exited.is_set():
-                    ears.is_stopping = True
-                    ears.kill(signal.SIGTERM)
+                if not process_output.exited.is_set():
+                    process_output.is_stopping = True
+                    process_output.kill(signal.SIGTERM)
                     with suppress(TimeoutError):
                         async with asyncio.timeout(grace):
-                            await ears.exited.wait()
-                            await ears.output_ended.wait()  # its children, too, have the time that is left
+                            await process_output.exited.wait()
+                            await process_output.output_ended.wait()  # its children have the rest of the time
             finally:
-                if ears.is_stopping or not ears.exited.is_set():
-                    ears.is_stopping = False
-                    ears.kill(signal.SIGKILL)
-                await ears.exited.wait()  # a transport that is closed sooner, if this is cancelled, loses the status
+                if process_output.is_stopping or not process_output.exited.is_set():
+                    process_output.is_stopping = False
+                    process_output.kill(signal.SIGKILL)
+                await process_output.exited.wait()  # even if cancelled: closing the transport first loses the status
             await self._wait_output(EOF_TIMEOUT_SECONDS)
 
     async def _wait_output(self, seconds: float) -> None:
-        """Wait until all that it has written is here."""
+        """Wait at most `seconds` until all of its output has arrived."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._process_output.output_ended.wait()
 
 
 @contextmanager
-def _held(transport: asyncio.SubprocessTransport) -> Iterator[None]:
-    """Let go of a program's pipes in the end, whatever happens."""
+def _closing_pipes(transport: asyncio.SubprocessTransport) -> Iterator[None]:
+    """Close the pipes of a program on exit."""
     try:
         yield
     finally:
@@ -274,12 +286,14 @@ def _held(transport: asyncio.SubprocessTransport) -> Iterator[None]:
 
 
 async def _listens(host: str, port: int) -> bool:
-    """Whether somebody takes connections at this port."""
+    """Whether a server accepts connections at this port."""
     try:
         return any(
-            _waits(line, port) for table in PROC_NET_FILES for line in table.read_text(encoding="ascii").splitlines()
+            _is_listening(line, port)
+            for table in PROC_NET_FILES
+            for line in table.read_text(encoding="ascii").splitlines()
         )
-    except OSError:  # no Linux
+    except OSError:  # not Linux
         pass
     try:
         _, writer = await asyncio.open_connection(host, port)
@@ -291,7 +305,7 @@ async def _listens(host: str, port: int) -> bool:
     return True
 
 
-def _waits(line: str, port: int) -> bool:
-    """Whether a line of a table tells of a socket that takes connections at a port."""
+def _is_listening(line: str, port: int) -> bool:
+    """Whether a row of /proc/net/tcp is a socket that listens at a port."""
     _, local, _, state, *_ = line.split()
     return state == LISTEN_STATE and int(local.rpartition(":")[2], 16) == port

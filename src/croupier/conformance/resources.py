@@ -1,4 +1,4 @@
-"""What comes with the package besides its code: the pages of the protocols, and the conversations on paper."""
+"""Data files of the package: the protocol pages and the transcripts."""
 
 from functools import cache
 from pathlib import Path
@@ -11,17 +11,17 @@ SOURCES: Final = PACKAGE.parents[1]
 
 PAGE_FOLDERS: Final = (PACKAGE / "protocols", SOURCES / "docs" / "protocols")
 TRANSCRIPT_FOLDERS: Final = (PACKAGE / "transcripts", SOURCES / "transcripts")
-"""Where they are: in the package when it is installed, beside the source tree otherwise."""
+"""Where they are: inside the package when it is installed, otherwise in the source tree."""
 
 
 def find_page(room: str) -> Path | None:
-    """The page of a room's protocol, if there is one."""
+    """Return the path of a room's protocol page, None if there is none."""
     return next((folder / f"{room}.md" for folder in PAGE_FOLDERS if (folder / f"{room}.md").exists()), None)
 
 
 @cache
 def transcripts(room: str) -> tuple[Transcript, ...]:
-    """All transcripts of a room, by their names. Raises ValueError where there are none."""
+    """Return all transcripts of a room, sorted by name. Raises ValueError if there are none."""
     folder = next((folder / room for folder in TRANSCRIPT_FOLDERS if (folder / room).is_dir()), None)
     if folder is None:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""What the tester has found: a result for every case, and the report that holds them."""
+"""Test results: an outcome for every case, and the report that holds them."""
 
 from enum import StrEnum
 
@@ -8,31 +8,31 @@ from croupier.conformance.conversation import DialogueLine
 
 
 class Outcome(StrEnum):
-    """What came of a case."""
+    """The outcome of a case."""
 
-    PASS = "PASS"  # noqa: S105 -- no secret
+    PASS = "PASS"  # noqa: S105 -- not a password
     FAIL = "FAIL"
     NON_STRICT = "NON-STRICT"
-    """A departure that the protocol tolerates; with --strict it is a FAIL."""
+    """A departure that the protocol tolerates. With --strict it is a FAIL."""
     CHOICE = "CHOICE"
-    """The document is silent; what the program has chosen is told."""
+    """The document is silent; the note says which behaviour the program has chosen."""
     UNIMPLEMENTED = "UNIMPLEMENTED"
-    """What the protocol has is refused wherever it is asked for, or what it allows to be added is not there."""
+    """The program refuses a part of the protocol wherever it is requested, or lacks an optional addition."""
     SKIP = "SKIP"
-    """It could not be shown: luck or the program never brought it up."""
+    """The situation under test never came up, by chance or because of the program."""
 
     @property
     def is_good(self) -> bool:
-        """Whether the run is green with it."""
+        """Whether the run still passes with this outcome."""
         return self not in {Outcome.FAIL, Outcome.UNIMPLEMENTED}
 
 
 class Failure(Struct, frozen=True):
-    """What was wrong: `clause` says what is right, `expected` and `actual` are text for people.
+    """What was wrong. `clause` is the clause that was broken; `expected` and `actual` are text for people.
 
-    `wanted` are the bytes that the document fixes at this place, None where it leaves a choice, and `got` those that
-    came. `cause` is what has likely led to it, in a sentence, empty where nobody knows; failures with the same cause
-    have one reason.
+    `wanted` are the bytes that the document requires at this place, None where it leaves a choice, and `got` the bytes
+    that were received. `cause` is a sentence with the likely cause, empty if it is not known; failures with the same
+    cause have one reason.
     """
 
     clause: str
@@ -44,11 +44,12 @@ class Failure(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """What came of a case. `case` is its id (`kuhn/4.3/check-bet-fold-p1`), `clause` its own (`kuhn-4.3`).
+    """The result of a case.
 
-    `told` is a sentence behind NON-STRICT, CHOICE and SKIP. `dialogue` is the shortest that shows the failure (or what
-    was said last), the fault in its last line; `seconds` is how long it took. An `addition` is what no program has to
-    have.
+    `case` is its id (`kuhn/4.3/check-bet-fold-p1`), `clause` the clause under test (`kuhn-4.3`). `note` explains the
+    outcomes NON-STRICT, CHOICE and SKIP. `dialogue` is the shortest dialogue that shows the failure, with the fault in
+    its last line, or the last messages of a case that passed. `seconds` is the duration. A case that `is_optional`
+    tests an addition that no program has to implement.
     """
 
     case: str
@@ -63,16 +64,17 @@ class Result(Struct, frozen=True):
 
     @property
     def is_good(self) -> bool:
-        """Whether the run is green with it: an addition may be missing."""
+        """Whether the run still passes with this result: an optional addition may be missing."""
         return self.outcome.is_good or (self.is_optional and self.outcome is Outcome.UNIMPLEMENTED)
 
 
 class Report(Struct, frozen=True):
-    """A run. `role` is what was tested (server, client), `target` its address or command, `version` croupier's.
+    """The results of a run. `role` is what was tested (server, client), `target` its address or command.
 
-    `repeat` is the command without what it selects: `croupier check {case} 127.0.0.1:1212 --seed 7`. `dialect` says in
-    a sentence how the program departs from the protocol all along, empty if it does not; `stderr` is what the program
-    under test has said there last. `begun` is in seconds since 1970.
+    `repeat_template` is the command that repeats a case: `croupier check {case} 127.0.0.1:1212 --seed 7`. `version` is
+    the version of croupier. `dialect` is a sentence about a systematic departure from the protocol, empty if there is
+    none. `stderr` is the last output of the program under test on standard error. `started_at` is in seconds since
+    1970.
     """
 
     room: str
@@ -88,12 +90,12 @@ class Report(Struct, frozen=True):
     stderr: str = ""
 
     def count(self, outcome: Outcome) -> int:
-        """How many cases came to this."""
+        """The number of cases with this outcome."""
         return sum(result.outcome is outcome for result in self.results)
 
     @property
     def exit_status(self) -> int:
-        """The exit status: 0 all is well, 1 something failed, 2 nothing could be tested."""
+        """The exit status: 0 if the run passes, 1 if a case fails, 2 if nothing could be tested."""
         if all(result.outcome is Outcome.SKIP for result in self.results):
             return 2
         return 0 if all(result.is_good for result in self.results) else 1

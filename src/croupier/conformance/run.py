@@ -1,4 +1,4 @@
-"""A run of the tester: the program is started if it has to be, tried case by case, and what was found is a report."""
+"""A run of the tester: starts the program under test if necessary, runs the cases and returns a report."""
 
 import asyncio
 import shlex
@@ -23,23 +23,23 @@ type Role = Literal["server", "client"]
 ROLES: Final[Sequence[Role]] = ("server", "client")
 
 type OnResult = Callable[[Result | str], None]
-"""Hears every result as it comes, and sentences between them."""
+"""Receives every result as soon as it is known, and sentences between them."""
 
 DIALECT_THRESHOLD_CASES: Final = 3
-"""When so many cases have failed for the same dialect, the rest is read in it."""
+"""Once this many cases have failed because of the same dialect, the rest is read in that dialect."""
 
 START_TIMEOUT_SECONDS: Final = 10.0
-"""So many seconds a server may take to start, besides its time for an answer."""
+"""Seconds a server may take to start, in addition to its answer timeout."""
 
 MAX_STDERR_BYTES: Final = 4000
-"""So many bytes of what a program has written are told, the last ones."""
+"""How much of the end of the program's standard error is reported."""
 
 MAX_STACKED_DIALECTS: Final = 3
-"""So many dialects are found on top of each other at most."""
+"""At most this many dialects are combined."""
 
 
 class Suite(NamedTuple):
-    """The module that tries programs, and how many seconds they have for an answer unless told otherwise."""
+    """The module that tests a room in a role, and the default answer timeout in seconds."""
 
     module: str
     timeout: float
@@ -53,27 +53,27 @@ SUITES: Final[Mapping[tuple[str, Role], Suite]] = {
     ("oldmaid", "server"): Suite("croupier.conformance.oldmaid.server", 1.5),
     ("oldmaid", "client"): Suite("croupier.conformance.oldmaid.client", 5.0),
 }
-"""What tries the programs of a room, by their role."""
+"""The test suites by room and role."""
 
 
 class Dialect(Protocol):
-    """A way to spell a protocol otherwise, of whatever kind the room has: several are one, too."""
+    """A systematic departure from the spelling of a protocol. Dialects can be added to each other."""
 
     @property
     def description(self) -> str:
-        """It in words behind "it"."""
+        """The predicate of a sentence that begins with "it"."""
         ...
 
     def __add__(self, other: Any) -> "Dialect": ...
 
 
 def suite_module(room: Room, role: Role) -> Any:
-    """What tries the programs of a room."""
+    """Import the module that tests a room in a role."""
     return import_module(SUITES[room.name, role].module)
 
 
 def default_timeout(room: Room, role: Role) -> float:
-    """How many seconds a program has for an answer unless told otherwise."""
+    """The default answer timeout of a room in a role, in seconds."""
     return SUITES[room.name, role].timeout
 
 
@@ -84,29 +84,30 @@ def cases(room: Room, role: Role) -> tuple[Case, ...]:
 
 
 def untestable(room: Room, role: Role) -> Mapping[str, str]:
-    """The clauses of a room that no program of this role can be tested with, each with the reason."""
+    """The clauses of a room that cannot be tested in this role, each with the reason."""
     found: Mapping[str, str] = suite_module(room, role).untestable(room)
     return found
 
 
 def dialect_from_cause(room: Room, role: Role, cause: str) -> Dialect | None:
-    """The spelling that a cause names, if all that the program says can be read by it."""
+    """Return the dialect that a cause names, if everything that the program sends can be read in it."""
     if isinstance(room, HouseRoom):
         return dialect_of_cause(room, cause)
-    known = getattr(suite_module(room, role), "dialect", None)  # clients of hold'em have none
+    known = getattr(suite_module(room, role), "dialect", None)  # the suite of hold'em clients has none
     found: Dialect | None = known(cause) if known is not None else None
     return found
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is to be tested, and how.
+    """What to test, and how.
 
     A server is at `host` and `port`, or is started by `command` with a free `{port}` for each run. A client is started
-    by `command` for each case. With `deck_flag` (`--deck {file}`) behind its command a server deals from a file: then
-    the cases that luck has not brought up are tried once more, each with the deck of its transcript. `own` are the
-    options of a client, or the settings of the house that a client is tested with. `selection` says which cases,
-    `arguments` is the command line behind them, for the line that repeats a case.
+    by `command` for each case. If `deck_flag` (`--deck {file}`) is given, it is appended to the command of a server to
+    make it deal from a file: cases that did not come up by chance are then tried once more, each with the deck of its
+    transcript. `known_options` are the options of a client, or the settings of the house that a client is tested with.
+    `selection` selects the cases. `arguments` are the command line arguments after the selection; they are part of the
+    command that repeats a case.
     """
 
     room: Room
@@ -125,82 +126,84 @@ class Plan:
 
     @property
     def target(self) -> str:
-        """What is tested, for people."""
+        """The tested command or address, for people."""
         return self.command or f"{self.host}:{self.port}"
 
     @property
     def repeat_template(self) -> str:
-        """The command that repeats a case, `{case}` in its place."""
+        """The command that repeats a case, with `{case}` in its place."""
         return f"croupier check {{case}} {shlex.join(self.arguments)}".rstrip()
 
     @property
     def cases(self) -> Sequence[Case]:
-        """The cases that are selected. Raises ValueError where there are none."""
+        """The selected cases. Raises ValueError if there are none."""
         return select(cases(self.room, self.role), self.selection)
 
 
 class CheckRun:
-    """The results of a check as they come. It watches for dialects: failures of many cases that have one cause."""
+    """Collects the results of a run and detects dialects: many failures with one cause."""
 
     def __init__(self, plan: Plan, on_result: OnResult) -> None:
         self.results: dict[str, Result] = {}
         self.active_dialect: Dialect | None = None
-        self._dialects = 0
+        self._dialect_count = 0
         self.dialect_found = asyncio.Event()
-        self._check = plan
+        self._plan = plan
         self.on_result = on_result
-        self._first: dict[str, Result] = {}
-        self._named: dict[str, list[Result]] = {}
+        self._first_failures: dict[str, Result] = {}
+        self._results_by_cause: dict[str, list[Result]] = {}
 
     @property
     def dialect_arguments(self) -> Mapping[str, Dialect]:
-        """How the program is read, if it speaks a dialect."""
+        """The keyword argument for the detected dialect, if there is one."""
         return {} if self.active_dialect is None else {"detected_dialect": self.active_dialect}
 
     def add_result(self, result: Result) -> None:
-        """A case is decided."""
+        """Record the result of a case."""
         self.results[result.case] = result
         self.on_result(result)
-        if result.outcome is not Outcome.FAIL or result.failure is None or self._dialects == MAX_STACKED_DIALECTS:
+        if result.outcome is not Outcome.FAIL or result.failure is None or self._dialect_count == MAX_STACKED_DIALECTS:
             return
-        if dialect_from_cause(self._check.room, self._check.role, result.failure.cause) is not None:
-            self._named.setdefault(result.failure.cause, []).append(result)
-            if len(self._named[result.failure.cause]) == DIALECT_THRESHOLD_CASES:
+        if dialect_from_cause(self._plan.room, self._plan.role, result.failure.cause) is not None:
+            self._results_by_cause.setdefault(result.failure.cause, []).append(result)
+            if len(self._results_by_cause[result.failure.cause]) == DIALECT_THRESHOLD_CASES:
                 self.dialect_found.set()
 
     def restart_in_dialect(self) -> str:
-        """Begin again in the dialect that has been found: the sentence that says so."""
-        cause, (first, *_) = next((c, r) for c, r in self._named.items() if len(r) == DIALECT_THRESHOLD_CASES)
-        found = dialect_from_cause(self._check.room, self._check.role, cause)
-        assert found is not None, "it was counted because it has one"
+        """Start again in the detected dialect; return the sentence that reports it."""
+        cause, (first, *_) = next(
+            (c, r) for c, r in self._results_by_cause.items() if len(r) == DIALECT_THRESHOLD_CASES
+        )
+        found = dialect_from_cause(self._plan.room, self._plan.role, cause)
+        assert found is not None, "a cause is counted only if it names a dialect"
         self.active_dialect = self.active_dialect + found if self.active_dialect else found
-        self._dialects += 1
-        self._first[first.case] = first
-        self._named.clear()
+        self._dialect_count += 1
+        self._first_failures[first.case] = first
+        self._results_by_cause.clear()
         self.results.clear()
         self.dialect_found.clear()
-        return f"the {self._check.role} departs from the protocol all along: it {self.active_dialect.description}"
+        return f"the {self._plan.role} departs from the protocol all along: it {self.active_dialect.description}"
 
     def final_results(self, cases: Sequence[Case]) -> tuple[Result, ...]:
-        """The results in the order of the cases; of a dialect the first failure stands for all."""
-        known = {**self.results, **self._first}
+        """The results in the order of the cases; the first failure in a dialect stands for all of them."""
+        known = {**self.results, **self._first_failures}
         return tuple(known[case.id] for case in cases if case.id in known)
 
 
 async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
-    """Test a program; `begun` is the time of day. Raises ConnectionError, ProgramError and ValueError.
+    """Test a program; `started_at` is in seconds since 1970. Raises ConnectionError, ProgramError and ValueError.
 
-    Where many cases fail for one dialect it begins again, and what the program says is read in that dialect: so what
-    else is wrong is found, too.
+    If many cases fail because of one dialect, the run starts again and reads what the program sends in that dialect, so
+    that its other errors are found as well.
     """
     cases = plan.cases
     clock = asyncio.get_running_loop().time
     start = clock()
     run = CheckRun(plan, on_result)
-    trial = _server if plan.role == "server" else _client
+    run_cases = _test_server if plan.role == "server" else _test_client
     sentence = ""
     while True:
-        stderr, ended = await _until(trial(plan, cases, run), run.dialect_found)
+        stderr, ended = await _run_until(run_cases(plan, cases, run), run.dialect_found)
         if ended:
             break
         sentence = run.restart_in_dialect()
@@ -220,61 +223,65 @@ async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
     )
 
 
-async def _until(work: Coroutine[Any, Any, str], event: asyncio.Event) -> tuple[str, bool]:
-    """What the work answers, and that it has ended; or that it was ended by an event."""
+async def _run_until(work: Coroutine[Any, Any, str], event: asyncio.Event) -> tuple[str, bool]:
+    """Run a coroutine until it returns (its result, True) or until the event is set ("", False)."""
     task = asyncio.ensure_future(work)
-    bell = asyncio.ensure_future(event.wait())
+    event_task = asyncio.ensure_future(event.wait())
     try:
-        await asyncio.wait({task, bell}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({task, event_task}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result(), True
         return "", False
     finally:
-        for each in (task, bell):
+        for each in (task, event_task):
             each.cancel()
-        await asyncio.wait({task, bell})
+        await asyncio.wait({task, event_task})
 
 
-async def _server(plan: Plan, cases: Sequence[Case], run: CheckRun) -> str:
-    """Try a server, and start it if it has to be; what it has written to stderr."""
+async def _test_server(plan: Plan, cases: Sequence[Case], run: CheckRun) -> str:
+    """Test a server, and start it if necessary. Returns its standard error."""
     if not plan.command:
-        await _tried(plan, cases, run, plan.host, plan.port)
+        await _run_server_cases(plan, cases, run, plan.host, plan.port)
         return ""
-    said = await _started(plan, cases, run, plan.command)
+    stderr = await _start_and_test_server(plan, cases, run, plan.command)
     if plan.deck_flag:
         with TemporaryDirectory() as folder:
-            for case, deck in _laid_out(plan, cases, run):
+            for case, deck in _skipped_with_decks(plan, cases, run):
                 file = Path(folder) / f"{case.section}.txt"
                 file.write_text(deck, encoding="ascii")
                 try:
-                    await _started(plan, [case], run, f"{plan.command} {plan.deck_flag}", file=file)
-                except ProgramError as error:  # what luck has brought up is known all the same
+                    await _start_and_test_server(plan, [case], run, f"{plan.command} {plan.deck_flag}", file=file)
+                except ProgramError as error:  # the results so far remain valid
                     run.on_result(str(error))
                     break
-    return said
+    return stderr
 
 
-async def _started(plan: Plan, cases: Sequence[Case], run: CheckRun, command: str, **values: Path) -> str:
-    """Start a server and try it; what it has written to stderr."""
+async def _start_and_test_server(plan: Plan, cases: Sequence[Case], run: CheckRun, command: str, **values: Path) -> str:
+    """Start a server and test it. Returns its standard error."""
     port = await free_port(plan.host)
     async with await ProgramUnderTest.start(command, {"host": plan.host, "port": port, **values}) as program:
         await program.wait_listening(plan.host, port, plan.timeout + START_TIMEOUT_SECONDS)
-        await _tried(plan, cases, run, plan.host, port)
+        await _run_server_cases(plan, cases, run, plan.host, port)
         status = await program.wait_ended(0)
         await program.stop()
-    said = _text(program.stderr)
-    return said if status is None else f"{said}\n(it has ended by itself: {describe_exit(status)})".strip()
+    stderr = _decode_stderr(program.stderr)
+    return stderr if status is None else f"{stderr}\n(it has ended by itself: {describe_exit(status)})".strip()
 
 
-def _laid_out(plan: Plan, cases: Sequence[Case], run: CheckRun) -> Sequence[tuple[Case, str]]:
-    """The cases that luck has not brought up and the deck that does, one card a line as G5 has it."""
-    decks = {paper.name: paper.head["deck"] for paper in transcripts(plan.room.name) if "deck" in paper.head}
+def _skipped_with_decks(plan: Plan, cases: Sequence[Case], run: CheckRun) -> Sequence[tuple[Case, str]]:
+    """Return the skipped cases whose transcript has a deck, and that deck with one card a line (ruling G5)."""
+    decks = {
+        transcript.name: transcript.head["deck"]
+        for transcript in transcripts(plan.room.name)
+        if "deck" in transcript.head
+    }
     skipped = [case for case in cases if case.id in run.results and run.results[case.id].outcome is Outcome.SKIP]
     named = [(case, decks.get(case.id.rpartition("/")[2], "")) for case in skipped]
     return [(case, deck.replace(" / ", "\n\n").replace(" ", "\n") + "\n") for case, deck in named if deck]
 
 
-async def _tried(plan: Plan, cases: Sequence[Case], run: CheckRun, host: str, port: int) -> None:
+async def _run_server_cases(plan: Plan, cases: Sequence[Case], run: CheckRun, host: str, port: int) -> None:
     await suite_module(plan.room, "server").check_server(
         plan.room,
         host,
@@ -290,13 +297,13 @@ async def _tried(plan: Plan, cases: Sequence[Case], run: CheckRun, host: str, po
     )
 
 
-async def _client(plan: Plan, cases: Sequence[Case], run: CheckRun) -> str:
-    """Try a client; what it has written to stderr last."""
-    said = b""
+async def _test_client(plan: Plan, cases: Sequence[Case], run: CheckRun) -> str:
+    """Test a client. Returns the last standard error."""
+    stderr = b""
 
-    def wrote(data: bytes) -> None:
-        nonlocal said
-        said = data or said
+    def keep_stderr(data: bytes) -> None:
+        nonlocal stderr
+        stderr = data or stderr
 
     await suite_module(plan.room, "client").check_client(
         plan.room,
@@ -308,12 +315,12 @@ async def _client(plan: Plan, cases: Sequence[Case], run: CheckRun) -> str:
         timeout=plan.timeout,
         max_failures=plan.max_failures,
         on_result=run.add_result,
-        on_stderr=wrote,
+        on_stderr=keep_stderr,
         **run.dialect_arguments,
     )
-    return _text(said)
+    return _decode_stderr(stderr)
 
 
-def _text(data: bytes) -> str:
-    """The end of what a program has written."""
+def _decode_stderr(data: bytes) -> str:
+    """Decode the end of the output of a program."""
     return data[-MAX_STDERR_BYTES:].decode(errors="backslashreplace").strip()

@@ -1,4 +1,4 @@
-"""Ending in good order when somebody presses Ctrl-C."""
+"""Graceful shutdown on SIGINT and SIGTERM."""
 
 import asyncio
 import signal
@@ -8,14 +8,14 @@ from contextlib import contextmanager, suppress
 
 @contextmanager
 def stop_on_signals() -> Iterator[asyncio.Event]:
-    """An event that is set by SIGINT or SIGTERM, which do nothing else meanwhile."""
+    """Yield an event that SIGINT and SIGTERM set. Inside the block the signals have no other effect."""
     loop = asyncio.get_running_loop()
-    found = asyncio.Event()
+    stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError):  # Windows, where Ctrl-C cancels the task
-            loop.add_signal_handler(number, found.set)
+            loop.add_signal_handler(number, stop.set)
     try:
-        yield found
+        yield stop
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):

@@ -1,4 +1,4 @@
-"""What the clients of each room are tested with: situations a house can lead them into, and ways in which it speaks."""
+"""Tests of house game clients: states to lead them into, variations of messages, and injected faults."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,11 +13,11 @@ from croupier.core.room import HouseRoom
 
 @dataclass(frozen=True, kw_only=True)
 class ClientTestState:
-    """Something that a house can lead a client into, and the clause that says what the client makes of it.
+    """A state that a house can lead a client into, and the clause about what the client does there.
 
-    `missing` says, when it has not come up, why. `settings` and `decks` are those of the house. `farewell`: a house
-    also says goodbye there. `games` is how many games are played for it to come up. `demands`: the clause is the one by
-    which the client has to speak there; `rests`: it need not do anything any more.
+    `missing` is the reason that is given if it has not come up in `max_games` games. `settings` and `decks` are those
+    of the house. `allows_goodbye`: the cases in which the house says goodbye use this state, too. `demands_answer`: the
+    clause itself requires the client to send something. `may_rest`: the client need not do anything any more.
     """
 
     slug: str
@@ -35,7 +35,7 @@ class ClientTestState:
 
 @dataclass(frozen=True, kw_only=True)
 class WireVariation:
-    """A way in which a house may speak. `tolerated`: nobody has to understand it."""
+    """A permitted variation of the messages of a house. If `is_tolerated`, clients need not accept it."""
 
     slug: str
     title: str
@@ -48,7 +48,7 @@ class WireVariation:
 
 @dataclass(frozen=True, kw_only=True)
 class InjectedFault:
-    """A way in which a house breaks a rule; `hangs_up`: the clause also says that a client hangs up then."""
+    """A fault of the house. `requires_hang_up`: the clause also says that the client disconnects then."""
 
     slug: str
     title: str
@@ -59,17 +59,19 @@ class InjectedFault:
 
 @dataclass(frozen=True, kw_only=True)
 class ClientTestData:
-    """What a room adds to the cases for clients, besides its transcripts.
+    """What the client cases of a room are generated from, in addition to its transcripts.
 
-    `situations` begin with the plainest one, and `glued` are those in which the house says several messages in one go.
-    `word` is the clause by which the client has the word, `rest` the one by which it has it behind a game that is over,
-    empty where that is nothing special. The other clauses of the room say that the client speaks `first`; what a
-    `message` is made of; that TCP is a `stream`; that who is over a `limit` is sent away, and who finds no `seat`; that
-    a house says `goodbye` at any time; and how it says so with the end of a game when it is `closing`.
+    `states` begin with the plainest one; `glued_states` are those in which the house sends several messages at once.
 
-    `waits` has a word that the client has to wait for, and the clause that says so. `late` is the clause that tolerates
-    what a strict referee, and only he, finds wrong with a client. `unreadable` are the clauses by which a client hangs
-    up on what it cannot read. `untestable` tells of every clause without a case why it has none.
+    `obligation` returns the clause by which the client has to send; `idle_obligation` the one by which it has to go on
+    after a finished game, empty if there is none. The clauses of the room are: `first_clause`, the client sends first;
+    `message_clause`, the parts of a message; `stream_clause`, TCP is a stream; `limit_clause`, clients over a limit are
+    disconnected; `seat_clause`, so are clients without a seat; `goodbye_clause`, a house may say goodbye at any time;
+    `closing_clause`, it may do so with the end of a game when it shuts down.
+
+    `awaited_message` is the goodbye of either side that the client has to wait for, and the clause that says so.
+    `late_clause` tolerates what only a strict referee finds wrong with a client. By `unreadable_clauses` a client
+    disconnects after data that it cannot read. `untestable` are the clauses without a case, each with the reason.
     """
 
     room: HouseRoom
@@ -94,27 +96,27 @@ class ClientTestData:
 
 
 def has_house_said(conversation: Conversation, message: object) -> bool:
-    """Whether this is the last thing that was said, by the house."""
+    """Whether the last message is this one, from the house."""
     return (
         bool(conversation.lines) and conversation.lines[-1].side == HOUSE and conversation.lines[-1].message == message
     )
 
 
 def rewrite_each(change: Callable[[bytes], bytes]) -> Mutation:
-    """The habit of spelling every message in another way."""
+    """A mutation that rewrites every message."""
     return lambda answers: [change(answer) for answer in answers]
 
 
 def replace_messages(old: bytes, new: bytes) -> Mutation:
-    """The habit of saying something else in the place of every message that begins like this."""
+    """A mutation that replaces every message that begins like this."""
     return lambda answers: [new if answer.startswith(old) else answer for answer in answers]
 
 
 def drop_messages(old: bytes) -> Mutation:
-    """The habit of leaving out every message that begins like this."""
+    """A mutation that drops every message that begins like this."""
     return lambda answers: [answer for answer in answers if not answer.startswith(old)]
 
 
 def append_to_messages(old: bytes, more: bytes) -> Mutation:
-    """The habit of saying more behind every message that begins like this."""
+    """A mutation that appends to every message that begins like this."""
     return lambda answers: [answer + more if answer.startswith(old) else answer for answer in answers]

@@ -1,4 +1,4 @@
-"""What the clients of blackjack are tested with."""
+"""Client test data of blackjack: states, variations of messages, and injected faults."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -22,35 +22,35 @@ from croupier.rooms.blackjack.wire import Mon
 
 
 def obligation(conversation: Conversation) -> str:
-    """The clause by which the client has the word; with nothing to bet it can only leave."""
+    """The clause by which the client has to act, empty if it need not; with nothing to bet it can only leave."""
     if conversation.referee.game is not None:
         return "blackjack-4.6"
-    said = conversation.lines[-1].message if conversation.lines else None
-    return "blackjack-4.1" if isinstance(said, Mon) and largest_bet(said.coins) else ""
+    message = conversation.lines[-1].message if conversation.lines else None
+    return "blackjack-4.1" if isinstance(message, Mon) and largest_bet(message.coins) else ""
 
 
 def is_betting(conversation: Conversation) -> bool:
-    """The house has told the balance, and the client has to bet."""
+    """The house has sent the balance, and the client has to bet."""
     return bool(conversation.lines) and isinstance(conversation.lines[-1].message, Mon)
 
 
 def is_deciding(holds: Callable[[WireGame], bool]) -> StateReached:
-    """The client has the word in a round that has come to this."""
-    return lambda talk: talk.referee.game is not None and holds(talk.referee.game)
+    """The client is to act in a round for which a condition holds."""
+    return lambda conversation: conversation.referee.game is not None and holds(conversation.referee.game)
 
 
 def is_over(holds: Callable[[WireGame], bool]) -> StateReached:
-    """A round has ended like this."""
+    """A round has ended for which a condition holds."""
 
-    def here(talk: Conversation) -> bool:
-        last = talk.referee.last_game
-        return talk.referee.game is None and last is not None and holds(last)
+    def is_reached(conversation: Conversation) -> bool:
+        last = conversation.referee.last_game
+        return conversation.referee.game is None and last is not None and holds(last)
 
-    return here
+    return is_reached
 
 
 def has_surrendered(game: WireGame) -> bool:
-    """The client has given the round up."""
+    """The client has surrendered."""
     return game.state.node.payoff_half_bets == -1
 
 
@@ -73,7 +73,7 @@ BALANCES: Final[Mapping[str, tuple[int, str]]] = {
     "high-bytes": (0x00FFFEFF, "The balance is no text"),
     "large": (MAX_BET, "The balance is large"),
 }
-"""Balances whose bytes are not what they look like."""
+"""Balances whose bytes look like something else."""
 
 TEN_SPELLINGS: Final[Mapping[str, str]] = {"X": "X", "10": "the number ten", "digits": "two digits"}
 
@@ -192,14 +192,14 @@ STATES: Final = (
         slug="next-round",
         title="One round after another on the same connection",
         clause="blackjack-4.8",
-        is_reached=lambda talk: talk.referee.finished_count >= 2,
+        is_reached=lambda conversation: conversation.referee.finished_count >= 2,
         missing="the client never played a second round on its connection",
     ),
     ClientTestState(
         slug="many-rounds",
         title="In ten rounds nothing is said that is not in the table of frames",
         clause="blackjack-2.2",
-        is_reached=lambda talk: talk.referee.finished_count >= 10,
+        is_reached=lambda conversation: conversation.referee.finished_count >= 10,
         missing="the client played fewer than ten rounds",
         settings={"money": 100000},
         max_games=24,
@@ -244,7 +244,7 @@ STATES: Final = (
         slug="loses-everything",
         title="A client bets no more than it has left",
         clause="blackjack-7.4",
-        is_reached=lambda talk: talk.referee.finished_count >= 3,
+        is_reached=lambda conversation: conversation.referee.finished_count >= 3,
         missing="the client did not play three rounds with the few coins that it had",
         settings={"money": 25},
         decks="TH 7D TS KC 2C / KH 7C 9S TD 2D",
@@ -275,15 +275,15 @@ STATES: Final = (
 VARIATIONS: Final = (
     *(
         WireVariation(
-            slug=f"ten-as-{told.replace(' ', '-').lower()}",
-            title=f"A house that writes the ten as {told}",
+            slug=f"ten-as-{spelling.replace(' ', '-').lower()}",
+            title=f"A house that writes the ten as {spelling}",
             clause="blackjack-2.7",
             mutation=unchanged,
             is_tolerated=True,
             settings={"ten": ten},
             decks="TH 9D TS TC TD / 2H TD 9S TC TS",
         )
-        for ten, told in TEN_SPELLINGS.items()
+        for ten, spelling in TEN_SPELLINGS.items()
     ),
     WireVariation(
         slug="no-300",

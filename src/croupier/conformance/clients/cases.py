@@ -1,4 +1,4 @@
-"""The cases for clients: what a house does to lead a client somewhere, and what the client has to make of it."""
+"""Client test cases: generated from the test data of a room and from its transcripts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,13 +21,13 @@ TEST_DATA_BY_ROOM: Final[Mapping[str, ClientTestData]] = {
 }
 
 PIECE_GAP_SECONDS: Final = 0.002
-"""So many seconds lie between two pieces of an answer, so that each is a read of its own."""
+"""The pause between two pieces of an answer, so that each is a read of its own."""
 
 MESSAGE_GAP_SECONDS: Final = 0.02
-"""So many seconds lie between two messages, so that no client can take them for one."""
+"""The pause between two messages, so that no client can take them for one."""
 
 GOODBYE_DELAY_SECONDS: Final = 0.2
-"""A word that the client has to wait for is held back so many seconds."""
+"""How long a message is held back that the client has to wait for."""
 
 DELIVERIES: Final[Mapping[str, tuple[str, Delivery]]] = {
     "byte-by-byte": ("one byte at a time", Delivery(max_piece_bytes=1, delay_seconds=PIECE_GAP_SECONDS)),
@@ -37,41 +37,42 @@ DELIVERIES: Final[Mapping[str, tuple[str, Delivery]]] = {
     "seven-bytes-at-a-time": ("seven bytes at a time", Delivery(max_piece_bytes=7, delay_seconds=PIECE_GAP_SECONDS)),
     "slowly": ("late, and in pieces of four bytes", Delivery(max_piece_bytes=4, delay_seconds=0.05)),
 }
-"""How answers may arrive: a slug, words for the title, and the manner."""
+"""Deliveries of answers: a slug, words for the title, and the delivery."""
 
 MAX_GAMES: Final = 50
-"""So many games are played with a client until it says goodbye of itself."""
+"""How many games are played with a client until it says goodbye by itself."""
 
 MAX_MESSAGES_BEFORE_FAULT: Final = 2
-"""So often a client speaks at most before a house breaks a rule: longer ways to it are hardly ever taken."""
+"""Replayed faults come after at most this many messages of the client: longer scripts are rarely followed."""
 
 
 class CaseKind(Enum):
-    """What a case looks at."""
+    """What a case tests."""
 
     PLAY = auto()
-    """The client handles what has come up."""
+    """The client handles a state."""
     VARIATION = auto()
-    """The client does so no matter how it is said: what fails only like this fails on the clause of the case."""
+    """The client handles a variation; a failure that the baseline does not show is on the clause of the case."""
     TOLERANCE = auto()
-    """Nobody has to understand it: what the client does is told."""
+    """The client need not accept the messages: its behaviour is reported."""
     GOODBYE = auto()
     """The house says goodbye and closes."""
     FAULT = auto()
-    """The house breaks a rule: what the client does is told."""
+    """The house breaks a rule: the client's behaviour is reported."""
     HANG_UP = auto()
-    """The house breaks a rule, and then a client hangs up."""
+    """The house breaks a rule, and the client has to disconnect."""
     WAIT = auto()
-    """The client waits for the last word of the house."""
+    """The client waits for the last message of the house."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HouseClientCase(Case):
-    """A case for clients: how the house is set, how it behaves (`scene`, `habit`), and what is looked at.
+    """A case for clients: the settings and behaviour of the house (`setup`, `mutation`), and what is tested.
 
-    `twin` is the same without what is special about it: what a client fails there as well is not the fault of what is
-    special. `paper` has the part of the house where it is on paper. `missing` is told when the situation has not come
-    up; `silent`: nobody has to speak in it. `demands` and `rests` as in `Situation`.
+    `baseline` is the same case without its special feature: what fails there as well is not on the clause of this case.
+    `transcript_steps` is the part of the house if it is taken from a transcript. `missing` is the reason that is given
+    if the state has not come up. `may_be_silent`: the client need not send anything. `demands_answer` and `may_rest`
+    are as in `ClientTestState`.
     """
 
     kind: CaseKind
@@ -88,84 +89,86 @@ class HouseClientCase(Case):
 
 
 def client_cases(room: HouseRoom) -> tuple[HouseClientCase, ...]:
-    """Every case for the clients of a room, in the order of the clauses; ids are unique."""
+    """Every case for the clients of a room, in the order of the clauses. Ids are unique."""
     cases = [
         *_plays(TEST_DATA_BY_ROOM[room.name]),
         *_deliveries(TEST_DATA_BY_ROOM[room.name]),
         *_goodbyes(TEST_DATA_BY_ROOM[room.name]),
     ]
     cases += [
-        *_spelt(TEST_DATA_BY_ROOM[room.name]),
-        *_breaks(TEST_DATA_BY_ROOM[room.name]),
-        *_on_paper(TEST_DATA_BY_ROOM[room.name], cases),
+        *_variations(TEST_DATA_BY_ROOM[room.name]),
+        *_faults(TEST_DATA_BY_ROOM[room.name]),
+        *_transcript_cases(TEST_DATA_BY_ROOM[room.name], cases),
     ]
     order = {clause: number for number, clause in enumerate(clauses(room.name))}
     return tuple(sorted(cases, key=lambda case: order[case.clause]))
 
 
 def untestable(room: HouseRoom) -> Mapping[str, str]:
-    """The clauses that no client can be tested for, each with the reason."""
+    """The clauses that cannot be tested on a client, each with the reason."""
     return TEST_DATA_BY_ROOM[room.name].untestable
 
 
 def _case(
-    guests: ClientTestData, situation: ClientTestState, clause: str, slug: str, title: str, **more: Any
+    test_data: ClientTestData, state: ClientTestState, clause: str, slug: str, title: str, **more: Any
 ) -> HouseClientCase:
-    """A case that stands on a situation."""
-    scene = HouseSetup(is_reached=situation.is_reached, max_games=situation.max_games)
-    given = {
+    """A case with the defaults of a state."""
+    setup = HouseSetup(is_reached=state.is_reached, max_games=state.max_games)
+    defaults = {
         "kind": CaseKind.PLAY,
-        "setup": scene,
-        "settings": situation.settings,
-        "decks": situation.decks,
-        "missing": situation.missing,
-        "baseline": _plain(guests),
-        "may_rest": situation.may_rest,
-        "demands_answer": situation.demands_answer,
+        "setup": setup,
+        "settings": state.settings,
+        "decks": state.decks,
+        "missing": state.missing,
+        "baseline": _plain_baseline(test_data),
+        "may_rest": state.may_rest,
+        "demands_answer": state.demands_answer,
     }
     return HouseClientCase(
-        id=make_case_id(guests.room.name, clause, slug), title=title, clause=clause, **{**given, **more}
+        id=make_case_id(test_data.room.name, clause, slug), title=title, clause=clause, **{**defaults, **more}
     )
 
 
-def _plain(guests: ClientTestData) -> HouseClientCase:
-    """Whole games with nothing special about them."""
-    return _twin(guests, _game_over(guests), "plain")
+def _plain_baseline(test_data: ClientTestData) -> HouseClientCase:
+    """Whole games without any special feature."""
+    return _baseline(test_data, _game_over(test_data), "plain")
 
 
-def _twin(guests: ClientTestData, place: ClientTestState, slug: str, apart: float = 0.0) -> HouseClientCase:
-    """A situation with nothing special about it, each message a read of its own if they stand `apart`."""
+def _baseline(
+    test_data: ClientTestData, state: ClientTestState, slug: str, message_gap_seconds: float = 0.0
+) -> HouseClientCase:
+    """A state without any special feature; with `message_gap_seconds`, messages are separated by that many seconds."""
     return HouseClientCase(
-        id=make_case_id(guests.room.name, place.clause, f"{slug}-{place.slug}"),
-        title=place.title,
-        clause=place.clause,
+        id=make_case_id(test_data.room.name, state.clause, f"{slug}-{state.slug}"),
+        title=state.title,
+        clause=state.clause,
         kind=CaseKind.PLAY,
         setup=HouseSetup(
-            is_reached=place.is_reached, max_games=place.max_games, min_games=2, message_gap_seconds=apart
+            is_reached=state.is_reached, max_games=state.max_games, min_games=2, message_gap_seconds=message_gap_seconds
         ),
-        settings=place.settings,
-        decks=place.decks,
-        missing=place.missing,
+        settings=state.settings,
+        decks=state.decks,
+        missing=state.missing,
     )
 
 
-def _plays(guests: ClientTestData) -> Iterator[HouseClientCase]:
-    for situation in guests.states:
-        yield _case(guests, situation, situation.clause, situation.slug, situation.title)
-    plainest = guests.states[0]
+def _plays(test_data: ClientTestData) -> Iterator[HouseClientCase]:
+    for state in test_data.states:
+        yield _case(test_data, state, state.clause, state.slug, state.title)
+    plainest = test_data.states[0]
     yield _case(
-        guests,
+        test_data,
         plainest,
-        guests.first_clause,
+        test_data.first_clause,
         "the-client-speaks-first",
         "A house that says nothing of its own accord is spoken to",
         setup=HouseSetup(is_reached=lambda talk: bool(talk.lines)),
         missing="the client never spoke",
     )
-    if guests.awaited_message is not None:
-        word, clause = guests.awaited_message
+    if test_data.awaited_message is not None:
+        word, clause = test_data.awaited_message
         yield _case(
-            guests,
+            test_data,
             plainest,
             clause,
             "waits-for-the-last-word",
@@ -178,10 +181,10 @@ def _plays(guests: ClientTestData) -> Iterator[HouseClientCase]:
         )
 
 
-def _game_over(guests: ClientTestData) -> ClientTestState:
-    """A whole game, however it went."""
+def _game_over(test_data: ClientTestData) -> ClientTestState:
+    """A whole game, whatever its result."""
     return replace(
-        guests.states[0],
+        test_data.states[0],
         slug="a-game",
         is_reached=lambda context: context.referee.finished_count >= 1,
         missing="the client never finished a game",
@@ -189,41 +192,41 @@ def _game_over(guests: ClientTestData) -> ClientTestState:
     )
 
 
-def _deliveries(guests: ClientTestData) -> Iterator[HouseClientCase]:
-    """Answers that are cut, slow, and glued together."""
-    places = {place.slug: place for place in (guests.states[0], *guests.glued_states)}
-    for slug, (told, manner) in DELIVERIES.items():
-        for place in places.values():
-            scene = HouseSetup(is_reached=place.is_reached, max_games=place.max_games, min_games=2, delivery=manner)
+def _deliveries(test_data: ClientTestData) -> Iterator[HouseClientCase]:
+    """Answers that are split, slow, or sent in one piece."""
+    states = {state.slug: state for state in (test_data.states[0], *test_data.glued_states)}
+    for slug, (phrase, delivery) in DELIVERIES.items():
+        for state in states.values():
+            setup = HouseSetup(is_reached=state.is_reached, max_games=state.max_games, min_games=2, delivery=delivery)
             yield _case(
-                guests,
-                place,
-                guests.stream_clause,
-                f"{slug}-{place.slug}",
-                f"The answers arrive {told}: {place.title[0].lower()}{place.title[1:]}",
+                test_data,
+                state,
+                test_data.stream_clause,
+                f"{slug}-{state.slug}",
+                f"The answers arrive {phrase}: {state.title[0].lower()}{state.title[1:]}",
                 kind=CaseKind.VARIATION,
-                setup=scene,
-                baseline=_twin(guests, place, "apart", MESSAGE_GAP_SECONDS),
+                setup=setup,
+                baseline=_baseline(test_data, state, "apart", MESSAGE_GAP_SECONDS),
             )
-    for place in guests.glued_states:
+    for state in test_data.glued_states:
         yield _case(
-            guests,
-            place,
-            guests.stream_clause,
-            f"glued-{place.slug}",
-            f"Several answers arrive in one piece: {place.title[0].lower()}{place.title[1:]}",
+            test_data,
+            state,
+            test_data.stream_clause,
+            f"glued-{state.slug}",
+            f"Several answers arrive in one piece: {state.title[0].lower()}{state.title[1:]}",
             kind=CaseKind.VARIATION,
-            baseline=_twin(guests, place, "apart", MESSAGE_GAP_SECONDS),
+            baseline=_baseline(test_data, state, "apart", MESSAGE_GAP_SECONDS),
         )
 
 
-def _goodbyes(guests: ClientTestData) -> Iterator[HouseClientCase]:
-    """The house leaves: at once, with the end of a game, before it has begun, and without a word."""
-    over = _game_over(guests)
+def _goodbyes(test_data: ClientTestData) -> Iterator[HouseClientCase]:
+    """The house leaves: at once, with the end of a game, before a game, and without a goodbye."""
+    over = _game_over(test_data)
     yield _case(
-        guests,
+        test_data,
         over,
-        guests.seat_clause,
+        test_data.seat_clause,
         "no-seat",
         "A house that has no room says goodbye before the client has spoken",
         kind=CaseKind.GOODBYE,
@@ -231,98 +234,96 @@ def _goodbyes(guests: ClientTestData) -> Iterator[HouseClientCase]:
         may_be_silent=True,
     )
     yield _case(
-        guests,
+        test_data,
         over,
-        guests.limit_clause,
+        test_data.limit_clause,
         "out-of-time",
         "A client that is out of time is sent away",
         kind=CaseKind.GOODBYE,
         setup=HouseSetup(
-            is_reached=guests.states[0].is_reached,
+            is_reached=test_data.states[0].is_reached,
             action=HouseAction.LEAVE,
             delivery=Delivery(delay_seconds=GOODBYE_DELAY_SECONDS),
         ),
     )
     yield _case(
-        guests,
+        test_data,
         over,
-        guests.goodbye_clause,
+        test_data.goodbye_clause,
         "between-games",
         "The house says goodbye between two games",
         kind=CaseKind.GOODBYE,
         setup=HouseSetup(is_reached=over.is_reached, action=HouseAction.LEAVE),
     )
-    for spelling in guests.goodbye_variations:
+    for variation in test_data.goodbye_variations:
         yield _case(
-            guests,
+            test_data,
             over,
-            spelling.clause,
-            spelling.slug,
-            spelling.title,
+            variation.clause,
+            variation.slug,
+            variation.title,
             kind=CaseKind.GOODBYE,
             setup=HouseSetup(is_reached=over.is_reached, action=HouseAction.LEAVE),
-            mutation=spelling.mutation,
+            mutation=variation.mutation,
         )
-    for situation in guests.states:
-        if not situation.allows_goodbye:
+    for state in test_data.states:
+        if not state.allows_goodbye:
             continue
-        scene = HouseSetup(is_reached=situation.is_reached, max_games=situation.max_games, action=HouseAction.LEAVE)
-        told = f"{situation.title[0].lower()}{situation.title[1:]}"
+        setup = HouseSetup(is_reached=state.is_reached, max_games=state.max_games, action=HouseAction.LEAVE)
+        phrase = f"{state.title[0].lower()}{state.title[1:]}"
         yield _case(
-            guests,
-            situation,
-            guests.goodbye_clause,
-            f"goodbye-{situation.slug}",
-            f"The house says goodbye where {told}",
+            test_data,
+            state,
+            test_data.goodbye_clause,
+            f"goodbye-{state.slug}",
+            f"The house says goodbye where {phrase}",
             kind=CaseKind.GOODBYE,
-            setup=scene,
+            setup=setup,
         )
         yield _case(
-            guests,
-            situation,
-            guests.closing_clause,
-            f"closing-{situation.slug}",
-            f"The house says goodbye with the end of the game in which {told}",
+            test_data,
+            state,
+            test_data.closing_clause,
+            f"closing-{state.slug}",
+            f"The house says goodbye with the end of the game in which {phrase}",
             kind=CaseKind.GOODBYE,
-            setup=HouseSetup(is_reached=situation.is_reached, max_games=situation.max_games, action=HouseAction.CLOSE),
+            setup=HouseSetup(is_reached=state.is_reached, max_games=state.max_games, action=HouseAction.CLOSE),
         )
         yield _case(
-            guests,
-            situation,
-            guests.goodbye_clause,
-            f"hangs-up-{situation.slug}",
-            f"The house hangs up without a word where {told}",
+            test_data,
+            state,
+            test_data.goodbye_clause,
+            f"hangs-up-{state.slug}",
+            f"The house hangs up without a word where {phrase}",
             kind=CaseKind.FAULT,
-            setup=HouseSetup(
-                is_reached=situation.is_reached, max_games=situation.max_games, action=HouseAction.HANG_UP
-            ),
+            setup=HouseSetup(is_reached=state.is_reached, max_games=state.max_games, action=HouseAction.HANG_UP),
         )
 
 
-def _spelt(guests: ClientTestData) -> Iterator[HouseClientCase]:
-    """The house speaks in another way."""
-    over = _game_over(guests)
-    for spelling in guests.variations:
+def _variations(test_data: ClientTestData) -> Iterator[HouseClientCase]:
+    """The house varies its messages."""
+    over = _game_over(test_data)
+    for variation in test_data.variations:
         yield _case(
-            guests,
+            test_data,
             over,
-            spelling.clause,
-            spelling.slug,
-            spelling.title,
-            kind=CaseKind.TOLERANCE if spelling.is_tolerated else CaseKind.VARIATION,
+            variation.clause,
+            variation.slug,
+            variation.title,
+            kind=CaseKind.TOLERANCE if variation.is_tolerated else CaseKind.VARIATION,
             setup=HouseSetup(is_reached=over.is_reached, max_games=over.max_games, min_games=2),
-            mutation=spelling.mutation,
-            settings={**over.settings, **spelling.settings},
-            decks=spelling.decks,
+            mutation=variation.mutation,
+            settings={**over.settings, **variation.settings},
+            decks=variation.decks,
         )
 
 
-def _breaks(guests: ClientTestData) -> Iterator[HouseClientCase]:
+def _faults(test_data: ClientTestData) -> Iterator[HouseClientCase]:
     """The house breaks a rule."""
-    over = _game_over(guests)
-    for fault in guests.faults:
+    over = _game_over(test_data)
+    for fault in test_data.faults:
         yield _case(
-            guests,
+            test_data,
             over,
             fault.clause,
             f"house-{fault.slug}",
@@ -336,41 +337,41 @@ def _breaks(guests: ClientTestData) -> Iterator[HouseClientCase]:
         )
 
 
-def _on_paper(guests: ClientTestData, others: Sequence[HouseClientCase]) -> Iterator[HouseClientCase]:
-    """The transcripts in which the house plays a part that ours does not: it is at fault, or does what it may."""
-    room = guests.room
-    taken = {case.id for case in others}
-    for paper in transcripts(room.name):
-        case_id = make_case_id(room.name, paper.clauses[0], paper.name)
-        if case_id in taken or is_strict(paper) or "dialect" in paper.head:
+def _transcript_cases(test_data: ClientTestData, others: Sequence[HouseClientCase]) -> Iterator[HouseClientCase]:
+    """Transcripts in which the house does what ours does not: it is at fault, or makes another choice."""
+    room = test_data.room
+    used_ids = {case.id for case in others}
+    for transcript in transcripts(room.name):
+        case_id = make_case_id(room.name, transcript.clauses[0], transcript.name)
+        if case_id in used_ids or is_strict(transcript) or "dialect" in transcript.head:
             continue
-        if not paper.head.get("fault", "").startswith("house") and paper.head.get("side") != "player":
+        if not transcript.head.get("fault", "").startswith("house") and transcript.head.get("side") != "player":
             continue
         try:
-            script = transcript_steps(room, house_settings(room, paper), paper)
+            script = transcript_steps(room, house_settings(room, transcript), transcript)
         except ValueError:
             continue
-        if "fault" in paper.head and len(script) > MAX_MESSAGES_BEFORE_FAULT + 1:
+        if "fault" in transcript.head and len(script) > MAX_MESSAGES_BEFORE_FAULT + 1:
             continue
-        seen = _seen(guests, paper, script)
+        kind = _kind_of(test_data, transcript, script)
         yield HouseClientCase(
             id=case_id,
-            title=paper.title,
-            clause=paper.clauses[0],
-            kind=seen,
-            setup=HouseSetup(is_reached=lambda _: False, listens_after_fault=seen is CaseKind.HANG_UP),
+            title=transcript.title,
+            clause=transcript.clauses[0],
+            kind=kind,
+            setup=HouseSetup(is_reached=lambda _: False, listens_after_fault=kind is CaseKind.HANG_UP),
             transcript_steps=script,
             missing="the client left before all of it was said",
             may_be_silent=len(script) == 1,
-            baseline=_plain(guests),
+            baseline=_plain_baseline(test_data),
         )
 
 
-def _seen(guests: ClientTestData, paper: Transcript, script: Sequence[TranscriptStep]) -> CaseKind:
-    """What a transcript looks at."""
-    clause = paper.clauses[0]
-    if paper.head.get("fault", "").startswith("house"):
-        return CaseKind.HANG_UP if clause in guests.unreadable_clauses else CaseKind.FAULT
+def _kind_of(test_data: ClientTestData, transcript: Transcript, script: Sequence[TranscriptStep]) -> CaseKind:
+    """What a transcript tests."""
+    clause = transcript.clauses[0]
+    if transcript.head.get("fault", "").startswith("house"):
+        return CaseKind.HANG_UP if clause in test_data.unreadable_clauses else CaseKind.FAULT
     if script[-1].reply.closes:
         return CaseKind.GOODBYE
-    return CaseKind.TOLERANCE if clauses(guests.room.name)[clause].is_tolerated else CaseKind.PLAY
+    return CaseKind.TOLERANCE if clauses(test_data.room.name)[clause].is_tolerated else CaseKind.PLAY

@@ -1,4 +1,4 @@
-"""Tests clients: for every case our house waits at a port of its own, and the program under test is started for it."""
+"""Tests clients: a test server for every case listens on its own port, and the program is started against it."""
 
 import asyncio
 import dataclasses
@@ -26,42 +26,42 @@ __all__ = ["HouseClientCase", "check_client", "client_cases", "untestable"]
 HOST: Final = "127.0.0.1"
 
 MAX_PARALLEL_PROGRAMS: Final = 2
-"""So many programs run at the same time."""
+"""The number of programs that run at the same time."""
 
 MAX_TRIES: Final = 3
-"""A case that luck or the client has not brought up is tried so often."""
+"""How often a case is tried that has not come up, by chance or because of the client."""
 
 MAX_BASELINE_TRIES: Final = 8
-"""So often it is looked whether a client goes on where nothing is special: one that waits somewhere may come there."""
+"""How often a baseline is tried: a client that waits somewhere may get past that place."""
 
 RETRY_SECONDS: Final = 2.0
-"""After so many seconds it is not tried again."""
+"""After this time a case is not tried again."""
 
 START_TIMEOUT_FACTOR: Final = 2.0
-"""A program has so many times the patience to start and to connect: some take long to start."""
+"""How long a program may take to start and to connect, as a multiple of the answer timeout."""
 
 MAX_SILENT_CASES: Final = 3
-"""After so many cases in which it was the same the others are decided quickly."""
+"""After this many cases with the same silence, the timeout of the others is reduced."""
 
 HURRIED_TIMEOUT_FACTOR: Final = 0.2
-"""The part of its patience that a client has left that was silent before."""
+"""The reduced timeout of a client that was silent before, as a fraction of the answer timeout."""
 
 ENDLESS_SECONDS: Final = 1e9
 
 IDLE_TIMEOUT_SECONDS: Final = 1.0
-"""A client that need not speak, because no game goes on, is waited for so many seconds."""
+"""How long to wait for a client that need not send anything, because no game is in progress."""
 
 CLOSE_TIMEOUT_SECONDS: Final = 1.0
-"""A client that has heard a goodbye has so many seconds to close, and a program that has closed, to end."""
+"""How long a client may take to close after a goodbye, and a program to end after it has closed."""
 
 HURRIED_CLOSE_SECONDS: Final = 0.25
-"""The same where it is not the goodbye that is looked at."""
+"""The same in cases that do not test the goodbye."""
 
 STOP_TIMEOUT_SECONDS: Final = 0.5
-"""A program that has to be stopped has so many seconds to obey."""
+"""How long a program may take to end after SIGTERM."""
 
 EOF_TIMEOUT_SECONDS: Final = 0.5
-"""So many seconds after its program a connection has ended, too, unless somebody else holds it open."""
+"""How long to wait for the end of the connection of an ended program: another process may hold it open."""
 
 
 async def check_client(
@@ -78,16 +78,16 @@ async def check_client(
     on_stderr: Callable[[bytes], None] = lambda _: None,
     detected_dialect: Dialect | None = None,
 ) -> tuple[Result, ...]:
-    """Test a client: start its command once for every case, `{host}` and `{port}` filled in.
+    """Test a client: start its command once for every case, with `{host}` and `{port}` filled in.
 
-    `settings` are those of the house where a case does not set them itself, None for the usual ones. A client that has
-    to speak has `timeout` seconds. `told` hears every result as it comes, and `stderr` what a program has written there
-    behind a failure. The results are in the order of the cases; behind `max_failures` failures no more are begun.
-    What the client says is read by the `spelling`, if there is one.
+    `settings` are those of the house where a case does not set them itself, None for the defaults. A client that has to
+    send something has `timeout` seconds. `on_result` receives every result as soon as it is known, `on_stderr` the
+    standard error of a program that has failed. After `max_failures` failed cases no more are started. What the client
+    sends is read in `detected_dialect`, if one is given. Returns the results in the order of the cases.
 
-    Raises ValueError on a command that makes no sense, and ProgramError when there is no such program.
+    Raises ValueError on an invalid command, and ProgramError if there is no such program.
     """
-    desk = _ClientExaminer(
+    examiner = _ClientExaminer(
         room, command, settings, strict=strict, seed=seed, timeout=timeout, detected_dialect=detected_dialect
     )
     results: dict[int, Result] = {}
@@ -100,9 +100,9 @@ async def check_client(
                 and sum(not result.outcome.is_good for result in results.values()) >= max_failures
             ):
                 return
-            results[number], said = await desk.examine(case)
+            results[number], stderr = await examiner.examine(case)
             if results[number].outcome is Outcome.FAIL:
-                on_stderr(said)
+                on_stderr(stderr)
             on_result(results[number])
 
     try:
@@ -112,12 +112,12 @@ async def check_client(
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     finally:
-        await desk.close()
+        await examiner.close()
     return tuple(results[number] for number in sorted(results))
 
 
 class _ClientExaminer:
-    """Where cases are played one by one; it remembers what has been seen of the client so far."""
+    """Runs cases one by one and remembers how the client has behaved so far."""
 
     def __init__(
         self,
@@ -142,77 +142,79 @@ class _ClientExaminer:
         self._silent_cases = 0
 
     async def close(self) -> None:
-        """Nobody asks for a twin any more."""
-        for twin in self._baselines.values():
-            twin.cancel()
+        """Cancel the running baselines."""
+        for baseline in self._baselines.values():
+            baseline.cancel()
         await asyncio.gather(*self._baselines.values(), return_exceptions=True)
 
     async def examine(self, case: HouseClientCase) -> tuple[Result, bytes]:
-        """What comes of a case, and what the program has written as its errors."""
-        begun = perf_counter()
+        """Return the result of a case, and the standard error of the program."""
+        started_at = perf_counter()
         if self._absent_cases >= MAX_SILENT_CASES:
             return Result(case.id, case.title, case.clause, Outcome.SKIP, "the program has never connected before"), b""
         for number in range(MAX_TRIES):
-            story = await self._play(case, number)
-            if story.is_conclusive or perf_counter() - begun > RETRY_SECONDS:
+            observation = await self._run(case, number)
+            if observation.is_conclusive or perf_counter() - started_at > RETRY_SECONDS:
                 break
-        self._remember(story)
-        twin = None
-        if story.is_stuck or story.is_idle:
-            twin = await self._baseline(case)
-        result = judge(story, twin)
-        if story.is_idle and not result.outcome.is_good:
-            result, story = await self._waited_for(case, twin)
-        return replace(result, seconds=perf_counter() - begun), story.stderr
+        self._remember(observation)
+        baseline = None
+        if observation.is_stuck or observation.is_idle:
+            baseline = await self._baseline(case)
+        result = judge(observation, baseline)
+        if observation.is_idle and not result.outcome.is_good:
+            result, observation = await self._examine_patiently(case, baseline)
+        return replace(result, seconds=perf_counter() - started_at), observation.stderr
 
-    async def _waited_for(
-        self, case: HouseClientCase, twin: ClientObservation | None
+    async def _examine_patiently(
+        self, case: HouseClientCase, baseline: ClientObservation | None
     ) -> tuple[Result, ClientObservation]:
-        """What comes of a case when a client that rests has all the patience: a slow one is not silent."""
+        """Run a case again with the full timeout: a slow client must not count as a silent one."""
         for number in range(MAX_TRIES):
-            story = await self._play(case, number, hurried=False)
-            if story.is_idle or story.is_conclusive:
+            observation = await self._run(case, number, hurried=False)
+            if observation.is_idle or observation.is_conclusive:
                 break
-        self._silent_cases += story.is_idle
-        return judge(story, twin), story
+        self._silent_cases += observation.is_idle
+        return judge(observation, baseline), observation
 
-    def _remember(self, story: ClientObservation) -> None:
-        self._absent_cases = self._absent_cases + 1 if not story.server.has_connected else 0
-        self._silent_cases += story.is_stuck or (
-            story.server.has_connected and not story.server.has_spoken and not story.case.may_be_silent
+    def _remember(self, observation: ClientObservation) -> None:
+        self._absent_cases = self._absent_cases + 1 if not observation.server.has_connected else 0
+        self._silent_cases += observation.is_stuck or (
+            observation.server.has_connected
+            and not observation.server.has_spoken
+            and not observation.case.may_be_silent
         )
 
     async def _baseline(self, case: HouseClientCase) -> ClientObservation | None:
-        """What the client does without what is special about a case; looked at once for all cases that need it."""
+        """Run the baseline of a case, once for all cases that need it."""
         if case.baseline is None:
             return None
         found = self._baselines.get(case.baseline.id)
         if found is None:
-            found = self._baselines[case.baseline.id] = asyncio.ensure_future(self._settled(case.baseline))
+            found = self._baselines[case.baseline.id] = asyncio.ensure_future(self._run_baseline(case.baseline))
         return await found
 
-    async def _settled(self, case: HouseClientCase) -> ClientObservation:
+    async def _run_baseline(self, case: HouseClientCase) -> ClientObservation:
         for number in range(MAX_BASELINE_TRIES):
-            story = await self._play(case, number)
-            if story.has_played_on:
+            observation = await self._run(case, number)
+            if observation.has_played_on:
                 break
-        return story
+        return observation
 
-    async def _play(self, case: HouseClientCase, number: int, *, hurried: bool = True) -> ClientObservation:
-        """Start the program against a stand, once; `hurried`: one that need not speak is not waited for as long."""
+    async def _run(self, case: HouseClientCase, number: int, *, hurried: bool = True) -> ClientObservation:
+        """Run the program against a test server, once. `hurried`: wait less for a client that need not send."""
         seconds = self._timeout * (HURRIED_TIMEOUT_FACTOR if self._silent_cases >= MAX_SILENT_CASES else 1.0)
-        own = self._house_settings(case)
-        conversation = Conversation(self._room, own, answer_timeout=ENDLESS_SECONDS)
+        settings = self._house_settings(case)
+        conversation = Conversation(self._room, settings, answer_timeout=ENDLESS_SECONDS)
         if self._strict:
-            conversation.referee = self._room.referee(own, True, ENDLESS_SECONDS)
+            conversation.referee = self._room.referee(settings, True, ENDLESS_SECONDS)
         times = ClientTimeouts(
             seconds,
             min(IDLE_TIMEOUT_SECONDS, seconds) if hurried else seconds,
             min(CLOSE_TIMEOUT_SECONDS if case.kind is CaseKind.GOODBYE else HURRIED_CLOSE_SECONDS, seconds),
         )
-        codec = self._room.codec(False, own)
-        stand = HouseTestServer(
-            self._responder(case, own, number),
+        codec = self._room.codec(False, settings)
+        server = HouseTestServer(
+            self._responder(case, settings, number),
             case.setup,
             conversation,
             codec,
@@ -220,51 +222,51 @@ class _ClientExaminer:
             timeouts=times,
             strict=self._strict,
         )
-        over = asyncio.Event()
-        stand.on_over = over.set
-        board = Endpoint(
-            stand,
+        finished = asyncio.Event()
+        server.on_over = finished.set
+        endpoint = Endpoint(
+            server,
             lambda: DialectCodec(self._detected_dialect),
             silent_logger(),
             limits=EndpointLimits(close_timeout=times.close_seconds),
         )
-        _, port = await board.listen(HOST, 0)
+        _, port = await endpoint.listen(HOST, 0)
         try:
             async with await ProgramUnderTest.start(self._command, {"host": HOST, "port": port}) as program:
-                await _watch(stand, over, program, START_TIMEOUT_FACTOR * seconds)
-                gone = stand.conversation_end is ConversationEnd.CLIENT or stand.close_delay_seconds is not None
-                status = await program.wait_ended(CLOSE_TIMEOUT_SECONDS if gone else 0.0)
+                await _watch(server, finished, program, START_TIMEOUT_FACTOR * seconds)
+                has_left = server.conversation_end is ConversationEnd.CLIENT or server.close_delay_seconds is not None
+                status = await program.wait_ended(CLOSE_TIMEOUT_SECONDS if has_left else 0.0)
                 await program.stop(STOP_TIMEOUT_SECONDS)
-                return ClientObservation(case, stand, status, seconds, program.stderr, self._strict)
+                return ClientObservation(case, server, status, seconds, program.stderr, self._strict)
         finally:
-            board.halt(final=True)
-            for line in [*board.connections.values()]:
-                line.abort()
-            await board.wait_drained()
+            endpoint.halt(final=True)
+            for connection in [*endpoint.connections.values()]:
+                connection.abort()
+            await endpoint.wait_drained()
 
     def _house_settings(self, case: HouseClientCase) -> Any:
         """The settings of the house in a case."""
         usual = self._settings or self._room.settings()
         return dataclasses.replace(usual, **case.settings)
 
-    def _responder(self, case: HouseClientCase, own: Any, number: int) -> Responder:
-        """Who speaks for the house."""
+    def _responder(self, case: HouseClientCase, settings: Any, number: int) -> Responder:
+        """The responder of a case."""
         seed = derive_server_seed(self._seed, case.id, number)
-        live = LiveResponder(self._room, own, case.mutation, decks=case.decks, seed=seed)
+        live = LiveResponder(self._room, settings, case.mutation, decks=case.decks, seed=seed)
         return live if case.transcript_steps is None else TranscriptResponder(case.transcript_steps, live)
 
 
-async def _watch(stand: HouseTestServer, over: asyncio.Event, program: ProgramUnderTest, seconds: float) -> None:
-    """Wait until there is nothing more to see; a program that does not connect has so many seconds for it."""
+async def _watch(server: HouseTestServer, finished: asyncio.Event, program: ProgramUnderTest, seconds: float) -> None:
+    """Wait until there is nothing more to observe; a program that does not connect gets at most `seconds`."""
     ended = asyncio.ensure_future(program.wait_ended(ENDLESS_SECONDS))
-    seen = asyncio.ensure_future(over.wait())
+    observed = asyncio.ensure_future(finished.wait())
     try:
-        done, _ = await asyncio.wait({ended, seen}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if not done and stand.has_connected:
-            await asyncio.wait({ended, seen}, return_when=asyncio.FIRST_COMPLETED)
-        if stand.has_connected and not seen.done():
-            await asyncio.wait({seen}, timeout=EOF_TIMEOUT_SECONDS)
+        done, _ = await asyncio.wait({ended, observed}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if not done and server.has_connected:
+            await asyncio.wait({ended, observed}, return_when=asyncio.FIRST_COMPLETED)
+        if server.has_connected and not observed.done():
+            await asyncio.wait({observed}, timeout=EOF_TIMEOUT_SECONDS)
     finally:
         ended.cancel()
-        seen.cancel()
-        await asyncio.wait({ended, seen})
+        observed.cancel()
+        await asyncio.wait({ended, observed})

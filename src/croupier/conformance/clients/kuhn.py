@@ -1,4 +1,4 @@
-"""What the clients of Kuhn poker are tested with."""
+"""Client test data of Kuhn poker: states, variations of messages, and injected faults."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -26,13 +26,13 @@ DECISION_CLAUSES: Final[Mapping[BettingHistory, str]] = {
     ("BET",): "kuhn-4.2",
     ("CHK", "BET"): "kuhn-4.3",
 }
-"""The clause by which a client decides after what has been done."""
+"""The clause by which a client acts, by the history of the betting."""
 
 ACTION_NAMES: Final[Mapping[KuhnAction, str]] = {"CHK": "check", "BET": "bet", "CAL": "call", "FLD": "fold"}
 
 
 def obligation(conversation: Conversation) -> str:
-    """The clause by which the client has the word."""
+    """The clause by which the client has to act, empty if it need not."""
     game = conversation.referee.game
     if game is None:
         return ""
@@ -40,39 +40,39 @@ def obligation(conversation: Conversation) -> str:
 
 
 def idle_obligation(referee: AnyClientReferee) -> str:
-    """The clause by which nothing comes behind a fold of the client."""
+    """The clause by which no answer follows a fold of the client, empty if it has not folded."""
     last = referee.last_game
     folded = last is not None and last.history[-1] == "FLD" and BETTING_TREE[last.history[:-1]][0] == last.seat
     return "kuhn-4.7" if folded else ""
 
 
 def is_at(seat: Seat, *history: KuhnAction) -> StateReached:
-    """The client sits there, and so much has been done."""
+    """The client has this seat, and the betting has this history."""
 
-    def here(talk: Conversation) -> bool:
-        game = talk.referee.game
+    def is_reached(conversation: Conversation) -> bool:
+        game = conversation.referee.game
         return game is not None and (game.seat, game.history) == (seat, history)
 
-    return here
+    return is_reached
 
 
 def is_over(seat: Seat, *history: KuhnAction) -> StateReached:
-    """A game in this seat has ended like this."""
+    """A game in this seat has ended with this history."""
 
-    def here(talk: Conversation) -> bool:
-        last = talk.referee.last_game
-        return talk.referee.game is None and last is not None and (last.seat, last.history) == (seat, history)
+    def is_reached(conversation: Conversation) -> bool:
+        last = conversation.referee.last_game
+        return conversation.referee.game is None and last is not None and (last.seat, last.history) == (seat, history)
 
-    return here
+    return is_reached
 
 
 def is_dealt(rank: Rank) -> StateReached:
     """The client holds this card."""
-    return lambda talk: talk.referee.game is not None and talk.referee.game.card == rank
+    return lambda conversation: conversation.referee.game is not None and conversation.referee.game.card == rank
 
 
 RICH_SETTINGS: Final[Mapping[str, int]] = {"coins": 1000}
-"""A purse that does not become empty."""
+"""A purse that does not run empty."""
 
 SEAT_NOT_REACHED: Final[Mapping[Seat, str]] = {
     P_1: "the client never sat in seat P_1",
@@ -80,14 +80,14 @@ SEAT_NOT_REACHED: Final[Mapping[Seat, str]] = {
 }
 
 
-def _ending(clause: str, title: str, mind: str, seat: Seat, *history: KuhnAction) -> ClientTestState:
+def _ending(clause: str, title: str, actions: str, seat: Seat, *history: KuhnAction) -> ClientTestState:
     return ClientTestState(
         slug=f"{'-'.join(ACTION_NAMES[action] for action in history)}-p{seat + 1}",
         title=title,
         clause=clause,
         is_reached=is_over(seat, *history),
         missing=f"no game of the client in seat P_{seat + 1} went {' '.join(history)}",
-        settings={"bot": f"script:{mind}", **RICH_SETTINGS},
+        settings={"bot": f"script:{actions}", **RICH_SETTINGS},
     )
 
 
@@ -146,7 +146,7 @@ STATES: Final = (
         slug="next-game",
         title="One game after another on the same connection",
         clause="kuhn-4.10",
-        is_reached=lambda talk: talk.referee.finished_count >= 2,
+        is_reached=lambda conversation: conversation.referee.finished_count >= 2,
         missing="the client never played a second game on its connection",
         settings=RICH_SETTINGS,
     ),
@@ -154,7 +154,7 @@ STATES: Final = (
         slug="many-games",
         title="In ten games nothing is said that is not in the table of messages",
         clause="kuhn-2.2",
-        is_reached=lambda talk: talk.referee.finished_count >= 10,
+        is_reached=lambda conversation: conversation.referee.finished_count >= 10,
         missing="the client played fewer than ten games",
         settings={"bot": "random", **RICH_SETTINGS},
         max_games=24,
@@ -181,7 +181,7 @@ STATES: Final = (
         slug="no-coin-for-the-ante",
         title="A STRT that the purse cannot pay is refused: no game has begun",
         clause="kuhn-7.2",
-        is_reached=lambda talk: has_house_said(talk, NO_COINS) and talk.referee.game is None,
+        is_reached=lambda conversation: has_house_said(conversation, NO_COINS) and conversation.referee.game is None,
         missing="the client never asked for a game",
         settings={"coins": 0},
         may_rest=True,
@@ -190,8 +190,10 @@ STATES: Final = (
         slug="no-coin-for-a-bet",
         title="A BET that the purse cannot pay is refused: the decision is still the client's",
         clause="kuhn-7.3",
-        is_reached=lambda talk: (
-            has_house_said(talk, NO_COINS) and talk.referee.game is not None and len(talk.referee.game.history) < 2
+        is_reached=lambda conversation: (
+            has_house_said(conversation, NO_COINS)
+            and conversation.referee.game is not None
+            and len(conversation.referee.game.history) < 2
         ),
         missing="the client never bet a coin that it did not have",
         settings={"coins": 1, "bot": "script:CHK"},
@@ -200,8 +202,10 @@ STATES: Final = (
         slug="no-coin-for-a-call",
         title="A CAL that the purse cannot pay is refused: the decision is still the client's",
         clause="kuhn-7.3",
-        is_reached=lambda talk: (
-            has_house_said(talk, NO_COINS) and talk.referee.game is not None and "BET" in talk.referee.game.history
+        is_reached=lambda conversation: (
+            has_house_said(conversation, NO_COINS)
+            and conversation.referee.game is not None
+            and "BET" in conversation.referee.game.history
         ),
         missing="the client never called with a coin that it did not have",
         settings={"coins": 1, "bot": "script:BET"},
@@ -219,20 +223,20 @@ VARIATIONS: Final = (
         slug="mixed-case",
         title="A house that speaks in letters of both cases means the same",
         clause="kuhn-2.3",
-        mutation=rewrite_each(lambda said: said.title()),
+        mutation=rewrite_each(lambda data: data.title()),
     ),
     WireVariation(
         slug="line-ends",
         title="A house that ends its messages with CR and LF",
         clause="kuhn-2.4",
-        mutation=rewrite_each(lambda said: said + b"\r\n"),
+        mutation=rewrite_each(lambda data: data + b"\r\n"),
         is_tolerated=True,
     ),
     WireVariation(
         slug="quotes",
         title="A house that puts its arguments in quotes",
         clause="kuhn-2.5",
-        mutation=rewrite_each(lambda said: said[:5] + b'"' + said[5:] + b'"' if len(said) > 5 else said),
+        mutation=rewrite_each(lambda data: data[:5] + b'"' + data[5:] + b'"' if len(data) > 5 else data),
         is_tolerated=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""The voices of a house at a stand: our own house, with a habit if need be, or what is on paper."""
+"""Responders: the house side of a client test, played by our own house (perhaps mutated) or by a transcript."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
@@ -13,54 +13,54 @@ from croupier.core.session import Closing, Drop, Event, Joined, Malformed, Recei
 from croupier.core.transcript import Transcript, encode_line
 
 type Mutation = Callable[[Sequence[bytes]], Sequence[bytes]]
-"""What a house makes of its honest answers to one message, each of them the bytes of a message."""
+"""Changes the correct answers to one message; each item is an encoded message."""
 
 ENDLESS_TIMEOUTS: Final = Timeouts(idle=1e9)
-"""The house itself has all the time in the world: the stand looks at the clock."""
+"""The house itself never times out: the test server measures time."""
 
 
 def unchanged(answers: Sequence[bytes]) -> Sequence[bytes]:
-    """The habit of an honest house."""
+    """The mutation of a correct house."""
     return answers
 
 
 class HouseReply(Struct, frozen=True):
-    """What the house does about a message: what it says, and whether it closes behind that."""
+    """The reaction of the house to a message: its answers, and whether it closes after them."""
 
     messages: Sequence[bytes] = ()
     closes: bool = False
 
 
 class Responder(Protocol):
-    """The house's side of a conversation, without a clock."""
+    """The house side of a conversation, without a clock."""
 
     @property
     def is_over(self) -> bool:
-        """Whether it has said all that it has to say."""
+        """Whether it has sent everything that it has to send."""
         ...
 
     @property
     def deviation(self) -> str:
-        """What the client has said instead of what was to be shown, in a sentence; empty while it has not."""
+        """A sentence about the message with which the client left the script; empty if it has not."""
         ...
 
     def answer(self, item: Any) -> HouseReply:
-        """What it answers to a message of the client, or to a Violation."""
+        """React to a message of the client, or to a Violation."""
         ...
 
     def greet(self) -> HouseReply:
-        """What it says before it is spoken to."""
+        """What it sends before the client has sent anything."""
         ...
 
     def leave(self, *, at_once: bool) -> HouseReply:
-        """It says goodbye, at once or when the game is over."""
+        """Say goodbye, at once or when the game is over."""
         ...
 
 
 class LiveResponder:
-    """The room's own house at a private table; what it answers goes through a habit.
+    """The house of the room at a private table, with a mutation of its answers.
 
-    `decks` are dealt in turn; what they leave to luck is fixed by the server seed.
+    `decks` are dealt in turn; other randomness is fixed by the server seed.
     """
 
     is_over = False
@@ -80,36 +80,38 @@ class LiveResponder:
         dealer = dealer_factory(lambda _: seed, decks=orders)(CLIENT)
         self._house = room.house(settings, ENDLESS_TIMEOUTS, False)(CLIENT, dealer)
         self._encode = room.codec(False, settings).encode
-        self._habit = mutation
+        self._mutation = mutation
         self._house.on(Joined(CLIENT), 0.0)
 
     def greet(self) -> HouseReply:
-        """A house is silent until it is spoken to."""
+        """A house sends nothing first."""
         return HouseReply()
 
     def answer(self, item: Any) -> HouseReply:
-        """What the house answers."""
-        return self._done(Malformed(CLIENT, item) if type(item) is Violation else Received(CLIENT, item))
+        """The answer of the house."""
+        return self._reply(Malformed(CLIENT, item) if type(item) is Violation else Received(CLIENT, item))
 
     def leave(self, *, at_once: bool) -> HouseReply:
         """The room closes."""
-        return self._done(Closing(at_once))
+        return self._reply(Closing(at_once))
 
-    def _done(self, event: Event[Any]) -> HouseReply:
+    def _reply(self, event: Event[Any]) -> HouseReply:
         effects = self._house.on(event, 0.0)
-        said = [self._encode(effect.message) for effect in effects if type(effect) is Send]
-        return HouseReply(self._habit(said) if said else said, any(type(effect) is Drop for effect in effects))
+        answers = [self._encode(effect.message) for effect in effects if type(effect) is Send]
+        return HouseReply(
+            self._mutation(answers) if answers else answers, any(type(effect) is Drop for effect in effects)
+        )
 
 
 class TranscriptStep(Struct, frozen=True):
-    """What is on paper between two messages of the client: the first of them (None: at the start), and the reply."""
+    """A message of the client in a transcript (None: the start), and the reply of the house."""
 
     received: Any
     reply: HouseReply
 
 
 def transcript_steps(room: HouseRoom, settings: Any, transcript: Transcript) -> tuple[TranscriptStep, ...]:
-    """The part of the house on paper. Raises ValueError where it is none that a stand can play."""
+    """The part of the house in a transcript. Raises ValueError if it cannot be replayed."""
     codec = room.codec(False, settings)
     heard: list[Any] = [None]
     replies: list[HouseReply] = [HouseReply()]
@@ -133,14 +135,19 @@ def transcript_steps(room: HouseRoom, settings: Any, transcript: Transcript) -> 
 
 
 def message_kind(message: object) -> str:
-    """What sort of message it is: its words, without amounts."""
+    """The kind of a message: its words, without amounts.
+
+    Example:
+        >>> message_kind("ANTE 10")
+        'ANTE'
+    """
     return " ".join(word for word in str(message).split() if not word.lstrip("-").isdigit())
 
 
 class TranscriptResponder:
-    """The house's side of a transcript, as long as the client says what is on paper; the amounts are its own.
+    """The house side of a transcript, as long as the client sends the messages of the transcript; amounts may differ.
 
-    Until it says what the paper begins with, the room's own house plays with it.
+    Until the client sends the first message of the transcript, the house of the room plays with it.
     """
 
     def __init__(self, script: Sequence[TranscriptStep], house: LiveResponder) -> None:
@@ -151,15 +158,15 @@ class TranscriptResponder:
 
     @property
     def is_over(self) -> bool:
-        """Whether all of it has been said."""
+        """Whether the whole transcript was replayed."""
         return self._next == len(self._script)
 
     def greet(self) -> HouseReply:
-        """What is on paper before the client speaks."""
+        """The messages of the house before the first one of the client."""
         return self._script[0].reply
 
     def answer(self, item: Any) -> HouseReply:
-        """What is on paper behind this message."""
+        """The reply to this message in the transcript."""
         if self.is_over:
             return self.leave(at_once=True)
         step = self._script[self._next]
@@ -171,6 +178,6 @@ class TranscriptResponder:
         self.deviation = f"the client said {item} where {step.received} leads there"
         return self.leave(at_once=True)
 
-    def leave(self, *, at_once: bool) -> HouseReply:  # noqa: ARG002 -- what comes behind the paper is always its end
+    def leave(self, *, at_once: bool) -> HouseReply:  # noqa: ARG002 -- after the transcript there is nothing to wait for
         """The goodbye of the room."""
         return self._house.leave(at_once=True)

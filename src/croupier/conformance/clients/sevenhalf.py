@@ -1,4 +1,4 @@
-"""What the clients of seven and a half are tested with."""
+"""Client test data of seven and a half: states, variations of messages, and injected faults."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -21,13 +21,13 @@ from croupier.rooms.sevenhalf.wire import Erro
 
 
 def obligation(conversation: Conversation) -> str:
-    """The clause by which the client has the word."""
+    """The clause by which the client has to act, empty if it need not."""
     if conversation.referee.game is None:
         return ""
     state = conversation.referee.game.state
     if is_ante_refused(conversation):
         return "sevenhalf-7.4"
-    if state.node is state.node.raised:
+    if state.node is state.node.after_raise:
         return "sevenhalf-4.4"
     if not state.cards:
         return "sevenhalf-4.2"
@@ -35,18 +35,18 @@ def obligation(conversation: Conversation) -> str:
 
 
 def is_deciding(holds: Callable[[BankState], bool]) -> StateReached:
-    """The client has the word in a game that has come to this."""
-    return lambda talk: talk.referee.game is not None and holds(talk.referee.game.state)
+    """The client is to act in a game for which a condition holds."""
+    return lambda conversation: conversation.referee.game is not None and holds(conversation.referee.game.state)
 
 
 def is_over(holds: Callable[[BankState, int], bool]) -> StateReached:
-    """A game has ended with this, and with so many coins for the client."""
+    """A game has ended for which a condition on the state and on the net payoff of the client holds."""
 
-    def here(talk: Conversation) -> bool:
-        last = talk.referee.last_game
-        return talk.referee.game is None and last is not None and holds(last.state, last.net)
+    def is_reached(conversation: Conversation) -> bool:
+        last = conversation.referee.last_game
+        return conversation.referee.game is None and last is not None and holds(last.state, last.net)
 
-    return here
+    return is_reached
 
 
 def has_raised(state: BankState) -> bool:
@@ -64,12 +64,12 @@ def is_ante_refused(conversation: Conversation) -> bool:
 
 
 def is_bust(state: BankState) -> bool:
-    """The client is over."""
+    """The client is over seven and a half."""
     return total(client_cards(state)) > TARGET_HALVES
 
 
 FIGURES_DECK: Final = "so co ro sc cc rc se ce re sb cb rb 7o 6o 5o"
-"""A deck with which everybody draws for long."""
+"""A deck of figures, which count a half each: a client can draw many cards."""
 
 STARTING_BETS: Final[Mapping[str, tuple[int, str]]] = {
     "one": (1, "The starting bet is one coin"),
@@ -81,7 +81,7 @@ STARTING_BETS: Final[Mapping[str, tuple[int, str]]] = {
     "words": (int.from_bytes(b"\x0aERR"), "The starting bet looks like letters"),
     "large": (MAX_TOTAL_BET // 4, "The starting bet is large"),
 }
-"""Starting bets whose bytes are not what they look like."""
+"""Starting bets whose bytes look like something else."""
 
 PLAINEST_STATE: Final = ClientTestState(
     slug="first-card",
@@ -216,14 +216,14 @@ STATES: Final = (
         slug="next-game",
         title="One game after another on the same connection",
         clause="sevenhalf-4.10",
-        is_reached=lambda talk: talk.referee.finished_count >= 2,
+        is_reached=lambda conversation: conversation.referee.finished_count >= 2,
         missing="the client never played a second game on its connection",
     ),
     ClientTestState(
         slug="many-games",
         title="In ten games nothing is said that is not in the table of messages",
         clause="sevenhalf-2.2",
-        is_reached=lambda talk: talk.referee.finished_count >= 10,
+        is_reached=lambda conversation: conversation.referee.finished_count >= 10,
         missing="the client played fewer than ten games",
         max_games=24,
     ),
@@ -253,7 +253,7 @@ STATES: Final = (
             slug=f"all-of-{suit}",
             title="Every rank is dealt",
             clause="sevenhalf-2.4",
-            is_reached=lambda talk: talk.referee.finished_count >= 3,
+            is_reached=lambda conversation: conversation.referee.finished_count >= 3,
             missing="the client played fewer than three games",
             decks=" / ".join(
                 f"{rank}{letter} {other}{letter}"
@@ -275,26 +275,26 @@ UNREADABLE_MESSAGES: Final[Mapping[str, tuple[str, bytes, bytes]]] = {
     "http": ("HTTP", b"STBT", b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
     "binary": ("bytes that are no text", b"CARD", b"\xff\xfe\0\0\x80\x81"),
 }
-"""What cannot be read: words for the title, what it stands in the place of, and the bytes."""
+"""Unreadable messages: words for the title, the beginning of the message that is replaced, and the bytes."""
 
 VARIATIONS: Final = (
     WireVariation(
         slug="upper-case-cards",
         title="A house that writes cards in upper case means the same",
         clause="sevenhalf-2.7",
-        mutation=rewrite_each(lambda said: said.upper() if said[:4] == b"CARD" else said),
+        mutation=rewrite_each(lambda data: data.upper() if data[:4] == b"CARD" else data),
     ),
     WireVariation(
         slug="lower-case-codes",
         title="A house that writes codes in lower case means the same",
         clause="sevenhalf-2.7",
-        mutation=rewrite_each(lambda said: said[:4].lower() + said[4:]),
+        mutation=rewrite_each(lambda data: data[:4].lower() + data[4:]),
     ),
     WireVariation(
         slug="line-ends",
         title="A house that ends its messages with CR and LF",
         clause="sevenhalf-2.8",
-        mutation=rewrite_each(lambda said: said + b"\r\n"),
+        mutation=rewrite_each(lambda data: data + b"\r\n"),
         is_tolerated=True,
     ),
 )
@@ -311,12 +311,12 @@ INJECTED_FAULTS: Final = (
     *(
         InjectedFault(
             slug=slug,
-            title=f"The house says {told}, which cannot be read",
+            title=f"The house says {phrase}, which cannot be read",
             clause="sevenhalf-2.9",
             mutation=replace_messages(old, new),
             requires_hang_up=True,
         )
-        for slug, (told, old, new) in UNREADABLE_MESSAGES.items()
+        for slug, (phrase, old, new) in UNREADABLE_MESSAGES.items()
     ),
     InjectedFault(
         slug="two-cards",
@@ -388,11 +388,11 @@ TEST_DATA: Final = ClientTestData(
     goodbye_variations=[
         WireVariation(
             slug=f"goodbye-{slug}",
-            title=f"The house says goodbye {told}",
+            title=f"The house says goodbye {phrase}",
             clause="sevenhalf-2.6",
             mutation=replace_messages(b"ERRO", words),
         )
-        for slug, (told, words) in GOODBYES.items()
+        for slug, (phrase, words) in GOODBYES.items()
     ],
     faults=INJECTED_FAULTS,
     obligation=obligation,

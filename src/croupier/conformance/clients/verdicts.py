@@ -1,4 +1,4 @@
-"""What a case says about a client, from what the stand has seen of it and how its program has ended."""
+"""Judges a client test case by what the test server has observed and how the program has ended."""
 
 from typing import Any, Final
 
@@ -15,17 +15,17 @@ from croupier.core.room import HouseRoom
 from croupier.core.session import Peer
 
 MAX_DIALOGUE_LINES: Final = 6
-"""So many lines show a failure at most."""
+"""At most this many lines show a failure."""
 
 MAX_STDERR_CHARS: Final = 200
-"""So much of the last line of its errors is told in a sentence."""
+"""How much of the last line of standard error is quoted in a sentence."""
 
 
 class ClientObservation(Struct, frozen=True):
-    """What was seen in one try of a case.
+    """What was observed in one try of a case.
 
-    `status` is how the program has ended by itself, None if it had to be stopped; `seconds` is how long a client that
-    has to speak was waited for.
+    `exit_status` is None if the program had to be stopped; `seconds` is the timeout of a client that has to send
+    something.
     """
 
     case: HouseClientCase
@@ -37,35 +37,35 @@ class ClientObservation(Struct, frozen=True):
 
     @property
     def stderr_excerpt(self) -> str:
-        """The last line of its errors, for a sentence; empty if it has written none."""
+        """The last line of standard error, to be appended to a sentence; empty if there is none."""
         lines = self.stderr.decode(errors="backslashreplace").strip().splitlines()
         return f": {lines[-1].strip()[:MAX_STDERR_CHARS]}" if lines else ""
 
     @property
     def conversation(self) -> Conversation:
-        """What was said."""
+        """The conversation."""
         return self.server.conversation
 
     @property
     def is_stuck(self) -> bool:
-        """The client had the word in a game and did not take it, or left without meaning to; or it has half said it."""
-        stand = self.server
-        if stand.house_fault is not None or stand.is_answer_owed or not stand.has_spoken:
+        """The client had to act in a game and did not, or crashed, or has sent a part of a message."""
+        server = self.server
+        if server.house_fault is not None or server.is_answer_owed or not server.has_spoken:
             return False
-        if stand.conversation_end is ConversationEnd.CLIENT and self.exit_status:
-            return bool(stand.pending_obligation or self.partial_message or not stand.has_waited)
-        return stand.conversation_end is ConversationEnd.SILENCE and bool(
-            stand.pending_obligation or self.partial_message
+        if server.conversation_end is ConversationEnd.CLIENT and self.exit_status:
+            return bool(server.pending_obligation or self.partial_message or not server.has_waited)
+        return server.conversation_end is ConversationEnd.SILENCE and bool(
+            server.pending_obligation or self.partial_message
         )
 
     @property
     def partial_message(self) -> bytes:
-        """What the client has said of a message that is not complete."""
+        """The incomplete message of the client."""
         return self.conversation.incomplete(CLIENT)
 
     @property
     def is_idle(self) -> bool:
-        """The client was silent where no game went on, though it had not said goodbye."""
+        """The client was silent where no game was in progress, without a goodbye."""
         return (
             self.server.conversation_end is ConversationEnd.SILENCE
             and self.server.has_spoken
@@ -90,253 +90,267 @@ class ClientObservation(Struct, frozen=True):
 
 
 def judge(observation: ClientObservation, baseline: ClientObservation | None) -> Result:
-    """What came of a case. `twin` is what was seen without what is special about it, None where nobody has looked."""
-    case, stand = observation.case, observation.server
-    if not stand.has_connected:
+    """Return the result of a case.
+
+    `baseline` is what was observed without the special feature of the case, None if it was not run.
+    """
+    case, server = observation.case, observation.server
+    if not server.has_connected:
         what = "ran" if observation.exit_status is None else f"ended ({describe_exit(observation.exit_status)})"
         return _result(observation, Outcome.SKIP, f"the program {what} and never connected{observation.stderr_excerpt}")
-    if stand.fault is not None:
-        return _at_fault(observation, stand.fault)
+    if server.fault is not None:
+        return _client_fault(observation, server.fault)
     if observation.is_strict and (departures := observation.conversation.tolerated(CLIENT)):
-        return _departed(observation, min(departures))
-    if not stand.has_spoken and not case.may_be_silent:
-        return _speechless(observation)
-    if case.kind in {CaseKind.FAULT, CaseKind.HANG_UP} and stand.house_fault is not None:
-        return _told_off(observation, stand.house_fault)
-    if stand.house_fault is not None:
+        return _strict_departure(observation, min(departures))
+    if not server.has_spoken and not case.may_be_silent:
+        return _never_spoke(observation)
+    if case.kind in {CaseKind.FAULT, CaseKind.HANG_UP} and server.house_fault is not None:
+        return _after_house_fault(observation, server.house_fault)
+    if server.house_fault is not None:
         return _result(observation, Outcome.SKIP, "what the client has bet does not fit what is on paper")
     if observation.is_stuck or observation.is_idle:
         return _silent(observation, baseline)
     return _played(observation)
 
 
-def _played(story: ClientObservation) -> Result:
-    """The client has played, or left, without a fault."""
-    case, stand = story.case, story.server
+def _played(observation: ClientObservation) -> Result:
+    """The result of a client that has played, or left, without a fault."""
+    case, server = observation.case, observation.server
     if case.kind is CaseKind.WAIT:
-        return _waited(story)
-    if not stand.has_reached_state or case.kind in {CaseKind.FAULT, CaseKind.HANG_UP}:
-        return _tolerated(story) or _result(story, Outcome.SKIP, _missing(story))
+        return _waited(observation)
+    if not server.has_reached_state or case.kind in {CaseKind.FAULT, CaseKind.HANG_UP}:
+        return _tolerated(observation) or _result(observation, Outcome.SKIP, _skip_reason(observation))
     if case.kind is CaseKind.GOODBYE:
-        return _goodbye(story)
+        return _goodbye(observation)
     if (
-        stand.conversation_end is ConversationEnd.CLIENT
-        and stand.pending_obligation
-        and stand.has_waited
-        and not stand.messages_since_state
+        server.conversation_end is ConversationEnd.CLIENT
+        and server.pending_obligation
+        and server.has_waited
+        and not server.messages_since_state
     ):
-        return _result(story, Outcome.CHOICE, f"it hung up in the middle of the game{_how(story)}")
+        return _result(observation, Outcome.CHOICE, f"it hung up in the middle of the game{_exit_suffix(observation)}")
     if case.kind is CaseKind.TOLERANCE:
-        return _result(story, Outcome.CHOICE, "it takes it")
-    return _tolerated(story) or _result(story, Outcome.PASS)
+        return _result(observation, Outcome.CHOICE, "it takes it")
+    return _tolerated(observation) or _result(observation, Outcome.PASS)
 
 
 def _result(
-    story: ClientObservation, outcome: Outcome, told: str = "", failure: Failure | None = None, lines: int = -1
+    observation: ClientObservation, outcome: Outcome, note: str = "", failure: Failure | None = None, lines: int = -1
 ) -> Result:
-    case = story.case
-    said = story.conversation.lines
-    dialogue = said[: lines if lines >= 0 else len(said)][-MAX_DIALOGUE_LINES:]
-    return Result(case.id, case.title, case.clause, outcome, told, failure, tuple(dialogue))
+    case = observation.case
+    lines_so_far = observation.conversation.lines
+    dialogue = lines_so_far[: lines if lines >= 0 else len(lines_so_far)][-MAX_DIALOGUE_LINES:]
+    return Result(case.id, case.title, case.clause, outcome, note, failure, tuple(dialogue))
 
 
-def _missing(story: ClientObservation) -> str:
-    """Why the situation has not come up."""
-    stand = story.server
-    if stand.deviation:
-        return stand.deviation
-    if stand.conversation_end is ConversationEnd.CLIENT and not stand.referee.finished_count:
-        return f"the client left before it had finished a game{_how(story)}"
-    return story.case.missing
+def _skip_reason(observation: ClientObservation) -> str:
+    """The reason why the state has not come up."""
+    server = observation.server
+    if server.deviation:
+        return server.deviation
+    if server.conversation_end is ConversationEnd.CLIENT and not server.referee.finished_count:
+        return f"the client left before it had finished a game{_exit_suffix(observation)}"
+    return observation.case.missing
 
 
-def _how(story: ClientObservation) -> str:
-    """How the program has ended, if it has not ended well."""
-    return f" ({describe_exit(story.exit_status)}{story.stderr_excerpt})" if story.exit_status else ""
+def _exit_suffix(observation: ClientObservation) -> str:
+    """How the program has ended, if it has failed."""
+    return f" ({describe_exit(observation.exit_status)}{observation.stderr_excerpt})" if observation.exit_status else ""
 
 
-def _at_fault(story: ClientObservation, fault: Fault) -> Result:
-    """The referee has found the client at fault."""
+def _client_fault(observation: ClientObservation, fault: Fault) -> Result:
+    """The result of a fault of the client."""
     violation = fault.verdict.violation
-    line = _last(story.conversation.lines[: fault.line_count], CLIENT)
+    line = _last(observation.conversation.lines[: fault.line_count], CLIENT)
     got = line.data if line is not None else b""
-    room = _room(story)
-    wanted = _only(story, fault)
-    cause = likely_cause(room, wanted, got, story.conversation, side=CLIENT)
+    room = _room_of(observation)
+    wanted = _only_allowed(observation, fault)
+    cause = likely_cause(room, wanted, got, observation.conversation, side=CLIENT)
     if not dialect_of_cause(room, cause):
-        cause = ""  # which move a client should have made is its own affair
+        cause = ""  # the choice of a move is up to the client
     failure = Failure(violation.clause, violation.allowed, violation.found, wanted, got, cause)
-    return _result(story, Outcome.FAIL, failure=failure, lines=fault.line_count)
+    return _result(observation, Outcome.FAIL, failure=failure, lines=fault.line_count)
 
 
-def _only(story: ClientObservation, fault: Fault) -> bytes | None:
-    """The bytes of the only message that was allowed, if there was only one besides a goodbye."""
-    room = _room(story)
+def _only_allowed(observation: ClientObservation, fault: Fault) -> bytes | None:
+    """The encoded message that was allowed, if there was only one besides a goodbye."""
+    room = _room_of(observation)
     before = Conversation(room)
-    for line in story.conversation.lines[: fault.line_count - 1]:
+    for line in observation.conversation.lines[: fault.line_count - 1]:
         before.on_data(line.side, line.data, line.at)
-    farewells = {str(message) for message in room.final_messages}
-    allowed = [message for message in before.referee.legal if str(message) not in farewells]
+    goodbyes = {str(message) for message in room.final_messages}
+    allowed = [message for message in before.referee.legal if str(message) not in goodbyes]
     return room.codec(True, None).encode(allowed[0]) if len(allowed) == 1 and before.referee.game is None else None
 
 
-def _departed(story: ClientObservation, clause: str) -> Result:
-    """The client has needed a tolerance that a strict house has not."""
-    lines = story.conversation.lines
+def _strict_departure(observation: ClientObservation, clause: str) -> Result:
+    """The result of a client that needed tolerance in a strict run."""
+    lines = observation.conversation.lines
     line = _last(lines, CLIENT)
     failure = Failure(clause, "what the document has, from a client in a strict run", "a departure from it")
     if line is not None:
-        encoded = _room(story).codec(True, None).encode(line.message)
+        encoded = _room_of(observation).codec(True, None).encode(line.message)
         failure = Failure(clause, str(line.message), _text(line.data), encoded, line.data)
-    return _result(story, Outcome.FAIL, failure=failure)
+    return _result(observation, Outcome.FAIL, failure=failure)
 
 
-def _speechless(story: ClientObservation) -> Result:
-    """The client has come and not said a word."""
-    stand = story.server
-    if stand.conversation_end is not ConversationEnd.SILENCE and story.exit_status == 0:
-        return _result(story, Outcome.SKIP, "the client left without a word")
-    actual = f"nothing within {story.seconds:g} seconds"
-    if stand.conversation_end is not ConversationEnd.SILENCE:
-        actual = f"the end of the connection without a word{_how(story)}"
-    elif story.partial_message:
-        actual = f"{_text(story.partial_message)}, and then nothing for {story.seconds:g} seconds"
-    guests = TEST_DATA_BY_ROOM[story.case.room]
-    clause = guests.message_clause if story.partial_message else guests.first_clause
+def _never_spoke(observation: ClientObservation) -> Result:
+    """The result of a client that has connected and sent nothing."""
+    server = observation.server
+    if server.conversation_end is not ConversationEnd.SILENCE and observation.exit_status == 0:
+        return _result(observation, Outcome.SKIP, "the client left without a word")
+    actual = f"nothing within {observation.seconds:g} seconds"
+    if server.conversation_end is not ConversationEnd.SILENCE:
+        actual = f"the end of the connection without a word{_exit_suffix(observation)}"
+    elif observation.partial_message:
+        actual = f"{_text(observation.partial_message)}, and then nothing for {observation.seconds:g} seconds"
+    test_data = TEST_DATA_BY_ROOM[observation.case.room]
+    clause = test_data.message_clause if observation.partial_message else test_data.first_clause
     return _result(
-        story, Outcome.FAIL, failure=Failure(clause, "the first word of the client", actual, got=story.partial_message)
+        observation,
+        Outcome.FAIL,
+        failure=Failure(clause, "the first word of the client", actual, got=observation.partial_message),
     )
 
 
-def _silent(story: ClientObservation, twin: ClientObservation | None) -> Result:
-    """The client had to speak, or has stopped where others go on."""
-    case, stand = story.case, story.server
-    alone = twin is not None and twin.has_played_on
-    if case.kind is CaseKind.TOLERANCE and alone:
-        return _result(story, Outcome.CHOICE, f"it does not take it: {_silence(story)}")
-    if story.is_idle and (case.may_rest or not alone):
-        if case.kind is CaseKind.GOODBYE or not stand.has_reached_state:
-            return _result(story, Outcome.SKIP, f"{_missing(story)}: it was silent after a game")
-        told = "when the game was over it said nothing more, and did not leave"
-        return _tolerated(story) or _result(story, *((Outcome.PASS,) if case.may_rest else (Outcome.CHOICE, told)))
-    legal = ", ".join(str(message) for message in _legal(story)) or "the end, or another game"
-    failure = Failure(_owed(story, alone=alone), legal, _silence(story), got=story.partial_message)
-    return _result(story, Outcome.FAIL, failure=failure)
+def _silent(observation: ClientObservation, baseline: ClientObservation | None) -> Result:
+    """The result of a client that had to act, or has stopped where others go on."""
+    case, server = observation.case, observation.server
+    baseline_is_fine = baseline is not None and baseline.has_played_on
+    if case.kind is CaseKind.TOLERANCE and baseline_is_fine:
+        return _result(observation, Outcome.CHOICE, f"it does not take it: {_describe_silence(observation)}")
+    if observation.is_idle and (case.may_rest or not baseline_is_fine):
+        if case.kind is CaseKind.GOODBYE or not server.has_reached_state:
+            return _result(observation, Outcome.SKIP, f"{_skip_reason(observation)}: it was silent after a game")
+        note = "when the game was over it said nothing more, and did not leave"
+        return _tolerated(observation) or _result(
+            observation, *((Outcome.PASS,) if case.may_rest else (Outcome.CHOICE, note))
+        )
+    legal = ", ".join(str(message) for message in _legal(observation)) or "the end, or another game"
+    failure = Failure(
+        _broken_obligation(observation, baseline_is_fine=baseline_is_fine),
+        legal,
+        _describe_silence(observation),
+        got=observation.partial_message,
+    )
+    return _result(observation, Outcome.FAIL, failure=failure)
 
 
-def _owed(story: ClientObservation, *, alone: bool) -> str:
-    """The clause by which the client had to say something; `alone`: it does so without what is special here."""
-    case, stand = story.case, story.server
-    guests = TEST_DATA_BY_ROOM[case.room]
-    if story.partial_message:
-        return guests.message_clause
-    if story.is_idle and (clause := guests.idle_obligation(stand.referee)):
+def _broken_obligation(observation: ClientObservation, *, baseline_is_fine: bool) -> str:
+    """The clause by which the client had to send something. `baseline_is_fine`: it does so in the baseline."""
+    case, server = observation.case, observation.server
+    test_data = TEST_DATA_BY_ROOM[case.room]
+    if observation.partial_message:
+        return test_data.message_clause
+    if observation.is_idle and (clause := test_data.idle_obligation(server.referee)):
         return clause
-    if alone and (
+    if baseline_is_fine and (
         case.kind is CaseKind.VARIATION
-        or (case.demands_answer and stand.has_reached_state and not stand.messages_since_state)
+        or (case.demands_answer and server.has_reached_state and not server.messages_since_state)
     ):
         return case.clause
-    return stand.pending_obligation or case.clause
+    return server.pending_obligation or case.clause
 
 
-def _legal(story: ClientObservation) -> tuple[Any, ...]:
-    """What the client might have said, from the lines before the house has ended it."""
-    lines = list(story.conversation.lines)
-    goodbyes = _room(story).final_messages
+def _legal(observation: ClientObservation) -> tuple[Any, ...]:
+    """The messages that the client could have sent before the house ended the conversation."""
+    lines = list(observation.conversation.lines)
+    goodbyes = _room_of(observation).final_messages
     while lines and lines[-1].side == HOUSE and lines[-1].message in goodbyes:
         lines.pop()
-    before = Conversation(_room(story))
+    before = Conversation(_room_of(observation))
     for line in lines:
         before.on_data(line.side, line.data, line.at)
     return tuple(before.referee.legal)
 
 
-def _silence(story: ClientObservation) -> str:
-    """What came in the place of a word of the client."""
-    if story.server.conversation_end is ConversationEnd.CLIENT:
-        return f"the end of the connection{_how(story)}"
-    behind = f" behind {_text(story.partial_message)}" if story.partial_message else ""
-    return f"nothing{behind} within {story.seconds:g} seconds{_how(story)}"
+def _describe_silence(observation: ClientObservation) -> str:
+    """What was observed in the place of a message."""
+    if observation.server.conversation_end is ConversationEnd.CLIENT:
+        return f"the end of the connection{_exit_suffix(observation)}"
+    behind = f" behind {_text(observation.partial_message)}" if observation.partial_message else ""
+    return f"nothing{behind} within {observation.seconds:g} seconds{_exit_suffix(observation)}"
 
 
-def _told_off(story: ClientObservation, broken: Fault) -> Result:
-    """The house has broken a rule: the document says nothing about it, or that the client hangs up."""
-    stand = story.server
-    if story.case.kind is CaseKind.HANG_UP:
-        if stand.conversation_end is ConversationEnd.CLIENT:
-            return _result(story, Outcome.PASS)
-        actual = "an open connection" if stand.reaction is None else f"{stand.reaction}, and an open connection"
-        wanted = f"that the client hangs up within {story.seconds:g} seconds"
-        return _result(story, Outcome.FAIL, failure=Failure(story.case.clause, wanted, actual))
-    if story.exit_status is not None and story.exit_status < 0:
-        what = f"ended by {describe_exit(story.exit_status)}"
-    elif stand.conversation_end is ConversationEnd.CLIENT or (
-        stand.conversation_end is ConversationEnd.HOUSE
-        and stand.reaction is None
-        and stand.close_delay_seconds is not None
+def _after_house_fault(observation: ClientObservation, broken: Fault) -> Result:
+    """The result after a fault of the house: a choice of the client, unless it has to disconnect."""
+    server = observation.server
+    if observation.case.kind is CaseKind.HANG_UP:
+        if server.conversation_end is ConversationEnd.CLIENT:
+            return _result(observation, Outcome.PASS)
+        actual = "an open connection" if server.reaction is None else f"{server.reaction}, and an open connection"
+        wanted = f"that the client hangs up within {observation.seconds:g} seconds"
+        return _result(observation, Outcome.FAIL, failure=Failure(observation.case.clause, wanted, actual))
+    if observation.exit_status is not None and observation.exit_status < 0:
+        what = f"ended by {describe_exit(observation.exit_status)}"
+    elif server.conversation_end is ConversationEnd.CLIENT or (
+        server.conversation_end is ConversationEnd.HOUSE
+        and server.reaction is None
+        and server.close_delay_seconds is not None
     ):
         what = "hung up"
-    elif stand.reaction in _room(story).final_messages:
+    elif server.reaction in _room_of(observation).final_messages:
         what = "said goodbye"
     else:
-        what = "waited" if stand.reaction is None else f"went on with {stand.reaction}"
+        what = "waited" if server.reaction is None else f"went on with {server.reaction}"
     clause = broken.verdict.violation.clause
-    return _result(story, Outcome.CHOICE, f"when the house broke {clause}, it {what}{_how(story)}")
+    return _result(observation, Outcome.CHOICE, f"when the house broke {clause}, it {what}{_exit_suffix(observation)}")
 
 
-def _goodbye(story: ClientObservation) -> Result:
-    """The house has said goodbye and closed."""
-    stand = story.server
-    if story.exit_status is not None and story.exit_status < 0:
-        return _result(story, Outcome.CHOICE, f"it ended by {describe_exit(story.exit_status)}")
-    if stand.conversation_end is ConversationEnd.HOUSE and stand.close_delay_seconds is None:
-        return _result(story, Outcome.CHOICE, "it kept the connection open when the house had said goodbye and closed")
-    return _tolerated(story) or _result(story, Outcome.PASS)
+def _goodbye(observation: ClientObservation) -> Result:
+    """The result after the house has said goodbye and closed."""
+    server = observation.server
+    if observation.exit_status is not None and observation.exit_status < 0:
+        return _result(observation, Outcome.CHOICE, f"it ended by {describe_exit(observation.exit_status)}")
+    if server.conversation_end is ConversationEnd.HOUSE and server.close_delay_seconds is None:
+        return _result(
+            observation, Outcome.CHOICE, "it kept the connection open when the house had said goodbye and closed"
+        )
+    return _tolerated(observation) or _result(observation, Outcome.PASS)
 
 
-def _waited(story: ClientObservation) -> Result:
-    """The client has said goodbye, or not."""
-    waits = TEST_DATA_BY_ROOM[story.case.room].awaited_message
-    assert waits is not None, "there is such a case only where there is such a word"
-    line = _last(story.conversation.lines, CLIENT)
-    if line is None or line.data != waits[0]:
-        return _result(story, Outcome.SKIP, story.case.missing)
-    if story.server.conversation_end is ConversationEnd.CLIENT:
-        return _result(story, Outcome.CHOICE, "it closes behind its goodbye, at least its own direction")
-    return _tolerated(story) or _result(story, Outcome.PASS)
+def _waited(observation: ClientObservation) -> Result:
+    """The result of a client that should wait for the goodbye of the house."""
+    awaited = TEST_DATA_BY_ROOM[observation.case.room].awaited_message
+    assert awaited is not None, "the room has an awaited message"
+    line = _last(observation.conversation.lines, CLIENT)
+    if line is None or line.data != awaited[0]:
+        return _result(observation, Outcome.SKIP, observation.case.missing)
+    if observation.server.conversation_end is ConversationEnd.CLIENT:
+        return _result(observation, Outcome.CHOICE, "it closes behind its goodbye, at least its own direction")
+    return _tolerated(observation) or _result(observation, Outcome.PASS)
 
 
-def _tolerated(story: ClientObservation) -> Result | None:
-    """What the client has needed tolerance for, if anything."""
-    departures = story.conversation.tolerated(CLIENT)
+def _tolerated(observation: ClientObservation) -> Result | None:
+    """The NON-STRICT result if the client has needed tolerance, otherwise None."""
+    departures = observation.conversation.tolerated(CLIENT)
     if departures:
         return _result(
-            story,
+            observation,
             Outcome.NON_STRICT,
             f"the client departs from the document as {', '.join(sorted(departures))} tolerates",
         )
-    guests = TEST_DATA_BY_ROOM[story.case.room]
-    if not guests.late_clause:
+    test_data = TEST_DATA_BY_ROOM[observation.case.room]
+    if not test_data.late_clause:
         return None
-    strict = Conversation(_room(story))
-    strict.referee = _room(story).referee(None, True, 1e9)
-    for line in story.conversation.lines:
+    strict = Conversation(_room_of(observation))
+    strict.referee = _room_of(observation).referee(None, True, 1e9)
+    for line in observation.conversation.lines:
         strict.on_data(line.side, line.data, line.at)
     faults = [fault for fault in strict.faults if fault.verdict.end == CLIENT]
     if not faults:
         return None
     lines = faults[0].line_count
     return _result(
-        story,
+        observation,
         Outcome.NON_STRICT,
-        f"the client departs from the document as {guests.late_clause} tolerates",
+        f"the client departs from the document as {test_data.late_clause} tolerates",
         lines=lines,
     )
 
 
-def _room(story: ClientObservation) -> HouseRoom:
-    return TEST_DATA_BY_ROOM[story.case.room].room
+def _room_of(observation: ClientObservation) -> HouseRoom:
+    return TEST_DATA_BY_ROOM[observation.case.room].room
 
 
 def _last(lines: list[DialogueLine], side: Peer) -> DialogueLine | None:

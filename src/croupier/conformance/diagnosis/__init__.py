@@ -1,1 +1,1 @@
-"""What a program has likely meant: the ways in which messages are written otherwise."""
+"""Diagnosis: guesses the cause of a fault and detects systematic departures from the spelling of a protocol."""

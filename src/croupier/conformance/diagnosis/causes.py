@@ -1,7 +1,7 @@
-"""Why is it wrong? What has likely led to a fault, in a sentence for whoever wrote the program.
+"""Guesses the likely cause of a fault, in a sentence for the author of the program.
 
-Nothing here knows a rogue. What came is read as programs spell it (`dialects`), or a message is left out, added, or
-exchanged with its neighbour; if the referee then finds nothing wrong any more, that is the cause.
+The received bytes are read in every known dialect of the room, or a message is left out, added, or swapped with its
+neighbour. If the referee finds nothing wrong with the altered conversation, the alteration is the cause.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,16 +18,16 @@ from croupier.core.room import HouseRoom
 from croupier.core.session import Peer
 
 MAX_DIALECT_DEPTH: Final = 3
-"""So many spellings are found on top of each other at most."""
+"""At most this many dialects are combined."""
 
 NON_MESSAGES: Final = frozenset({"silence", "the end of the conversation", "an open connection"})
-"""What a referee finds that is no message."""
+"""What a referee finds in the place of a message."""
 
 REFUSAL_CODES: Final = frozenset({"FAIL", "ERRO", "ERR", "DISC", "STP"})
-"""The codes by which a house refuses, or says goodbye."""
+"""The codes with which a house refuses, or says goodbye."""
 
 type WireLog = Sequence[tuple[Peer, bytes]]
-"""What both ends have sent, piece by piece, in the order in which it was on the wire."""
+"""The chunks that both ends have sent, in the order in which they were on the wire."""
 
 
 def likely_cause(
@@ -41,43 +41,48 @@ def likely_cause(
     strict: bool = False,
     side: Peer = HOUSE,
 ) -> str:
-    """The likely cause of the first fault of one end, in a sentence that begins with "it"; empty where nobody knows.
+    """Return the likely cause of the first fault of one end, a sentence that begins with "it"; empty if unknown.
 
-    `expected` are the bytes that the document fixes, None where it leaves a choice, and `got` those that came. `wire`
-    is the conversation piece by piece as it was sent, if that is known; `own` and `strict` are those of its codecs.
+    `expected` are the bytes that the document requires, None where it leaves a choice, and `actual` the received bytes.
+    `wire_log` is the conversation chunk by chunk, if it is known; `known_options` and `strict` are those of its codecs.
     """
-    hearing = AlteredConversation(room, wire_log or _pieces(conversation), known_options, strict, side)
+    altered = AlteredConversation(room, wire_log or _pieces(conversation), known_options, strict, side)
     fault = next((fault for fault in conversation.faults if fault.verdict.end == side), None)
     if fault is None:
-        found = _as(room, expected, actual)
+        found = _dialect_between(room, expected, actual)
         return f"it {found.description}" if found else ""
-    return _spelt(hearing) or _misplaced(hearing, conversation, fault) or _unheard(hearing, conversation, fault)
+    return (
+        _explain_by_dialect(altered)
+        or _explain_by_order(altered, conversation, fault)
+        or _explain_silence(altered, conversation, fault)
+    )
 
 
 def dialect_of_cause(room: HouseRoom, cause: str) -> Dialect | None:
-    """The spelling that a cause names, if the whole stream can be read by it."""
+    """Return the dialect that a cause names, if the whole stream can be read in it."""
     return dialect_from_cause(cause, dialects(room.name))
 
 
 def _pieces(conversation: Conversation) -> WireLog:
-    """A conversation as it was on the wire, as far as its lines tell."""
+    """Reconstruct the wire log of a conversation from its lines."""
     lines = [(line.side, line.data) for line in conversation.lines]
     return [*lines, *((side, rest) for side in (CLIENT, HOUSE) if (rest := conversation.incomplete(side)))]
 
 
-def _as(room: HouseRoom, expected: bytes | None, got: bytes) -> Dialect | None:
-    """The spelling by which what came is what was expected."""
-    for spelling in dialects(room.name) if expected else ():
-        if DialectReader(spelling).feed(got) == expected != got:
-            return spelling
+def _dialect_between(room: HouseRoom, expected: bytes | None, actual: bytes) -> Dialect | None:
+    """Return the dialect in which the received bytes mean the expected ones."""
+    for dialect in dialects(room.name) if expected else ():
+        if DialectReader(dialect).feed(actual) == expected != actual:
+            return dialect
     return None
 
 
 class ReadAttempt(NamedTuple):
-    """What comes of another reading: how many messages are `good`, whether all are `right`, or one may have `begun`.
+    """The result of reading a conversation in a dialect.
 
-    `amounts` is the sum of all that are told in it: of two readings that are both right the one with the smaller
-    numbers is likelier.
+    `message_count` messages came before the first fault. `is_faultless`: no fault is left. `has_begun`: the last
+    message may be incomplete. `amount_sum` is the sum of all amounts: of two faultless readings the one with the
+    smaller amounts is more likely.
     """
 
     dialect: Dialect
@@ -88,26 +93,26 @@ class ReadAttempt(NamedTuple):
 
 
 class AlteredConversation:
-    """The same conversation once more, with something changed about what one end has sent."""
+    """Replays a conversation with an alteration of what one end has sent."""
 
     def __init__(self, room: HouseRoom, wire_log: WireLog, known_options: Any, strict: bool, side: Peer) -> None:
         self.room = room
         self.side = side
         self.wire_log = wire_log
         self.sent = b"".join(data for by, data in wire_log if by == side)
-        self._own = known_options
+        self._known_options = known_options
         self._strict = strict
         self.original = self.judge([data for by, data in wire_log if by == side])
 
     def judge(self, pieces: Iterable[bytes]) -> Conversation:
-        """The conversation with these pieces in place of those that the end has sent, up to its first fault."""
-        conversation = Conversation(self.room, self._own, strict=self._strict)
-        heard = iter(pieces)
+        """The conversation with these chunks in place of those of the end, up to its first fault."""
+        conversation = Conversation(self.room, self._known_options, strict=self._strict)
+        replacements = iter(pieces)
         for by, data in self.wire_log:
-            conversation.on_data(by, next(heard, b"") if by == self.side else data, 0.0)
+            conversation.on_data(by, next(replacements, b"") if by == self.side else data, 0.0)
             if self.faults(conversation):
                 return conversation
-        for rest in heard:
+        for rest in replacements:
             conversation.on_data(self.side, rest, 0.0)
         return conversation
 
@@ -116,42 +121,42 @@ class AlteredConversation:
         return [fault for fault in conversation.faults if fault.verdict.end == self.side]
 
     def count_good_messages(self, conversation: Conversation) -> int:
-        """How many messages of the end came before its first fault."""
+        """The number of messages of the end before its first fault."""
         faults = self.faults(conversation)
         before = conversation.lines[: faults[0].line_count] if faults else conversation.lines
         wrong = bool(faults) and bool(before) and before[-1].side == self.side
         return sum(line.side == self.side for line in before) - wrong
 
     def read(self, dialect: Dialect, start: int) -> ReadAttempt:
-        """What comes of it when what the end has sent from a byte on is read by a spelling."""
-        translation = DialectReader(dialect)
+        """Read what the end has sent, from a byte offset on, in a dialect."""
+        reader = DialectReader(dialect)
         pieces, at = [], 0
         for by, data in self.wire_log:
             if by == self.side:
                 cut = min(max(start - at, 0), len(data))
-                pieces.append(data[:cut] + (translation.feed(data[cut:]) if cut < len(data) else b""))
+                pieces.append(data[:cut] + (reader.feed(data[cut:]) if cut < len(data) else b""))
                 at += len(data)
         if b"".join(pieces) == self.sent:
             return ReadAttempt(dialect, self.count_good_messages(self.original))
-        heard = self.judge(pieces)
-        many = self.count_good_messages(heard)
-        if self.faults(heard) or heard.incomplete(self.side) or (translation.has_failed and not start):
-            return ReadAttempt(dialect, many)
-        right = not translation.unread and many + bool(self.faults(self.original)) > self.count_good_messages(
-            self.original
-        )
-        amounts = sum(abs(getattr(line.message, "coins", 0)) for line in heard.lines)
-        return ReadAttempt(dialect, many, right, self.is_cut and bool(translation.unread), amounts)
+        conversation = self.judge(pieces)
+        message_count = self.count_good_messages(conversation)
+        if self.faults(conversation) or conversation.incomplete(self.side) or (reader.has_failed and not start):
+            return ReadAttempt(dialect, message_count)
+        is_faultless = not reader.unread and message_count + bool(
+            self.faults(self.original)
+        ) > self.count_good_messages(self.original)
+        amounts = sum(abs(getattr(line.message, "coins", 0)) for line in conversation.lines)
+        return ReadAttempt(dialect, message_count, is_faultless, self.is_cut and bool(reader.unread), amounts)
 
     @property
     def is_cut(self) -> bool:
-        """Whether nothing is known of what came behind bytes that cannot be read."""
+        """Whether the stream was given up at unreadable bytes, so that later bytes are unknown."""
         last = next((line for line in reversed(self.original.lines) if line.side == self.side), None)
         lost = last is not None and type(last.message) is Violation and last.message.fatal
         return lost and not self.original.incomplete(self.side)
 
     def could_have_sent(self, start: int, data: bytes, min_messages: int) -> bool:
-        """Whether the end might have sent this from a byte on: it is at no fault, and has said so many messages."""
+        """Whether the end could have sent this from an offset on: no fault, and at least `min_messages` messages."""
         pieces, at = [], 0
         for by, sent in self.wire_log:
             if by == self.side:
@@ -159,12 +164,12 @@ class AlteredConversation:
                 if at <= start < at + len(sent):
                     pieces[-1] += data
                 at += len(sent)
-        heard = self.judge(pieces)
-        return not self.faults(heard) and self.count_good_messages(heard) >= min_messages
+        conversation = self.judge(pieces)
+        return not self.faults(conversation) and self.count_good_messages(conversation) >= min_messages
 
     @property
     def possible_starts(self) -> Iterator[int]:
-        """Where it may have begun: with the first byte, with the last flight, or with the message that was wrong."""
+        """Offsets where the dialect may start: the first byte, the last flight, or the wrong message."""
         yield 0
         flight = sum(len(data) for by, data in self.wire_log[: self._last_flight] if by == self.side)
         if flight:
@@ -181,7 +186,7 @@ class AlteredConversation:
 
     @property
     def unanswered_pieces(self) -> Sequence[bytes]:
-        """The last pieces of the other end between which nothing was answered."""
+        """The last chunks of the other end that were sent without an answer in between."""
         runs = [
             [data for _, data in run] for by, run in groupby(self.wire_log, lambda piece: piece[0]) if by != self.side
         ]
@@ -189,79 +194,81 @@ class AlteredConversation:
 
     @property
     def _last_flight(self) -> int:
-        """The place behind the last piece of the other end that something has followed."""
+        """The index after the last chunk of the other end that was followed by an answer."""
         last = max((place for place, (by, _) in enumerate(self.wire_log) if by == self.side), default=0)
         before = enumerate(self.wire_log[:last])
         return max((place + 1 for place, (by, _) in before if by != self.side), default=0)
 
 
-def _spelt(hearing: AlteredConversation) -> str:
-    """The spelling by which what came is right, or else by which it may have been about to be.
+def _explain_by_dialect(altered: AlteredConversation) -> str:
+    """Return the dialect in which the conversation is faultless, or else one in which it may have become so.
 
-    A single one of a part of it is likelier than several on top of each other.
+    A single dialect for a part of the stream is more likely than several combined.
     """
-    hope = ""
-    for depth, start in product((1, MAX_DIALECT_DEPTH), hearing.possible_starts):
-        here = "here it" if start else "it"
-        known = [each for each in dialects(hearing.room.name) if start or each.is_consistent]
+    fallback = ""
+    for depth, start in product((1, MAX_DIALECT_DEPTH), altered.possible_starts):
+        subject = "here it" if start else "it"
+        candidates = [each for each in dialects(altered.room.name) if start or each.is_consistent]
         found: Dialect | None = None
-        best = hearing.count_good_messages(hearing.original)
+        best = altered.count_good_messages(altered.original)
         for _ in range(depth):
-            trials = [hearing.read(found + each if found else each, start) for each in known]
-            right = [trial for trial in trials if trial.is_faultless]
-            if right:
-                return f"{here} {min(right, key=lambda trial: trial.amount_sum).dialect.description}"
-            hope = hope or next((f"{here} {trial.dialect.description}" for trial in trials if trial.has_begun), "")
-            farthest = max(trials, key=lambda trial: trial.message_count, default=None)
+            attempts = [altered.read(found + each if found else each, start) for each in candidates]
+            faultless = [attempt for attempt in attempts if attempt.is_faultless]
+            if faultless:
+                return f"{subject} {min(faultless, key=lambda attempt: attempt.amount_sum).dialect.description}"
+            fallback = fallback or next(
+                (f"{subject} {attempt.dialect.description}" for attempt in attempts if attempt.has_begun), ""
+            )
+            farthest = max(attempts, key=lambda attempt: attempt.message_count, default=None)
             if farthest is None or farthest.message_count <= best:
                 break
             best, found = farthest.message_count, farthest.dialect
-    return hope
+    return fallback
 
 
-def _misplaced(hearing: AlteredConversation, conversation: Conversation, fault: Fault) -> str:
-    """What is said twice, too early, too late, or not at all."""
-    lines = [line for line in conversation.lines[: fault.line_count] if line.side == hearing.side]
+def _explain_by_order(altered: AlteredConversation, conversation: Conversation, fault: Fault) -> str:
+    """Return a cause if a message is repeated, too early, or missing."""
+    lines = [line for line in conversation.lines[: fault.line_count] if line.side == altered.side]
     if not lines or fault.verdict.violation.found in NON_MESSAGES or type(lines[-1].message) is Violation:
         return ""
     wrong, at = lines[-1], sum(len(line.data) for line in lines[:-1])
     if len(lines) > 1 and lines[-2].data == wrong.data and conversation.lines[fault.line_count - 2] is lines[-2]:
         return f"it says {wrong.message} twice"
-    for line in _lines(hearing.room, hearing.side, hearing.sent[at + len(wrong.data) :])[:1]:
-        if hearing.could_have_sent(at, line.data + wrong.data, len(lines) + 1):
+    for line in _lines(altered.room, altered.side, altered.sent[at + len(wrong.data) :])[:1]:
+        if altered.could_have_sent(at, line.data + wrong.data, len(lines) + 1):
             return f"it says {wrong.message} too early: {line.message} has to stand before it"
-    codec = hearing.room.codec(True, None)
-    for message in hearing.room.sample_messages if _code(wrong.message) not in REFUSAL_CODES else ():
-        if hearing.could_have_sent(at, codec.encode(message) + wrong.data, len(lines) + 1):
+    codec = altered.room.codec(True, None)
+    for message in altered.room.sample_messages if _code(wrong.message) not in REFUSAL_CODES else ():
+        if altered.could_have_sent(at, codec.encode(message) + wrong.data, len(lines) + 1):
             refused = _code(message) in REFUSAL_CODES
             return "it goes on where it has to refuse" if refused else f"it leaves out {_code(message)}"
     return ""
 
 
 def _lines(room: HouseRoom, side: Peer, data: bytes) -> Sequence[DialogueLine]:
-    """The messages in what an end has sent."""
+    """Decode the messages that an end has sent."""
     conversation = Conversation(room)
     conversation.on_data(side, data, 0.0)
     return [line for line in conversation.lines if type(line.message) is not Violation]
 
 
-def _unheard(hearing: AlteredConversation, conversation: Conversation, fault: Fault) -> str:
-    """Why nothing comes, or nothing more."""
+def _explain_silence(altered: AlteredConversation, conversation: Conversation, fault: Fault) -> str:
+    """Return a cause if no message came, or only a part of one."""
     found = fault.verdict.violation.found
     if found not in NON_MESSAGES - {"an open connection"}:
         return ""
-    rest = conversation.incomplete(hearing.side)
+    rest = conversation.incomplete(altered.side)
     if rest:
         return f"it sends {format_count(len(rest), 'byte')} of a message that is longer"
-    pieces = hearing.unanswered_pieces
-    asked = len(_lines(hearing.room, hearing.other_side, b"".join(pieces)))
-    if len(pieces) > asked > 0:
+    pieces = altered.unanswered_pieces
+    request_count = len(_lines(altered.room, altered.other_side, b"".join(pieces)))
+    if len(pieces) > request_count > 0:
         return "it may take what one read brings for a whole message: this one came in pieces"
-    if len(pieces) == 1 and asked > 1:
+    if len(pieces) == 1 and request_count > 1:
         return "it may take what one read brings for one message: several came at once"
     if found == "the end of the conversation":
         return "it may have failed: see what it has written to stderr"
-    if not hearing.sent and all(type(line.message) is not Violation for line in conversation.lines):
+    if not altered.sent and all(type(line.message) is not Violation for line in conversation.lines):
         return "it may wait for more than a message has: for a line end, a full buffer, or the end of the connection"
     return ""
 

@@ -1,4 +1,4 @@
-"""The ways in which programs spell their messages otherwise than the protocol has them, whatever the room."""
+"""Dialects that are common to all rooms: other spellings of integers, spaces, quotes, letters and line ends."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,21 +15,21 @@ from croupier.conformance.diagnosis.dialect import (
 )
 
 MAX_INT32: Final = 2**31 - 1
-"""The largest integer on the wire; the least is one below its negative."""
+"""The largest integer on the wire; the smallest is one below its negative."""
 
 QUOTE_PATTERN: Final = rb"(?:[\"'`\x91-\x94]|\xe2\x80[\x98\x99\x9c\x9d])"
-"""A quotation mark in ASCII, Windows' code page or UTF-8."""
+"""A quotation mark in ASCII, Windows-1252 or UTF-8."""
 
 
 @dataclass(frozen=True)
 class ProtocolLayout:
-    """What the spellings of a room are made from: its layout, and its parts as the protocol has them.
+    """The layout of the messages of a room, and the fields from which its dialects are generated.
 
-    `names` are other names of codes that programs write in their place; `digits` the parts that are integers, each as
-    it is in decimal digits; `quoted` the parts that are put into quotes, as they are within them; `wide` those that are
-    text, as rows of letters, and `rows` those that are such rows again and again up to a space; `own` the parts that
-    are spelt otherwise in this room alone, by what is said of that. `lower` are the parts in lower case letters, where
-    the protocol tells these from others.
+    `fields` are the fields as the protocol spells them. `code_aliases` are other names that programs use for codes.
+    `digit_fields` are the integer fields written in decimal digits; `quoted_fields` the fields that programs put into
+    quotes, as they are inside the quotes; `wide_fields` the text fields as sequences of letters, and `repeated_fields`
+    those that repeat such a sequence up to a space. `room_dialects` are dialects of this room alone, by their
+    description. `lower_case_fields` are the fields in lower case letters, if the protocol is case-sensitive.
     """
 
     layout: MessageFields
@@ -45,7 +45,7 @@ class ProtocolLayout:
     def dialect(
         self, description: str, fields: Mapping[str, FieldPattern] | None = None, codes: FieldPattern | None = None
     ) -> Dialect:
-        """A spelling in which these parts are other than in the protocol."""
+        """A dialect with these changed fields."""
         own = one_of({code: code for code in self.layout}, is_case_sensitive=self.lower_case_fields is not None)
         changed = {**(fields or {}), **({CODE_FIELD: codes} if codes else {})}
         return Dialect(description, self.layout, {CODE_FIELD: own, **self.fields}, changed)
@@ -55,29 +55,29 @@ class ProtocolLayout:
 
 
 def pack_int32(value: int) -> bytes:
-    """A number as four bytes, the most significant first. Raises Unlike when it does not fit."""
+    """Encode a number as four bytes in big-endian order. Raises NotInDialectError if it does not fit."""
     if not ~MAX_INT32 <= value <= MAX_INT32:
         raise NotInDialectError
     return value.to_bytes(4, signed=True)
 
 
 def parse_signed(data: bytes, order: Literal["big", "little"] = "big") -> int:
-    """A signed integer of any length."""
+    """Decode a signed integer of any length."""
     return int.from_bytes(data, order, signed=True)
 
 
 def binary_field(size: int, normalize: Normalizer = bytes) -> FieldPattern:
-    """A part of so many bytes, whatever they are."""
+    """A field of `size` arbitrary bytes."""
     return FieldPattern((b".",) * size, normalize=normalize)
 
 
 def swap_bytes(data: bytes) -> bytes:
-    """A signed integer of any length, the least significant byte first, in four bytes. Raises Unlike as `packed`."""
+    """Turn a little-endian signed integer of any length into four big-endian bytes. Raises NotInDialectError."""
     return pack_int32(parse_signed(data, "little"))
 
 
 def widen_to_int32(data: bytes) -> bytes:
-    """A signed integer of any length in four bytes. Raises Unlike when it does not fit."""
+    """Turn a big-endian signed integer of any length into four bytes. Raises NotInDialectError if it does not fit."""
     return pack_int32(parse_signed(data))
 
 
@@ -110,58 +110,58 @@ INTEGER_DIALECTS: Final[Mapping[str, FieldPattern]] = {
     "sets the highest bit of its integers for a minus sign": binary_field(4, _sign_bit),
     "sends negative integers as the complement of one": binary_field(4, _complement),
 }
-"""Integers that are spelt otherwise."""
+"""Other spellings of integers."""
 
 SINGLE_INTEGER_CAUSES: Final[Mapping[str, Normalizer]] = {
     "sends an integer without its sign": lambda data: pack_int32(-abs(parse_signed(data))),
     "sends an integer with the wrong sign": lambda data: pack_int32(-parse_signed(data)),
 }
-"""What explains one integer, and nothing can be read by."""
+"""Explanations of a single integer, which are no dialects for a whole stream."""
 
 DIGITS_FIELD: Final = FieldPattern((rb" *", rb"[+-]?", rb"\d+"), normalize=lambda data: pack_int32(int(data)))
 
 
-# What surrounds a part.
+# Quotes.
 
 
 class QuotedPattern(FieldPattern):
-    """A part in quotes, or without them."""
+    """A field in quotes, or without them."""
 
-    def __init__(self, part: FieldPattern) -> None:
+    def __init__(self, pattern: FieldPattern) -> None:
         super().__init__((QUOTE_PATTERN,))
-        self._part = part
+        self._pattern = pattern
 
     def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
-        """As in `Part`."""
-        if data[at:] in {b"\xe2", b"\xe2\x80"}:  # how one begins in UTF-8
+        """See `FieldPattern.read`."""
+        if data[at:] in {b"\xe2", b"\xe2\x80"}:  # an incomplete quotation mark in UTF-8
             return None
         try:
             opened = super().read(data, at)
         except NotInDialectError:
-            return self._part.read(data, at)
-        found = opened and self._part.read(data, opened[1])
+            return self._pattern.read(data, at)
+        found = opened and self._pattern.read(data, opened[1])
         closed = found and super().read(data, found[1])
         return (found[0], closed[1]) if found and closed else None
 
 
-# All spellings of a room.
+# All dialects of a room.
 
 
 def all_dialects(protocol: ProtocolLayout) -> Iterator[Dialect]:
-    """Every spelling of a room, the likeliest first."""
+    """Yield every dialect of a room, the most likely first."""
     yield from _around(protocol)
     if protocol.digit_fields:
         yield protocol.dialect(INTEGERS_AS_TEXT, protocol.digit_fields)
-        for told, part in INTEGER_DIALECTS.items():
-            yield protocol.dialect(told, dict.fromkeys(protocol.digit_fields, part))
+        for description, part in INTEGER_DIALECTS.items():
+            yield protocol.dialect(description, dict.fromkeys(protocol.digit_fields, part))
     if protocol.quoted_fields:
         quoted = {name: QuotedPattern(part) for name, part in protocol.quoted_fields.items()}
         yield protocol.dialect("puts quotes around its arguments", quoted)
     if "space" in protocol.fields:
-        for told, space in SPACE_DIALECTS.items():
-            yield protocol.dialect(told, {"space": space})
-    for told, parts in protocol.room_dialects.items():
-        yield protocol.dialect(told, parts)
+        for description, space in SPACE_DIALECTS.items():
+            yield protocol.dialect(description, {"space": space})
+    for description, parts in protocol.room_dialects.items():
+        yield protocol.dialect(description, parts)
     if protocol.lower_case_fields is not None:
         yield protocol.dialect(
             "writes lower case letters", protocol.lower_case_fields, one_of({c: c for c in protocol.layout})
@@ -173,10 +173,11 @@ def all_dialects(protocol: ProtocolLayout) -> Iterator[Dialect]:
     )
     yield _wide(protocol, "sends every letter in two bytes", b"\0", b"")
     yield _wide(protocol, "sends every letter in two bytes, the less significant first", b"", b"\0")
-    for told, mend in SINGLE_INTEGER_CAUSES.items():
+    for description, normalize in SINGLE_INTEGER_CAUSES.items():
         if protocol.digit_fields:
             yield replace(
-                protocol.dialect(told, dict.fromkeys(protocol.digit_fields, binary_field(4, mend))), is_consistent=False
+                protocol.dialect(description, dict.fromkeys(protocol.digit_fields, binary_field(4, normalize))),
+                is_consistent=False,
             )
 
 
@@ -187,33 +188,35 @@ SPACE_DIALECTS: Final[Mapping[str, FieldPattern]] = {
 }
 
 
-def _around(tongue: ProtocolLayout) -> Iterator[Dialect]:
-    """What stands around whole messages."""
-    yield replace(tongue.dialect("ends its messages with a line end"), suffix=FieldPattern((rb"[\r\n]+",)))
-    yield replace(tongue.dialect("ends its messages with a NUL"), suffix=FieldPattern((rb"\0+",)))
-    yield replace(tongue.dialect("puts blanks between its messages"), suffix=FieldPattern((rb"[ \t]+",)))
-    yield replace(tongue.dialect("puts commas between its messages"), suffix=FieldPattern((rb"[ ,;|]+",)))
+def _around(protocol: ProtocolLayout) -> Iterator[Dialect]:
+    """Dialects that add something around whole messages."""
+    yield replace(protocol.dialect("ends its messages with a line end"), suffix=FieldPattern((rb"[\r\n]+",)))
+    yield replace(protocol.dialect("ends its messages with a NUL"), suffix=FieldPattern((rb"\0+",)))
+    yield replace(protocol.dialect("puts blanks between its messages"), suffix=FieldPattern((rb"[ \t]+",)))
+    yield replace(protocol.dialect("puts commas between its messages"), suffix=FieldPattern((rb"[ ,;|]+",)))
     length = FieldPattern((rb"\0{0,7}", rb"[\x01-\x1f]", rb"\0{0,7}"), (rb"0*[1-9]\d*", rb"[ :]?"))
-    yield replace(tongue.dialect("sends a length before its messages"), prefix=length)
+    yield replace(protocol.dialect("sends a length before its messages"), prefix=length)
     quotes = replace(
-        tongue.dialect("puts quotes around its messages"),
+        protocol.dialect("puts quotes around its messages"),
         prefix=FieldPattern((QUOTE_PATTERN + b"?",)),
         suffix=FieldPattern((QUOTE_PATTERN,)),
     )
     yield quotes
 
 
-def _wide(tongue: ProtocolLayout, told: str, high: bytes, low: bytes) -> Dialect:
-    """Everything that is text in two bytes a letter, perhaps with a byte order mark."""
-    codes = {b"".join(high + bytes((letter,)) + low for letter in code): code for code in tongue.layout}
-    narrow: Normalizer = lambda data: data.replace(b"\0", b"")  # noqa: E731 -- of all parts
+def _wide(protocol: ProtocolLayout, description: str, high: bytes, low: bytes) -> Dialect:
+    """A dialect with two bytes per letter, and perhaps a byte order mark."""
+    codes = {b"".join(high + bytes((letter,)) + low for letter in code): code for code in protocol.layout}
+    strip_nuls: Normalizer = lambda data: data.replace(b"\0", b"")  # noqa: E731 -- used for every field
     parts = {
-        name: FieldPattern(tuple(byte for letter in letters for byte in (high, letter, low) if byte), normalize=narrow)
-        for name, letters in tongue.wide_fields.items()
+        name: FieldPattern(
+            tuple(byte for letter in letters for byte in (high, letter, low) if byte), normalize=strip_nuls
+        )
+        for name, letters in protocol.wide_fields.items()
     }
-    for name, letters in tongue.repeated_fields.items():
+    for name, letters in protocol.repeated_fields.items():
         row = b"(?:%s)*" % b"".join(high + letter + low for letter in letters)
-        begun = row + b".{0,%d}" % (2 * len(letters) - 1)
-        parts[name] = FieldPattern((b"%s(?=%s %s)" % (row, high, low),), partial=begun, normalize=narrow)
+        partial = row + b".{0,%d}" % (2 * len(letters) - 1)
+        parts[name] = FieldPattern((b"%s(?=%s %s)" % (row, high, low),), partial=partial, normalize=strip_nuls)
     mark = FieldPattern((b"\xff", b"\xfe"), (b"\xfe", b"\xff"), ())
-    return replace(tongue.dialect(told, parts, one_of(codes)), prefix=mark)
+    return replace(protocol.dialect(description, parts, one_of(codes)), prefix=mark)

@@ -1,7 +1,7 @@
-"""Ways in which programs spell a protocol otherwise, all along: found once, named, and read as what they mean.
+"""Dialects: systematic departures from the spelling of a protocol, and codecs that read them.
 
-A spelling reads a stream of messages that all depart from the protocol in the same way, and hands on what they are in
-the protocol. Which spellings a room knows stands in `spellings.py`.
+A `DialectReader` reads a stream of messages that all depart from the protocol in the same manner, and returns them as
+the protocol spells them. The dialects of each room are in `layouts.py`.
 """
 
 import re
@@ -12,21 +12,21 @@ from operator import add
 from typing import Final
 
 MAX_UNREAD_BYTES: Final = 1 << 12
-"""So many bytes of a message that is not complete are held back."""
+"""At most this many bytes of an incomplete message are held back."""
 
 type Normalizer = Callable[[bytes], bytes]
-"""Bytes as they came in, bytes as the protocol has them out. Raises Unlike."""
+"""Turns bytes of a dialect into those of the protocol. Raises NotInDialectError."""
 
 
 class NotInDialectError(Exception):
-    """These bytes are not spelt in this way."""
+    """These bytes are not spelled in this dialect."""
 
 
 class FieldPattern:
-    """A part of a message: the ways in which it can be spelt, and what it is in the protocol.
+    """A field of a message: its possible spellings, and its normal form.
 
-    A way is a row of regular expressions, so that what has just begun can be told from what is something else; `begun`
-    matches what else may be a beginning. `cases`: lower case letters are other letters.
+    Each alternative is a sequence of regular expressions, so that a beginning of it can be told from something else;
+    `partial` matches further beginnings. Matching ignores case unless `is_case_sensitive`.
     """
 
     def __init__(
@@ -37,39 +37,39 @@ class FieldPattern:
         is_case_sensitive: bool = False,
     ) -> None:
         flags = re.DOTALL | (0 if is_case_sensitive else re.IGNORECASE)
-        self._whole = re.compile(b"|".join(b"".join(way) for way in alternatives), flags)
-        self._begun = re.compile(b"(?:%s)\\Z" % b"|".join([partial, *map(_begun, alternatives)]), flags)
-        self._mend = normalize
+        self._whole = re.compile(b"|".join(b"".join(alternative) for alternative in alternatives), flags)
+        self._partial = re.compile(b"(?:%s)\\Z" % b"|".join([partial, *map(_proper_prefixes, alternatives)]), flags)
+        self._normalize = normalize
 
     def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
-        """What stands there, in the protocol, and where it ends; None while it is incomplete. Raises Unlike."""
-        whole, begun = self._whole.match(data, at), self._begun.match(data, at)
+        """Return the normal form of the field at `at` and its end; None if incomplete. Raises NotInDialectError."""
+        whole, begun = self._whole.match(data, at), self._partial.match(data, at)
         if begun and not (whole and whole.end() == begun.end()):
             return None
         if whole:
-            return self._mend(whole[0]), whole.end()
+            return self._normalize(whole[0]), whole.end()
         raise NotInDialectError
 
 
-def _begun(way: Sequence[bytes]) -> bytes:
-    """What matches every beginning of a way that is not all of it."""
+def _proper_prefixes(alternative: Sequence[bytes]) -> bytes:
+    """A pattern for every proper beginning of an alternative."""
     found = b""
-    for piece in reversed(way[:-1]):
+    for piece in reversed(alternative[:-1]):
         found = b"(?:%s%s)?" % (piece, found)
     return found
 
 
 class EitherPattern(FieldPattern):
-    """A part that is spelt in one way or in another."""
+    """A field that matches one of several patterns."""
 
     def __init__(self, *patterns: FieldPattern) -> None:
         super().__init__(())
-        self._parts = patterns
+        self._patterns = patterns
 
     def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
-        """As in `Part`; the first way in which it is complete counts."""
+        """See `FieldPattern.read`; the first pattern that matches completely wins."""
         begun = False
-        for part in self._parts:
+        for part in self._patterns:
             try:
                 found = part.read(data, at)
             except NotInDialectError:
@@ -83,34 +83,34 @@ class EitherPattern(FieldPattern):
 
 
 def one_of(words: Mapping[bytes, bytes], *, is_case_sensitive: bool = False) -> FieldPattern:
-    """A part that is one of these words, each with what it is in the protocol; the longest that fits counts."""
-    ways = [tuple(re.escape(bytes((c,))) for c in word) for word in sorted(words, key=len, reverse=True)]
+    """A field that is one of these words, each with its normal form; the longest match wins."""
+    alternatives = [tuple(re.escape(bytes((c,))) for c in word) for word in sorted(words, key=len, reverse=True)]
     known = words if is_case_sensitive else {word.upper(): meant for word, meant in words.items()}
     return FieldPattern(
-        *ways,
+        *alternatives,
         normalize=lambda data: known[data if is_case_sensitive else data.upper()],
         is_case_sensitive=is_case_sensitive,
     )
 
 
 CODE_FIELD: Final = "code"
-"""The name of the part that every message begins with."""
+"""The name of the field that every message begins with."""
 
 CONJUNCTION: Final = ", and it "
-"""Stands between two spellings in a sentence."""
+"""Joins two dialects in a sentence."""
 
 type MessageFields = Mapping[bytes, Sequence[str]]
-"""The messages of a protocol: every code with the names of the parts behind it."""
+"""The messages of a protocol: the names of the fields after each code."""
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """A way to spell all messages of a room.
+    """A spelling of all messages of a room that departs from the protocol.
 
-    `told` says it in words behind "it": `puts quotes around its arguments`. `plain` has the parts of messages as they
-    are in the protocol, CODE among them, and `parts` those that are spelt otherwise; `before` and `behind` stand around
-    every message. One that is not `throughout` explains a single message, but nothing can be read by it: a number
-    without its sign may be either.
+    `description` completes a sentence that begins with "it": `puts quotes around its arguments`. `protocol_fields` are
+    the fields as the protocol spells them, CODE_FIELD among them; `changed_fields` replace some of them; `prefix` and
+    `suffix` surround every message. A dialect that is not `is_consistent` explains a single message, but a stream
+    cannot be read in it: a number without its sign may be either.
     """
 
     description: str
@@ -122,9 +122,9 @@ class Dialect:
     is_consistent: bool = True
 
     def read(self, data: bytes) -> tuple[bytes, int] | None:
-        """The message that the data begins with, as the protocol has it, and its length; None while it is incomplete.
+        """Return the first message, as the protocol spells it, and its length; None if it is incomplete.
 
-        Raises Unlike when it is not spelt in this way.
+        Raises NotInDialectError if the data is not spelled in this dialect.
         """
         at = 0
         if self.prefix is not None:
@@ -145,7 +145,7 @@ class Dialect:
         return self.changed_fields.get(name) or self.protocol_fields[name]
 
     def __add__(self, other: "Dialect") -> "Dialect":
-        """Both at the same time. What both spell otherwise may be spelt in either way."""
+        """Combine two dialects. A field that both change may be spelled as in either of them."""
         both = {
             name: EitherPattern(part, self.changed_fields[name])
             for name, part in other.changed_fields.items()
@@ -163,31 +163,31 @@ class Dialect:
 
 
 class DialectReader:
-    """Reads what one end sends by its spelling, as it comes, and hands it on as the protocol has it.
+    """Reads the stream of one end in a dialect and returns it as the protocol spells it.
 
-    A number in digits ends with the bytes that have come together, for nothing else may follow. What is not spelt in
-    this way is handed on as it came, and then `strange` is true.
+    A number in digits ends with the chunk that it comes in, since nothing else may follow. Data that is not in the
+    dialect is passed on unchanged, and `has_failed` is set.
     """
 
     def __init__(self, dialect: Dialect) -> None:
         self.has_failed = False
-        self._spelling = dialect
+        self._dialect = dialect
         self._rest = b""
-        self._begun = False
+        self._has_read = False
 
     @property
     def unread(self) -> bytes:
-        """What has come of a message that is not complete."""
+        """The beginning of an incomplete message."""
         return self._rest
 
     def feed(self, data: bytes) -> bytes:
-        """More bytes: what they complete."""
+        """Process data; return the messages that it completes."""
         rest, found = self._rest + data, b""
         while rest:
             try:
-                if self._begun:
-                    rest = self._skipped(rest)
-                reading = self._spelling.read(rest) if rest else None
+                if self._has_read:
+                    rest = self._skip_suffix(rest)
+                reading = self._dialect.read(rest) if rest else None
             except NotInDialectError:
                 self.has_failed = True
                 self._rest = b""
@@ -197,47 +197,47 @@ class DialectReader:
             message, length = reading
             found += message
             rest = rest[length:]
-            self._begun = True
+            self._has_read = True
         self._rest = rest if len(rest) < MAX_UNREAD_BYTES else b""
         return found if len(rest) < MAX_UNREAD_BYTES else found + rest
 
-    def _skipped(self, data: bytes) -> bytes:
-        """What follows behind the end of a message."""
-        behind = self._spelling.suffix
-        if behind is None:
+    def _skip_suffix(self, data: bytes) -> bytes:
+        """Return the data after the suffix of a message."""
+        suffix = self._dialect.suffix
+        if suffix is None:
             return data
         try:
-            found = behind.read(data, 0)
+            found = suffix.read(data, 0)
         except NotInDialectError:
             return data
         return data if found is None else data[found[1] :]
 
 
 class DialectCodec:
-    """The codec of a wire on which every byte counts, with what is heard read by a spelling if there is one."""
+    """A codec for raw bytes; received bytes are read in a dialect if one is given."""
 
     tolerated: Set[str] = frozenset()
 
     def __init__(self, dialect: Dialect | None = None) -> None:
-        self._translation = None if dialect is None else DialectReader(dialect)
+        self._reader = None if dialect is None else DialectReader(dialect)
 
     def feed(self, data: bytes) -> Sequence[bytes]:
-        """What has come, as one message."""
-        if self._translation is not None:
-            data = self._translation.feed(data)
+        """Return the data as one message."""
+        if self._reader is not None:
+            data = self._reader.feed(data)
         return (data,) if data else ()
 
     def encode(self, message: bytes) -> bytes:
-        """What is said, as it is."""
+        """Return the bytes unchanged."""
         return message
 
 
 def dialect_from_cause(cause: str, known: Sequence[Dialect]) -> Dialect | None:
-    """The spelling that a cause has named (`it ends its messages with a NUL`), if it is all that it says.
+    """Return the dialect that a cause names (`it ends its messages with a NUL`).
 
-    None where it is another cause, or one that holds for single messages only.
+    None if the cause names something else, or a dialect that explains single messages only.
     """
-    words = {spelling.description: spelling for spelling in known if spelling.is_consistent}
+    words = {dialect.description: dialect for dialect in known if dialect.is_consistent}
     found = [words.get(part) for part in cause.removeprefix("it ").split(CONJUNCTION)]
-    spellings = [spelling for spelling in found if spelling is not None]
-    return reduce(add, spellings) if len(spellings) == len(found) else None
+    dialects = [dialect for dialect in found if dialect is not None]
+    return reduce(add, dialects) if len(dialects) == len(found) else None

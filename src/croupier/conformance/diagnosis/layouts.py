@@ -1,4 +1,4 @@
-"""How programs spell the messages of the three house games otherwise than their protocols have them."""
+"""The message layouts of the three house games, and the dialects in which programs spell them."""
 
 import re
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ SPELLED_OUT_ARGUMENTS: Final[Mapping[str, bytes]] = {
 
 
 def _words(others: Mapping[str, bytes]) -> Mapping[str, FieldPattern]:
-    """The arguments of Kuhn poker, and other words for some of them."""
+    """The argument field of Kuhn poker, with other words for some arguments."""
     return {"word": one_of({a: a for a in ARGUMENTS} | {word.encode(): meant for word, meant in others.items()})}
 
 
@@ -58,13 +58,13 @@ KUHN: Final = ProtocolLayout(
 
 
 class CountedText(FieldPattern):
-    """The text of an ERRO: two digits, and as many bytes as they say."""
+    """The text of an ERRO: two digits, and that many bytes."""
 
     def __init__(self) -> None:
         super().__init__((rb"\d", rb"\d"))
 
     def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
-        """As in `Part`."""
+        """See `FieldPattern.read`."""
         found = super().read(data, at)
         if found is None:
             return None
@@ -77,22 +77,22 @@ SCORE_PATTERN: Final = (rb"\d", rb"\d", rb"\.", rb"\d")
 
 
 def _cards(between: bytes = b"", behind: bytes = rb"[^1-7scr]|\d\d") -> FieldPattern:
-    """Cards with something between them, up to what stands behind them."""
+    """Cards with a separator between them, up to what follows them."""
     row = rb"(?:%s(?:%s%s)*)?" % (CARD_PATTERN, between, CARD_PATTERN)
-    mend: Normalizer = lambda data: re.sub(between, b"", data) if between else data  # noqa: E731 -- of this row
+    normalize: Normalizer = lambda data: re.sub(between, b"", data) if between else data  # noqa: E731 -- closes over `between`
     return FieldPattern(
-        (rb"%s(?=%s)" % (row, behind),), partial=rb"%s(?:%s)?[1-7scr0]?" % (row, between), normalize=mend
+        (rb"%s(?=%s)" % (row, behind),), partial=rb"%s(?:%s)?[1-7scr0]?" % (row, between), normalize=normalize
     )
 
 
 class MissingCount(FieldPattern):
-    """The place where the count of the bank's cards should be: nothing, but cards and a space follow."""
+    """The place of the bank's card count if it is left out: cards and a space follow."""
 
     def __init__(self) -> None:
         super().__init__((rb"(?:%s)*" % CARD_PATTERN, rb" "), partial=rb"(?:%s)*[1-7scr]?" % CARD_PATTERN)
 
     def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
-        """As in `Part`."""
+        """See `FieldPattern.read`."""
         found = super().read(data, at)
         return None if found is None else (pack_int32((found[1] - at) // 2), at)
 
@@ -102,11 +102,11 @@ COUNT_FIELD: Final = FieldPattern(
     partial=rb" *\d{0,2}(?:%s)*[1-7scr]?" % CARD_PATTERN,
     normalize=lambda data: pack_int32(int(data)),
 )
-"""A count in digits, and not those of the card behind it."""
+"""A card count in digits, without the first digit of the card after it."""
 
 
-def _catalan(data: bytes) -> bytes:
-    """10, 11 and 12 are printed on the three figures."""
+def _figure_from_number(data: bytes) -> bytes:
+    """Translate 10, 11 and 12, which are printed on the three figures of the Spanish deck."""
     return {b"10": b"s", b"11": b"c", b"12": b"r"}.get(data[:-1], data[:-1]) + data[-1:]
 
 
@@ -152,12 +152,12 @@ SEVENHALF: Final = ProtocolLayout(
         },
         "writes the figures as 10, 11 and 12": {
             "card": FieldPattern(
-                (rb"1", rb"[0-2]", rb"[oceb]"), (CARD_PATTERN[:8], CARD_PATTERN[8:]), normalize=_catalan
+                (rb"1", rb"[0-2]", rb"[oceb]"), (CARD_PATTERN[:8], CARD_PATTERN[8:]), normalize=_figure_from_number
             ),
             "cards": FieldPattern(
                 (rb"(?:(?:1[0-2]|[1-7scr])[oceb])*(?=[^1-7scr])",),
                 partial=rb"(?:(?:1[0-2]|[1-7scr])[oceb])*(?:1[0-2]?|[1-7scr])?",
-                normalize=lambda data: re.sub(rb"1[0-2].", lambda card: _catalan(card[0]), data),
+                normalize=lambda data: re.sub(rb"1[0-2].", lambda card: _figure_from_number(card[0]), data),
             ),
         },
         "writes its scores in another form than 07.5": {
@@ -181,27 +181,27 @@ WIDE_RANKS: Final = frozenset(b"\0" + rank.to_bytes() for rank in b"A23456789TJQ
 
 
 def _characters(before: bytes = b"", behind: bytes = b"") -> Mapping[str, FieldPattern]:
-    """Fields of one character, each with these bytes around it, of which zeros are NULs."""
+    """Fields of one character, each surrounded by these bytes."""
     place, size = len(before), len(before) + 1 + len(behind)
 
-    def mend(data: bytes) -> bytes:
+    def normalize(data: bytes) -> bytes:
         return b"".join(b"\0" + data[at + place : at + place + 1] for at in range(0, len(data), size))
 
     around = [[re.escape(bytes((byte,))) for byte in part] for part in (before, behind)]
     letter, rank, suit = ((*around[0], what, *around[1]) for what in (LETTER_PATTERN, RANK_PATTERN, SUIT_PATTERN))
     return {
-        "letter": FieldPattern(letter, normalize=mend, is_case_sensitive=True),
-        "card": FieldPattern((*rank, *suit), normalize=mend, is_case_sensitive=True),
+        "letter": FieldPattern(letter, normalize=normalize, is_case_sensitive=True),
+        "card": FieldPattern((*rank, *suit), normalize=normalize, is_case_sensitive=True),
     }
 
 
-def _lower(cases: bool) -> Mapping[str, FieldPattern]:
-    """Fields as the protocol has them; their letters may be lower case unless it counts."""
+def _lower(is_case_sensitive: bool) -> Mapping[str, FieldPattern]:
+    """Fields as the protocol spells them; unless `is_case_sensitive` is set, their letters may be lower case."""
     ten = ((b"\0", rb"[X\n]", b"\0", SUIT_PATTERN), (b"1", b"0", b"\0", SUIT_PATTERN))
     return {
-        "letter": FieldPattern((b"\0", LETTER_PATTERN), normalize=bytes.upper, is_case_sensitive=cases),
+        "letter": FieldPattern((b"\0", LETTER_PATTERN), normalize=bytes.upper, is_case_sensitive=is_case_sensitive),
         "card": FieldPattern(
-            (b"\0", RANK_PATTERN, b"\0", SUIT_PATTERN), *ten, normalize=bytes.upper, is_case_sensitive=cases
+            (b"\0", RANK_PATTERN, b"\0", SUIT_PATTERN), *ten, normalize=bytes.upper, is_case_sensitive=is_case_sensitive
         ),
     }
 
@@ -222,7 +222,7 @@ BLACKJACK: Final = ProtocolLayout(
         b"CRD": ("letter", "card"),
         b"RES": ("letter", "number"),
     },
-    fields={"number": binary_field(4), **_lower(cases=True)},
+    fields={"number": binary_field(4), **_lower(is_case_sensitive=True)},
     code_aliases={
         b"PLAY": b"PLY",
         b"MONEY": b"MON",
@@ -235,7 +235,7 @@ BLACKJACK: Final = ProtocolLayout(
         b"SURRENDER": b"SRD",
     },
     digit_fields={"number": DIGITS_FIELD},
-    lower_case_fields=_lower(cases=False),
+    lower_case_fields=_lower(is_case_sensitive=False),
     room_dialects={
         "sends characters of one byte": _characters(),
         "sends its characters with the less significant byte first": _characters(b"", b"\0"),
@@ -276,5 +276,5 @@ LAYOUTS: Final[Mapping[str, ProtocolLayout]] = {"kuhn": KUHN, "sevenhalf": SEVEN
 
 @cache
 def dialects(room: str) -> tuple[Dialect, ...]:
-    """The spellings of a room that are known, the likeliest first; none where none are."""
+    """The known dialects of a room, the most likely first; empty if there are none."""
     return tuple(all_dialects(LAYOUTS[room])) if room in LAYOUTS else ()

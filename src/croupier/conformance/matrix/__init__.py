@@ -1,1 +1,1 @@
-"""A class: every client plays at every server."""
+"""Matrix of a class: every client plays against every server."""

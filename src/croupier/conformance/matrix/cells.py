@@ -1,4 +1,4 @@
-"""A cell of the matrix: what came of it when one student's client played at another one's server."""
+"""A cell of the matrix: the result of one student's client at another student's server."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
@@ -17,14 +17,14 @@ from croupier.core.referee import CLIENT, HOUSE, Verdict
 from croupier.core.session import Peer
 
 MAX_DIALOGUE_LINES: Final = 24
-"""So many lines of a dialogue are kept at most: the last ones."""
+"""At most this many of the last lines of a dialogue are kept."""
 
 MAX_HEX_BYTES: Final = 64
-"""So many bytes of a line are kept in hex."""
+"""At most this many bytes of a line are kept in hexadecimal."""
 
 
 class CellKind(StrEnum):
-    """What came of a cell."""
+    """The kinds of results of a cell."""
 
     WELL = "plays well"
     BROKE = "broke a clause"
@@ -48,11 +48,11 @@ SIGNS: Final = {
     CellKind.CHATTY: "≋",
     CellKind.UNUSABLE: "?",
 }
-"""How a kind is shown without a colour."""
+"""The sign of each kind, readable without colour."""
 
 
 class CellLine(Struct, frozen=True):
-    """A line of a dialogue: who (client, house), in words, and in hex where the words are not what was sent."""
+    """A line of a dialogue: the side (client, house), the text, and the bytes in hexadecimal if they differ from it."""
 
     side: str
     words: str
@@ -60,9 +60,10 @@ class CellLine(Struct, frozen=True):
 
 
 class CellFinding(Struct, frozen=True):
-    """What came of a cell, and who is to blame for it ("server", "client", both, or nobody).
+    """The result of a cell, and who is to blame for it ("server", "client", both, or none).
 
-    `clause` is the one that was broken first, and `told` a sentence. The fault shows in the last line of the dialogue.
+    `clause` is the clause that was broken first, and `told` a sentence about it. The fault shows in the last line of
+    the dialogue.
     """
 
     kind: CellKind
@@ -78,10 +79,11 @@ class CellFinding(Struct, frozen=True):
 
 
 class Cell(Struct, frozen=True):
-    """A client at a server. `key` holds what was played, as hashes: a cell with another key is another one.
+    """The result of a client at a server.
 
-    `games`, `connections` and `messages` are counted over all its conversations; `stderr` is the end of what the
-    programs to blame have said there.
+    `key` identifies the programs and settings by hashes: with another key the cell is played again. `games`,
+    `connections` and `messages` are totals over all conversations; `stderr` is the end of the standard error of the
+    programs to blame.
     """
 
     room: str
@@ -97,15 +99,15 @@ class Cell(Struct, frozen=True):
 
     @property
     def position(self) -> tuple[str, str, str]:
-        """Where it stands."""
+        """The room, the server and the client."""
         return self.room, self.server, self.client
 
 
 class ProgramEnd(Struct, frozen=True):
-    """How a program was when its conversations were over.
+    """The state of a program when its conversations were over.
 
-    `status` is its exit status (−signal), None while it ran; `late` says that its time was over, and `talking` that it
-    was heard until then.
+    `exit_status` is −signal if a signal ended it, None while it ran. `is_out_of_time`: its timeout was over.
+    `was_active`: it still sent or received data shortly before.
     """
 
     exit_status: int | None = None
@@ -115,7 +117,7 @@ class ProgramEnd(Struct, frozen=True):
 
     @property
     def has_crashed(self) -> bool:
-        """Whether it has ended, but not in order."""
+        """Whether it has ended with a failure."""
         return self.exit_status not in {None, 0}
 
     @property
@@ -127,31 +129,31 @@ class ProgramEnd(Struct, frozen=True):
 def judge_cell(
     connections: Sequence[TappedConnection], server: ProgramEnd, client: ProgramEnd, goodbyes: Collection[object] = ()
 ) -> CellFinding:
-    """What is to be found in some conversations of a client with a server, and in how both programs have ended.
+    """Return the finding about some conversations of a client with a server, and about the end of both programs.
 
-    `goodbyes` are the words by which either of them ends a conversation.
+    `goodbyes` are the messages with which either of them ends a conversation.
     """
-    for passage in connections:
-        if passage.conversation.faults:
-            return _fault(passage.conversation, passage.conversation.faults[0], server)
+    for connection in connections:
+        if connection.conversation.faults:
+            return _broken_clause(connection.conversation, connection.conversation.faults[0], server)
     last = _dialogue(connections[-1].conversation, None) if connections else ()
-    for kind, who, told in _wrong(connections, server, client, goodbyes):
+    for kind, who, told in _failures(connections, server, client, goodbyes):
         return CellFinding(kind, (who,), "", f"the {who} {told}", last)
-    return CellFinding(CellKind.WELL, told="; ".join(_departures(connections)), dialogue=last)
+    return CellFinding(CellKind.WELL, told="; ".join(_tolerated_departures(connections)), dialogue=last)
 
 
-def _wrong(
-    passages: Sequence[TappedConnection], server: ProgramEnd, client: ProgramEnd, goodbyes: Collection[object]
+def _failures(
+    connections: Sequence[TappedConnection], server: ProgramEnd, client: ProgramEnd, goodbyes: Collection[object]
 ) -> Iterator[tuple[CellKind, str, str]]:
-    """What is wrong, where no clause was broken; the worst comes first."""
+    """Yield what is wrong if no clause was broken; the worst comes first."""
     if server.has_crashed:
         yield CellKind.CRASHED, "server", f"has ended ({server.description})"
-    for passage in passages:
-        if not passage.has_reached_target and passage.note:
-            yield CellKind.UNHEARD, "server", f"takes no connection any more ({passage.note})"
+    for connection in connections:
+        if not connection.has_reached_target and connection.note:
+            yield CellKind.UNHEARD, "server", f"takes no connection any more ({connection.note})"
     if client.has_crashed:
         yield CellKind.CRASHED, "client", f"has ended ({client.description})"
-    if not passages:
+    if not connections:
         yield (
             CellKind.ABSENT,
             "client",
@@ -159,31 +161,31 @@ def _wrong(
         )
         return
     if client.is_out_of_time and not client.was_active:
-        over = passages[-1].closed_sides[:1] == [HOUSE]
+        over = connections[-1].closed_sides[:1] == [HOUSE]
         yield CellKind.HUNG, "client", "goes on when the house has closed" if over else "says nothing more"
-    if not any(passage.conversation.games for passage in passages):
-        who = "server" if _ended(passages[-1], goodbyes) == HOUSE else "client"
+    if not any(connection.conversation.games for connection in connections):
+        who = "server" if _ended_by(connections[-1], goodbyes) == HOUSE else "client"
         yield CellKind.IDLE, who, "has ended every conversation before a game was over"
     for who, end in (("server", server), ("client", client)):
         if end.has_written_too_much:
             yield CellKind.CHATTY, who, "has written more than is kept"
 
 
-def _departures(passages: Sequence[TappedConnection]) -> Iterator[str]:
-    """Whose tolerance was needed for what."""
+def _tolerated_departures(connections: Sequence[TappedConnection]) -> Iterator[str]:
+    """Yield which side needed tolerance for which clauses."""
     for side, who in ((HOUSE, "server"), (CLIENT, "client")):
-        clauses = {clause for passage in passages for clause in passage.conversation.tolerated(side)}
+        clauses = {clause for connection in connections for clause in connection.conversation.tolerated(side)}
         if clauses:
             yield f"the {who} departs from {', '.join(sorted(clauses))}, which is tolerated"
 
 
-def _ended(passage: TappedConnection, goodbyes: Collection[object]) -> Peer:
-    """Who has ended a conversation: who has said goodbye first, or else closed first, or else nobody but the client."""
-    farewells = (line.side for line in passage.conversation.lines if line.message in goodbyes)
-    return next(farewells, passage.closed_sides[0] if passage.closed_sides else CLIENT)
+def _ended_by(connection: TappedConnection, goodbyes: Collection[object]) -> Peer:
+    """The side that ended a conversation: with the first goodbye, or else the first close; by default the client."""
+    goodbye_sides = (line.side for line in connection.conversation.lines if line.message in goodbyes)
+    return next(goodbye_sides, connection.closed_sides[0] if connection.closed_sides else CLIENT)
 
 
-def _fault(heard: ConversationMonitor, fault: Fault, server: ProgramEnd) -> CellFinding:
+def _broken_clause(conversation: ConversationMonitor, fault: Fault, server: ProgramEnd) -> CellFinding:
     side, violation = fault.verdict.end, fault.verdict.violation
     who = "server" if side == HOUSE else "client"
     told = f"the {who} breaks {safe_text(str(violation))}"
@@ -192,23 +194,23 @@ def _fault(heard: ConversationMonitor, fault: Fault, server: ProgramEnd) -> Cell
     if server.has_crashed:
         told += f"; the server has ended ({server.description})"
         blame = ("server",) if side == HOUSE else ("client", "server")
-    if side == HOUSE and server.has_crashed and heard.faults[-1] is fault and _hung_up(fault.verdict):
+    if side == HOUSE and server.has_crashed and conversation.faults[-1] is fault and _hung_up(fault.verdict):
         kind = CellKind.CRASHED
     elif side == HOUSE and violation.found == "silence":
         kind = CellKind.HUNG
-    return CellFinding(kind, blame, violation.clause, told, _dialogue(heard, fault))
+    return CellFinding(kind, blame, violation.clause, told, _dialogue(conversation, fault))
 
 
 def _hung_up(verdict: Verdict) -> bool:
     return verdict.violation.found == "the end of the conversation"
 
 
-def _dialogue(heard: ConversationMonitor, fault: Fault | None) -> tuple[CellLine, ...]:
+def _dialogue(conversation: ConversationMonitor, fault: Fault | None) -> tuple[CellLine, ...]:
     """The last lines, up to the one that shows a fault."""
-    end = len(heard.lines) if fault is None else fault.line_count
-    said = [_spoken(line) for line in heard.lines[max(0, end - MAX_DIALOGUE_LINES) : end]]
-    if end == len(heard.lines):
-        unread = ((side, heard.incomplete(side)) for side in (CLIENT, HOUSE))
+    end = len(conversation.lines) if fault is None else fault.line_count
+    said = [_cell_line(line) for line in conversation.lines[max(0, end - MAX_DIALOGUE_LINES) : end]]
+    if end == len(conversation.lines):
+        unread = ((side, conversation.incomplete(side)) for side in (CLIENT, HOUSE))
         said += [
             CellLine(END_NAMES[side], "… no whole message", rest[:MAX_HEX_BYTES].hex(" "))
             for side, rest in unread
@@ -217,7 +219,7 @@ def _dialogue(heard: ConversationMonitor, fault: Fault | None) -> tuple[CellLine
     return tuple(said)
 
 
-def _spoken(line: DialogueLine) -> CellLine:
+def _cell_line(line: DialogueLine) -> CellLine:
     message = line.message
     words = message.found if isinstance(message, Violation) else str(message)
     plain = line.data == words.encode("latin-1", "replace")
@@ -225,9 +227,9 @@ def _spoken(line: DialogueLine) -> CellLine:
 
 
 class CellFile:
-    """The cells that are finished, each a JSON line in a file, so that whoever was interrupted can go on.
+    """The finished cells, a JSON line each in a file, so that an interrupted run can be resumed.
 
-    Raises OSError when the file cannot be read or written.
+    Raises OSError if the file cannot be read or written.
     """
 
     def __init__(self, path: Path, *, is_fresh: bool = False) -> None:
@@ -246,19 +248,19 @@ class CellFile:
         self._file.close()
 
     def find(self, position: tuple[str, str, str], key: str) -> Cell | None:
-        """What was played there, if it was the same."""
+        """Return the stored cell at a position if its key is the same."""
         found = self._cells.get(position)
         return found if found is not None and found.key == key else None
 
     def save(self, cell: Cell) -> None:
-        """A cell is finished."""
+        """Store a finished cell."""
         self._cells[cell.position] = cell
         self._file.write(msgspec.json.encode(cell) + b"\n")
         self._file.flush()
 
 
 def _read(lines: Iterable[bytes]) -> Iterable[Cell]:
-    """The cells that can be read: the last line of a run that was interrupted may be half of one."""
+    """Yield the cells that can be parsed: an interrupted run may have left half a line."""
     for line in lines:
         try:
             yield msgspec.json.decode(line, type=Cell)

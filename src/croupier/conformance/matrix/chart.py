@@ -1,4 +1,4 @@
-"""A matrix as a page of its own: every cell opens its verdict and its dialogue, without any script."""
+"""The matrix as an HTML page: every cell links to its verdict and dialogue, without scripts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -21,7 +21,7 @@ COLOURS: Final[Mapping[CellKind, tuple[str, str]]] = {
     CellKind.CHATTY: ("#006b5b", "#5fd3bd"),
     CellKind.UNUSABLE: ("#5d5d5d", "#a8a8a8"),
 }
-"""Of every kind, on white and on black."""
+"""The colour of each kind in light and in dark mode."""
 
 STYLESHEET: Final = """
 :root { color-scheme: light dark; --line: #8886; --paper: light-dark(#fff, #181818); }
@@ -41,7 +41,7 @@ pre .data { opacity: 0.7; } pre .wrong { font-weight: bold; text-decoration: und
 
 
 def cell_label(cell: Cell) -> str:
-    """A cell in a few characters: its sign, and who is to blame for which section."""
+    """A cell in a few characters: who is to blame, its sign, and the section of the broken clause."""
     finding = cell.finding
     who = "".join(name[0].upper() for name in sorted(finding.blame, reverse=True))
     section = finding.clause.rpartition("-")[2] if finding.kind is CellKind.BROKE else ""
@@ -49,7 +49,7 @@ def cell_label(cell: Cell) -> str:
 
 
 def legend() -> Iterator[str]:
-    """What the signs mean."""
+    """The meaning of the signs."""
     yield from (f"{SIGNS[kind]} {kind.value}" for kind in CellKind)
     yield "S the server's fault"
     yield "C the client's fault"
@@ -58,14 +58,14 @@ def legend() -> Iterator[str]:
 def html(
     cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Mapping[str, str], *, is_complete: bool
 ) -> str:
-    """The page. `rooms` has the titles by name; `whole` says that nothing is left to play."""
-    return "\n".join(_page(cells, submissions, rooms, whole=is_complete)) + "\n"
+    """The page. `rooms` maps names to titles; `is_complete`: no cell is left to play."""
+    return "\n".join(_page(cells, submissions, rooms, is_complete=is_complete)) + "\n"
 
 
 def _page(
-    cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Mapping[str, str], *, whole: bool
+    cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Mapping[str, str], *, is_complete: bool
 ) -> Iterator[str]:
-    title = f"{len(submissions)} submissions, {len(cells):,} cells{'' if whole else ', more to come'}"
+    title = f"{len(submissions)} submissions, {len(cells):,} cells{'' if is_complete else ', more to come'}"
     yield f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<style>{STYLESHEET}{''.join(map(_rule, CellKind))}</style>\n</head>\n<body>\n<h1>{title}</h1>"
@@ -114,9 +114,9 @@ def _table(
 
 
 def _entry(cell: Cell, number: int) -> str:
-    told = escape(cell.finding.told or f"{cell.finding.kind.value}: {format_count(cell.games, 'game')}")
+    note = escape(cell.finding.told or f"{cell.finding.kind.value}: {format_count(cell.games, 'game')}")
     return (
-        f'<td><a class="{cell.finding.kind.name}" href="#c{number}" title="{told}">{escape(cell_label(cell))}</a></td>'
+        f'<td><a class="{cell.finding.kind.name}" href="#c{number}" title="{note}">{escape(cell_label(cell))}</a></td>'
     )
 
 
@@ -125,11 +125,11 @@ def _cell(number: int, cell: Cell, names: Mapping[str, str]) -> Iterator[str]:
     server, client = (escape(names.get(each, each)) for each in (cell.server, cell.client))
     yield f'<section class="cell" id="c{number}"><a class="close" href="#">close</a>'
     yield f"<h2>{escape(cell.room)}: client of {client} at server of {server}</h2>"
-    told = (
+    note = (
         escape(finding.told)
         or f"{format_count(cell.games, 'game')} {'is' if cell.games == 1 else 'are'} over, and nothing is broken"
     )
-    yield f'<p><strong class="{finding.kind.name}">{SIGNS[finding.kind]} {finding.kind.value}</strong>: {told}.</p>'
+    yield f'<p><strong class="{finding.kind.name}">{SIGNS[finding.kind]} {finding.kind.value}</strong>: {note}.</p>'
     summary = ", ".join(
         (
             format_count(cell.games, "game"),

@@ -1,4 +1,4 @@
-"""A matrix on a terminal: a table a room, and in the end who has done how well."""
+"""The matrix on a terminal: a table per room, with scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import batched
@@ -29,18 +29,18 @@ STYLES: Final = {
 
 
 MIN_NAME_COLUMNS: Final = 20
-"""The columns for the names of servers, unless one of their words is longer."""
+"""The minimum width of the column with the names of servers; a longer word widens it."""
 
 FRAME_COLUMNS: Final = 16
-"""So many columns of the terminal are taken by the numbers and the scores of the servers."""
+"""The columns of the terminal that the numbers and scores of the servers take."""
 
 
 def grid(
     cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Mapping[str, str], width: int
 ) -> Iterator[Table | Text]:
-    """The tables of all rooms (titles by name), with as many clients in each as a terminal has room for.
+    """Yield the tables of all rooms (`rooms` maps names to titles), with as many clients in each as fit.
 
-    `width` is that of the terminal. Clients are numbered as servers are.
+    `width` is that of the terminal. Clients have the same numbers as servers.
     """
     numbers = {each.id: str(number) for number, each in enumerate(submissions, start=1)}
     for room, title in rooms.items():

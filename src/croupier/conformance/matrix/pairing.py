@@ -1,4 +1,4 @@
-"""A client of one student at the server of another: both are started, overheard, and ended."""
+"""Plays a student's client against another student's server: starts both, taps their conversations, stops them."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -34,20 +34,20 @@ from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 
 MAX_MESSAGES: Final = 2000
-"""A conversation is ended behind so many messages: what was seen until then is enough."""
+"""A conversation is ended after this many messages."""
 
 MAX_CONNECTIONS: Final = 50
-"""A client that connects so often was seen often enough."""
+"""A client is stopped after this many connections."""
 
 ACTIVE_SECONDS: Final = 1.0
-"""Who was heard so many seconds before its time was over does not hang."""
+"""A client that sent or received data this shortly before its timeout does not count as hung."""
 
 MAX_EXPLAINED_MESSAGES: Final = 200
-"""In a conversation of more messages nobody looks for the cause of a fault."""
+"""The cause of a fault is not looked for in longer conversations."""
 
 
 class PairingResult(Struct, frozen=True):
-    """What was played in a cell, and what is to be found in it."""
+    """The finding of a cell, and the connections that it is based on."""
 
     finding: CellFinding
     connections: tuple[TappedConnection, ...] = ()
@@ -62,18 +62,18 @@ class Pairing:
         self._terms = terms
         self._server = server
         self._loop = asyncio.get_running_loop()
-        self._heard = 0.0
-        self._ended = 0
+        self._last_data_at = 0.0
+        self._ended_count = 0
         self._all_ended = asyncio.Event()
         self._enough = asyncio.Event()
         self._close_timer: asyncio.TimerHandle | None = None
 
     async def play(self, command: str, folder: Path | None, *, is_single: bool = False) -> PairingResult:
-        """Start the client until there were enough conversations, or just once, or until something is wrong.
+        """Start the client until there were enough conversations (once if `is_single`), or until something is wrong.
 
-        Raises ProgramError when the server does not listen.
+        Raises ProgramError if the server does not listen.
         """
-        end, complaint = ProgramEnd(), ""
+        end, stderr_excerpt = ProgramEnd(), ""
         while len(self.connections) < self._terms.conversations:
             before = len(self.connections)
             await self._server.open()
@@ -88,64 +88,64 @@ class Pairing:
                 except ProgramError as error:
                     return PairingResult(CellFinding(CellKind.UNUSABLE, ("client",), told=f"the client {error}"))
                 try:
-                    end = await self._attend(client)
+                    end = await self._wait_client(client)
                 finally:
                     await client.stop(STOP_TIMEOUT_SECONDS)
-                complaint = client.stderr_excerpt()
+                stderr_excerpt = client.stderr_excerpt()
             failed = (
                 end.has_crashed or end.is_out_of_time or end.has_written_too_much or len(self.connections) == before
             )
             if failed or not await self._server.has_survived() or is_single or self._enough.is_set():
                 break
-        return await self._found(end, complaint)
+        return await self._judge(end, stderr_excerpt)
 
     @asynccontextmanager
     async def _relayed(self) -> AsyncIterator[int]:
-        """A relay before the server: its port."""
+        """Run a relay in front of the server; yield its port."""
         relay = Relay((HOST, self._server.port), self._conversation, self._on_event, cut_after=MAX_MESSAGES)
-        board = relay_endpoint(relay, close_timeout=LINGER_SECONDS)
-        _, port = await board.listen(HOST, 0)
+        endpoint = relay_endpoint(relay, close_timeout=LINGER_SECONDS)
+        _, port = await endpoint.listen(HOST, 0)
         try:
             yield port
         finally:
-            board.halt(final=True)
+            endpoint.halt(final=True)
             with suppress(TimeoutError):
                 async with asyncio.timeout(2 * LINGER_SECONDS):
-                    await board.wait_drained()
+                    await endpoint.wait_drained()
 
-    async def _found(self, end: ProgramEnd, complaint: str) -> PairingResult:
+    async def _judge(self, end: ProgramEnd, stderr_excerpt: str) -> PairingResult:
         goodbyes = self._terms.room.final_messages
         finding = judge_cell(self.connections, await self._server.end_state(0), end, goodbyes)
-        if finding.kind is not CellKind.WELL:  # whoever is wrong may be about to crash
+        if finding.kind is not CellKind.WELL:  # the program at fault may be about to crash
             finding = judge_cell(self.connections, await self._server.end_state(LINGER_SECONDS), end, goodbyes)
-        finding = self._explained(finding)
-        complaints = {"client": complaint, "server": self._server.stderr_excerpt}
-        stderr = "; ".join(f"{who}{complaints[who]}" for who in finding.blame if complaints[who])
+        finding = self._add_cause(finding)
+        excerpts = {"client": stderr_excerpt, "server": self._server.stderr_excerpt}
+        stderr = "; ".join(f"{who}{excerpts[who]}" for who in finding.blame if excerpts[who])
         return PairingResult(finding, tuple(self.connections), stderr)
 
-    def _explained(self, finding: CellFinding) -> CellFinding:
-        """What was found, with the likely cause of a broken clause, where there is one."""
+    def _add_cause(self, finding: CellFinding) -> CellFinding:
+        """Add the likely cause of a broken clause to a finding, if one is found."""
         terms = self._terms
-        heard = next((each.conversation for each in self.connections if each.conversation.faults), None)
+        conversation = next((each.conversation for each in self.connections if each.conversation.faults), None)
         if (
-            not isinstance(heard, Conversation)
+            not isinstance(conversation, Conversation)
             or finding.kind not in {CellKind.BROKE, CellKind.HUNG}
-            or len(heard.lines) > MAX_EXPLAINED_MESSAGES
+            or len(conversation.lines) > MAX_EXPLAINED_MESSAGES
         ):
             return finding
-        fault = heard.faults[0]
+        fault = conversation.faults[0]
         side = fault.verdict.end
-        if side == CLIENT and not _spells(heard.lines[: fault.line_count]):
+        if side == CLIENT and not _may_be_misspelled(conversation.lines[: fault.line_count]):
             return finding
         cause = likely_cause(
-            terms.room, None, b"", heard, known_options=terms.known_options, strict=terms.strict, side=side
+            terms.room, None, b"", conversation, known_options=terms.known_options, strict=terms.strict, side=side
         )
         if not cause or (side == CLIENT and not dialect_of_cause(terms.room, cause)):
             return finding
         return replace(finding, told=f"{finding.told}; the likely cause is that {cause}")
 
-    async def _attend(self, client: ProgramUnderTest) -> ProgramEnd:
-        """Wait until the client has ended, until enough was seen, or until its time is over."""
+    async def _wait_client(self, client: ProgramUnderTest) -> ProgramEnd:
+        """Wait until the client has ended, enough was seen, or the timeout is over."""
         ended = self._loop.create_task(client.wait_ended(self._terms.timeout_seconds))
         enough = self._loop.create_task(self._enough.wait())
         try:
@@ -155,15 +155,15 @@ class Pairing:
                 task.cancel()
             await asyncio.gather(ended, enough, return_exceptions=True)
         status, now = client.status, self._loop.time()
-        abandoned = status is None and self._close_timer is not None and self._close_timer.when() <= now
-        late = abandoned or (status is None and not self._enough.is_set())
-        talking = not abandoned and now - self._heard < ACTIVE_SECONDS
+        has_lingered = status is None and self._close_timer is not None and self._close_timer.when() <= now
+        is_out_of_time = has_lingered or (status is None and not self._enough.is_set())
+        was_active = not has_lingered and now - self._last_data_at < ACTIVE_SECONDS
         if status is not None:
-            await self._stillness()
+            await self._wait_connections()
         self._cancel_close_timer()
-        return ProgramEnd(status, client.has_written_too_much, late, talking)
+        return ProgramEnd(status, client.has_written_too_much, is_out_of_time, was_active)
 
-    async def _stillness(self) -> None:
+    async def _wait_connections(self) -> None:
         """Wait until the conversations of a client that has ended are over, too."""
         await asyncio.sleep(0)  # it may have connected just before
         with suppress(TimeoutError):
@@ -174,27 +174,27 @@ class Pairing:
         terms = self._terms
         return Conversation(terms.room, terms.known_options, strict=terms.strict, answer_timeout=terms.answer_timeout)
 
-    def _on_event(self, news: TapEvent) -> None:
-        passage = news.connection
-        match news:
+    def _on_event(self, event: TapEvent) -> None:
+        connection = event.connection
+        match event:
             case ConnectionOpened():
-                self.connections.append(passage)
+                self.connections.append(connection)
                 self._all_ended.clear()
                 self._cancel_close_timer()
                 if len(self.connections) >= MAX_CONNECTIONS:
                     self._enough.set()
             case BytesRelayed(at=at):
-                self._heard = at
-            case SideClosed(side=side) if side == HOUSE and passage.closed_sides == [HOUSE]:
+                self._last_data_at = at
+            case SideClosed(side=side) if side == HOUSE and connection.closed_sides == [HOUSE]:
                 self._cancel_close_timer()
                 self._close_timer = self._loop.call_later(CLOSE_TIMEOUT_SECONDS, self._enough.set)
             case ConnectionEnded():
-                self._ended += 1
-                if self._ended == len(self.connections):
+                self._ended_count += 1
+                if self._ended_count == len(self.connections):
                     self._all_ended.set()
             case _:
                 pass
-        if passage.conversation.faults or (passage.has_reached_target and passage.note):
+        if connection.conversation.faults or (connection.has_reached_target and connection.note):
             self._enough.set()
 
     def _cancel_close_timer(self) -> None:
@@ -203,10 +203,10 @@ class Pairing:
             self._close_timer = None
 
 
-def _spells(lines: Sequence[DialogueLine]) -> bool:
-    """Whether the last line can be wrong by how it is spelt: it is no message, or there is a number in it.
+def _may_be_misspelled(lines: Sequence[DialogueLine]) -> bool:
+    """Whether the fault of the last line may be its spelling: it is not a message, or contains a number.
 
-    What else a client says at the wrong time is its own choice.
+    A client chooses its other messages itself, so a wrong one has no cause that can be guessed.
     """
     message = lines[-1].message if lines else None
     return isinstance(message, Violation) or (

@@ -1,4 +1,4 @@
-"""The server of a row of the matrix: started when it is needed, and again when it is gone."""
+"""The server process of a row of the matrix: started on demand, and restarted when it has ended."""
 
 from pathlib import Path
 from types import TracebackType
@@ -13,18 +13,18 @@ from croupier.core.room import HouseRoom
 HOST: Final = "127.0.0.1"
 
 CLOSE_TIMEOUT_SECONDS: Final = 2.0
-"""So many seconds a program has for its own end when its conversation is over."""
+"""How long a program may take to end after its conversation."""
 
 LINGER_SECONDS: Final = 0.2
 STOP_TIMEOUT_SECONDS: Final = 0.3
-"""So many seconds an end of a connection has to close, and a program to obey."""
+"""How long a connection may take to close, and a program to end after SIGTERM."""
 
 
 class PairingTerms(Struct, frozen=True, kw_only=True):
-    """Under which terms is played: `conversations` in each cell.
+    """The settings of a cell: `conversations` are played.
 
-    `seconds` are for a server to listen and for a client to play one conversation to its end; `output` is how many
-    bytes of what a program writes are kept. `own` is what is known of the clients' options.
+    `timeout_seconds` limits the start of a server, and one conversation of a client. At most `max_output_bytes` bytes
+    of the output of a program are kept. `known_options` is what is known of the options of the client.
     """
 
     room: HouseRoom
@@ -36,12 +36,12 @@ class PairingTerms(Struct, frozen=True, kw_only=True):
 
     @property
     def answer_timeout(self) -> float:
-        """How long a house may take for an answer, in s."""
+        """How long a house may take to answer, in seconds."""
         return min(5.0, self.timeout_seconds / 2)
 
 
 class ServerProcess:
-    """The server of a row. It is started when it is needed, each time on a port of its own."""
+    """The server of a row. It is started on demand, each time on a new port."""
 
     def __init__(self, command: str, folder: Path | None, terms: PairingTerms) -> None:
         self.port = 0
@@ -50,11 +50,11 @@ class ServerProcess:
         self._terms = terms
         self._program: ProgramUnderTest | None = None
         self._serves_several: bool | None = None
-        self._listened = False
+        self._has_listened = False
         self._failures = 0
 
     async def open(self) -> None:
-        """See to it that it listens. Raises ProgramError when it does not."""
+        """Start the server unless it runs. Raises ProgramError if it does not listen."""
         if self._program is not None and self._program.status is None:
             return
         await self.close()
@@ -65,22 +65,22 @@ class ServerProcess:
         )
         self._failures += 1
         await self._program.wait_listening(HOST, self.port, self._terms.timeout_seconds)
-        self._listened, self._failures = True, 0
+        self._has_listened, self._failures = True, 0
 
     @property
     def has_stopped_listening(self) -> bool:
-        """Whether it is of no use to try again: it has never listened, or did not the last two times."""
-        return self._failures > self._listened
+        """Whether a retry is useless: it has never listened, or has failed to the last two times."""
+        return self._failures > self._has_listened
 
     async def end_state(self, seconds: float) -> ProgramEnd:
-        """How it is, when it had so many seconds to crash."""
+        """Return its state after giving it `seconds` to crash."""
         assert self._program is not None, "it was opened"
         return ProgramEnd(await self._program.wait_ended(seconds), self._program.has_written_too_much)
 
     async def has_survived(self) -> bool:
-        """A conversation is over: whether it has not crashed of that.
+        """Return whether it has not crashed after a conversation.
 
-        Many a server ends with its first conversation. It must not be taken for one that takes the next.
+        Many servers end after their first conversation. They must not be mistaken for servers that accept another one.
         """
         assert self._program is not None, "it was opened"
         if not self._serves_several:
@@ -92,17 +92,15 @@ class ServerProcess:
 
     @property
     def stderr_excerpt(self) -> str:
-        """The end of what it has written as its errors."""
+        """The end of its standard error."""
         return self._program.stderr_excerpt() if self._program is not None else ""
 
     async def close(self) -> None:
-        """End it."""
+        """Stop it."""
         if self._program is not None:
             await self._program.stop(STOP_TIMEOUT_SECONDS)
             self._program = None
-            self._serves_several = (
-                self._serves_several and None
-            )  # another one shows anew whether it crashes when it is left
+            self._serves_several = self._serves_several and None  # a new process may crash after its first client
 
     async def __aenter__(self) -> Self:
         return self

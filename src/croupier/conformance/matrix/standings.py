@@ -1,4 +1,4 @@
-"""What a matrix says about each student: scores, a line for Moodle, a file for Gradescope, and everything as JSON."""
+"""Scores of each student, and their export: CSV for Moodle, Gradescope files, and JSON."""
 
 import csv
 import io
@@ -14,13 +14,13 @@ from croupier.version import __version__
 
 ROLES: Final = ("server", "client")
 FORMULA_PREFIXES: Final = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
+"""The characters that begin a formula in a spreadsheet."""
 
 
 class Score(Struct, frozen=True):
-    """In how many cells a program has played well, and in how many it is to blame.
+    """The number of cells in which a program has played well, and in which it is to blame.
 
-    Where only the other program is to blame, a cell counts for nothing.
+    A cell in which only the other program is to blame does not count.
     """
 
     good: int = 0
@@ -28,7 +28,7 @@ class Score(Struct, frozen=True):
 
     @property
     def percent(self) -> float | None:
-        """0 to 100; None where nothing counts."""
+        """0 to 100; None if nothing counts."""
         return 100 * self.good / (self.good + self.bad) if self.good + self.bad else None
 
     def __add__(self, other: "Score") -> "Score":
@@ -43,16 +43,16 @@ def counts_for_role(cell: Cell, role: str) -> bool:
     return cell.finding.kind is CellKind.WELL or role in cell.finding.blame
 
 
-def score(cells: Sequence[Cell], found: Submission, role: str, room: str | None = None) -> Score:
+def score(cells: Sequence[Cell], submission: Submission, role: str, room: str | None = None) -> Score:
     """The score of a submission in a role, in one room or in all of them."""
-    own = [cell for cell in cells if getattr(cell, role) == found.id and room in {None, cell.room}]
+    own = [cell for cell in cells if getattr(cell, role) == submission.id and room in {None, cell.room}]
     counted = [cell for cell in own if counts_for_role(cell, role)]
     good = sum(cell.finding.kind is CellKind.WELL for cell in counted)
     return Score(good, len(counted) - good)
 
 
 def moodle(cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Sequence[str]) -> str:
-    """A line for each student: the scores in percent, over all rooms and in each; empty where nothing counts."""
+    """CSV with a line per student: the scores in percent, over all rooms and in each; empty if nothing counts."""
     file = io.StringIO(newline="")
     lines = csv.writer(file)
     heads = [f"{room} {role} score" for room in rooms for role in ROLES] if len(rooms) > 1 else []
@@ -60,25 +60,27 @@ def moodle(cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Sequ
     for each in submissions:
         found = [score(cells, each, role) for role in ROLES]
         found += [score(cells, each, role, room) for room in rooms for role in ROLES] if len(rooms) > 1 else []
-        lines.writerow((_plain(each.name), _plain(each.id), *map(str, found)))
+        lines.writerow((_escape_formula(each.name), _escape_formula(each.id), *map(str, found)))
     return file.getvalue()
 
 
-def _plain(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
+def _escape_formula(text: str) -> str:
+    """Escape text that a spreadsheet would take for a formula."""
     return f"'{text}" if text.startswith(FORMULA_PREFIXES) else text
 
 
-def gradescope(cells: Sequence[Cell], found: Submission, names: Mapping[str, str]) -> str:
-    """The results.json of one student: a test for every cell that counts, one point each."""
-    tests = [_test(cell, role, names) for role in ROLES for cell in _own(cells, found, role)]
-    other = sum(not counts_for_role(cell, role) for role in ROLES for cell in cells if getattr(cell, role) == found.id)
-    output = found.fault or f"Cells that count for nothing, because only the other program is to blame: {other}."
+def gradescope(cells: Sequence[Cell], submission: Submission, names: Mapping[str, str]) -> str:
+    """Gradescope's results.json of one student: a test for every cell that counts, one point each."""
+    tests = [_test(cell, role, names) for role in ROLES for cell in _own(cells, submission, role)]
+    other = sum(
+        not counts_for_role(cell, role) for role in ROLES for cell in cells if getattr(cell, role) == submission.id
+    )
+    output = submission.fault or f"Cells that count for nothing, because only the other program is to blame: {other}."
     return _json({"score": sum(test["score"] for test in tests), "output": output, "tests": tests})
 
 
-def _own(cells: Sequence[Cell], found: Submission, role: str) -> Iterator[Cell]:
-    return (cell for cell in cells if getattr(cell, role) == found.id and counts_for_role(cell, role))
+def _own(cells: Sequence[Cell], submission: Submission, role: str) -> Iterator[Cell]:
+    return (cell for cell in cells if getattr(cell, role) == submission.id and counts_for_role(cell, role))
 
 
 def _test(cell: Cell, role: str, names: Mapping[str, str]) -> dict[str, Any]:
@@ -103,15 +105,15 @@ def line_text(line: CellLine) -> str:
 
 
 def _sentence(cell: Cell) -> str:
-    told = str(cell.finding)
+    text = str(cell.finding)
     games = f"games: {cell.games}, conversations: {cell.connections}"
-    return f"{told[:1].upper()}{told[1:]} ({games})."
+    return f"{text[:1].upper()}{text[1:]} ({games})."
 
 
 def full_json(
     cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Sequence[str], *, is_complete: bool
 ) -> str:
-    """All there is, as JSON: `version`, `rooms`, `whole` (nothing is left to play), `students` and `cells`."""
+    """Everything as JSON: `version`, `rooms`, `whole` (no cell is left to play), `students` and `cells`."""
     students = [
         {
             "id": each.id,

@@ -1,4 +1,4 @@
-"""What a student has handed in: a folder, and in it how to build it and how to start its server and its client."""
+"""A student's submission: a folder that says how to build it and how to start its server and its client."""
 
 import asyncio
 import shutil
@@ -24,22 +24,22 @@ ROLE_PLACEHOLDERS: Final[Mapping[str, Mapping[str, object]]] = {
     "server": {"port": 0},
     "client": {"host": "", "port": 0},
 }
-"""What can be started, and the names in braces that its command may have."""
+"""The roles, and the names in braces that their commands may contain."""
 
 IGNORED_PATTERNS: Final = ("__pycache__", ".*")
-"""What in a folder is no part of what was handed in."""
+"""Files that do not belong to a submission."""
 
 BUILD_TIMEOUT_SECONDS: Final = 120.0
-"""So many seconds a build may take."""
+"""How long a build command may take."""
 
 ALLOWED_KEYS: Final = "name, build, room, server, client, or a table for each room"
 
 
 class Submission(Struct, frozen=True):
-    """A submission. `id` is its folder's name, `digest` a hash of all that is in it.
+    """A submission. `id` is the name of its folder, `digest` a hash of its content.
 
-    `commands` has the command of each role (server, client) by room, as far as there are any. `fault` says what is
-    wrong with it if it cannot be used at all.
+    `commands` maps rooms to the command of each role (server, client). `fault` says what is wrong if the submission
+    cannot be used at all.
     """
 
     id: str
@@ -52,11 +52,11 @@ class Submission(Struct, frozen=True):
 
     @property
     def is_reference(self) -> bool:
-        """Whether it is our own."""
+        """Whether it is our own house and client."""
         return self.folder is None
 
     def command(self, room: str, role: str) -> str | None:
-        """How to start its server or its client; None if there is none."""
+        """The command of its server or client; None if there is none."""
         return self.commands.get(room, {}).get(role)
 
 
@@ -74,9 +74,9 @@ def reference_submission() -> Submission:
 
 
 def load_submissions(folder: Path, out: Path) -> tuple[Submission, ...]:
-    """All that was handed in, by name of folder. `out` is none of it. Raises ValueError where there is nothing.
+    """Load all submissions in a folder, sorted by name, except `out`. Raises ValueError if there are none.
 
-    A folder that cannot be used is a submission with a fault.
+    A folder that cannot be used becomes a submission with a fault.
     """
     try:
         folders = [each for each in sorted(folder.iterdir()) if each.is_dir() and not each.name.startswith(".")]
@@ -89,34 +89,34 @@ def load_submissions(folder: Path, out: Path) -> tuple[Submission, ...]:
 
 
 def load_submission(folder: Path) -> Submission:
-    """What is in a folder."""
-    told = found = ""
+    """Load the submission in a folder."""
+    error_text = digest = ""
     entries: dict[str, Any] = {}
     try:
-        found = folder_digest(folder)
+        digest = folder_digest(folder)
         entries = tomllib.loads((folder / SUBMISSION_FILE).read_text(encoding="utf-8"))
         commands, build = _commands(entries), _build(entries)
     except FileNotFoundError:
-        told = f"found no {SUBMISSION_FILE}; allowed: one in its folder"
+        error_text = f"found no {SUBMISSION_FILE}; allowed: one in its folder"
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValueError) as error:
-        told = f"{SUBMISSION_FILE}: {error}"
+        error_text = f"{SUBMISSION_FILE}: {error}"
     name = entries.get("name", folder.name)
-    if told or not isinstance(name, str):
-        told = told or f"{SUBMISSION_FILE}: found the name {name!r}; allowed: a text"
-        return Submission(folder.name, folder.name, folder, found, fault=told)
-    return Submission(folder.name, name, folder, found, commands, build)
+    if error_text or not isinstance(name, str):
+        error_text = error_text or f"{SUBMISSION_FILE}: found the name {name!r}; allowed: a text"
+        return Submission(folder.name, folder.name, folder, digest, fault=error_text)
+    return Submission(folder.name, name, folder, digest, commands, build)
 
 
 def folder_digest(folder: Path) -> str:
-    """A hash of the names and the contents of all files in a folder, in hex."""
-    found = sha256()
+    """Return a hash of the names and contents of all files in a folder, in hex."""
+    digest = sha256()
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         if path.is_file() and not any(part == "__pycache__" or part.startswith(".") for part in parts):
             content = path.read_bytes()
-            found.update(f"{'/'.join(parts)}\0{len(content)}\0".encode(errors="surrogateescape"))
-            found.update(content)
-    return found.hexdigest()
+            digest.update(f"{'/'.join(parts)}\0{len(content)}\0".encode(errors="surrogateescape"))
+            digest.update(content)
+    return digest.hexdigest()
 
 
 def _commands(entries: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -140,7 +140,7 @@ def _roles(room: str, table: Any) -> dict[str, str]:
         raise ValueError(f"found {room} = {table!r}; allowed: server = COMMAND, client = COMMAND")
     for role, command in table.items():
         if not isinstance(command, str):
-            raise ValueError(f"found the {role} {command!r}; allowed: a command")  # noqa: TRY004 -- what is written is wrong
+            raise ValueError(f"found the {role} {command!r}; allowed: a command")  # noqa: TRY004 -- an error of the file, not of a type
         if room in HOUSE_ROOMS:
             split_command(command, ROLE_PLACEHOLDERS[role])
             if "{port}" not in command:
@@ -149,7 +149,7 @@ def _roles(room: str, table: Any) -> dict[str, str]:
 
 
 def _build(entries: Mapping[str, Any]) -> tuple[str, ...]:
-    """The commands that build it. Raises ValueError."""
+    """The build commands. Raises ValueError."""
     found = entries.get("build", [])
     commands = [found] if isinstance(found, str) else found
     if not isinstance(commands, list) or not all(isinstance(command, str) for command in commands):
@@ -159,43 +159,43 @@ def _build(entries: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(commands)
 
 
-async def build_submission(found: Submission, build_folder: Path) -> Path | None:
-    """A copy of a submission, built: its folder in `work`, None for our own. What was handed in is left as it is.
+async def build_submission(submission: Submission, build_folder: Path) -> Path | None:
+    """Copy a submission into `build_folder` and build it; return the copy, None for our own programs.
 
-    Raises ValueError with what is wrong with it.
+    The submitted folder is not changed. Raises ValueError with what is wrong with the submission.
     """
-    if found.fault:
-        raise ValueError(found.fault)
-    if found.folder is None:
+    if submission.fault:
+        raise ValueError(submission.fault)
+    if submission.folder is None:
         return None
-    place = build_folder / f"{found.id}-{found.digest[:12]}"
-    done = place.with_name(f"{place.name}.built")
-    if not done.exists():
-        shutil.rmtree(place, ignore_errors=True)
+    target = build_folder / f"{submission.id}-{submission.digest[:12]}"
+    marker = target.with_name(f"{target.name}.built")
+    if not marker.exists():
+        shutil.rmtree(target, ignore_errors=True)
         build_folder.mkdir(parents=True, exist_ok=True)
         try:
             ignored = shutil.ignore_patterns(*IGNORED_PATTERNS)
-            await asyncio.to_thread(shutil.copytree, found.folder, place, symlinks=True, ignore=ignored)
+            await asyncio.to_thread(shutil.copytree, submission.folder, target, symlinks=True, ignore=ignored)
         except (OSError, shutil.Error) as error:
             raise ValueError(f"cannot be copied: {error}") from None
-        await _make(found.build, place)
-        done.touch()
-    return place
+        await _make(submission.build, target)
+        marker.touch()
+    return target
 
 
-async def _make(build: Sequence[str], place: Path) -> None:
-    """Build what is in a folder. Raises ValueError when it cannot be built."""
+async def _make(build: Sequence[str], folder: Path) -> None:
+    """Run the build commands in a folder. Raises ValueError if one fails."""
     for command in build:
         try:
-            program = await ProgramUnderTest.start(command, {}, folder=place)
+            program = await ProgramUnderTest.start(command, {}, folder=folder)
         except ProgramError as error:
             raise ValueError(f"cannot be built: {error}") from None
         async with program:
             status = await program.wait_ended(BUILD_TIMEOUT_SECONDS)
         if status != 0:
-            what = (
+            problem = (
                 f"does not end within {BUILD_TIMEOUT_SECONDS:g} s"
                 if status is None
                 else f"has ended ({describe_exit(status)})"
             )
-            raise ValueError(f"cannot be built: {command!r} {what}{program.stderr_excerpt()}")
+            raise ValueError(f"cannot be built: {command!r} {problem}{program.stderr_excerpt()}")

@@ -1,1 +1,1 @@
-"""The reports of the tester: what was found, for terminals, browsers and programs."""
+"""Reports of the tester for terminals, browsers and programs."""

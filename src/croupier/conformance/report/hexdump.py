@@ -1,26 +1,26 @@
-"""Two strings of bytes side by side: what the document fixes, what came, and the first byte that is wrong."""
+"""Hex dumps: expected and actual bytes side by side, with the first wrong byte marked."""
 
 from typing import Final, NamedTuple
 
 from croupier.core.text import printable as escaped
 
 BYTES_PER_ROW: Final = 8
-"""So many bytes stand in a row: two columns of them fit on a terminal."""
+"""Two columns of this many bytes fit on a terminal."""
 
 CONTEXT_ROWS: Final = 3
-"""So many rows are shown before the row of the first wrong byte, and behind it."""
+"""The number of rows before and after the row with the first wrong byte."""
 
 MISSING_BYTE: Final = "--"
-"""Stands where a byte should be and none came."""
+"""Shown in the place of a missing byte."""
 
 type ByteColumn = tuple[int | None, ...]
 """The bytes of one column of a row, None where there is none."""
 
 
 class HexRow(NamedTuple):
-    """A row of a dump: where its first byte stands, and what is there and should be there.
+    """A row of a dump: the offset of its first byte, and its expected and actual bytes.
 
-    `wrong` is the place in this row of the first wrong byte of all, None if it stands elsewhere.
+    `first_wrong` is the index in this row of the first wrong byte of the dump, None if that is in another row.
     """
 
     offset: int
@@ -35,7 +35,12 @@ class HexRow(NamedTuple):
 
 
 def first_difference(expected: bytes, actual: bytes) -> int | None:
-    """Where the first byte stands that is wrong, missing or too many; None where all are right."""
+    """Return the offset of the first byte that is wrong, missing or too many; None if all are right.
+
+    Example:
+        >>> first_difference(b"STRT P_1", b"STRT P_2")
+        7
+    """
     for at, (one, other) in enumerate(zip(expected, actual, strict=False)):
         if one != other:
             return at
@@ -43,7 +48,7 @@ def first_difference(expected: bytes, actual: bytes) -> int | None:
 
 
 def hex_rows(expected: bytes, actual: bytes) -> tuple[HexRow, ...]:
-    """The rows around the first wrong byte, at most seven; the first ones where nothing is wrong."""
+    """Return the rows around the first wrong byte, at most seven; the first rows if nothing is wrong."""
     wrong = first_difference(expected, actual)
     middle = 0 if wrong is None else wrong // BYTES_PER_ROW
     last = max(len(expected), len(actual), 1) - 1
@@ -60,19 +65,19 @@ def _column(data: bytes, at: int) -> ByteColumn:
 
 
 def hex_byte(byte: int | None) -> str:
-    """A byte as two digits, as blanks where there is none."""
+    """A byte as two hexadecimal digits, or as blanks if there is none."""
     return "  " if byte is None else f"{byte:02X}"
 
 
 def printable_byte(byte: int | None) -> str:
-    """A byte as the letter that it is, a full stop where it is none."""
+    """A byte as a character, or a full stop if it is not printable."""
     if byte is None:
         return " "
     return chr(byte) if 0x20 <= byte < 0x7F else "."
 
 
 def hex_diff(expected: bytes, actual: bytes) -> str:
-    """Both as hexadecimal text, `^^` below the first wrong byte; 74 columns."""
+    """Both byte strings as hexadecimal text, with `^^` below the first wrong byte; 74 columns."""
     lines = [f"{'':6}{'expected':35}{'actual'}"]
     for row in hex_rows(expected, actual):
         came = [hex_byte(byte) for byte in row.actual]
@@ -91,7 +96,7 @@ def hex_diff(expected: bytes, actual: bytes) -> str:
 
 
 def hex_dump(data: bytes) -> str:
-    """Bytes as hexadecimal text, sixteen a line, with their letters."""
+    """Bytes as hexadecimal text, sixteen a line, with their characters."""
     lines = []
     wide = 3 * min(len(data), 2 * BYTES_PER_ROW) - 1
     for at in range(0, len(data), 2 * BYTES_PER_ROW):
@@ -101,10 +106,10 @@ def hex_dump(data: bytes) -> str:
 
 
 def is_plain_text(data: bytes) -> bool:
-    """Whether bytes can be shown as text alone: ASCII letters, digits, signs and single spaces."""
+    """Whether bytes can be shown as text alone: printable ASCII without surrounding white space."""
     return data.isascii() and data.decode("ascii").isprintable() and data == data.strip()
 
 
 def printable(text: str) -> str:
-    """Text of a stranger, fit for a terminal and for XML: all but tabs, line ends and what is printable is escaped."""
+    """Escape untrusted text for a terminal and for XML: everything but tabs, line feeds and printable characters."""
     return escaped(text, len(text), keep="\n\t")

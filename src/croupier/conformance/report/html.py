@@ -1,4 +1,4 @@
-"""What was found, as a page that needs nothing but itself: no script, no font, nothing from anywhere else."""
+"""The HTML report: a single self-contained page without scripts."""
 
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -28,7 +28,7 @@ COLOURS: Final[Mapping[Outcome, tuple[str, str]]] = {
     Outcome.UNIMPLEMENTED: ("#8a2a73", "#f09bd6"),
     Outcome.SKIP: ("#5d5d5d", "#a8a8a8"),
 }
-"""Of every outcome, on white and on black: colours that people see apart, each with contrast enough to be read."""
+"""The colour of each outcome in light and in dark mode, chosen for contrast and colour-blind readers."""
 
 STYLESHEET: Final = """
 :root { color-scheme: light dark; --line: #8884; --paper: #8881; --mark: #ffd75e; --ink: #000; }
@@ -39,7 +39,7 @@ pre { background: var(--paper); padding: 0.5rem 0.75rem; overflow-x: auto; white
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.25rem 1rem; margin: 0.5rem 0; }
 dt { opacity: 0.7; } dd { margin: 0; overflow-wrap: anywhere; }
 details { border: 1px solid var(--line); border-radius: 0.3rem; margin: 0.25rem 0; padding: 0.25rem 0.75rem; }
-summary { cursor: pointer; } .told { opacity: 0.8; }
+summary { cursor: pointer; } .note { opacity: 0.8; }
 table { border-collapse: collapse; } td, th { padding: 0 0.6rem 0 0; text-align: left; vertical-align: top; }
 table.bytes td { white-space: pre; } td.side { opacity: 0.7; } td.hex { opacity: 0.7; }
 mark { background: var(--mark); color: var(--ink); outline: 2px solid currentColor; font-weight: bold; }
@@ -49,7 +49,7 @@ fieldset { border: 0; padding: 0; margin: 1rem 0; } fieldset label { margin-righ
 
 
 def html(report: Report) -> str:
-    """The page of a run: numbers that show and hide cases, the reasons, and every case with what is known of it."""
+    """The page of a run: counts with check boxes that hide cases, the reasons, and every case with its details."""
     return "\n".join(_page(report)) + "\n"
 
 
@@ -76,9 +76,9 @@ def _page(report: Report) -> Iterator[str]:
         yield '<ul class="reasons">'
         yield from (f"<li>{_text(reason.title)}</li>" for reason in found)
         yield "</ul>"
-    if found_bad := failed_results(report):
+    if failures := failed_results(report):
         yield "<h2>Failures</h2>"
-        for result in found_bad:
+        for result in failures:
             yield from _result(report, result)
     if report.stderr:
         yield f"<h2>What it wrote to stderr</h2>\n<pre>{_text(report.stderr)}</pre>"
@@ -104,15 +104,15 @@ def _outcome(kind: Outcome) -> str:
 
 
 def _result(report: Report, result: Result) -> Iterator[str]:
-    opened = "" if result.is_good else " open"
-    yield f'<details class="{result.outcome.value}"{opened}>'
+    open_attribute = "" if result.is_good else " open"
+    yield f'<details class="{result.outcome.value}"{open_attribute}>'
     yield f"<summary>{_outcome(result.outcome)} <code>{_text(result.case)}</code> {_text(result.title)}</summary>"
     yield from result_html(report, result)
     yield "</details>"
 
 
 def result_html(report: Report, result: Result) -> Iterator[str]:
-    """What is known of a result, as HTML."""
+    """The details of a result as HTML."""
     failure = result.failure
     yield "<dl>"
     if failure is not None:
@@ -124,8 +124,8 @@ def result_html(report: Report, result: Result) -> Iterator[str]:
         yield f"<dt>actual</dt><dd>{_text(failure.actual)}</dd>"
         if failure.cause:
             yield f"<dt>likely cause</dt><dd><strong>{_text(failure.cause)}</strong></dd>"
-    elif said := result_note(result):
-        yield f'<dt>told</dt><dd class="told">{_text(said)}</dd>'
+    elif note := result_note(result):
+        yield f'<dt>note</dt><dd class="note">{_text(note)}</dd>'
     yield f"<dt>repeat</dt><dd><code>{_text(repeat_command(report, result))}</code></dd>\n</dl>"
     if failure is not None:
         yield from _bytes(failure)

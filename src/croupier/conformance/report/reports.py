@@ -1,4 +1,4 @@
-"""What was found, for other programs: JUnit's XML, TAP, JSON, Gradescope's results, and Markdown for an issue."""
+"""Reports for programs: JUnit XML, TAP, JSON, Gradescope results, and Markdown."""
 
 import json as text_json
 from collections.abc import Callable, Iterator, Mapping
@@ -27,11 +27,11 @@ from croupier.conformance.results import Failure, Outcome, Report, Result
 __all__ = ["REPORT_FORMATS", "failure_text", "gradescope", "html", "json", "junit", "markdown", "tap", "terminal"]
 
 JSON_SCHEMA: Final = "croupier-check/1"
-"""The form of the JSON; what is there keeps its name and its meaning as long as this does."""
+"""The version of the JSON format; within it, fields keep their names and meanings."""
 
 
 def failure_text(report: Report, result: Result) -> str:
-    """All that is known of a failure, as plain text."""
+    """All details of a failure as plain text."""
     return "\n".join(_block(report, result))
 
 
@@ -65,14 +65,14 @@ def _bytes(failure: Failure) -> Iterator[str]:
 
 
 def junit(report: Report) -> str:
-    """JUnit's XML: a suite a run, a test a case; SKIP is skipped, what is told of the others is their output."""
+    """JUnit XML: a suite per run, a test per case. SKIP is a skipped test; other notes are the output of a test."""
     failed = len(failed_results(report))
     skipped = report.count(Outcome.SKIP)
     numbers = {"tests": str(len(report.results)), "failures": str(failed), "errors": "0", "skipped": str(skipped)}
     numbers["time"] = f"{report.seconds:.3f}"
     suites = ET.Element("testsuites", {"name": "croupier check", **numbers})
     suite = ET.SubElement(suites, "testsuite", {"name": f"{report.room} {report.role}", **numbers})
-    suite.set("timestamp", _when(report))
+    suite.set("timestamp", _timestamp(report))
     properties = ET.SubElement(suite, "properties")
     for name, value in (
         ("target", report.target),
@@ -104,12 +104,12 @@ def _junit_case(suite: ET.Element, report: Report, result: Result) -> None:
         ET.SubElement(case, "system-out").text = printable(f"{result.outcome}: {result.note}")
 
 
-def _when(report: Report) -> str:
+def _timestamp(report: Report) -> str:
     return datetime.fromtimestamp(report.started_at, UTC).isoformat(timespec="seconds")
 
 
 def tap(report: Report) -> str:
-    """TAP, version 14: a test point a case, with all that is known of a failure as its YAML."""
+    """TAP version 14: a test point per case, with the details of a failure as YAML."""
     lines = ["TAP version 14", f"1..{len(report.results)}"]
     for number, result in enumerate(report.results, 1):
         name = f"{result.case} {result.title}".replace("\\", "\\\\").replace("#", r"\#")
@@ -118,11 +118,11 @@ def tap(report: Report) -> str:
             point += f" # SKIP {_line(result.note)}".rstrip()
         lines.append(point)
         if result.outcome not in {Outcome.PASS, Outcome.SKIP}:
-            lines += ["  ---", *(f"  {name}: {_yaml(value)}" for name, value in _tap_told(report, result)), "  ..."]
+            lines += ["  ---", *(f"  {name}: {_yaml(value)}" for name, value in _tap_details(report, result)), "  ..."]
     return "\n".join(lines) + "\n"
 
 
-def _tap_told(report: Report, result: Result) -> Iterator[tuple[str, Any]]:
+def _tap_details(report: Report, result: Result) -> Iterator[tuple[str, Any]]:
     yield "outcome", result.outcome.value
     yield "message", result_note(result)
     if result.failure is not None:
@@ -139,20 +139,20 @@ def _line(text: str) -> str:
 
 
 def _yaml(value: Any) -> str:
-    """A value in YAML, of which JSON's strings and lists are a part."""
+    """A value in YAML, of which JSON's strings and lists are a subset."""
     return text_json.dumps(_printable(value), ensure_ascii=False)
 
 
 def json(report: Report) -> str:
-    """Everything, for programs. The fields are told in docs/check.md; bytes are hexadecimal."""
-    told = {
+    """The whole report as JSON. The fields are described in docs/check.md; bytes are hexadecimal."""
+    report_data = {
         "schema": JSON_SCHEMA,
         "room": report.room,
         "role": report.role,
         "target": report.target,
         "version": report.version,
         "seed": report.seed,
-        "begun": _when(report),
+        "begun": _timestamp(report),
         "seconds": report.seconds,
         "status": report.exit_status,
         "dialect": report.dialect,
@@ -163,7 +163,7 @@ def json(report: Report) -> str:
         ],
         "results": [_json_result(report, result) for result in report.results],
     }
-    return text_json.dumps(_printable(told), indent=2, ensure_ascii=False) + "\n"
+    return text_json.dumps(_printable(report_data), indent=2, ensure_ascii=False) + "\n"
 
 
 def _json_result(report: Report, result: Result) -> dict[str, Any]:
@@ -175,8 +175,8 @@ def _json_result(report: Report, result: Result) -> dict[str, Any]:
         "told": result.note,
         "failure": None if result.failure is None else _json_failure(result.failure),
         "dialogue": [
-            {"side": spoken.side, "text": spoken.text, "hex": line.data.hex(), "at": line.at}
-            for spoken, line in zip(dialogue(result), result.dialogue[-len(dialogue(result)) or None :], strict=True)
+            {"side": shown.side, "text": shown.text, "hex": line.data.hex(), "at": line.at}
+            for shown, line in zip(dialogue(result), result.dialogue[-len(dialogue(result)) or None :], strict=True)
         ],
         "repeat": repeat_command(report, result),
         "seconds": result.seconds,
@@ -199,14 +199,14 @@ def _json_failure(failure: Failure) -> dict[str, Any]:
 
 
 def gradescope(report: Report) -> str:
-    """Gradescope's results.json: a point for every case that does not fail; one that was skipped is worth nothing."""
+    """Gradescope's results.json: a point for every case that does not fail; skipped cases are worth nothing."""
     tests = []
     for result in report.results:
-        worth = 0 if result.outcome is Outcome.SKIP else 1
+        points = 0 if result.outcome is Outcome.SKIP else 1
         test: dict[str, Any] = {
             "name": f"{result.case}: {result.title}",
-            "score": worth if result.is_good else 0,
-            "max_score": worth,
+            "score": points if result.is_good else 0,
+            "max_score": points,
             "status": "passed" if result.is_good else "failed",
             "output": failure_text(report, result) if result.outcome is not Outcome.PASS else MEANINGS[Outcome.PASS],
             "output_format": "text",
@@ -214,7 +214,7 @@ def gradescope(report: Report) -> str:
             "tags": [result.clause, result.outcome.value],
         }
         tests.append(test)
-    told = {
+    report_data = {
         "output": "\n".join(
             [headline(report), verdict_sentence(report), count_outcomes(report), report.dialect]
         ).strip(),
@@ -224,11 +224,11 @@ def gradescope(report: Report) -> str:
         "stdout_visibility": "visible",
         "tests": tests,
     }
-    return text_json.dumps(_printable(told), indent=2, ensure_ascii=False) + "\n"
+    return text_json.dumps(_printable(report_data), indent=2, ensure_ascii=False) + "\n"
 
 
 def _printable(value: Any) -> Any:
-    """The same with all text fit for any reader."""
+    """Escape all strings in a value."""
     match value:
         case str():
             return printable(value)
@@ -240,7 +240,7 @@ def _printable(value: Any) -> Any:
 
 
 def markdown(report: Report) -> str:
-    """Markdown: the numbers, the reasons, every failure with all that is known of it, and a table of all cases."""
+    """Markdown: counts, reasons, every failure with its details, and a table of all cases."""
     lines = [
         f"# {_escaped(headline(report))}",
         "",
@@ -250,9 +250,9 @@ def markdown(report: Report) -> str:
         lines += ["", f"Dialect: {_escaped(report.dialect)}"]
     if found := failure_reasons(report):
         lines += ["", "## Reasons", "", *(f"- {_escaped(reason.title)}" for reason in found)]
-    if found_bad := failed_results(report):
+    if failures := failed_results(report):
         lines += ["", "## Failures"]
-    for result in found_bad:
+    for result in failures:
         lines += ["", f"### {SIGNS[result.outcome]} {result.outcome} `{result.case}` {_escaped(result.title)}", ""]
         lines += [f"    {line}".rstrip() for line in failure_text(report, result).splitlines()]
     if report.stderr:
@@ -269,7 +269,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """Text in Markdown that means nothing but itself, in one line."""
+    """Text in one line, with the special characters of Markdown escaped."""
     return "".join(f"\\{c}" if c in "\\`*_[]<>|#~" else c for c in _line(text))
 
 
@@ -281,4 +281,4 @@ REPORT_FORMATS: Final[Mapping[str, Callable[[Report], str]]] = {
     "gradescope": gradescope,
     "md": markdown,
 }
-"""What a report can be, by the name that asks for it."""
+"""The report formats by the name of their option."""

@@ -1,4 +1,4 @@
-"""What every report tells of a run: outcomes and their signs, failures with their clause, reasons, dialogues."""
+"""What all reports share: signs of outcomes, failures with their clause, reasons and dialogues."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -20,13 +20,13 @@ SIGNS: Final[Mapping[Outcome, str]] = {
     Outcome.UNIMPLEMENTED: "∅",
     Outcome.SKIP: "-",
 }
-"""What stands before the word of an outcome: nothing is told by colour alone."""
+"""The sign before the name of an outcome; no report relies on colour alone."""
 
 MEANINGS: Final[Mapping[Outcome, str]] = {
     Outcome.PASS: "as the protocol has it",
     Outcome.FAIL: "breaks the protocol",
     Outcome.NON_STRICT: "departs from the protocol in a way that it tolerates",
-    Outcome.CHOICE: "the document is silent; what was chosen is told",
+    Outcome.CHOICE: "the document is silent; the note says what was chosen",
     Outcome.UNIMPLEMENTED: "refused wherever it was asked for",
     Outcome.SKIP: "could not be shown",
 }
@@ -35,14 +35,14 @@ END_NAMES: Final = {CLIENT: "client"}
 """The name of an end; every other is the server."""
 
 GUESS_PREFIX: Final = "it may "
-"""How a cause begins that is only a guess."""
+"""The prefix of a cause that is only a guess."""
 
 MAX_DIALOGUE_LINES: Final = 6
-"""So many messages of a dialogue are shown, its last ones."""
+"""At most this many of the last messages of a dialogue are shown."""
 
 
 class ShownLine(Struct, frozen=True):
-    """A line of a dialogue: who said it, what it says, and its bytes in hexadecimal if the text does not show them."""
+    """A line of a dialogue: its side, its text, and its bytes in hexadecimal unless the text shows them."""
 
     side: str
     text: str
@@ -50,20 +50,20 @@ class ShownLine(Struct, frozen=True):
 
 
 class FailureReason(Struct, frozen=True):
-    """A cause, and the cases that fail for it."""
+    """A cause, and the cases that fail because of it."""
 
     cause: str
     results: tuple[Result, ...]
 
     @property
     def title(self) -> str:
-        """The sentence that counts them."""
-        many = len(self.results)
-        return f"{self.cause}: {many} cases fail for this one reason" if many > 1 else f"{self.cause}: 1 case fails"
+        """A sentence with the cause and the number of cases."""
+        count = len(self.results)
+        return f"{self.cause}: {count} cases fail for this one reason" if count > 1 else f"{self.cause}: 1 case fails"
 
 
 def show_line(line: DialogueLine) -> ShownLine:
-    """A line for people."""
+    """Describe a line for people."""
     side = END_NAMES.get(line.side, "server")
     if isinstance(line.message, Violation):
         text = line.data.decode("latin-1")
@@ -73,12 +73,12 @@ def show_line(line: DialogueLine) -> ShownLine:
     text = str(line.message)
     same = is_plain_text(line.data) and text.encode("latin-1", "replace").endswith(
         line.data
-    )  # it may name the ends before
+    )  # the text may name the ends first
     return ShownLine(side, printable(text).replace("\n", r"\n"), "" if same else hexadecimal(line.data))
 
 
 def hexadecimal(data: bytes, max_bytes: int = 64) -> str:
-    """Bytes in hexadecimal, the first ones of them if there are too many."""
+    """Bytes in hexadecimal, at most the first `max_bytes` of them."""
     return data[:max_bytes].hex(" ").upper() + (" …" if len(data) > max_bytes else "")
 
 
@@ -88,32 +88,32 @@ def dialogue(result: Result) -> tuple[ShownLine, ...]:
 
 
 def broken_clause(failure: Failure) -> Clause:
-    """The clause that a failure has broken, in our words."""
+    """The clause that a failure has broken."""
     return find_clause(failure.clause)
 
 
 def repeat_command(report: Report, result: Result) -> str:
-    """The line to paste to repeat just this case."""
+    """The command that repeats just this case."""
     return report.repeat_template.replace("{case}", result.case)
 
 
 def failed_results(report: Report) -> tuple[Result, ...]:
-    """The results that are not green, in their order."""
+    """The results with which the run does not pass, in their order."""
     return tuple(result for result in report.results if not result.is_good)
 
 
 def failure_reasons(report: Report) -> tuple[FailureReason, ...]:
-    """The causes of failures, the one with the most cases first; what is only a guess is no reason."""
+    """The causes of failures, the one with the most cases first, without mere guesses."""
     found: dict[str, list[Result]] = {}
     for result in failed_results(report):
         if result.failure is not None and result.failure.cause and not result.failure.cause.startswith(GUESS_PREFIX):
             found.setdefault(result.failure.cause, []).append(result)
-    told = [FailureReason(cause, tuple(results)) for cause, results in found.items()]
-    return tuple(sorted(told, key=lambda reason: -len(reason.results)))
+    reasons = [FailureReason(cause, tuple(results)) for cause, results in found.items()]
+    return tuple(sorted(reasons, key=lambda reason: -len(reason.results)))
 
 
 def examples(report: Report) -> tuple[Result, ...]:
-    """What is not green, of every reason the first on each clause."""
+    """The failures to show: for every reason the first on each clause, and all without a reason."""
     found: dict[tuple[str, str], Result] = {}
     single = []
     causes = {reason.cause for reason in failure_reasons(report)}
@@ -127,7 +127,7 @@ def examples(report: Report) -> tuple[Result, ...]:
 
 
 def count_outcomes(report: Report) -> str:
-    """How many cases came to what, in a line: `57 PASS, 2 FAIL`."""
+    """The number of cases per outcome, in a line: `57 PASS, 2 FAIL`."""
     parts = [f"{count} {outcome}" for outcome in Outcome if (count := report.count(outcome))]
     return ", ".join(parts) or "no case was run"
 
@@ -138,21 +138,21 @@ def headline(report: Report) -> str:
 
 
 def verdict_sentence(report: Report) -> str:
-    """What came of it all, in a sentence."""
+    """The verdict in a sentence."""
     if report.exit_status == 1 and not report.count(Outcome.FAIL):
         return "It does not have all of the protocol."
     return ("No case fails.", "It breaks the protocol.", "Nothing could be tested.")[report.exit_status]
 
 
 def result_note(result: Result) -> str:
-    """A result in a sentence: what was expected and what came, or what is told of it."""
+    """A result in a sentence: expected and actual, or its note."""
     if result.failure is not None:
         return f"expected {result.failure.expected}; came {result.failure.actual}"
     return result.note
 
 
 def by_section(results: Sequence[Result]) -> Mapping[str, Sequence[Result]]:
-    """The results under the sections of their clauses: `kuhn-4`, in the order in which they come."""
+    """Group results by the sections of their clauses: `kuhn-4`, in the order in which they come."""
     found: dict[str, list[Result]] = {}
     for result in results:
         found.setdefault(result.clause.partition(".")[0], []).append(result)

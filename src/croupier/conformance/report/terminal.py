@@ -1,4 +1,4 @@
-"""What was found, for a terminal: with colours where there are any, and always with a sign and a word."""
+"""The terminal report: coloured where possible, and always with a sign and a word."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -42,30 +42,30 @@ STYLES: Final[Mapping[Outcome, str]] = {
     Outcome.UNIMPLEMENTED: "bold magenta",
     Outcome.SKIP: "dim",
 }
-"""Blue and red can be told apart by nearly everybody, and the sign and the word by all."""
+"""The style of each outcome. Blue and red are distinguishable to most readers; sign and word help the others."""
 
 WRONG_BYTE_STYLE: Final = "bold reverse"
-"""The first wrong byte."""
+"""The style of the first wrong byte."""
 
 MAX_CASES_SHOWN: Final = 12
-"""So many cases of one reason are listed."""
+"""At most this many cases of one reason are listed."""
 
 
 def result_line(result: Result) -> Text:
-    """A result in a line, as it comes."""
+    """A result in a line, printed as soon as it is known."""
     text = Text.assemble(outcome_text(result.outcome), f" {result.case} ", (printable(result.title), "dim"))
-    if result.outcome is not Outcome.PASS and (said := result_note(result)):
-        text.append(f"\n{'':16}{' '.join(printable(said).split())}")
+    if result.outcome is not Outcome.PASS and (note := result_note(result)):
+        text.append(f"\n{'':16}{' '.join(printable(note).split())}")
     return text
 
 
 def outcome_text(kind: Outcome) -> Text:
-    """An outcome: its sign, its word, and its colour."""
+    """An outcome with its sign, name and colour."""
     return Text(f"{SIGNS[kind]} {kind:13}", STYLES[kind])
 
 
 def terminal(report: Report) -> Sequence[RenderableType]:
-    """A run: failures with all that is known of them, one for each reason and clause, and the numbers."""
+    """A report: failures with their details, one for each reason and clause, and the counts."""
     parts: list[RenderableType] = []
     for result in examples(report):
         parts += [
@@ -74,25 +74,25 @@ def terminal(report: Report) -> Sequence[RenderableType]:
         ]
     parts += [_reason(reason) for reason in failure_reasons(report) if len(reason.results) > 1]
     if report.stderr and failed_results(report):
-        parts += [Rule(Text("what it wrote to stderr "), align="left"), _whole(report.stderr)]
-    parts += [Rule(), _whole(headline(report), "bold")]
+        parts += [Rule(Text("what it wrote to stderr "), align="left"), _unwrapped(report.stderr)]
+    parts += [Rule(), _unwrapped(headline(report), "bold")]
     if report.dialect:
         parts.append(Text.assemble(("dialect: ", "bold"), report.dialect))
-    return [*parts, _numbers(report), Text(verdict_sentence(report), "bold")]
+    return [*parts, _counts(report), Text(verdict_sentence(report), "bold")]
 
 
 def print_parts(console: Console, parts: Iterable[RenderableType]) -> None:
-    """Print a run. Lines that are to be pasted are not broken, however narrow the terminal is."""
+    """Print a report. Lines meant for pasting are never wrapped, however narrow the terminal is."""
     for part in parts:
         console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
 
 
-def _whole(text: str, style: str = "") -> Text:
+def _unwrapped(text: str, style: str = "") -> Text:
     return Text(printable(text), style, no_wrap=True)
 
 
 def failure_block(report: Report, result: Result) -> Iterator[RenderableType]:
-    """All that is known of a failure."""
+    """All details of a failure."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -106,14 +106,14 @@ def failure_block(report: Report, result: Result) -> Iterator[RenderableType]:
         table.add_row("expected", Text(printable(failure.expected)))
         table.add_row("actual", Text(printable(failure.actual)))
     elif result.note:
-        table.add_row("told", Text(printable(result.note)))
+        table.add_row("note", Text(printable(result.note)))
     if dialogue(result):
         table.add_row("dialogue", _dialogue(result))
     if failure is not None and failure.cause:
         table.add_row("likely", Text(failure.cause, "bold"))
     yield table
     yield from _bytes(failure)
-    yield _whole(f"repeat: {repeat_command(report, result)}")
+    yield _unwrapped(f"repeat: {repeat_command(report, result)}")
 
 
 def _dialogue(result: Result) -> Table:
@@ -121,8 +121,8 @@ def _dialogue(result: Result) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
-    for spoken in dialogue(result):
-        table.add_row(Text(spoken.side, "dim"), Text(spoken.text), Text(spoken.hex, "dim"))
+    for line in dialogue(result):
+        table.add_row(Text(line.side, "dim"), Text(line.text), Text(line.hex, "dim"))
     return table
 
 
@@ -134,7 +134,7 @@ def _bytes(failure: Failure | None) -> Iterator[RenderableType]:
 
 
 def _side_by_side(wanted: bytes, got: bytes) -> Table:
-    """Both strings of bytes, and a mark below the first wrong byte."""
+    """Both byte strings, with a mark below the first wrong byte."""
     table = Table.grid(padding=(0, 2))
     for _ in range(5):
         table.add_column(no_wrap=True)
@@ -144,7 +144,7 @@ def _side_by_side(wanted: bytes, got: bytes) -> Table:
             Text(f"{row.offset:04X}", "dim"),
             Text(" ".join(map(hex_byte, row.expected))),
             Text("".join(map(printable_byte, row.expected))),
-            _came(row),
+            _actual_bytes(row),
             Text("".join(map(printable_byte, row.actual))),
         )
         if row.first_wrong is not None:
@@ -152,7 +152,7 @@ def _side_by_side(wanted: bytes, got: bytes) -> Table:
     return table
 
 
-def _came(row: HexRow) -> Text:
+def _actual_bytes(row: HexRow) -> Text:
     text = Text()
     for place, (byte, differs) in enumerate(zip(row.actual, row.differs, strict=True)):
         shown = MISSING_BYTE if place == row.first_wrong and byte is None else hex_byte(byte)
@@ -167,7 +167,7 @@ def _reason(reason: FailureReason) -> RenderableType:
     return Text.assemble((reason.title, "bold"), f"\n  {', '.join(cases[:MAX_CASES_SHOWN])}{more}")
 
 
-def _numbers(report: Report) -> Text:
+def _counts(report: Report) -> Text:
     text = Text()
     for kind in Outcome:
         if count := report.count(kind):

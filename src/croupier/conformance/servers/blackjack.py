@@ -1,4 +1,4 @@
-"""Where a client of blackjack can be, what it can say there, and what becomes of its money."""
+"""Server test data of blackjack: states, inputs, and extra cases about money."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -47,9 +47,9 @@ from croupier.rooms.blackjack.wire import (
 )
 
 
-def _playing(found: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
-    """Whether a round is played of which this is true."""
-    return lambda referee: referee.game is not None and found(referee.game)
+def _playing(holds: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
+    """Whether a round is in progress for which a condition holds."""
+    return lambda referee: referee.game is not None and holds(referee.game)
 
 
 def _between(referee: AnyClientReferee) -> bool:
@@ -74,7 +74,7 @@ ALL_STATES: Final = (*IDLE_STATES, "bet", *PLAYING_STATES)
 
 
 def _clauses(idle: str, bet: str, turn: str, best: str = "") -> Mapping[str, str]:
-    """The clause between rounds, before the bet, in a round, and, where it is another, with 21 in two cards."""
+    """The clause between rounds, before the bet, in a round, and, if it differs, with 21 in two cards."""
     found = {**dict.fromkeys(IDLE_STATES, idle), "bet": bet, **dict.fromkeys(PLAYING_STATES, turn), "21": best or turn}
     return {name: f"blackjack-{clause}" for name, clause in found.items()}
 
@@ -120,67 +120,67 @@ INVALID_INPUTS: Final = frozenset(
 )
 
 
-def _books(slug: str, title: str, clause: str, aim: ClientStrategy) -> ExtraCase:
-    """Five rounds, and the balance behind each of them."""
+def _balance_case(slug: str, title: str, clause: str, strategy: ClientStrategy) -> ExtraCase:
+    """Play five rounds and check the balance after each of them."""
 
-    def play(talk: ScenarioContext) -> ClientScript:
-        while talk.referee.finished_count < 5:
-            if PLY not in talk.referee.legal and STP in talk.referee.legal and len(talk.referee.legal) == 1:
+    def play(context: ScenarioContext) -> ClientScript:
+        while context.referee.finished_count < 5:
+            if PLY not in context.referee.legal and STP in context.referee.legal and len(context.referee.legal) == 1:
                 return "the purse was empty"
-            yield talk.encoded(aim(talk.referee, talk.luck))
-        yield talk.encoded(PLY)
+            yield context.encoded(strategy(context.referee, context.luck))
+        yield context.encoded(PLY)
         return None
 
     return ExtraCase(slug, title, f"blackjack-{clause}", (play,))
 
 
-def lose_everything(talk: ScenarioContext) -> ClientScript:
-    """Bet all there is until nothing is left."""
+def lose_everything(context: ScenarioContext) -> ClientScript:
+    """Bet everything until nothing is left."""
     for _ in range(60):
-        referee = talk.referee
+        referee = context.referee
         if referee.game is not None:
-            yield talk.encoded(MOV["H"])
+            yield context.encoded(MOV["H"])
         elif PLY in referee.legal:
-            yield talk.encoded(PLY)
-        elif most := max_bet(referee):
-            yield talk.encoded(Bet(most))
+            yield context.encoded(PLY)
+        elif limit := max_bet(referee):
+            yield context.encoded(Bet(limit))
         else:
             break
-    if talk.referee.game is not None or len(talk.referee.legal) != 1:
+    if context.referee.game is not None or len(context.referee.legal) != 1:
         return "the purse was never empty"
-    if not talk.referee.finished_count:
+    if not context.referee.finished_count:
         return "the purse was empty from the start"
     for coins in (1, 1000, 0):
-        yield talk.encoded(Bet(coins))
+        yield context.encoded(Bet(coins))
     return None
 
 
-def check_new_purse(talk: ScenarioContext) -> ClientScript:
-    """A purse that is empty on one connection is full on the next."""
-    yield talk.encoded(PLY)
-    if not max_bet(talk.referee):
+def check_new_purse(context: ScenarioContext) -> ClientScript:
+    """Check that a purse that was emptied on one connection is full on the next."""
+    yield context.encoded(PLY)
+    if not max_bet(context.referee):
         raise Violation("blackjack-7.1", "MON 0 at the start of a connection", "a purse as full as the last one was")
     return None
 
 
-def bet_everything(talk: ScenarioContext) -> ClientScript:
-    """One coin more than there is, and then all of it."""
-    yield talk.encoded(PLY)
-    most = max_bet(talk.referee)
-    if not 0 < most < MAX_INT32:
+def bet_everything(context: ScenarioContext) -> ClientScript:
+    """Bet one coin more than the balance, and then all of it."""
+    yield context.encoded(PLY)
+    limit = max_bet(context.referee)
+    if not 0 < limit < MAX_INT32:
         return "the purse was empty"
-    yield talk.encoded(Bet(most + 1))
-    yield talk.encoded(Bet(most))
-    yield talk.encoded(SRD)
-    yield talk.encoded(PLY)
+    yield context.encoded(Bet(limit + 1))
+    yield context.encoded(Bet(limit))
+    yield context.encoded(SRD)
+    yield context.encoded(PLY)
     return None
 
 
 EXTRA_CASES: Final = (
-    _books("balance-behind-surrenders", "The balance follows what was saved", "7.2", always_surrender),
-    _books("balance-behind-losses", "The balance follows what was lost", "7.2", always_hit),
-    _books("balance-behind-wins", "The balance follows what was won", "7.3", play_carefully),
-    _books("paid-back", "RES tells what is paid back", "5.4", always_stand),
+    _balance_case("balance-behind-surrenders", "The balance follows what was saved", "7.2", always_surrender),
+    _balance_case("balance-behind-losses", "The balance follows what was lost", "7.2", always_hit),
+    _balance_case("balance-behind-wins", "The balance follows what was won", "7.3", play_carefully),
+    _balance_case("paid-back", "RES tells what is paid back", "5.4", always_stand),
     ExtraCase("all-there-is", "All there is can be bet, and not one coin more", "blackjack-7.4", (bet_everything,)),
     ExtraCase("ruin", "With an empty purse there is nothing to bet", "blackjack-7.5", (lose_everything,)),
     ExtraCase(
@@ -207,7 +207,7 @@ EXTRA_CASES: Final = (
 
 
 def message_kind(message: Any) -> str:
-    """Cards, amounts and who has won are luck's; who has the card and which error it is are not."""
+    """The kind of a message: cards, amounts and winners depend on chance; recipients of cards and errors do not."""
     match message:
         case Violation():
             return "garbage"

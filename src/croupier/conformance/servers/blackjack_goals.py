@@ -1,4 +1,4 @@
-"""Which ends a round of blackjack can have, and how a client plays for them."""
+"""Coverage goals of blackjack: the possible outcomes of a round, and strategies that lead to them."""
 
 from collections.abc import Callable
 from random import Random
@@ -14,45 +14,45 @@ BET_CHOICES: Final = (10, 10, 10, 5, 1, 7)
 
 
 def max_bet(referee: AnyClientReferee) -> int:
-    """The largest bet, where a bet is expected; 0 elsewhere."""
+    """The largest possible bet if a bet is expected, otherwise 0."""
     return max((message.coins for message in referee.legal if isinstance(message, Bet)), default=0)
 
 
 def hand_total(game: WireGame) -> int:
-    """What the client's cards count."""
+    """The total of the client's cards."""
     return count_cards(game.cards).total
 
 
 def is_dealt_21(game: WireGame) -> bool:
-    """Whether the first two cards of the client, and no more, make 21."""
+    """Whether the client has exactly two cards that make 21."""
     return len(game.cards) == 2 and hand_total(game) == TARGET_TOTAL
 
 
 def _bets(referee: AnyClientReferee, luck: Random) -> object | None:
-    """What is said until the cards are there, None behind them."""
+    """The message that starts a round or bets; None once the cards are dealt."""
     if referee.game is not None:
         return None
-    most = max_bet(referee)
-    return Bet(min(most, luck.choice(BET_CHOICES))) if most else PLY
+    limit = max_bet(referee)
+    return Bet(min(limit, luck.choice(BET_CHOICES))) if limit else PLY
 
 
 def play_randomly(referee: AnyClientReferee, luck: Random) -> object:
-    """Anything that is allowed, but no goodbye."""
+    """Any allowed message except a goodbye."""
     return _bets(referee, luck) or luck.choice((MOV["H"], MOV["H"], MOV["S"], SRD))
 
 
 def always_stand(referee: AnyClientReferee, luck: Random) -> object:
-    """Stand on whatever there is."""
+    """Always stand."""
     return _bets(referee, luck) or MOV["S"]
 
 
 def always_hit(referee: AnyClientReferee, luck: Random) -> object:
-    """Hit to the end."""
+    """Hit until the round is over."""
     return _bets(referee, luck) or MOV["H"]
 
 
 def play_carefully(referee: AnyClientReferee, luck: Random) -> object:
-    """Hit up to 17 or so, and stand."""
+    """Hit up to about 17, and stand."""
     game = referee.game
     if game is None:
         return _bets(referee, luck)
@@ -60,7 +60,7 @@ def play_carefully(referee: AnyClientReferee, luck: Random) -> object:
 
 
 def always_surrender(referee: AnyClientReferee, luck: Random) -> object:
-    """Bet, and give it up."""
+    """Bet, and surrender."""
     return _bets(referee, luck) or SRD
 
 
@@ -68,18 +68,18 @@ def _end(
     slug: str,
     title: str,
     clause: str,
-    found: Callable[[WireGame, int, int], bool],
-    aim: ClientStrategy,
+    holds: Callable[[WireGame, int, int], bool],
+    strategy: ClientStrategy,
     *,
     games: int = 12,
 ) -> CoverageGoal:
-    """A goal told by the last round, and by what client and bank had in it."""
+    """A goal that is reached by the last round, the total of the client and that of the bank."""
 
-    def seen(referee: AnyClientReferee) -> bool:
+    def is_reached(referee: AnyClientReferee) -> bool:
         game = referee.last_game
-        return isinstance(game, WireGame) and found(game, hand_total(game), count_cards(game.bank).total)
+        return isinstance(game, WireGame) and holds(game, hand_total(game), count_cards(game.bank).total)
 
-    return CoverageGoal(slug, title, f"blackjack-{clause}", seen, aim, games)
+    return CoverageGoal(slug, title, f"blackjack-{clause}", is_reached, strategy, games)
 
 
 def _has_stood(game: WireGame) -> bool:
@@ -231,7 +231,7 @@ GOALS: Final = (
 
 
 def outline(game: Any, over: bool) -> object:
-    """21 in two cards or not, aces; at the end, how it was won."""
+    """In a round, whether the client was dealt 21, and its aces; at its end, the result."""
     aces = (_aces(game.cards) > 0, _soft(game.cards))
     if not over:
         return (is_dealt_21(game), *aces)

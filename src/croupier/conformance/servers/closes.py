@@ -1,8 +1,9 @@
-"""A refusal and a close: whether the client's last words are the reason for them, or they are a farewell.
+"""Decides whether a refusal and a close are the answer to the client's last message, or an unrelated goodbye.
 
-A house may say farewell when a limit has expired or when it stops, and such a farewell may cross what a client says.
-So one conversation proves nothing. It is held again, with a longer silence before the last words each time: a house
-that is silent for longer than the whole conversation before took had no limit that expired in that one.
+A house may say goodbye when a limit has expired or when it stops, and such a goodbye may cross a message of the client.
+So one conversation proves nothing. The conversation is repeated, with a longer silence before the last message each
+time: if the house stays silent for longer than the whole previous conversation took, no limit can have expired in that
+one.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,105 +17,107 @@ from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
 
 MIN_CONFIRMATIONS: Final = 3
-"""A close has to follow the same words in this many conversations in a row."""
+"""A close has to follow the same messages in this many conversations in a row."""
 
 MAX_CONVERSATIONS: Final = 8
 """At most this many conversations are held before the house is given the benefit of the doubt."""
 
 FIRST_PAUSE_SECONDS: Final = 0.02
-"""The first silence before the last words, and the time to listen behind them, in seconds."""
+"""The first silence before the last message, and the time to listen after it, in seconds."""
 
 type RunScenario = Callable[[Scenario, Chunking], Awaitable[ScriptedClient]]
-"""Has a new conversation with the same house."""
+"""Holds a new conversation with the same house."""
 
 
 class ProvokedCloseDetector:
-    """Judges the closes of houses on a ground whose `parting` tells how they take leave; on any other, none."""
+    """Judges the closes of a house by the room's `farewell_rule`; without one, no close is judged."""
 
     def __init__(self, test_data: ServerTestData, answer_timeout: float) -> None:
-        self._parting = test_data.farewell_rule
-        self._refuses = test_data.is_refusal
-        self._patience = answer_timeout
+        self._farewell_rule = test_data.farewell_rule
+        self._is_refusal = test_data.is_refusal
+        self._answer_timeout = answer_timeout
 
     async def find_provoked(
         self, suspect: ScriptedClient, run_scenario: RunScenario, delivery: Chunking
     ) -> ScriptedClient | None:
-        """A conversation that shows that the client's words were the reason; None where it may have been another."""
-        says = self._dismissed(suspect)
-        if self._parting is None or not says:
+        """Return a conversation in which the client's messages caused the close, None if the cause may be another."""
+        messages = self._refused_messages(suspect)
+        if self._farewell_rule is None or not messages:
             return None
-        wait, shown = FIRST_PAUSE_SECONDS, 0
+        silence_seconds, confirmations = FIRST_PAUSE_SECONDS, 0
         for _ in range(MAX_CONVERSATIONS):
-            idle: list[bool] = []
-            found = await run_scenario(_spoken(says, wait, idle), delivery)
-            heard = self._dismissed(found)
-            if not heard:
+            was_idle: list[bool] = []
+            probe = await run_scenario(_send_after_silence(messages, silence_seconds, was_idle), delivery)
+            refused_messages = self._refused_messages(probe)
+            if not refused_messages:
                 break
-            if len(heard) < len(says):
-                says, wait, shown = heard, FIRST_PAUSE_SECONDS, 0
+            if len(refused_messages) < len(messages):
+                messages, silence_seconds, confirmations = refused_messages, FIRST_PAUSE_SECONDS, 0
                 continue
-            idle.append(found.conversation.referee.game is None)
-            if any(idle) and not await self._takes((*says[:-1], self._parting.opening), wait, run_scenario):
+            was_idle.append(probe.conversation.referee.game is None)
+            if any(was_idle) and not await self._accepts(
+                (*messages[:-1], self._farewell_rule.opening), silence_seconds, run_scenario
+            ):
                 break
-            shown += 1
-            if shown == MIN_CONFIRMATIONS:
-                found.accuse(Violation(self._parting.clause, "a refusal and the close", "an open connection"))
-                return found
-            wait = 2 * found.duration_seconds + FIRST_PAUSE_SECONDS
-            if wait > self._patience:
+            confirmations += 1
+            if confirmations == MIN_CONFIRMATIONS:
+                probe.accuse(Violation(self._farewell_rule.clause, "a refusal and the close", "an open connection"))
+                return probe
+            silence_seconds = 2 * probe.duration_seconds + FIRST_PAUSE_SECONDS
+            if silence_seconds > self._answer_timeout:
                 break
         return None
 
-    def _dismissed(self, probe: ScriptedClient) -> Sequence[bytes]:
-        """What the client had said when the house refused it and closed, if the house could read all of it.
+    def _refused_messages(self, probe: ScriptedClient) -> Sequence[bytes]:
+        """The messages of the client before the house refused and closed, if the house could read all of them.
 
-        Nothing where the house has not closed behind a refusal, or has said something else to the same words.
+        Empty if the house has not closed after a refusal, or has answered the same messages in another way.
         """
         conversation = probe.conversation
         if not probe.house_has_left or probe.fault is not None or conversation.tolerated(CLIENT):
             return ()
-        if any(_lost(line.message) for line in conversation.lines if line.side == CLIENT):
+        if any(_is_fatal(line.message) for line in conversation.lines if line.side == CLIENT):
             return ()
-        words = [line for line in conversation.lines if line.side == HOUSE]
-        if not words or not self._refuses(words[-1].message):
+        replies = [line for line in conversation.lines if line.side == HOUSE]
+        if not replies or not self._is_refusal(replies[-1].message):
             return ()
         wire = dropwhile(_is_from(CLIENT), reversed(probe.wire_log))
-        heard = [data for _, data in takewhile(_is_from(HOUSE), wire)]
-        return _said(probe, len(heard)) if b"".join(reversed(heard)) == words[-1].data else ()
+        received = [data for _, data in takewhile(_is_from(HOUSE), wire)]
+        return _sent_before(probe, len(received)) if b"".join(reversed(received)) == replies[-1].data else ()
 
-    async def _takes(self, says: Sequence[bytes], wait: float, meet: RunScenario) -> bool:
-        """Whether the house takes the last of these words, none of them in pieces, and stays."""
-        found = await meet(_spoken(says, wait, []), UNCHUNKED)
-        last = found.conversation.lines[-2:]
-        if found.house_has_left or found.fault is not None or [line.side for line in last] != [CLIENT, HOUSE]:
+    async def _accepts(self, messages: Sequence[bytes], silence_seconds: float, run_scenario: RunScenario) -> bool:
+        """Whether the house accepts the last of these messages, each sent in one piece, and stays connected."""
+        probe = await run_scenario(_send_after_silence(messages, silence_seconds, []), UNCHUNKED)
+        last_lines = probe.conversation.lines[-2:]
+        if probe.house_has_left or probe.fault is not None or [line.side for line in last_lines] != [CLIENT, HOUSE]:
             return False
-        return not self._refuses(last[-1].message)
+        return not self._is_refusal(last_lines[-1].message)
 
 
 def _is_from(side: Peer) -> Callable[[tuple[Peer, bytes]], bool]:
     return lambda piece: piece[0] == side
 
 
-def _said(probe: ScriptedClient, heard: int) -> Sequence[bytes]:
-    """What the client had said, or begun to say, before the last pieces of the house."""
+def _sent_before(probe: ScriptedClient, received_pieces: int) -> Sequence[bytes]:
+    """The messages that the client had sent, or begun to send, before the last pieces from the house."""
     last = max(place for place, piece in enumerate(probe.wire_log) if piece[0] == HOUSE)
-    sent = sum(len(data) for side, data in probe.wire_log[: last - heard + 1] if side == CLIENT)
-    ends = accumulate(map(len, probe.sent), initial=0)
-    return tuple(says for says, begins in zip(probe.sent, ends, strict=False) if begins < sent)
+    sent = sum(len(data) for side, data in probe.wire_log[: last - received_pieces + 1] if side == CLIENT)
+    starts = accumulate(map(len, probe.sent), initial=0)
+    return tuple(message for message, start in zip(probe.sent, starts, strict=False) if start < sent)
 
 
-def _lost(message: object) -> bool:
+def _is_fatal(message: object) -> bool:
     return type(message) is Violation and message.fatal
 
 
-def _spoken(says: Sequence[bytes], wait: float, idle: list[bool]) -> Scenario:
-    """Say these things, the last of them behind a silence; note whether no game is being played then."""
+def _send_after_silence(messages: Sequence[bytes], silence_seconds: float, was_idle: list[bool]) -> Scenario:
+    """Send these messages, the last one after a silence; note whether no game is in progress then."""
 
-    def play(talk: ScenarioContext) -> ClientScript:
-        yield from says[:-1]
-        yield Wait(wait)
-        idle.append(talk.referee.game is None)
-        yield says[-1]
+    def play(context: ScenarioContext) -> ClientScript:
+        yield from messages[:-1]
+        yield Wait(silence_seconds)
+        was_idle.append(context.referee.game is None)
+        yield messages[-1]
         yield Wait(FIRST_PAUSE_SECONDS)
         return None
 

@@ -1,4 +1,4 @@
-"""Where a client of Kuhn poker can be, what it can say there, and how its games can go."""
+"""Server test data of Kuhn poker: states, inputs, goals and extra cases."""
 
 from collections.abc import Callable, Mapping
 from random import Random
@@ -22,19 +22,19 @@ from croupier.rooms.kuhn.wire import ACTN, CARD, DISC, NO_COINS, STRT, WRONG_ACT
 
 
 def _after(*history: str) -> Callable[[AnyClientReferee], bool]:
-    """Whether a game is played in which this was done, and the client is to decide."""
+    """Whether a game with this history is in progress and the client is to act."""
     return lambda referee: referee.game is not None and referee.game.history == history
 
 
 def _seated(seat: str) -> ClientStrategy:
-    """Take this seat, and check, or give up."""
+    """Take this seat, and check or fold."""
 
-    def aim(referee: AnyClientReferee, luck: Random) -> object:  # noqa: ARG001 -- an Aim
+    def strategy(referee: AnyClientReferee, luck: Random) -> object:  # noqa: ARG001 -- a ClientStrategy
         if referee.game is None:
             return STRT[seat]
         return ACTN["CHK"] if ACTN["CHK"] in referee.legal else ACTN["FLD"]
 
-    return aim
+    return strategy
 
 
 STATES: Final = (
@@ -55,7 +55,7 @@ ALL_STATES: Final = (*IDLE_STATES, *PLAYING_STATES)
 
 
 def _clauses(idle: str, **others: str) -> Mapping[str, str]:
-    """The clause between games, and in the situations of a game: by their names, with _ for -."""
+    """The clause between games, and those in the states of a game: by their names, with _ for -."""
     found = {**dict.fromkeys(IDLE_STATES, idle), **{name.replace("_", "-"): clause for name, clause in others.items()}}
     return {name: f"kuhn-{clause}" for name, clause in found.items()}
 
@@ -94,25 +94,25 @@ INVALID_INPUTS: Final = frozenset(
 )
 
 
-def _last(found: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
-    """Whether this is true of the last game."""
-    return lambda referee: isinstance(referee.last_game, WireGame) and found(referee.last_game)
+def _last_game(holds: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
+    """Whether a condition holds for the last game."""
+    return lambda referee: isinstance(referee.last_game, WireGame) and holds(referee.last_game)
 
 
 def _dealt(own: Rank) -> CoverageGoal:
     return CoverageGoal(
-        f"dealt-{own.lower()}", f"The client is dealt C_{own}", "kuhn-3.1", _last(lambda game: game.card == own)
+        f"dealt-{own.lower()}", f"The client is dealt C_{own}", "kuhn-3.1", _last_game(lambda game: game.card == own)
     )
 
 
 def _shown(own: Rank, shown: Rank) -> CoverageGoal:
     title = f"The client has C_{own}, and the house shows C_{shown}"
-    seen = _last(lambda game: (game.card, game.house_card) == (own, shown))
-    return CoverageGoal(f"{own.lower()}-against-{shown.lower()}", title, "kuhn-5.4", seen, play_for_showdown)
+    is_reached = _last_game(lambda game: (game.card, game.house_card) == (own, shown))
+    return CoverageGoal(f"{own.lower()}-against-{shown.lower()}", title, "kuhn-5.4", is_reached, play_for_showdown)
 
 
 def play_for_showdown(referee: AnyClientReferee, luck: Random) -> object:
-    """Play for showdowns."""
+    """Play so that the game ends with a showdown."""
     legal = referee.legal
     if referee.game is None:
         return luck.choice([*STRT.values()])
@@ -120,8 +120,10 @@ def play_for_showdown(referee: AnyClientReferee, luck: Random) -> object:
 
 
 def _sequence(seat: str, history: BettingHistory, clause: str) -> CoverageGoal:
-    seen = _last(lambda game: (game.seat, game.history) == (("P_1", "P_2").index(seat), history))
-    return CoverageGoal(f"{'-'.join(history).lower()}-{seat.lower()}", f"As {seat}: {' '.join(history)}", clause, seen)
+    is_reached = _last_game(lambda game: (game.seat, game.history) == (("P_1", "P_2").index(seat), history))
+    return CoverageGoal(
+        f"{'-'.join(history).lower()}-{seat.lower()}", f"As {seat}: {' '.join(history)}", clause, is_reached
+    )
 
 
 SEQUENCE_CLAUSES: Final[Mapping[BettingHistory, str]] = {
@@ -131,7 +133,7 @@ SEQUENCE_CLAUSES: Final[Mapping[BettingHistory, str]] = {
     ("BET", "CAL"): "5.2",
     ("BET", "FLD"): "5.3",
 }
-"""How a game can go, and the clause that says what it is worth."""
+"""The possible action sequences, and the clause about their result."""
 
 GOALS: Final = (
     *(_dealt(own) for own in CARDS),
@@ -140,13 +142,13 @@ GOALS: Final = (
         "house-calls-by-showing",
         "The house calls by showing its card",
         "kuhn-4.8",
-        _last(lambda game: (game.seat, game.history) == (P_1, ("BET", "CAL"))),
+        _last_game(lambda game: (game.seat, game.history) == (P_1, ("BET", "CAL"))),
     ),
     CoverageGoal(
         "house-checks-by-showing",
         "The house checks behind a check by showing its card",
         "kuhn-4.8",
-        _last(lambda game: (game.seat, game.history) == (P_1, ("CHK", "CHK"))),
+        _last_game(lambda game: (game.seat, game.history) == (P_1, ("CHK", "CHK"))),
     ),
     *(_sequence(seat, history, f"kuhn-{clause}") for seat in STRT for history, clause in SEQUENCE_CLAUSES.items()),
 )
@@ -164,7 +166,7 @@ EXTRA_CASES: Final = (
 
 
 def message_kind(message: object) -> str:
-    """A card is a card, whichever it is."""
+    """The kind of a message: all cards are of one kind."""
     return "CARD" if isinstance(message, Card) else str(message)
 
 
@@ -175,7 +177,7 @@ TEST_DATA: Final = ServerTestData(
     invalid_inputs=INVALID_INPUTS,
     goals=GOALS,
     extra_cases=EXTRA_CASES,
-    outline=lambda game, over: None,  # noqa: ARG005 -- what matters of a game is in the sorts of its messages
+    outline=lambda game, over: None,  # noqa: ARG005 -- the messages show all that matters
     kind_of=message_kind,
     is_refusal=lambda message: isinstance(message, Fail),
     strategy=play_randomly,

@@ -1,4 +1,4 @@
-"""What becomes of a client's coins in Kuhn poker: how to lose them all, and what is refused then."""
+"""Server tests of the purse in Kuhn poker: how to empty it, and what is refused then."""
 
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
@@ -14,28 +14,29 @@ from croupier.rooms.kuhn.rules import KuhnAction
 from croupier.rooms.kuhn.wire import ACTN, DISC, NO_COINS, STRT, Message
 
 MAX_GAMES: Final = 120
-"""So many games are played to empty a purse: a purse of 10 needs 25 or so."""
+"""At most this many games are played to empty a purse: a purse of 10 coins needs about 25."""
 
 
 COSTLY_MESSAGES: Final = frozenset({*STRT.values(), ACTN["BET"], ACTN["CAL"]})
-"""What costs a coin."""
+"""The messages that cost a coin."""
 
 USUAL_PURSE_COINS: Final = 10
 """The coins in the purse of most houses."""
 
 type SpendingStrategy = Callable[[AnyClientReferee, Random, int], Message]
-"""Says what is said next; it is told how many coins are left of a usual purse."""
+"""Chooses the next message, given the coins that would be left of a usual purse."""
 
 
 class CoinTrackingReferee(PlainReferee):
-    """A referee that learns what is in the purse when the house refuses for want of coins, and counts on from there.
+    """A referee that learns the balance of the purse when the house refuses for lack of coins.
 
-    STRT is refused when the purse is empty, BET and CAL when nothing is left of it but the ante.
+    It counts on from there. STRT is refused when the purse is empty; BET and CAL when all that is left of it is the
+    ante.
     """
 
     @property
     def legal(self) -> tuple[Message, ...]:
-        """What the client may say now, as far as its coins go."""
+        """The messages that the client may send now, as far as its coins are known."""
         legal = super().legal
         if self._coins is None:
             return legal
@@ -49,108 +50,110 @@ class CoinTrackingReferee(PlainReferee):
         return verdicts
 
 
-def coin_tracking_referee(known_options: Any, strict: bool, patience: float) -> CoinTrackingReferee:  # noqa: ARG001 -- as in other rooms
-    """A referee that knows the purse where the house's settings are known."""
+def coin_tracking_referee(known_options: Any, strict: bool, patience: float) -> CoinTrackingReferee:  # noqa: ARG001 -- the signature of new_referee
+    """Create a referee that knows the purse if the house's settings are known."""
     return CoinTrackingReferee(known_options.coins if isinstance(known_options, Settings) else None, patience)
 
 
 def play_randomly(referee: AnyClientReferee, luck: Random) -> object:
-    """Anything that is allowed, but no goodbye."""
+    """Any allowed message except a goodbye."""
     return luck.choice([message for message in referee.legal if message != DISC])
 
 
-def _losing(referee: AnyClientReferee, luck: Random, left: int) -> Message:  # noqa: ARG001 -- a Spender
-    """Play so that the purse gets empty: no bets, no calls."""
+def _play_to_lose(referee: AnyClientReferee, luck: Random, left: int) -> Message:  # noqa: ARG001 -- a SpendingStrategy
+    """Play to empty the purse: no bets, no calls."""
     if referee.game is None:
         return luck.choice([*STRT.values()])
     return ACTN["FLD"] if ACTN["FLD"] in referee.legal else ACTN["CHK"]
 
 
-def _staking(start: str, bold: KuhnAction) -> SpendingStrategy:
-    """Play this seat, and this action with the last coin, if the purse was a usual one, and now and then."""
+def _play_to_stake(start: str, final_action: KuhnAction) -> SpendingStrategy:
+    """Take this seat; take this action with the last coin of a usual purse, and now and then."""
 
-    def spend(referee: AnyClientReferee, luck: Random, left: int) -> Message:
+    def strategy(referee: AnyClientReferee, luck: Random, left: int) -> Message:
         if referee.game is None:
             return STRT[start]
-        words: list[KuhnAction] = [bold, "FLD", "CHK"] if left == 1 or luck.random() < 0.2 else ["FLD", "CHK", bold]
-        return next(message for message in map(ACTN.__getitem__, words) if message in referee.legal)
+        actions: list[KuhnAction] = (
+            [final_action, "FLD", "CHK"] if left == 1 or luck.random() < 0.2 else ["FLD", "CHK", final_action]
+        )
+        return next(message for message in map(ACTN.__getitem__, actions) if message in referee.legal)
 
-    return spend
+    return strategy
 
 
 STAKING_STRATEGIES: Final[Mapping[KuhnAction, SpendingStrategy]] = {
-    "BET": _staking("P_1", "BET"),
-    "CAL": _staking("P_2", "CAL"),
+    "BET": _play_to_stake("P_1", "BET"),
+    "CAL": _play_to_stake("P_2", "CAL"),
 }
-"""How the last coin gets into the pot before a bet, and before a call."""
+"""How to get the last coin into the pot before a bet, and before a call."""
 
 
-def _broke(talk: ScenarioContext, spend: SpendingStrategy) -> Iterator[bytes]:
+def _empty_purse(context: ScenarioContext, strategy: SpendingStrategy) -> Iterator[bytes]:
     """Play until the purse cannot pay for something."""
-    referee = talk.referee
+    referee = context.referee
     left, finished = USUAL_PURSE_COINS, 0
-    while referee.finished_count < MAX_GAMES and not _refused(talk):
+    while referee.finished_count < MAX_GAMES and not _is_out_of_coins(context):
         last = referee.last_game
         if last is not None and referee.finished_count > finished:
             left, finished = left + last.net, referee.finished_count
-        yield talk.encoded(spend(referee, talk.luck, left))
+        yield context.encoded(strategy(referee, context.luck, left))
 
 
-def _refused(talk: ScenarioContext) -> bool:
-    """Whether the last word of the house was that there are not enough coins."""
-    lines = talk.conversation.lines
+def _is_out_of_coins(context: ScenarioContext) -> bool:
+    """Whether the last message of the house was that there are not enough coins."""
+    lines = context.conversation.lines
     return bool(lines) and lines[-1].message == NO_COINS
 
 
 PURSE_NOT_EMPTIED: Final = f"the purse of the house was good for {MAX_GAMES} games"
 
 
-def lose_everything(talk: ScenarioContext) -> ClientScript:
-    """Lose until there is no coin for the ante, and see that this is so in either seat."""
-    yield from _broke(talk, _losing)
-    if not _refused(talk):
+def lose_everything(context: ScenarioContext) -> ClientScript:
+    """Lose until there is no coin for the ante, and check that it is refused in either seat."""
+    yield from _empty_purse(context, _play_to_lose)
+    if not _is_out_of_coins(context):
         return PURSE_NOT_EMPTIED
-    if talk.referee.game is not None or not talk.referee.finished_count:
-        return "the purse was empty from the start" if talk.referee.game is None else "the purse had a coin left"
+    if context.referee.game is not None or not context.referee.finished_count:
+        return "the purse was empty from the start" if context.referee.game is None else "the purse had a coin left"
     for start in STRT.values():
-        yield talk.encoded(start)
+        yield context.encoded(start)
     return None
 
 
-def _last_coin(action: KuhnAction, *then: KuhnAction) -> Scenario:
-    """Play until the last coin is in the pot and this action cannot be paid; `then` is said as well."""
+def _spend_last_coin(action: KuhnAction, *then: KuhnAction) -> Scenario:
+    """Play until the last coin is in the pot and this action cannot be paid; then take the actions of `then`."""
 
-    def play(talk: ScenarioContext) -> ClientScript:
-        yield from _broke(talk, STAKING_STRATEGIES[action])
-        if not _refused(talk):
+    def play(context: ScenarioContext) -> ClientScript:
+        yield from _empty_purse(context, STAKING_STRATEGIES[action])
+        if not _is_out_of_coins(context):
             return PURSE_NOT_EMPTIED
-        if talk.referee.game is None:
+        if context.referee.game is None:
             return "the last coin was lost before"
-        for word in then:
-            yield talk.encoded(ACTN[word])
+        for next_action in then:
+            yield context.encoded(ACTN[next_action])
         return None
 
     return play
 
 
-def stake_winnings(talk: ScenarioContext) -> ClientScript:
-    """Lose all but a coin or none, win with it, and see that just what was won can be staked."""
-    yield from _broke(talk, STAKING_STRATEGIES["BET"])
-    if not _refused(talk):
+def stake_winnings(context: ScenarioContext) -> ClientScript:
+    """Lose all coins but one or none, win with it, and check that exactly the winnings can be staked."""
+    yield from _empty_purse(context, STAKING_STRATEGIES["BET"])
+    if not _is_out_of_coins(context):
         return PURSE_NOT_EMPTIED
-    if talk.referee.game is None:
+    if context.referee.game is None:
         return "the last coin was lost before"
     for _ in range(30):
-        if talk.referee.legal == (DISC,):
+        if context.referee.legal == (DISC,):
             break
-        yield talk.encoded(play_randomly(talk.referee, talk.luck))
+        yield context.encoded(play_randomly(context.referee, context.luck))
     return None
 
 
-def check_new_purse(talk: ScenarioContext) -> ClientScript:
-    """A purse that is empty on one connection is full on the next."""
-    yield talk.encoded(STRT["P_1"])
-    if _refused(talk):
+def check_new_purse(context: ScenarioContext) -> ClientScript:
+    """Check that a purse that was emptied on one connection is full on the next."""
+    yield context.encoded(STRT["P_1"])
+    if _is_out_of_coins(context):
         raise Violation("kuhn-7.1", "FAIL N_C at the first STRT of a connection", "a purse as full as the last one was")
     return None
 
@@ -161,19 +164,19 @@ COIN_CASES: Final = (
         "no-coin-for-a-bet",
         "Whose last coin is the ante cannot bet, and may still check",
         "kuhn-7.3",
-        (_last_coin("BET", "BET", "CHK"),),
+        (_spend_last_coin("BET", "BET", "CHK"),),
     ),
     ExtraCase(
         "no-coin-for-a-call",
         "Whose last coin is the ante cannot call, and may still fold",
         "kuhn-7.3",
-        (_last_coin("CAL", "CAL", "FLD"),),
+        (_spend_last_coin("CAL", "CAL", "FLD"),),
     ),
     ExtraCase(
         "wrong-before-poor",
         "An action that is wrong and cannot be paid either is wrong",
         "kuhn-6.6",
-        (_last_coin("BET", "CAL", "CHK"),),
+        (_spend_last_coin("BET", "CAL", "CHK"),),
     ),
     ExtraCase("what-was-won-can-be-staked", "What was won can be staked, and no more", "kuhn-7.4", (stake_winnings,)),
     ExtraCase(

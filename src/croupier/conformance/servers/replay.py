@@ -1,4 +1,4 @@
-"""The conversations on paper as cases: what is said there is said to a stranger, as long as he answers as on paper."""
+"""Replays a transcript to a server: sends the client's messages as long as the server answers as in the transcript."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,14 +14,15 @@ from croupier.core.session import Drop, Joined, Malformed, Received, Send
 from croupier.core.transcript import Transcript, encode_line, house_settings, is_strict, make_hall
 
 HARMLESS_KEYS: Final = frozenset({"title", "clause", "fault", "deck", "house", "seed", "dialect"})
-"""What may stand in the head of a transcript that a stranger can be told: his own luck and his own mind will do."""
+"""Header fields of a transcript that do not prevent a replay: the server deals and plays in its own way."""
 
 
 @dataclass(frozen=True)
 class HouseReplayStep:
-    """What the client says, and what comes of it: the sorts of what it hears, its own faults, and where the game is.
+    """A message of the client with what the reference house makes of it.
 
-    A sort that comes several times in a row is told once. `outline` is the ground's; `said` None stands for hanging up.
+    `sent` is None for a disconnect. `received_kinds` are the kinds of the answers, repetitions left out;
+    `client_faults` the clauses that the client breaks; `outline` the state of the game (`ServerTestData.outline`).
     """
 
     sent: bytes | None
@@ -31,7 +32,7 @@ class HouseReplayStep:
 
 
 def is_playable(transcript: Transcript, known: Mapping[str, Collection[str]]) -> bool:
-    """Whether a client can play its part against a house it knows nothing of: no faults but its own, and no time."""
+    """Whether a client can play its part against an unknown house: no faults of the house, and no passing of time."""
     head = transcript.head
     lines = transcript.lines
     return (
@@ -43,101 +44,101 @@ def is_playable(transcript: Transcript, known: Mapping[str, Collection[str]]) ->
 
 
 class ReferenceServer:
-    """Our own house, set as a transcript says, with one client: bytes in, bytes out."""
+    """Our own house, configured as a transcript says, with one client: bytes in, bytes out."""
 
     def __init__(self, test_data: ServerTestData, transcript: Transcript) -> None:
-        own = house_settings(test_data.room, transcript)
+        settings = house_settings(test_data.room, transcript)
         self.is_closed = False
         self._hall = make_hall(test_data.room, transcript)
-        self._codec = test_data.room.codec(is_strict(transcript), own)
+        self._codec = test_data.room.codec(is_strict(transcript), settings)
         self._hall.on(Joined(1), 0.0)
 
     def answer(self, data: bytes) -> bytes:
-        """What it says to that."""
-        found = b""
+        """Return its answer to these bytes."""
+        output = b""
         for message in self._codec.feed(data):
             if not self.is_closed:
                 event = Malformed(1, message) if isinstance(message, Violation) else Received(1, message)
                 for effect in self._hall.on(event, 0.0):
                     match effect:
                         case Send(_, answer):
-                            found += self._codec.encode(answer)
+                            output += self._codec.encode(answer)
                         case Drop():
                             self.is_closed = True
                         case _:
-                            pass  # a fact, not a deed on the wire
-        return found
+                            pass  # not visible on the wire
+        return output
 
 
 def record(test_data: ServerTestData, transcript: Transcript) -> tuple[HouseReplayStep, ...]:
-    """What comes of everything that the client says on paper, told by our own house."""
+    """Run a transcript against our own house; return a step for every message of the client."""
     house = ReferenceServer(test_data, transcript)
     conversation = Conversation(test_data.room, house_settings(test_data.room, transcript))
-    found: list[HouseReplayStep] = []
+    steps: list[HouseReplayStep] = []
     for line in transcript.lines:
         if line.kind == "left":
-            found.append(HouseReplayStep(None, (), (), None))
+            steps.append(HouseReplayStep(None, (), (), None))
         elif line.kind == ">":
             lines, faults = len(conversation.lines), len(conversation.faults)
-            said = encode_line(line.text)
-            conversation.on_data(CLIENT, said, 0.0)
-            conversation.on_data(HOUSE, house.answer(said), 0.0)
-            found.append(_passage(said, conversation, test_data, lines, faults))
-    several = conversation.referee.finished_count > 1  # what luck brings to one game it seldom brings to each of them
+            message = encode_line(line.text)
+            conversation.on_data(CLIENT, message, 0.0)
+            conversation.on_data(HOUSE, house.answer(message), 0.0)
+            steps.append(_step(message, conversation, test_data, lines, faults))
+    several = conversation.referee.finished_count > 1  # it is unlikely that the same cards come up in every game
     if several or not transcript.clauses[0].startswith(test_data.luck_clauses):
-        return tuple(replace(passage, outline=None) for passage in found)
-    return tuple(found)
+        return tuple(replace(step, outline=None) for step in steps)
+    return tuple(steps)
 
 
-def _passage(
-    said: bytes, conversation: Conversation, ground: ServerTestData, lines: int, faults: int
+def _step(
+    sent: bytes, conversation: Conversation, test_data: ServerTestData, lines: int, faults: int
 ) -> HouseReplayStep:
-    """What has come of it behind so many lines and faults."""
+    """The step that led from this many lines and faults to the present state."""
     referee = conversation.referee
     game = referee.last_game if referee.game is None else referee.game
     return HouseReplayStep(
-        said,
+        sent,
         tuple(
-            sort
-            for sort, _ in groupby(
-                ground.kind_of(line.message) for line in conversation.lines[lines:] if line.side == HOUSE
+            kind
+            for kind, _ in groupby(
+                test_data.kind_of(line.message) for line in conversation.lines[lines:] if line.side == HOUSE
             )
         ),
         tuple(fault.verdict.violation.clause for fault in conversation.faults[faults:] if fault.verdict.end == CLIENT),
-        None if game is None else ground.outline(game, referee.game is None),
+        None if game is None else test_data.outline(game, referee.game is None),
     )
 
 
 def replay(steps: Sequence[HouseReplayStep]) -> Scenario:
-    """Say what is said on paper, as long as what is heard is what is heard there."""
+    """Send the messages of recorded steps as long as the answers are those of the recording."""
 
-    def play(talk: ScenarioContext) -> ClientScript:
-        conversation = talk.conversation
-        for passage in steps:
-            if passage.sent is None:
+    def play(context: ScenarioContext) -> ClientScript:
+        conversation = context.conversation
+        for step in steps:
+            if step.sent is None:
                 yield HangUp()
                 return None
             lines, faults = len(conversation.lines), len(conversation.faults)
-            yield passage.sent
-            found = _passage(passage.sent, conversation, talk.test_data, lines, faults)
-            if passage.outline is None:
+            yield step.sent
+            found = _step(step.sent, conversation, context.test_data, lines, faults)
+            if step.outline is None:
                 found = replace(found, outline=None)
-            if found != passage:
-                return _missed(passage, found)
+            if found != step:
+                return _difference(step, found)
         return None
 
     return play
 
 
-def _missed(paper: HouseReplayStep, found: HouseReplayStep) -> str:
-    """What did not come up."""
-    if paper.received_kinds != found.received_kinds:
-        return f"{_told(paper.received_kinds)} did not come up: it was {_told(found.received_kinds)}"
-    if paper.client_faults != found.client_faults:
-        return f"it was {'right' if paper.client_faults else 'wrong'} to say this here"
+def _difference(expected: HouseReplayStep, actual: HouseReplayStep) -> str:
+    """Describe what did not come up."""
+    if expected.received_kinds != actual.received_kinds:
+        return f"{_join_kinds(expected.received_kinds)} did not come up: it was {_join_kinds(actual.received_kinds)}"
+    if expected.client_faults != actual.client_faults:
+        return f"it was {'right' if expected.client_faults else 'wrong'} to say this here"
     return "the cards were never right"
 
 
-def _told(heard: Sequence[str]) -> str:
-    """What was heard, for people: the end of it, if it is much."""
-    return " ".join(heard[-4:]) or "silence"
+def _join_kinds(kinds: Sequence[str]) -> str:
+    """The received messages for people; only the last ones if there are many."""
+    return " ".join(kinds[-4:]) or "silence"

@@ -1,4 +1,4 @@
-"""Walks: what a client says in a case where luck is the house's, from one message to a whole evening of games."""
+"""Scenarios: what a client sends in a test case, from a single message to many games."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -15,42 +15,42 @@ from croupier.conformance.servers.test_data import (
 )
 
 MAX_MESSAGES: Final = 60
-"""So many messages lead to a situation, or to the end of a game, at most."""
+"""At most this many messages are sent to reach a state, or the end of a game."""
 
 POLL_SECONDS: Final = 0.01
-"""So many seconds pass between two looks whether the others have begun."""
+"""The pause between two checks whether the other clients have started."""
 
 MAX_REFUSALS: Final = 3
-"""So often in a row a client asks for what is refused."""
+"""After this many refusals in a row of allowed messages the client gives up."""
 
 STUCK_REASON: Final = "the house would not play on"
 
 
 def send_each(*messages: object) -> Scenario:
-    """Say these things, each when the one before it is answered."""
+    """Send these messages, each after the answer to the one before it."""
 
-    def play(talk: ScenarioContext) -> ClientScript:
-        for what in messages:
-            yield talk.encoded(what)
+    def play(context: ScenarioContext) -> ClientScript:
+        for message in messages:
+            yield context.encoded(message)
         return None
 
     return play
 
 
 def send_ahead(*messages: object) -> Scenario:
-    """Say all of these things at once, ahead of their answers."""
+    """Send all of these messages at once, ahead of their answers."""
 
-    def play(talk: ScenarioContext) -> ClientScript:
-        yield b"".join(map(talk.encoded, messages))
+    def play(context: ScenarioContext) -> ClientScript:
+        yield b"".join(map(context.encoded, messages))
         return None
 
     return play
 
 
 def stay_silent(seconds: float) -> Scenario:
-    """Say nothing, and listen."""
+    """Send nothing, and listen."""
 
-    def play(talk: ScenarioContext) -> ClientScript:  # noqa: ARG001 -- a Play
+    def play(context: ScenarioContext) -> ClientScript:  # noqa: ARG001 -- a Scenario
         yield Wait(seconds)
         return None
 
@@ -58,10 +58,10 @@ def stay_silent(seconds: float) -> Scenario:
 
 
 def hang_up_after(*messages: object, cut: int = 0) -> Scenario:
-    """Say these things and hang up at once, `cut` bytes before their end."""
+    """Send these messages without their last `cut` bytes, and disconnect at once."""
 
-    def play(talk: ScenarioContext) -> ClientScript:
-        data = b"".join(map(talk.encoded, messages))
+    def play(context: ScenarioContext) -> ClientScript:
+        data = b"".join(map(context.encoded, messages))
         if data:
             yield data[: len(data) - cut]
         yield HangUp()
@@ -71,10 +71,10 @@ def hang_up_after(*messages: object, cut: int = 0) -> Scenario:
 
 
 def send_cut_at(offset: int, messages: Sequence[object], seconds: float) -> Scenario:
-    """Say all of these things at once, but for a pause before the byte at this place."""
+    """Send all of these messages at once, except for a pause before the byte at `offset`."""
 
-    def play(talk: ScenarioContext) -> ClientScript:
-        data = b"".join(map(talk.encoded, messages))
+    def play(context: ScenarioContext) -> ClientScript:
+        data = b"".join(map(context.encoded, messages))
         yield data[:offset]
         yield Wait(seconds)
         yield data[offset:]
@@ -84,39 +84,39 @@ def send_cut_at(offset: int, messages: Sequence[object], seconds: float) -> Scen
 
 
 def go_to_state(context: ScenarioContext, state: ServerTestState) -> ClientScript:
-    """Play until the client is in a situation: in the first game, or behind it."""
+    """Play until the client is in a state: in the first game, or after it."""
     for _ in range(MAX_MESSAGES):
         referee = context.referee
         if state.is_reached(referee):
             return None
         if referee.finished_count >= state.max_games:
             break
-        says = _next_message(context, state.strategy)
-        if says is None:
+        message = _next_message(context, state.strategy)
+        if message is None:
             break
-        yield context.encoded(says)
+        yield context.encoded(message)
     return f"the client was never there: {state.title}"
 
 
 def send_input(state: ServerTestState, given: Input) -> Scenario:
-    """Say something in a situation, and see that the game goes on as it has to."""
+    """Send an input in a state, and check that the game continues correctly."""
 
-    def play(talk: ScenarioContext) -> ClientScript:
-        missed = yield from go_to_state(talk, state)
+    def play(context: ScenarioContext) -> ClientScript:
+        missed = yield from go_to_state(context, state)
         if missed:
             return missed
-        yield talk.encoded(given.message)
-        yield from play_games(talk, 1 + talk.referee.finished_count + (talk.referee.game is None))
+        yield context.encoded(given.message)
+        yield from play_games(context, 1 + context.referee.finished_count + (context.referee.game is None))
         return None
 
     return play
 
 
 def listen_in_state(state: ServerTestState, seconds: float) -> Scenario:
-    """Say nothing in a situation for a while; the house has nothing to say either."""
+    """Send nothing in a state for a while; the house has nothing to send either."""
 
-    def play(talk: ScenarioContext) -> ClientScript:
-        missed = yield from go_to_state(talk, state)
+    def play(context: ScenarioContext) -> ClientScript:
+        missed = yield from go_to_state(context, state)
         if missed:
             return missed
         yield Wait(seconds)
@@ -126,26 +126,26 @@ def listen_in_state(state: ServerTestState, seconds: float) -> Scenario:
 
 
 def play_games(context: ScenarioContext, finished: int, strategy: ClientStrategy | None = None) -> ClientScript:
-    """Play on until so many games are finished, or there is nothing to say."""
+    """Play until this many games are finished, or there is nothing left to send."""
     for _ in range(MAX_MESSAGES):
         if context.referee.finished_count >= finished:
             return None
-        says = _next_message(context, strategy)
-        if says is None:
+        message = _next_message(context, strategy)
+        if message is None:
             break
-        yield context.encoded(says)
+        yield context.encoded(message)
     return STUCK_REASON
 
 
 def play_until(goal: CoverageGoal) -> Scenario:
-    """Play games until one of them ends as it is wanted."""
+    """Play games until one of them reaches a goal."""
 
-    def play(talk: ScenarioContext) -> ClientScript:
+    def play(context: ScenarioContext) -> ClientScript:
         for number in range(goal.max_games):
-            stuck = yield from play_games(talk, number + 1, goal.strategy)
+            stuck = yield from play_games(context, number + 1, goal.strategy)
             if stuck:
                 return stuck
-            if goal.is_reached(talk.referee):
+            if goal.is_reached(context.referee):
                 return None
         return "luck has not brought it"
 
@@ -153,53 +153,53 @@ def play_until(goal: CoverageGoal) -> Scenario:
 
 
 def play_at_random(games: int, invalid_rate: float) -> Scenario:
-    """Play games at random; as often as `blunders` says, say something that is not allowed or means nothing."""
+    """Play games at random; with probability `invalid_rate` send an invalid input instead of a move."""
 
-    def play(talk: ScenarioContext) -> ClientScript:
-        harmless = [remark for remark in talk.test_data.inputs if remark.slug in talk.test_data.invalid_inputs]
+    def play(context: ScenarioContext) -> ClientScript:
+        invalid_inputs = [each for each in context.test_data.inputs if each.slug in context.test_data.invalid_inputs]
         for _ in range(MAX_MESSAGES + 12 * games):
-            if talk.referee.finished_count >= games:
+            if context.referee.finished_count >= games:
                 return None
-            if talk.luck.random() < invalid_rate:
-                yield talk.encoded(talk.luck.choice(harmless).message)
+            if context.luck.random() < invalid_rate:
+                yield context.encoded(context.luck.choice(invalid_inputs).message)
                 continue
-            says = _next_message(talk, None)
-            if says is None:
+            message = _next_message(context, None)
+            if message is None:
                 break
-            yield talk.encoded(says)
+            yield context.encoded(message)
         return STUCK_REASON
 
     return play
 
 
 def play_together(clients: int, first: object, games: int) -> Scenario:
-    """Begin, wait until so many clients have, and play on at random."""
+    """Start a game, wait until this many clients have, and play on at random."""
 
-    def play(talk: ScenarioContext) -> ClientScript:
-        yield talk.encoded(first)
-        talk.started_clients["begun"] += 1
-        for _ in range(ceil((talk.answer_timeout + 0.5) / POLL_SECONDS)):
-            if talk.started_clients["begun"] == clients:
+    def play(context: ScenarioContext) -> ClientScript:
+        yield context.encoded(first)
+        context.started_clients["begun"] += 1
+        for _ in range(ceil((context.answer_timeout + 0.5) / POLL_SECONDS)):
+            if context.started_clients["begun"] == clients:
                 break
             yield Wait(POLL_SECONDS)
-        return (yield from play_at_random(games, 0.1)(talk))
+        return (yield from play_at_random(games, 0.1)(context))
 
     return play
 
 
-def _next_message(talk: ScenarioContext, aim: ClientStrategy | None) -> object | None:
-    """What is said next, None when nothing is allowed."""
-    legal = talk.referee.legal
-    if all(message in talk.test_data.goodbye_messages for message in legal) or _is_refused_throughout(talk):
+def _next_message(context: ScenarioContext, strategy: ClientStrategy | None) -> object | None:
+    """Choose the next message, None if nothing but a goodbye is allowed or the house refuses everything."""
+    legal = context.referee.legal
+    if all(message in context.test_data.goodbye_messages for message in legal) or _is_refused_throughout(context):
         return None
-    return (aim or talk.test_data.strategy)(talk.referee, talk.luck)
+    return (strategy or context.test_data.strategy)(context.referee, context.luck)
 
 
-def _is_refused_throughout(talk: ScenarioContext) -> bool:
-    """Whether the house has refused one thing after the other that was right to say."""
-    conversation = talk.conversation
+def _is_refused_throughout(context: ScenarioContext) -> bool:
+    """Whether the house has refused the last few messages although they were allowed."""
+    conversation = context.conversation
     last = conversation.lines[-2 * MAX_REFUSALS :]
-    if len(last) < 2 * MAX_REFUSALS or not all(talk.test_data.is_refusal(line.message) for line in last[1::2]):
+    if len(last) < 2 * MAX_REFUSALS or not all(context.test_data.is_refusal(line.message) for line in last[1::2]):
         return False
     before = len(conversation.lines) - len(last)
     return not (conversation.faults and conversation.faults[-1].line_count > before)

@@ -1,4 +1,4 @@
-"""A probe is a client with a script: it says what a case wants said, however it is cut, and judges what it hears."""
+"""A scripted client: runs the script of a test case against a server under test and judges the answers."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Sequence, Set
@@ -15,7 +15,7 @@ from croupier.core.session import Closing, Drop, Effect, Event, Joined, Left, Pe
 
 
 class Chunking(Struct, frozen=True):
-    """How bytes are sent: `size` at a time, 0 for all at once, with `pause` seconds between two pieces."""
+    """How bytes are sent: `chunk_bytes` at a time, 0 for all at once, with `pause_seconds` between two chunks."""
 
     chunk_bytes: int = 0
     pause_seconds: float = 0.0
@@ -25,50 +25,53 @@ UNCHUNKED: Final = Chunking()
 
 
 class Wait(Struct, frozen=True):
-    """Say nothing for so many seconds, and listen."""
+    """Send nothing for some seconds, and listen."""
 
     seconds: float
 
 
 class HangUp(Struct, frozen=True):
-    """Close the connection, without a goodbye."""
+    """Disconnect without a goodbye."""
 
 
 type ClientAction = bytes | Wait | HangUp
-"""What a script does next: it says these bytes, waits, or hangs up. It goes on when the house owes nothing."""
+"""The next action of a script: send bytes, wait, or disconnect. The script continues once the house owes no answer."""
 
 type ClientScript = Generator[ClientAction, None, str | None]
-"""A script ends with None when it has shown what it was to show, and with what did not come up otherwise.
+"""A script returns None when it has shown what it is about, or else the reason why that did not come up.
 
-It may accuse the house by raising a Violation, of what no judge of one conversation can know.
+It may raise a Violation to accuse the house of something that the judge of a single conversation cannot know.
 """
 
 
 class RawCodec:
-    """The codec of a wire on which every byte counts: it hands on what it is given."""
+    """A codec for raw bytes: every chunk is one message."""
 
     tolerated: Set[str] = frozenset()
 
     def feed(self, data: bytes) -> Sequence[bytes]:
-        """What has come, as one message."""
+        """Return the data as one message."""
         return (data,)
 
     def encode(self, message: bytes) -> bytes:
-        """What is said, as it is."""
+        """Return the bytes unchanged."""
         return message
 
 
 class ScriptedClient:
     """The client's side of one conversation with a house under test. See `Session`; its messages are bytes.
 
-    `judges` hear all of it. The first is the one that the script sees; it ends when the house is at fault for all of
-    them, when the script ends (then it says `goodbye` and hangs up), or when the house has left. `owes` tells of a
-    referee whether the house owes an answer; the script goes on when it does not. Before that the house has `hush`
-    seconds to answer what wants no answer, and `grace` seconds to say more than it was asked. `wire` is everything that
-    was sent and heard, in order, `said` what the script has said, and `slowest` the longest time in seconds that an
-    answer has taken. `lasted` is how many seconds the conversation took until the house left.
+    All `conversations` judge the same bytes. The script sees the first of them. The conversation ends when every judge
+    finds the house at fault, when the script ends (then the client sends `goodbye` and disconnects), or when the house
+    has left.
 
-    `came_to` is what the script has ended with, once it has; `unreachable` why there was no connection, empty where
+    `owes_answer` decides by the referee whether the house owes an answer; the script waits until it does not. The house
+    has `quiet_seconds` to answer a message that requires no answer, and `grace_seconds` to send more than it was asked
+    for.
+
+    `wire_log` is everything that was sent and received, in order, and `sent` the messages of the script.
+    `slowest_seconds` is the longest time that an answer has taken, `duration_seconds` the time until the house left.
+    `skip_reason` is the return value of the script. `connect_error` is the reason why there was no connection, empty if
     there was one.
     """
 
@@ -79,7 +82,7 @@ class ScriptedClient:
         *,
         delivery: Chunking = UNCHUNKED,
         goodbye: bytes = b"",
-        owes_answer: Callable[[Any], bool] = lambda referee: referee.alarm is not None,
+        owes_answer: Callable[[Any], bool] = lambda referee: referee.deadline is not None,
         quiet_seconds: float = 0.0,
         grace_seconds: float = 0.0,
     ) -> None:
@@ -94,20 +97,20 @@ class ScriptedClient:
         self.duration_seconds = 0.0
         self.conversations = tuple(conversations)
         self._script = script
-        self._delivery = delivery
+        self._chunking = delivery
         self._goodbye = goodbye
-        self._owes = owes_answer
-        self._hush = quiet_seconds
-        self._grace = grace_seconds
-        self._rested = False
-        self._answered = True
-        self._accused: Fault | None = None
-        self._blamed: dict[Conversation, Fault] = {}
-        self._pieces: deque[bytes] = deque()
-        self._due = -inf
-        self._asked: float | None = None
+        self._owes_answer = owes_answer
+        self._quiet_seconds = quiet_seconds
+        self._grace_seconds = grace_seconds
+        self._has_paused = False
+        self._expects_answer = True
+        self._accusation: Fault | None = None
+        self._faults_by_judge: dict[Conversation, Fault] = {}
+        self._chunks: deque[bytes] = deque()
+        self._due_at = -inf
+        self._asked_at: float | None = None
         self._stall_seconds = 0.0
-        self._began = 0.0
+        self._started_at = 0.0
 
     @property
     def conversation(self) -> Conversation:
@@ -116,150 +119,154 @@ class ScriptedClient:
 
     @property
     def deadline(self) -> float | None:
-        """When a piece is to be sent, the script goes on, or a silence becomes a fault."""
+        """When a chunk is due, the script continues, or a silence becomes a fault."""
         if self.is_over or not self.has_joined:
             return None
-        alarms = [judge.deadline + self._stall_seconds for judge in self._living if judge.deadline is not None]
-        if self._due > -inf:
-            alarms.append(self._due)
-        return min(alarms, default=None)
+        deadlines = [
+            judge.deadline + self._stall_seconds for judge in self._undecided_judges if judge.deadline is not None
+        ]
+        if self._due_at > -inf:
+            deadlines.append(self._due_at)
+        return min(deadlines, default=None)
 
     @property
     def fault(self) -> Fault | None:
-        """The first fault of the house, where every judge has found one; the first judge's."""
-        if self._accused is not None:
-            return self._accused
-        return self._blamed[self.conversation] if len(self._blamed) == len(self.conversations) else None
+        """The first fault of the house, as the first judge sees it, if every judge has found one."""
+        if self._accusation is not None:
+            return self._accusation
+        return (
+            self._faults_by_judge[self.conversation] if len(self._faults_by_judge) == len(self.conversations) else None
+        )
 
     @property
-    def _living(self) -> Sequence[Conversation]:
-        return [judge for judge in self.conversations if judge not in self._blamed]
+    def _undecided_judges(self) -> Sequence[Conversation]:
+        return [judge for judge in self.conversations if judge not in self._faults_by_judge]
 
     def on(self, event: Event[bytes], now: float) -> Sequence[Effect[bytes]]:
-        """What the probe does about an event."""
+        """Process an event; return its effects."""
         if self.is_over:
             return []
         match event:
             case Joined():
                 self.has_joined = True
-                self._began = now
+                self._started_at = now
             case Received(_, data):
                 self.wire_log.append((HOUSE, data))
                 self._stall_seconds = 0.0
-                for judge in self._living:
-                    self._note(judge, judge.on_data(HOUSE, data, now))
+                for judge in self._undecided_judges:
+                    self._keep_fault(judge, judge.on_data(HOUSE, data, now))
             case Left(_, reason):
-                return self._left(reason, now)
+                return self._on_left(reason, now)
             case TimedOut():
-                self._rang(now)
+                self._on_timeout(now)
             case Closing():
                 return self._end()
             case _:
-                raise AssertionError(f"{event} is nothing that happens to a probe")
+                raise AssertionError(f"{event} never happens to a scripted client")
         return self._go_on(now)
 
     def accuse(self, violation: Violation) -> None:
-        """Accuse the house of what no judge of one conversation can know."""
-        self._accused = Fault(Verdict(HOUSE, violation), len(self.conversation.lines))
+        """Record a violation that the judge of a single conversation cannot know."""
+        self._accusation = Fault(Verdict(HOUSE, violation), len(self.conversation.lines))
 
-    def _note(self, judge: Conversation, faults: Sequence[Fault]) -> None:
-        """Keep the first fault that a judge finds with the house."""
+    def _keep_fault(self, judge: Conversation, faults: Sequence[Fault]) -> None:
+        """Keep the first fault of the house that a judge finds."""
         for fault in faults:
             if fault.verdict.end == HOUSE:
-                self._blamed.setdefault(judge, fault)
+                self._faults_by_judge.setdefault(judge, fault)
 
-    def _rang(self, now: float) -> None:
-        """A silence is a fault when the patience of a judge has ended, and the tester was awake."""
-        for judge in self._living:
+    def _on_timeout(self, now: float) -> None:
+        """Report a silence to the judges whose deadline has passed, unless the tester itself was stalled."""
+        for judge in self._undecided_judges:
             late = -1.0 if judge.deadline is None else now - (judge.deadline + self._stall_seconds)
             if more := extra_wait(late):
                 self._stall_seconds += late + more
             elif late >= 0.0:
-                self._note(judge, judge.on_timeout(now))
+                self._keep_fault(judge, judge.on_timeout(now))
 
-    def _left(self, reason: str, now: float) -> Sequence[Effect[bytes]]:
+    def _on_left(self, reason: str, now: float) -> Sequence[Effect[bytes]]:
         if not self.has_joined:
             self.connect_error = reason or "no connection"
         else:
             self.house_has_left = True
-            self.duration_seconds = now - self._began
-            for judge in self._living:
-                self._note(judge, judge.on_disconnect(HOUSE, now))
-            if self.fault is None and not self._pieces and self._next_action() is not None:
+            self.duration_seconds = now - self._started_at
+            for judge in self._undecided_judges:
+                self._keep_fault(judge, judge.on_disconnect(HOUSE, now))
+            if self.fault is None and not self._chunks and self._next_action() is not None:
                 self.skip_reason = "the house has ended the conversation"
         return self._end()
 
     def _go_on(self, now: float) -> Sequence[Effect[bytes]]:
-        """Send what is to be sent and do what the script wants done, until there is something to wait for."""
+        """Send what is due and advance the script until there is something to wait for."""
         effects: list[Effect[bytes]] = []
-        self._timed(now)
+        self._measure_answer(now)
         while not self.is_over:
             if self.fault is not None:
                 effects += self._end()
-            elif self._due > now:
+            elif self._due_at > now:
                 break
-            elif self._pieces:
+            elif self._chunks:
                 effects += self._send(now)
-            elif self._waiting(now):
+            elif self._must_wait(now):
                 break
             else:
                 effects += self._next(now)
         return effects
 
-    def _timed(self, now: float) -> None:
-        """Keep the time that the house takes to answer."""
-        if self._asked is not None and not self._owing():
-            self.slowest_seconds = max(self.slowest_seconds, now - self._asked)
-            self._asked = None
+    def _measure_answer(self, now: float) -> None:
+        """Measure how long the house takes to answer."""
+        if self._asked_at is not None and not self._is_answer_owed():
+            self.slowest_seconds = max(self.slowest_seconds, now - self._asked_at)
+            self._asked_at = None
 
-    def _owing(self) -> bool:
-        """Whether the house owes an answer in every account of the conversation that is left."""
-        return all(self._owes(judge.referee) for judge in self._living)
+    def _is_answer_owed(self) -> bool:
+        """Whether the house owes an answer according to every judge that is left."""
+        return all(self._owes_answer(judge.referee) for judge in self._undecided_judges)
 
-    def _waiting(self, now: float) -> bool:
-        """Whether the script has to wait: for an answer, or in case that there is more to come."""
-        if self._owing():
-            self._due = -inf
+    def _must_wait(self, now: float) -> bool:
+        """Whether the script has to wait: for an answer, or in case that the house sends more."""
+        if self._is_answer_owed():
+            self._due_at = -inf
             return True
-        self._due = -inf
-        if self._rested:
+        self._due_at = -inf
+        if self._has_paused:
             return False
-        self._rested = True
-        seconds = self._grace if self._answered else self._hush
+        self._has_paused = True
+        seconds = self._grace_seconds if self._expects_answer else self._quiet_seconds
         if seconds:
-            self._due = now + seconds
+            self._due_at = now + seconds
         return seconds > 0
 
     def _send(self, now: float) -> Sequence[Effect[bytes]]:
-        piece = self._pieces.popleft()
-        self.wire_log.append((CLIENT, piece))
+        chunk = self._chunks.popleft()
+        self.wire_log.append((CLIENT, chunk))
         self._stall_seconds = 0.0
-        for judge in self._living:
-            self._note(judge, judge.on_data(CLIENT, piece, now))
-        self._due = now + self._delivery.pause_seconds if self._pieces else -inf
-        self._rested = False
-        self._answered = self._owing()
-        if self._asked is None and self._answered:
-            self._asked = now
-        return [Send(HOUSE, piece)]
+        for judge in self._undecided_judges:
+            self._keep_fault(judge, judge.on_data(CLIENT, chunk, now))
+        self._due_at = now + self._chunking.pause_seconds if self._chunks else -inf
+        self._has_paused = False
+        self._expects_answer = self._is_answer_owed()
+        if self._asked_at is None and self._expects_answer:
+            self._asked_at = now
+        return [Send(HOUSE, chunk)]
 
     def _next(self, now: float) -> Sequence[Effect[bytes]]:
-        match deed := self._next_action():
+        match action := self._next_action():
             case None:
                 return self._end(self._goodbye)
             case Wait(seconds):
-                self._due = now + seconds
+                self._due_at = now + seconds
             case HangUp():
                 self.skip_reason = None
                 return self._end()
             case _:
-                self.sent.append(deed)
-                size = self._delivery.chunk_bytes or len(deed)
-                self._pieces += (deed[at : at + size] for at in range(0, len(deed), size or 1))
+                self.sent.append(action)
+                size = self._chunking.chunk_bytes or len(action)
+                self._chunks += (action[at : at + size] for at in range(0, len(action), size or 1))
         return []
 
     def _next_action(self) -> ClientAction | None:
-        """What the script does next, None at its end."""
+        """Return the next action of the script, None at its end."""
         try:
             return next(self._script)
         except StopIteration as end:
@@ -277,5 +284,5 @@ class ScriptedClient:
 
 
 def first_house_fault(conversation: Conversation) -> Fault | None:
-    """The first fault of the house in a conversation."""
+    """Return the first fault of the house in a conversation."""
     return next((fault for fault in conversation.faults if fault.verdict.end == HOUSE), None)

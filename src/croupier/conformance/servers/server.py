@@ -1,4 +1,4 @@
-"""Tests a server: every case in turn on connections of its own, until all is known or enough has failed."""
+"""Tests a server: runs every case on connections of its own, until all are decided or enough have failed."""
 
 import asyncio
 from collections import deque
@@ -34,105 +34,107 @@ from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 
 CONNECT_TIMEOUT_SECONDS: Final = 5.0
-"""A server has so many seconds to take a connection, or its patience if that is more."""
+"""How long a server may take to accept a connection; the answer timeout, if that is longer."""
 
 LISTEN_SECONDS: Final = 0.05
-"""So many seconds a house is listened to that has nothing to say."""
+"""How long to listen to a house that has nothing to send."""
 
 CONCURRENT_CLIENTS: Final = 8
-"""So many clients play at the same time."""
+"""The number of clients that play at the same time."""
 
 CLOSE_TIMEOUT_SECONDS: Final = 0.25
-"""So many seconds a server has to close a connection that is over, before it is cut off."""
+"""How long a server may take to close a finished connection before the connection is aborted."""
 
 MAX_CLOSING_CONNECTIONS: Final = 64
-"""So many connections that are over may be waiting for that."""
+"""At most this many finished connections may wait for the server to close them."""
 
 
 def server_cases(room: HouseRoom) -> tuple[HouseServerCase, ...]:
-    """All cases for servers of a room, in the order of their clauses. Raises ValueError where it has none."""
-    return _cases(_ground(room).room.name)
+    """Return all cases for servers of a room, in the order of the clauses. Raises ValueError if the room has none."""
+    return _cases(_test_data(room).room.name)
 
 
 @cache
 def _cases(room: str) -> tuple[HouseServerCase, ...]:
-    ground = TEST_DATA_BY_ROOM[room]
-    cases = (*_papers(ground), *_remarks(ground), *_deliveries(ground), *_games(ground))
+    test_data = TEST_DATA_BY_ROOM[room]
+    cases = (*_replays(test_data), *_input_cases(test_data), *_delivery_cases(test_data), *_game_cases(test_data))
     return tuple(sorted(cases, key=lambda case: [int(part) for part in case.section.split(".")]))
 
 
 def untestable(room: HouseRoom) -> Mapping[str, str]:
     """The clauses that no case tests, each with the reason."""
-    return _ground(room).untestable
+    return _test_data(room).untestable
 
 
-def _ground(room: HouseRoom) -> ServerTestData:
+def _test_data(room: HouseRoom) -> ServerTestData:
     if room.name not in TEST_DATA_BY_ROOM:
         raise ValueError(f"found the room {room.name!r}; allowed: {', '.join(TEST_DATA_BY_ROOM)}")
     return TEST_DATA_BY_ROOM[room.name]
 
 
-def _case(ground: ServerTestData, clause: str, slug: str, title: str, **more: Any) -> HouseServerCase:
-    return HouseServerCase(id=make_case_id(ground.room.name, clause, slug), title=title, clause=clause, **more)
+def _case(test_data: ServerTestData, clause: str, slug: str, title: str, **more: Any) -> HouseServerCase:
+    return HouseServerCase(id=make_case_id(test_data.room.name, clause, slug), title=title, clause=clause, **more)
 
 
-def _papers(ground: ServerTestData) -> list[HouseServerCase]:
-    """What is on paper."""
+def _replays(test_data: ServerTestData) -> list[HouseServerCase]:
+    """The replayed transcripts."""
     return [
         _case(
-            ground,
-            paper.clauses[0],
-            paper.name,
-            paper.title,
-            scenarios=(replay(record(ground, paper)),),
-            dialect=paper.head.get("dialect", ""),
+            test_data,
+            transcript.clauses[0],
+            transcript.name,
+            transcript.title,
+            scenarios=(replay(record(test_data, transcript)),),
+            dialect=transcript.head.get("dialect", ""),
             seconds=0.15,
         )
-        for paper in transcripts(ground.room.name)
-        if is_playable(paper, ground.harmless_settings)
-        and paper.clauses[0] not in ground.tolerated_clauses
-        and paper.clauses[0] not in ground.untestable
+        for transcript in transcripts(test_data.room.name)
+        if is_playable(transcript, test_data.harmless_settings)
+        and transcript.clauses[0] not in test_data.tolerated_clauses
+        and transcript.clauses[0] not in test_data.untestable
     ]
 
 
-def _remarks(ground: ServerTestData) -> list[HouseServerCase]:
-    """Everything that can be said, wherever it can be said."""
+def _input_cases(test_data: ServerTestData) -> list[HouseServerCase]:
+    """Every input in every state in which it makes sense."""
     return [
         _case(
-            ground,
-            remark.clauses[situation.name],
-            f"{remark.slug}-at-{situation.name}",
-            f"{remark.title}, {situation.title}",
-            scenarios=(send_input(situation, remark),),
+            test_data,
+            given.clauses[state.name],
+            f"{given.slug}-at-{state.name}",
+            f"{given.title}, {state.title}",
+            scenarios=(send_input(state, given),),
             min_successes=2,
         )
-        for situation in ground.states
-        for remark in ground.inputs
-        if situation.name in remark.clauses
+        for state in test_data.states
+        for given in test_data.inputs
+        if state.name in given.clauses
     ]
 
 
-def _games(ground: ServerTestData) -> list[HouseServerCase]:
-    """What luck brings, what only this room has, and long evenings."""
-    shared = ground.shared_clauses
+def _game_cases(test_data: ServerTestData) -> list[HouseServerCase]:
+    """Coverage goals, the extra cases of the room, and long conversations."""
+    shared = test_data.shared_clauses
     goals = [
-        _case(ground, goal.clause, goal.slug, goal.title, scenarios=(play_until(goal),), min_successes=3, seconds=0.3)
-        for goal in ground.goals
+        _case(
+            test_data, goal.clause, goal.slug, goal.title, scenarios=(play_until(goal),), min_successes=3, seconds=0.3
+        )
+        for goal in test_data.goals
     ]
     extras = [
-        _case(ground, extra.clause, extra.slug, extra.title, scenarios=extra.scenarios, seconds=0.5)
-        for extra in ground.extra_cases
+        _case(test_data, extra.clause, extra.slug, extra.title, scenarios=extra.scenarios, seconds=0.5)
+        for extra in test_data.extra_cases
     ]
-    strolls = [
+    random_games = [
         _case(
-            ground,
+            test_data,
             shared["unasked"],
             f"stroll-{number}",
             title,
-            scenarios=(play_at_random(games, blunders),),
+            scenarios=(play_at_random(games, invalid_rate),),
             min_successes=3,
         )
-        for number, (title, games, blunders) in enumerate(
+        for number, (title, games, invalid_rate) in enumerate(
             (
                 ("Three games at random", 3, 0.0),
                 ("Three games at random, with mistakes now and then", 3, 0.2),
@@ -142,22 +144,22 @@ def _games(ground: ServerTestData) -> list[HouseServerCase]:
             start=1,
         )
     ]
-    evening = _case(
-        ground, shared["next"], "evening", "Many games on one connection", scenarios=(play_at_random(20, 0.0),)
+    many_games = _case(
+        test_data, shared["next"], "evening", "Many games on one connection", scenarios=(play_at_random(20, 0.0),)
     )
-    return [*goals, *extras, *strolls, evening]
+    return [*goals, *extras, *random_games, many_games]
 
 
-def _deliveries(ground: ServerTestData) -> list[HouseServerCase]:
-    """The same games, however the bytes arrive, and whatever becomes of the connection."""
-    shared, game = ground.shared_clauses, ground.sample_game
-    frames = [ground.room.codec(True, None).encode(message) for message in game]
+def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
+    """The same games with bytes that arrive in other chunks, and with clients that disconnect."""
+    shared, game = test_data.shared_clauses, test_data.sample_game
+    frames = [test_data.room.codec(True, None).encode(message) for message in game]
     size = sum(map(len, frames))
     again = play_at_random(1, 0.0)
     first = len(frames[0])
 
-    def case(about: str, slug: str, title: str, *plays: Any, **more: Any) -> HouseServerCase:
-        return _case(ground, shared[about], slug, title, scenarios=plays, **more)
+    def case(topic: str, slug: str, title: str, *scenarios: Any, **more: Any) -> HouseServerCase:
+        return _case(test_data, shared[topic], slug, title, scenarios=scenarios, **more)
 
     return [
         *(
@@ -191,9 +193,9 @@ def _deliveries(ground: ServerTestData) -> list[HouseServerCase]:
             "goodbye",
             "goodbye-sent-ahead",
             "What came before a goodbye is still answered",
-            send_ahead(*game, *ground.goodbye) if ground.goodbye else hang_up_after(*game),
+            send_ahead(*game, *test_data.goodbye) if test_data.goodbye else hang_up_after(*game),
         ),
-        case("goodbye", "goodbye-behind-a-game", "A client leaves behind a game", send_each(*game, *ground.goodbye)),
+        case("goodbye", "goodbye-behind-a-game", "A client leaves behind a game", send_each(*game, *test_data.goodbye)),
         case("goodbye", "hang-up-at-once", "A client that hangs up at once does no harm", hang_up_after(), again),
         case(
             "goodbye",
@@ -232,11 +234,11 @@ def _deliveries(ground: ServerTestData) -> list[HouseServerCase]:
         *(
             case(
                 "unasked",
-                f"nothing-unasked-at-{situation.name}",
-                f"The house says nothing unasked, {situation.title}",
-                listen_in_state(situation, LISTEN_SECONDS),
+                f"nothing-unasked-at-{state.name}",
+                f"The house says nothing unasked, {state.title}",
+                listen_in_state(state, LISTEN_SECONDS),
             )
-            for situation in ground.states
+            for state in test_data.states
         ),
         case(
             "close",
@@ -248,32 +250,32 @@ def _deliveries(ground: ServerTestData) -> list[HouseServerCase]:
 
 
 class TcpHouse:
-    """A house at an address, reached over TCP. See `Target`. What it says is read by a spelling, if there is one."""
+    """A house that is reached over TCP. See `HouseUnderTest`. With a dialect, what it sends is read in it."""
 
     def __init__(self, address: Address, answer_timeout: float, dialect: Dialect | None = None) -> None:
         self._address = address
-        self._spelling = dialect
+        self._dialect = dialect
         self._limits = EndpointLimits(
             close_timeout=CLOSE_TIMEOUT_SECONDS, connect_timeout=max(CONNECT_TIMEOUT_SECONDS, answer_timeout)
         )
         self._closing: set[asyncio.Task[None]] = set()
 
     async def converse(self, probe: ScriptedClient) -> None:
-        """See `Target`."""
+        """See `HouseUnderTest`."""
         over = asyncio.Event()
 
         def watch(event: Event[object], *_: object) -> None:
             if type(event) is Joined and event.address is not None:
-                self._address = event.address  # a name is looked up once
+                self._address = event.address  # resolve a host name only once
             if probe.is_over:
                 over.set()
 
-        board = Endpoint(
-            probe, lambda: DialectCodec(self._spelling), silent_logger(), observers=[watch], limits=self._limits
+        endpoint = Endpoint(
+            probe, lambda: DialectCodec(self._dialect), silent_logger(), observers=[watch], limits=self._limits
         )
-        await board.connect(HOUSE, self._address)
+        await endpoint.connect(HOUSE, self._address)
         await over.wait()
-        closed = asyncio.create_task(board.wait_drained())
+        closed = asyncio.create_task(endpoint.wait_drained())
         self._closing.add(closed)
         closed.add_done_callback(self._closing.discard)
         while len(self._closing) > MAX_CLOSING_CONNECTIONS:
@@ -299,17 +301,17 @@ async def check_server(
     on_result: Callable[[Result], None],
     detected_dialect: Dialect | None = None,
 ) -> tuple[Result, ...]:
-    """Try cases at a server; `told` hears of every result as it is there. Raises ConnectionError where nobody answers.
+    """Run cases against a server; `on_result` receives every result as soon as it is known.
 
-    `options` are the room's for a client, or settings that the house is known to have, None for neither. An answer may
-    take `timeout` seconds. After `max_failures` cases that failed the others are left out. What the server says is read
-    by the `spelling`, if there is one.
+    `options` are the options of a client of the room, or settings that the house is known to have, None for neither. An
+    answer may take `timeout` seconds. After `max_failures` failed cases the rest are not run. What the server sends is
+    read in `detected_dialect`, if one is given. Raises ConnectionError if the server cannot be reached.
     """
-    wire = TcpHouse((host, port), timeout, detected_dialect)
+    house = TcpHouse((host, port), timeout, detected_dialect)
     try:
         return await examine_cases(
             ServerExaminer(
-                _ground(room), wire, known_options=options, strict=strict, seed=seed, answer_timeout=timeout
+                _test_data(room), house, known_options=options, strict=strict, seed=seed, answer_timeout=timeout
             ),
             cases,
             max_failures,
@@ -318,7 +320,7 @@ async def check_server(
     except UnreachableError as error:
         raise ConnectionError(f"no server at {host}:{port}: {error}") from None
     finally:
-        await wire.wait_closed()
+        await house.wait_closed()
 
 
 async def examine_cases(
@@ -327,15 +329,15 @@ async def examine_cases(
     max_failures: int | None,
     on_result: Callable[[Result], None],
 ) -> tuple[Result, ...]:
-    """What comes of cases, in their order, until so many have failed; of a slow house several are tried together."""
+    """Return the results of the cases in their order. Several cases run at once if the house is slow to answer."""
     results: dict[str, Result] = {}
     failures = 0
-    left = deque(cases)
+    waiting = deque(cases)
     running: set[asyncio.Task[Result]] = set()
     try:
-        while running or (left and failures != max_failures):
-            while left and failures != max_failures and len(running) < examiner.max_parallel_cases:
-                running.add(asyncio.create_task(examiner.examine(left.popleft())))
+        while running or (waiting and failures != max_failures):
+            while waiting and failures != max_failures and len(running) < examiner.max_parallel_cases:
+                running.add(asyncio.create_task(examiner.examine(waiting.popleft())))
             done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for result in (task.result() for task in done):
                 results[result.case] = result

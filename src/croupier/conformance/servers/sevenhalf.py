@@ -1,4 +1,4 @@
-"""Where a client of seven and a half can be, and what it can say there."""
+"""Server test data of seven and a half: states, inputs and extra cases."""
 
 from collections.abc import Callable, Mapping
 from random import Random
@@ -33,18 +33,18 @@ from croupier.rooms.sevenhalf.wire import BSTG, CARD, DRAW, PASS, STRT, Ante, Bk
 ANTE_OF_TEN: Final = Ante(10)
 
 
-def _playing(found: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
-    """Whether a game is played of which this is true."""
-    return lambda referee: referee.game is not None and found(referee.game)
+def _playing(holds: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
+    """Whether a game is in progress for which a condition holds."""
+    return lambda referee: referee.game is not None and holds(referee.game)
 
 
-def _ended(found: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
-    """Whether no game is played, and this is true of the last one."""
-    return lambda referee: referee.game is None and referee.last_game is not None and found(referee.last_game)
+def _ended(holds: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
+    """Whether no game is in progress and a condition holds for the last one."""
+    return lambda referee: referee.game is None and referee.last_game is not None and holds(referee.last_game)
 
 
 def raise_after_first_card(referee: AnyClientReferee, luck: Random) -> object:
-    """For a raise behind the first card."""
+    """Raise after the first card."""
     game = referee.game
     return ANTE_OF_TEN if game is not None and game.state.cards else play_randomly(referee, luck)
 
@@ -81,7 +81,7 @@ PLAYING_STATES: Final = ("bet", "card", "best", "raised")
 
 
 def _clauses(idle: str, **others: str) -> Mapping[str, str]:
-    """The clause between games, and in the situations of a game."""
+    """The clause between games, and those in the states of a game."""
     return {name: f"sevenhalf-{clause}" for name, clause in {**dict.fromkeys(IDLE_STATES, idle), **others}.items()}
 
 
@@ -90,7 +90,7 @@ def _all(clause: str) -> Mapping[str, str]:
 
 
 def _amount(clause: str) -> Mapping[str, str]:
-    """The clauses about an ANTE that is wrong by its amount."""
+    """The clauses about an ANTE with a wrong amount."""
     return _clauses("7.5", bet="7.5", card=clause, best=clause, raised=clause)
 
 
@@ -138,10 +138,10 @@ INVALID_INPUTS: Final = frozenset(
 )
 
 
-def wait_after_gain(talk: ScenarioContext) -> ClientScript:
-    """A game to its end, and then nothing for a while."""
-    for message in talk.test_data.sample_game:
-        yield talk.encoded(message)
+def wait_after_gain(context: ScenarioContext) -> ClientScript:
+    """Play a game to its end, and then wait."""
+    for message in context.test_data.sample_game:
+        yield context.encoded(message)
     yield Wait(0.05)
     return None
 

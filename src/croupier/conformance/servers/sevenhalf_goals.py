@@ -1,4 +1,4 @@
-"""Which ends a game of seven and a half can have, and how a client plays for them."""
+"""Coverage goals of seven and a half: the possible outcomes of a game, and strategies that lead to them."""
 
 from collections.abc import Callable
 from random import Random
@@ -11,7 +11,7 @@ from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Ante
 
 
 def hand_total(game: WireGame) -> int:
-    """What the client's cards count, in halves."""
+    """The total of the client's cards, in halves."""
     return total(client_cards(game.state))
 
 
@@ -20,16 +20,16 @@ def has_raised(game: WireGame) -> bool:
     return game.state.node is game.state.node.after_raise
 
 
-def draw_to_best(referee: AnyClientReferee, luck: Random) -> object:  # noqa: ARG001 -- an Aim
-    """Draw as long as there is something to gain, and then pass."""
+def draw_to_best(referee: AnyClientReferee, luck: Random) -> object:  # noqa: ARG001 -- a ClientStrategy
+    """Draw up to seven and a half, and then pass."""
     game = referee.game
     if game is None:
         return STRT
     return PASS if game.state.cards and hand_total(game) == TARGET_HALVES else DRAW
 
 
-def draw_one_card(referee: AnyClientReferee, luck: Random) -> object:  # noqa: ARG001 -- an Aim
-    """One card, and no more."""
+def draw_one_card(referee: AnyClientReferee, luck: Random) -> object:  # noqa: ARG001 -- a ClientStrategy
+    """Draw one card, and pass."""
     game = referee.game
     if game is None:
         return STRT
@@ -37,7 +37,7 @@ def draw_one_card(referee: AnyClientReferee, luck: Random) -> object:  # noqa: A
 
 
 def raise_often(referee: AnyClientReferee, luck: Random) -> object:
-    """Raise behind every card, and pass late."""
+    """Raise after every card, and pass late."""
     game = referee.game
     if game is None:
         return STRT
@@ -49,9 +49,9 @@ def raise_often(referee: AnyClientReferee, luck: Random) -> object:
 
 
 def play_randomly(referee: AnyClientReferee, luck: Random) -> object:
-    """Anything that is allowed; one time in five, where that is so, an ANTE."""
+    """Any allowed message; one time in five, if possible, an ANTE."""
     game = referee.game
-    if game is not None and game.state.node.raised is not None and luck.random() < 0.2:
+    if game is not None and game.state.node.after_raise is not None and luck.random() < 0.2:
         return Ante(luck.choice((1, 10, 20)))
     return luck.choice(referee.legal)
 
@@ -60,18 +60,18 @@ def _end(
     slug: str,
     title: str,
     clause: str,
-    found: Callable[[WireGame, int, int], bool],
-    aim: ClientStrategy,
+    holds: Callable[[WireGame, int, int], bool],
+    strategy: ClientStrategy,
     *,
     games: int = 12,
 ) -> CoverageGoal:
-    """A goal told by the last game, and by what client and bank had in it, in halves."""
+    """A goal that is reached by the last game, the total of the client and that of the bank, in halves."""
 
-    def seen(referee: AnyClientReferee) -> bool:
+    def is_reached(referee: AnyClientReferee) -> bool:
         game = referee.last_game
-        return isinstance(game, WireGame) and found(game, hand_total(game), total(bank_cards(game.state)))
+        return isinstance(game, WireGame) and holds(game, hand_total(game), total(bank_cards(game.state)))
 
-    return CoverageGoal(slug, title, f"sevenhalf-{clause}", seen, aim, games)
+    return CoverageGoal(slug, title, f"sevenhalf-{clause}", is_reached, strategy, games)
 
 
 def _bank(game: WireGame) -> int:
@@ -79,7 +79,7 @@ def _bank(game: WireGame) -> int:
 
 
 def _has_ante(game: WireGame) -> bool:
-    """Whether there was an ANTE in it; it is the only thing that makes the bets of two games differ."""
+    """Whether there was an ANTE in the game: nothing else changes a bet."""
     return game.state.bet not in {1, 10, 50, 100}
 
 
@@ -242,13 +242,13 @@ GOALS: Final = (
 
 
 def _was_level(game: WireGame, own: int) -> bool:
-    """Whether the bank had as much as the client, below seven and a half, before its last card."""
+    """Whether the bank was level with the client, below seven and a half, before its last card."""
     drawn = bank_cards(game.state)
     return own < TARGET_HALVES and any(total(drawn[:number]) == own for number in range(1, len(drawn)))
 
 
 def outline(game: Any, over: bool) -> object:
-    """At seven and a half or not; at the end, how it was won, and whether the bank had to draw on."""
+    """In a game, whether the client has seven and a half; at its end, the result, and whether the bank drew again."""
     own = hand_total(game)
     if not over:
         return own == TARGET_HALVES

@@ -1,4 +1,4 @@
-"""The ground of a room's cases: where a client can be in a game, what it can say there, and what luck can bring."""
+"""Test data of a room for server tests: states, inputs, coverage goals and extra cases."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -14,14 +14,14 @@ from croupier.core.room import HouseRoom
 type AnyClientReferee = ClientReferee[Any, Any]
 
 type ClientStrategy = Callable[[AnyClientReferee, Random], object]
-"""Picks what to say next, one of the messages that are allowed now."""
+"""Chooses the next message among those that are allowed now."""
 
 
 @dataclass(frozen=True)
 class ServerTestState:
-    """A place in a game in which the client has the word. `told` stands in titles: `before the first game`.
+    """A state of the game in which the client may send. `title` is used in case titles: `before the first game`.
 
-    `here` tells whether this is it, and `aim` leads there.
+    `is_reached` detects the state and `strategy` leads to it.
     """
 
     name: str
@@ -29,14 +29,14 @@ class ServerTestState:
     is_reached: Callable[[AnyClientReferee], bool]
     strategy: ClientStrategy | None = None
     max_games: int = 1
-    """In the course of so many games it has to come up, or else a new conversation is begun."""
+    """It has to come up within this many games; otherwise a new conversation is started."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """Something that a client can say, right or wrong: a message, or bytes. `told` is how it is told to people.
+    """A message or bytes that a client can send, valid or not. `title` describes it to people.
 
-    `clauses` says which clause tells what a house does about it, for every situation in which it is worth saying.
+    `clauses` maps the states in which it is worth sending to the clause that governs the answer of the house.
     """
 
     slug: str
@@ -47,9 +47,9 @@ class Input:
 
 @dataclass(frozen=True)
 class CoverageGoal:
-    """What games are played for until it comes up: an end, a card, a score. `aim` as in `Situation`.
+    """An event that games are played for: an outcome, a card, a score. `strategy` as in `ServerTestState`.
 
-    `seen` is asked of the referee whenever a game is over. `games` are played on one connection, at most.
+    `is_reached` is evaluated after every game. At most `max_games` games are played on one connection.
     """
 
     slug: str
@@ -62,9 +62,9 @@ class CoverageGoal:
 
 @dataclass
 class ScenarioContext:
-    """What a script goes by: the conversation so far, luck of its own, and the ground it stands on.
+    """What a scenario can use: the conversation so far, a random source of its own, and the test data of the room.
 
-    `patience` is how many seconds an answer may take. `company` counts the clients that play together and have begun.
+    An answer may take `answer_timeout` seconds. `started_clients` counts the concurrent clients that have started.
     """
 
     conversation: Conversation
@@ -76,21 +76,21 @@ class ScenarioContext:
 
     @property
     def referee(self) -> AnyClientReferee:
-        """The referee, who knows the game."""
+        """The referee of the conversation, which knows the game."""
         return self.conversation.referee
 
     def encoded(self, message: object) -> bytes:
-        """The bytes of a message; of what is bytes already, themselves."""
+        """Encode a message; bytes are returned unchanged."""
         return message if isinstance(message, bytes) else self.encode(message)
 
 
 type Scenario = Callable[[ScenarioContext], ClientScript]
-"""What is done in one try of a case, on a connection of its own."""
+"""What a client does in one try of a case, on a connection of its own."""
 
 
 @dataclass(frozen=True)
 class ExtraCase:
-    """A case that only this room has; what is played has a connection each, one after the other."""
+    """A case that only this room has. The scenarios run one after the other, each on its own connection."""
 
     slug: str
     title: str
@@ -100,10 +100,10 @@ class ExtraCase:
 
 @dataclass(frozen=True)
 class FarewellRule:
-    """How the houses of a room take leave where they refuse and say farewell by the same message.
+    """How to judge closes in a room where the house uses the same message to refuse and to say goodbye.
 
-    `clause` forbids a farewell in answer to what can be read. `opening` begins a game: where none is being played the
-    house may have a reason of its own to close, and is accused only if it takes this.
+    `clause` forbids a goodbye in answer to a readable message. `opening` starts a game: if none is in progress, the
+    house may have a reason of its own to close, and is accused only if it accepts `opening`.
     """
 
     clause: str
@@ -112,15 +112,19 @@ class FarewellRule:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerTestData:
-    """What the cases of a room are made from, besides its transcripts.
+    """What the cases of a room are generated from, in addition to its transcripts.
 
-    `outline` is what has to be as on paper, besides the sorts of messages, where a transcript is about what luck
-    brings: where its first clause begins with one of `lucky`. It is asked of a game and of whether it is over. `sort`
-    is the sort of a message, without what luck decides in it. `goodbye` is what a client says before it leaves, and
-    `farewells` are the messages by which it does. `moves` are what a client may say to play on, and `blunders` the
-    remarks, by their slugs, behind which the conversation goes on. `game` is what it says from the start of a game to
-    its end, whatever the cards. `untestable` are the clauses that no client can show, each with the reason. `shared`
-    are the clauses that the cases of all rooms stand on, by what they are about.
+    `invalid_inputs` are the slugs of the inputs that are not allowed but after which the conversation goes on.
+
+    `outline` describes a game (and whether it is over) apart from its messages. A replayed transcript has to reach the
+    same outline if it is about chance, i.e. if its first clause begins with one of `luck_clauses`. `kind_of` is the
+    kind of a message, without what depends on chance.
+
+    `strategy` plays a game. `goodbye` is what a client sends before it leaves; `goodbye_messages` are the messages with
+    which it does. `sample_game` is a whole game that is valid with any cards.
+
+    `untestable` are the clauses that no client can test, each with the reason. `shared_clauses` are the clauses of the
+    cases that all rooms share, by topic.
     """
 
     room: HouseRoom
@@ -140,10 +144,10 @@ class ServerTestData:
     shared_clauses: Mapping[str, str]
     luck_clauses: tuple[str, ...] = ()
     tolerated_clauses: Collection[str] = ()
-    """The clauses that tolerate what a client should not send: a house may take it or refuse it."""
+    """The clauses that tolerate what a client should not send: a house may accept it or refuse it."""
     harmless_settings: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """Settings that a transcript may have in its head, with values that do not change the sorts of what is said."""
+    """Header fields of transcripts with values that do not change the kinds of the messages."""
     owes_answer: Callable[[AnyClientReferee], bool] = field(default=lambda referee: referee.deadline is not None)
     new_referee: Callable[[Any, bool, float], AnyClientReferee] | None = None
-    """A referee that knows more than the room's, by what is known of the house, whether it is strict, and patience."""
+    """Creates a referee that knows more than the room's, from the known options, strictness and the answer timeout."""
     farewell_rule: FarewellRule | None = None

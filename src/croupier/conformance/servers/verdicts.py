@@ -1,4 +1,4 @@
-"""What is told of a fault: what was wanted and what came, the bytes of both, and the dialogue that shows it."""
+"""Describes a fault of the house: what was expected, what was received, and the dialogue that shows it."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from croupier.core.referee import CLIENT, HOUSE
 
 
 def describe_failure(test_data: ServerTestData, conversation: Conversation, fault: Fault) -> Failure:
-    """A fault of the house as it is told."""
+    """Describe a fault of the house."""
     violation = fault.verdict.violation
     return Failure(
         violation.clause,
@@ -24,47 +24,47 @@ def describe_failure(test_data: ServerTestData, conversation: Conversation, faul
 
 
 def actual_bytes(conversation: Conversation, fault: Fault) -> bytes:
-    """The bytes that were wrong: those of the last message, or what has come of one."""
+    """The wrong bytes: those of the last message, or of an incomplete one."""
     last = conversation.lines[fault.line_count - 1] if fault.line_count else None
     return last.data if last is not None and last.side == HOUSE else conversation.incomplete(HOUSE)
 
 
 def expected_bytes(test_data: ServerTestData, allowed: str) -> bytes | None:
-    """The bytes of what was allowed, where that is one message and no choice: `FAIL W_A`, `GAIN -100`."""
+    """The bytes of the allowed message, if exactly one message is allowed: `FAIL W_A`, `GAIN -100`. Otherwise None."""
     words = allowed.split()
     for message in test_data.room.sample_messages:
-        spoken = str(message).split()
-        if spoken == words:
+        sample_words = str(message).split()
+        if sample_words == words:
             return test_data.room.codec(True, None).encode(message)
-        if spoken[:-1] == words[:-1] and words[1:] and _number(spoken[-1]) and _number(words[-1]):
+        if sample_words[:-1] == words[:-1] and words[1:] and _is_number(sample_words[-1]) and _is_number(words[-1]):
             amount = type(message).__struct_fields__[-1]
             return test_data.room.codec(True, None).encode(replace(message, **{amount: int(words[-1])}))
     return None
 
 
-def _number(word: str) -> bool:
+def _is_number(word: str) -> bool:
     return word.removeprefix("-").isdigit()
 
 
 def failing_dialogue(
     test_data: ServerTestData, conversation: Conversation, fault: Fault, known_options: Any, *, strict: bool
 ) -> tuple[DialogueLine, ...]:
-    """What was said up to a fault; of a conversation with several games only the last of them."""
+    """The dialogue up to a fault; of a conversation with several games only the last game."""
     lines = list(conversation.lines[: fault.line_count])
     rest = conversation.incomplete(HOUSE)
     if rest and len(lines) == len(conversation.lines) and not (lines and type(lines[-1].message) is Violation):
         at = lines[-1].at if lines else 0.0
         lines.append(DialogueLine(HOUSE, rest, fault.verdict.violation, at))
-    begins = 0
-    again = Conversation(test_data.room, known_options, strict=strict)
+    start = 0
+    replayed = Conversation(test_data.room, known_options, strict=strict)
     for number, line in enumerate(lines):
-        referee = again.referee
+        referee = replayed.referee
         if (
             line.side == CLIENT
             and referee.game is None
             and referee.finished_count
             and not test_data.owes_answer(referee)
         ):
-            begins = number
-        again.on_data(line.side, line.data, line.at)
-    return tuple(lines[begins:])
+            start = number
+        replayed.on_data(line.side, line.data, line.at)
+    return tuple(lines[start:])

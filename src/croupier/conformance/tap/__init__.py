@@ -1,1 +1,1 @@
-"""Listening in: a relay between a client and a house, and what is written down of what passes."""
+"""Network tap: a relay between clients and a house that records and judges their conversations."""

@@ -1,4 +1,4 @@
-"""A connection through a relay, and what is told of it as it goes on."""
+"""A connection through the relay, and the events that a tap reports about it."""
 
 from collections import Counter
 from collections.abc import Sequence, Set
@@ -11,21 +11,21 @@ from croupier.core.session import Address, Peer
 
 
 class ConversationMonitor(Protocol):
-    """A conversation as a relay needs it: it hears all bytes of both ends, and judges them. See `Conversation`."""
+    """What a relay needs of a conversation: it judges the bytes of both ends. See `Conversation`."""
 
     @property
     def lines(self) -> list[DialogueLine]:
-        """What was said since `forget`."""
+        """The messages since `forget`."""
         ...
 
     @property
     def faults(self) -> list[Fault]:
-        """What was wrong since `forget`."""
+        """The faults since `forget`."""
         ...
 
     @property
     def line_count(self) -> int:
-        """How many lines there were in all."""
+        """The number of all messages."""
         ...
 
     @property
@@ -35,7 +35,7 @@ class ConversationMonitor(Protocol):
 
     @property
     def games(self) -> int:
-        """How many games were finished."""
+        """The number of finished games."""
         ...
 
     @property
@@ -44,23 +44,23 @@ class ConversationMonitor(Protocol):
         ...
 
     def on_data(self, side: Peer, data: bytes, now: float) -> Sequence[Fault]:
-        """One end has sent these bytes."""
+        """Process bytes of one end."""
         ...
 
     def on_end_of_input(self, side: Peer, now: float) -> Sequence[Fault]:
-        """One end says no more, and still listens."""
+        """Process the end of output of one end, which may still read."""
         ...
 
     def on_disconnect(self, side: Peer, now: float) -> Sequence[Fault]:
-        """One end is gone."""
+        """Process a connection closed by one end."""
         ...
 
     def on_timeout(self, now: float) -> Sequence[Fault]:
-        """The alarm has rung."""
+        """Process a deadline that has passed."""
         ...
 
     def incomplete(self, side: Peer) -> bytes:
-        """What one end has sent behind its last message."""
+        """What one end has sent after its last message."""
         ...
 
     def tolerated(self, side: Peer) -> Set[str]:
@@ -68,15 +68,15 @@ class ConversationMonitor(Protocol):
         ...
 
     def forget(self) -> None:
-        """Let go of lines and faults."""
+        """Drop the lines and faults so far."""
         ...
 
 
 class TappedConnection:
-    """One connection through the relay: client, house, and what they have said to each other.
+    """One connection through the relay: client, house, and their conversation.
 
-    `begun` and `ended` are times in s. `note` tells, in a sentence, why it ended if neither end did that: nobody
-    answered at the target, it was cut, one end did not read.
+    `started_at` and `ended_at` are times in seconds. `note` is a sentence that says why it ended if neither end closed
+    it: the target did not answer, it was cut, one end did not read.
     """
 
     def __init__(self, number: int, address: Address | None, conversation: ConversationMonitor, now: float) -> None:
@@ -88,18 +88,17 @@ class TappedConnection:
         self.has_reached_target = False
         self.note = ""
         self.closed_sides: list[Peer] = []
-        """The ends that have closed, in their order."""
 
 
 class ConnectionOpened(Struct, frozen=True):
-    """A client has come."""
+    """A client has connected."""
 
     connection: TappedConnection
     at: float
 
 
 class BytesRelayed(Struct, frozen=True):
-    """These bytes of one end were passed on; `lines` are the messages that they complete, `faults` what they show."""
+    """Bytes of one end were relayed; `lines` are the messages that they complete, `faults` what they show."""
 
     connection: TappedConnection
     at: float
@@ -110,7 +109,7 @@ class BytesRelayed(Struct, frozen=True):
 
 
 class SilenceFound(Struct, frozen=True):
-    """The house should have said something by now."""
+    """The house has missed a deadline."""
 
     connection: TappedConnection
     at: float
@@ -118,7 +117,7 @@ class SilenceFound(Struct, frozen=True):
 
 
 class SideClosed(Struct, frozen=True):
-    """One end has closed the connection, or it was closed for it behind a cut."""
+    """One end has closed the connection, or it was closed for that end after a cut."""
 
     connection: TappedConnection
     at: float
@@ -128,7 +127,7 @@ class SideClosed(Struct, frozen=True):
 
 
 class ConnectionEnded(Struct, frozen=True):
-    """Both ends are gone."""
+    """Both ends are disconnected."""
 
     connection: TappedConnection
     at: float

@@ -1,4 +1,4 @@
-"""What passes a relay is kept in a folder, as transcripts: it goes to disk as it is said, however long that is."""
+"""Writes tapped conversations as transcripts into a folder, spooling long ones to disk."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -19,30 +19,30 @@ from croupier.conformance.tap.connection import (
 )
 
 MAX_MEMORY_CHARS: Final = 1 << 16
-"""So many characters of a transcript are held in memory."""
+"""At most this many characters of a transcript are held in memory."""
 
 
 class TranscriptWriter(Protocol):
     """Writes one transcript."""
 
-    def add_lines(self, passage: TappedConnection, lines: Sequence[DialogueLine], faults: Sequence[Fault]) -> None:
-        """What was said on a connection, and what was wrong with it."""
+    def add_lines(self, connection: TappedConnection, lines: Sequence[DialogueLine], faults: Sequence[Fault]) -> None:
+        """Add messages and faults of a connection."""
         ...
 
-    def add_end(self, passage: TappedConnection) -> None:
-        """A connection is over."""
+    def add_end(self, connection: TappedConnection) -> None:
+        """Add the end of a connection."""
         ...
 
     def transcript(self, title: str, head: Mapping[str, str]) -> Iterator[str]:
-        """All of it, in pieces."""
+        """Yield the whole transcript in pieces."""
         ...
 
 
 class TranscriptFolder:
-    """Keeps transcripts in a folder: a file for every connection, `ROOM-NUMBER.txt`, when it has ended.
+    """Writes transcripts into a folder: a file per connection, `ROOM-NUMBER.txt`, when it has ended.
 
-    In rooms whose connections belong `together` there is one for all of them, `ROOM.txt`, when the tap ends. `scribe`
-    writes one into a file. Raises OSError where the folder cannot be used, in the end at the latest.
+    If `is_merged`, all connections share one file, `ROOM.txt`, which is written when the tap ends. `new_writer` creates
+    a writer on a file. Raises OSError if the folder cannot be used, at the end at the latest.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class TranscriptFolder:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._room = room
-        self._scribe = new_writer
+        self._new_writer = new_writer
         self._head = head
-        self._together = is_merged
+        self._is_merged = is_merged
         self._open: dict[int, tuple[TranscriptWriter, ExitStack]] = {}
 
     def __enter__(self) -> Self:
@@ -71,34 +71,34 @@ class TranscriptFolder:
         for number in [*self._open]:
             self._write(number, f"Connection {number}" if number else "All connections")
 
-    def __call__(self, news: TapEvent) -> None:
-        """Write down what is new."""
-        passage = news.connection
-        scribe = self._of(0 if self._together else passage.number)
-        match news:
+    def __call__(self, event: TapEvent) -> None:
+        """Process an event."""
+        connection = event.connection
+        writer = self._writer(0 if self._is_merged else connection.number)
+        match event:
             case BytesRelayed(lines=lines, faults=faults):
-                scribe.add_lines(passage, lines, faults)
+                writer.add_lines(connection, lines, faults)
             case SilenceFound(faults=faults) | SideClosed(faults=faults):
-                scribe.add_lines(passage, (), faults)
+                writer.add_lines(connection, (), faults)
             case ConnectionEnded():
-                scribe.add_end(passage)
-                if not self._together:
-                    note = f" ({passage.note})" if passage.note else ""
-                    self._write(passage.number, f"Connection {passage.number}{note}")
+                writer.add_end(connection)
+                if not self._is_merged:
+                    note = f" ({connection.note})" if connection.note else ""
+                    self._write(connection.number, f"Connection {connection.number}{note}")
             case ConnectionOpened():
                 pass
 
-    def _of(self, number: int) -> TranscriptWriter:
+    def _writer(self, number: int) -> TranscriptWriter:
         if number not in self._open:
             stack = ExitStack()
             body = SpooledTemporaryFile(  # noqa: SIM115 -- it is closed when the transcript is written
                 MAX_MEMORY_CHARS, "w+", encoding="ascii", newline="\n", dir=f"{self._folder}"
             )
-            self._open[number] = self._scribe(cast(IO[str], stack.enter_context(body))), stack
+            self._open[number] = self._new_writer(cast(IO[str], stack.enter_context(body))), stack
         return self._open[number][0]
 
     def _write(self, number: int, title: str) -> None:
-        scribe, stack = self._open.pop(number)
+        writer, stack = self._open.pop(number)
         name = f"{self._room}-{number:04}.txt" if number else f"{self._room}.txt"
         with stack, (self._folder / name).open("w", encoding="ascii", newline="\n") as file:
-            file.writelines(scribe.transcript(title, self._head))
+            file.writelines(writer.transcript(title, self._head))

@@ -1,4 +1,4 @@
-"""A capture file of what went through a relay, for those who would rather see it in Wireshark."""
+"""Writes a capture file (pcap) of tapped conversations for Wireshark."""
 
 from contextlib import suppress
 from ipaddress import IPv4Address
@@ -10,14 +10,14 @@ from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address, Peer
 
 FILE_HEADER: Final = Layout("<IHHiIII")
-"""Of the file: magic number, version 2.4, time zone, accuracy, longest packet, link type (libpcap, savefile(5))."""
+"""Magic number, version 2.4, time zone, accuracy, snapshot length, link type (libpcap, savefile(5))."""
 
 MAGIC: Final = 0xA1B2C3D4
 RAW_IP_LINK_TYPE: Final = 101
 MAX_PACKET_BYTES: Final = 65_535
 
 PACKET_HEADER: Final = Layout("<IIII")
-"""Of a packet: seconds and microseconds since 1970, the bytes that are here, the bytes there were."""
+"""Seconds and microseconds since 1970, captured length, original length."""
 
 IP_HEADER: Final = Layout(">BBHHHBBH4s4s")
 """RFC 791, 3.1, without options."""
@@ -28,14 +28,19 @@ TCP_HEADER: Final = Layout(">HHIIBBHHH")
 FIN, SYN, PSH, ACK = 1, 2, 8, 16
 WINDOW_BYTES: Final = 65_535
 MAX_SEGMENT_BYTES: Final = 1460
-"""So many bytes are in one packet at most."""
+"""The maximum segment size of TCP over Ethernet."""
 
 PLACEHOLDER_HOSTS: Final = {CLIENT: "198.51.100.1", HOUSE: "198.51.100.2"}
-"""Where an end is that has a name or an IPv6 address (RFC 5737)."""
+"""The address of an end that has a host name or an IPv6 address (RFC 5737)."""
 
 
 def checksum(data: bytes) -> int:
-    """The checksum of IP and TCP (RFC 1071): the complement of the sum in ones' complement of 16-bit words."""
+    """The checksum of IP and TCP (RFC 1071): the complement of the ones' complement sum of 16-bit words.
+
+    Example:
+        >>> hex(checksum(bytes.fromhex("0001f203f4f5f6f7")))
+        '0x220d'
+    """
     padded = data + bytes(len(data) % 2)
     total: int = sum(unpack(f">{len(padded) // 2}H", padded))
     while total > 0xFFFF:
@@ -44,9 +49,9 @@ def checksum(data: bytes) -> int:
 
 
 class Capture:
-    """Writes a capture: a TCP connection for each conversation, made up from what its ends have said.
+    """Writes a capture with a TCP connection for each conversation, synthesized from the relayed bytes.
 
-    `offset` is what makes seconds since 1970 of the times it is told.
+    `offset` is added to the times of the events to get seconds since 1970.
     """
 
     def __init__(self, file: BinaryIO, offset: float = 0.0) -> None:
@@ -56,24 +61,24 @@ class Capture:
         self._file.write(FILE_HEADER.pack(MAGIC, 2, 4, 0, 0, MAX_PACKET_BYTES, RAW_IP_LINK_TYPE))
 
     def add_connection(self, number: int, client: Address | None, house: Address, at: float) -> None:
-        """A connection was made; `number` stands for it from now on."""
+        """Add a new connection; `number` identifies it from now on."""
         stream = self._streams[number] = _Stream(client, house)
         self._write(at, (stream.packet(CLIENT, SYN), stream.packet(HOUSE, SYN | ACK), stream.packet(CLIENT, ACK)))
 
     def add_data(self, number: int, side: Peer, data: bytes, at: float) -> None:
-        """One end has said this, and the other has heard it."""
+        """Add data of one end, with the acknowledgement of the other."""
         stream = self._streams[number]
         for begin in range(0, len(data), MAX_SEGMENT_BYTES):
             piece = data[begin : begin + MAX_SEGMENT_BYTES]
             self._write(at, (stream.packet(side, PSH | ACK, piece), stream.packet(CLIENT + HOUSE - side, ACK)))
 
     def add_close(self, number: int, side: Peer, at: float) -> None:
-        """One end says no more."""
+        """Add the FIN of one end."""
         stream = self._streams[number]
         self._write(at, (stream.packet(side, FIN | ACK), stream.packet(CLIENT + HOUSE - side, ACK)))
 
     def finish_connection(self, number: int) -> None:
-        """Nothing more comes of this connection; what there is of it is in the file."""
+        """Flush the packets of a connection and forget it."""
         del self._streams[number]
         self._file.flush()
 
@@ -84,7 +89,7 @@ class Capture:
 
 
 class _Stream:
-    """The addresses of a connection, and how many bytes each end has sent."""
+    """The addresses and sequence numbers of a connection."""
 
     def __init__(self, client: Address | None, house: Address) -> None:
         ends = {CLIENT: client or ("", 0), HOUSE: house}

@@ -1,4 +1,4 @@
-"""What goes through a relay, told line by line: who said what, in words and bytes, and what was wrong with it."""
+"""Prints tapped conversations line by line: direction, message, bytes and faults."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -23,54 +23,54 @@ from croupier.core.session import Address, Peer
 ARROWS: Final = {CLIENT: "→", HOUSE: "←"}
 COLOURS: Final = {CLIENT: "cyan", HOUSE: "green"}
 MAX_HEX_BYTES: Final = 48
-"""So many bytes of a line are shown in hex."""
+"""At most this many bytes of a line are shown in hexadecimal."""
 
 
-def render_event(news: TapEvent) -> Iterator[Text]:
-    """The lines for a piece of news, each with the number of its connection and the time since that was made, in s."""
-    passage = news.connection
-    match news:
+def render_event(event: TapEvent) -> Iterator[Text]:
+    """Yield the lines for an event, each with the number of its connection and the time since that opened, in s."""
+    connection = event.connection
+    match event:
         case ConnectionOpened():
-            yield _line(news, Text(f"client is here{_place(passage.address)}", "bold"))
+            yield _line(event, Text(f"client is here{_place(connection.address)}", "bold"))
         case BytesRelayed(lines=lines, faults=faults):
-            first = passage.conversation.line_count - len(lines)
-            yield from (_line(news, _verdict(fault)) for fault in faults if fault.line_count <= first)
+            first = connection.conversation.line_count - len(lines)
+            yield from (_line(event, _verdict(fault)) for fault in faults if fault.line_count <= first)
             for number, line in enumerate(lines, start=first + 1):
-                yield _line(news, _spoken(line))
-                yield from (_line(news, _verdict(fault)) for fault in faults if fault.line_count == number)
+                yield _line(event, _spoken(line))
+                yield from (_line(event, _verdict(fault)) for fault in faults if fault.line_count == number)
         case SilenceFound(faults=faults):
-            yield from (_line(news, _verdict(fault)) for fault in faults)
+            yield from (_line(event, _verdict(fault)) for fault in faults)
         case SideClosed(side=side, reason=reason, faults=faults):
-            rest = passage.conversation.incomplete(side)
+            rest = connection.conversation.incomplete(side)
             if rest:
-                yield _line(news, _unread(side, rest))
-            yield _line(news, Text(f"{_who(side)} has closed{f' ({reason})' if reason else ''}", "dim"))
-            yield from (_line(news, _verdict(fault)) for fault in faults)
+                yield _line(event, _unread(side, rest))
+            yield _line(event, Text(f"{_who(side)} has closed{f' ({reason})' if reason else ''}", "dim"))
+            yield from (_line(event, _verdict(fault)) for fault in faults)
         case ConnectionEnded():
-            yield _line(news, Text(summarize(passage), "bold"))
+            yield _line(event, Text(summarize(connection), "bold"))
 
 
 def summarize(connection: TappedConnection) -> str:
-    """A connection in a sentence."""
-    heard = connection.conversation
-    told = [_count(heard.line_count, "message"), _count(heard.games, "game")]
+    """Summarize a connection in a sentence."""
+    conversation = connection.conversation
+    parts = [_count(conversation.line_count, "message"), _count(conversation.games, "game")]
     if connection.note:
-        told.append(connection.note)
-    told += [
-        f"the {END_NAMES[side]} departs from {', '.join(sorted(heard.tolerated(side)))}, which is tolerated"
+        parts.append(connection.note)
+    parts += [
+        f"the {END_NAMES[side]} departs from {', '.join(sorted(conversation.tolerated(side)))}, which is tolerated"
         for side in (CLIENT, HOUSE)
-        if heard.tolerated(side)
+        if conversation.tolerated(side)
     ]
-    broken = [f"the {END_NAMES[side]} breaks {clause}" for side, clause in heard.violation_counts]
-    return "; ".join((*told, *(broken or ["nothing is broken"])))
+    broken = [f"the {END_NAMES[side]} breaks {clause}" for side, clause in conversation.violation_counts]
+    return "; ".join((*parts, *(broken or ["nothing is broken"])))
 
 
 def _count(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def _line(news: TapEvent, text: Text) -> Text:
-    return Text.assemble((f"{news.connection.number:>3} {news.at - news.connection.started_at:9.3f}  ", "dim"), text)
+def _line(event: TapEvent, text: Text) -> Text:
+    return Text.assemble((f"{event.connection.number:>3} {event.at - event.connection.started_at:9.3f}  ", "dim"), text)
 
 
 def _who(side: Peer) -> str:

@@ -1,4 +1,4 @@
-"""A relay between clients and a house: it passes every byte on, hears both ends, and can slow down, chop and cut."""
+"""A relay between clients and a house: forwards and judges every byte, and can slow down, split and cut."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -37,72 +37,72 @@ from croupier.net.endpoint import Endpoint, EndpointLimits
 __all__ = ["IDLE_TIMEOUT_SECONDS", "MAX_BUFFER_BYTES", "Delivery", "Outbox", "RawCodec", "Relay", "relay_endpoint"]
 
 MAX_BUFFER_BYTES: Final = 1 << 20
-"""So many bytes wait for one end at most; a conversation that would need more is cut."""
+"""At most this many bytes wait for one end; a conversation that needs more is cut."""
 
 IDLE_TIMEOUT_SECONDS: Final = 60.0
-"""So many seconds nothing may pass on a connection that is closed in one direction: nobody may be there any more."""
+"""How long a connection that is closed in one direction may be idle: the other end may be gone."""
 
 
 class RawCodec:
-    """The codec of a wire that is only passed on: what is read is the message."""
+    """A codec for raw bytes: every chunk is one message."""
 
     tolerated: frozenset[str] = frozenset()
 
     def feed(self, data: bytes) -> Sequence[bytes]:
-        """The bytes as they came."""
+        """Return the data as one message."""
         return (data,)
 
     def encode(self, message: bytes) -> bytes:
-        """The bytes as they leave."""
+        """Return the bytes unchanged."""
         return message
 
 
 class _Pipe:
-    """A passage as the relay drives it: `here` are the ends that can be spoken to."""
+    """The state of one relayed connection. `open_sides` are the ends that can be sent to."""
 
-    def __init__(self, passage: TappedConnection, to_house: Delivery, to_client: Delivery) -> None:
-        self.connection = passage
+    def __init__(self, connection: TappedConnection, to_house: Delivery, to_client: Delivery) -> None:
+        self.connection = connection
         self.outboxes = {HOUSE: Outbox(to_house), CLIENT: Outbox(to_client)}
         self.open_sides = {CLIENT}
         self.ended_inputs: dict[Peer, str] = {}
-        """The ends that say no more, and why."""
+        """The ends that have ended their output, and why."""
         self.left_sides: set[Peer] = set()
-        """Those of them that do not listen any more, either."""
+        """The ends that have disconnected."""
         self.informed_sides: set[Peer] = set()
-        """The ends that know that the other one has ceased."""
+        """The ends that were sent the end of output of the other one."""
         self.idle_deadline: float | None = None
-        """When it ends if nothing more passes."""
+        """When it ends if nothing more is relayed."""
 
     def peer(self, side: Peer) -> Peer:
-        """What the switchboard calls an end."""
+        """The number of an end on the relay's endpoint."""
         return self.connection.number if side == CLIENT else -self.connection.number
 
     def is_over(self) -> bool:
-        """Whether neither end has ended it, so that nothing is judged any more."""
+        """Whether the relay itself has ended the conversation, so that nothing is judged any more."""
         return bool(self.connection.note)
 
     def is_empty(self) -> bool:
-        """Whether nothing is on its way to who can still hear it."""
+        """Whether nothing is on its way to an end that still reads."""
         return not any(self.outboxes[side].waiting_bytes for side in (CLIENT, HOUSE) if side not in self.left_sides)
 
     @property
     def deadline(self) -> float | None:
-        """When a piece can leave, the house's silence becomes a fault, or the connection has been still for long."""
+        """When a piece is due, a silence of the house becomes a fault, or the connection has been idle for too long."""
         times = [self.answer_deadline, self.idle_deadline, *(self.outboxes[side].deadline for side in self.open_sides)]
         return min((time for time in times if time is not None), default=None)
 
     @property
     def answer_deadline(self) -> float | None:
-        """When the house's silence becomes a fault; never behind a cut."""
+        """When a silence of the house becomes a fault; None after a cut."""
         return None if self.is_over() else self.connection.conversation.deadline
 
 
 class Relay:
-    """A session that calls the target for every client that joins, and tells `told` everything in its order.
+    """A session that connects to the target for every client that joins, and passes all events to `on_event` in order.
 
-    The conversation is judged as the house sees it: what the client says counts from when it is passed on, what the
-    house says from when it comes. `cut_after` ends every connection behind so many messages of both ends together. An
-    end that ceases still hears the other one. `reworded` is what the client is told instead of what the house says.
+    The conversation is judged from the point of view of the house: client data counts when it is forwarded, house data
+    when it arrives. `cut_after` ends every connection after that many messages of both ends together. An end that has
+    ended its output still receives data. `rewrite` changes what the client receives from the house.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Relay:
         rewrite: Callable[[TappedConnection, bytes], bytes] = lambda _, data: data,
     ) -> None:
         self._target = target
-        self._conversation = new_monitor
+        self._new_monitor = new_monitor
         self._on_event = on_event
         self._to_house = to_house
         self._to_client = to_client
@@ -127,54 +127,54 @@ class Relay:
 
     @property
     def deadline(self) -> float | None:
-        """When a piece can leave, a house's silence becomes a fault, or a connection has been still for long."""
+        """When a piece is due, a silence of a house becomes a fault, or a connection has been idle for too long."""
         return min((time for pipe in self._pipes.values() if (time := pipe.deadline) is not None), default=None)
 
     def on(self, event: Event[bytes], now: float) -> list[Effect[bytes]]:
-        """What is to be done about an event."""
+        """Process an event; return its effects."""
         match event:
             case Received(peer, data):
                 pipe = self._pipes[abs(peer)]
-                return self._said(pipe, CLIENT if peer > 0 else HOUSE, data, now)
+                return self._on_data(pipe, CLIENT if peer > 0 else HOUSE, data, now)
             case Joined(peer, address):
-                return self._joined(peer, address, now)
+                return self._on_joined(peer, address, now)
             case EndOfInput(peer):
                 pipe = self._pipes[abs(peer)]
-                return self._ceased(pipe, CLIENT if peer > 0 else HOUSE, "hung up", now)
+                return self._on_end_of_input(pipe, CLIENT if peer > 0 else HOUSE, "hung up", now)
             case Left(peer, reason):
-                return self._left(self._pipes[abs(peer)], CLIENT if peer > 0 else HOUSE, reason, now)
+                return self._on_left(self._pipes[abs(peer)], CLIENT if peer > 0 else HOUSE, reason, now)
             case TimedOut():
-                return [effect for pipe in self._pipes.values() for effect in self._rang(pipe, now)]
+                return [effect for pipe in self._pipes.values() for effect in self._on_timeout(pipe, now)]
             case Closing(is_final=True):
                 return [effect for pipe in self._pipes.values() for effect in self._cut(pipe, "the relay closes", now)]
         return []
 
-    def _joined(self, peer: Peer, address: Address | None, now: float) -> list[Effect[bytes]]:
+    def _on_joined(self, peer: Peer, address: Address | None, now: float) -> list[Effect[bytes]]:
         if peer < 0:
             pipe = self._pipes[-peer]
             pipe.connection.has_reached_target = True
             pipe.open_sides.add(HOUSE)
             return self._pump(pipe, now)
-        passage = TappedConnection(peer, address, self._conversation(), now)
-        self._pipes[peer] = _Pipe(passage, self._to_house, self._to_client)
-        self._on_event(ConnectionOpened(passage, now))
+        connection = TappedConnection(peer, address, self._new_monitor(), now)
+        self._pipes[peer] = _Pipe(connection, self._to_house, self._to_client)
+        self._on_event(ConnectionOpened(connection, now))
         return [Connect(-peer, self._target)]
 
-    def _said(self, pipe: _Pipe, side: Peer, data: bytes, now: float) -> list[Effect[bytes]]:
+    def _on_data(self, pipe: _Pipe, side: Peer, data: bytes, now: float) -> list[Effect[bytes]]:
         if pipe.is_over():
             return []
         if pipe.idle_deadline is not None:
             pipe.idle_deadline = now + IDLE_TIMEOUT_SECONDS
         if side == HOUSE:
-            data = self._rewrite(pipe.connection, self._hear(pipe, HOUSE, data, now))
-        way = pipe.outboxes[CLIENT + HOUSE - side]
-        way.push(data, now)
-        if way.waiting_bytes > MAX_BUFFER_BYTES:
+            data = self._rewrite(pipe.connection, self._judge(pipe, HOUSE, data, now))
+        outbox = pipe.outboxes[CLIENT + HOUSE - side]
+        outbox.push(data, now)
+        if outbox.waiting_bytes > MAX_BUFFER_BYTES:
             return self._cut(pipe, f"found more than {MAX_BUFFER_BYTES} bytes that wait for one end", now)
         return self._pump(pipe, now)
 
-    def _hear(self, pipe: _Pipe, side: Peer, data: bytes, now: float) -> bytes:
-        """Let the bytes be judged; those behind the message at which the conversation is cut are not passed on."""
+    def _judge(self, pipe: _Pipe, side: Peer, data: bytes, now: float) -> bytes:
+        """Judge data; drop what follows the message at which the conversation is cut."""
         conversation = pipe.connection.conversation
         before, faults = len(conversation.lines), len(conversation.faults)
         if self._cut_after is None:
@@ -192,11 +192,11 @@ class Relay:
         return data
 
     def _pump(self, pipe: _Pipe, now: float) -> list[Effect[bytes]]:
-        """Pass on what is due; whoever has closed is followed by the other end when all it has said has left."""
+        """Forward what is due; once an end has closed and its data has left, close the other one."""
         effects: list[Effect[bytes]] = []
         if HOUSE in pipe.open_sides and not pipe.is_over():
             for piece in pipe.outboxes[HOUSE].pop_due(now):
-                effects.append(Send(pipe.peer(HOUSE), self._hear(pipe, CLIENT, piece, now)))
+                effects.append(Send(pipe.peer(HOUSE), self._judge(pipe, CLIENT, piece, now)))
                 if pipe.is_over():
                     break
         if pipe.is_over():
@@ -211,7 +211,7 @@ class Relay:
         return effects
 
     def _follow(self, pipe: _Pipe, side: Peer, now: float) -> list[Effect[bytes]]:
-        """Do to an end that has heard everything what the other one has done."""
+        """Repeat the close of one end on the other, which has received everything."""
         other = CLIENT + HOUSE - side
         both = len(pipe.ended_inputs) == 2 and pipe.is_empty()
         end = pipe.is_over() or other in pipe.left_sides or both
@@ -225,7 +225,7 @@ class Relay:
         pipe.open_sides.discard(side)
         return [Drop(pipe.peer(side))]
 
-    def _ceased(self, pipe: _Pipe, side: Peer, reason: str, now: float) -> list[Effect[bytes]]:
+    def _on_end_of_input(self, pipe: _Pipe, side: Peer, reason: str, now: float) -> list[Effect[bytes]]:
         pipe.ended_inputs.setdefault(side, reason)
         pipe.idle_deadline = now + IDLE_TIMEOUT_SECONDS
         if side == HOUSE or not pipe.outboxes[HOUSE].waiting_bytes:
@@ -234,57 +234,62 @@ class Relay:
             pipe.outboxes[CLIENT].push(self._rewrite(pipe.connection, b""), now)
         return self._pump(pipe, now)
 
-    def _left(self, pipe: _Pipe, side: Peer, reason: str, now: float) -> list[Effect[bytes]]:
-        passage = pipe.connection
+    def _on_left(self, pipe: _Pipe, side: Peer, reason: str, now: float) -> list[Effect[bytes]]:
+        connection = pipe.connection
         pipe.open_sides.discard(side)
         pipe.left_sides.add(side)
         pipe.outboxes[side].clear()
-        if side == HOUSE and not passage.has_reached_target:
-            passage.note = passage.note or f"no house answers: {reason}"
-        effects = self._ceased(pipe, side, reason, now)
+        if side == HOUSE and not connection.has_reached_target:
+            connection.note = connection.note or f"no house answers: {reason}"
+        effects = self._on_end_of_input(pipe, side, reason, now)
         if len(pipe.left_sides) == 2:
             self._close(pipe, CLIENT, now)
-            passage.ended_at = now
-            del self._pipes[passage.number]
-            self._on_event(ConnectionEnded(passage, now))
+            connection.ended_at = now
+            del self._pipes[connection.number]
+            self._on_event(ConnectionEnded(connection, now))
         return effects
 
     def _close(self, pipe: _Pipe, side: Peer, now: float) -> None:
-        """An end says no more, and all that it had said was heard."""
-        passage = pipe.connection
-        if side not in passage.closed_sides:
-            passage.closed_sides.append(side)
-            hear = (
-                passage.conversation.on_disconnect if side in pipe.left_sides else passage.conversation.on_end_of_input
+        """Report the close of an end after all of its data was judged."""
+        connection = pipe.connection
+        if side not in connection.closed_sides:
+            connection.closed_sides.append(side)
+            report = (
+                connection.conversation.on_disconnect
+                if side in pipe.left_sides
+                else connection.conversation.on_end_of_input
             )
-            faults = () if pipe.is_over() else hear(side, now)
-            self._on_event(SideClosed(passage, now, side, pipe.ended_inputs[side], faults))
+            faults = () if pipe.is_over() else report(side, now)
+            self._on_event(SideClosed(connection, now, side, pipe.ended_inputs[side], faults))
 
-    def _rang(self, pipe: _Pipe, now: float) -> list[Effect[bytes]]:
+    def _on_timeout(self, pipe: _Pipe, now: float) -> list[Effect[bytes]]:
         if pipe.idle_deadline is not None and pipe.idle_deadline <= now:
             pipe.idle_deadline = None if pipe.is_empty() else now + IDLE_TIMEOUT_SECONDS
         if pipe.ended_inputs and pipe.idle_deadline is None:
             return self._cut(
                 pipe, f"nothing has passed for {IDLE_TIMEOUT_SECONDS:g} seconds behind one end's last word", now
             )
-        alarm = pipe.answer_deadline
-        if alarm is not None and alarm <= now and (faults := pipe.connection.conversation.on_timeout(now)):
+        deadline = pipe.answer_deadline
+        if deadline is not None and deadline <= now and (faults := pipe.connection.conversation.on_timeout(now)):
             self._on_event(SilenceFound(pipe.connection, now, faults))
         return self._pump(pipe, now)
 
     def _cut(self, pipe: _Pipe, note: str, now: float) -> list[Effect[bytes]]:
         if not pipe.open_sides and len(pipe.ended_inputs) == 2:
-            return []  # it has ended by itself
+            return []  # both ends have already closed
         pipe.connection.note = pipe.connection.note or note
-        for way in pipe.outboxes.values():
-            way.clear()
+        for outbox in pipe.outboxes.values():
+            outbox.clear()
         return self._pump(pipe, now)
 
 
 def relay_endpoint(
     relay: Relay, *, close_timeout: float = 2.0, log: Logger | None = None, half_closed: bool = False
 ) -> Endpoint:
-    """A relay behind a switchboard, ready to listen. Unless it may be `half_closed`, who ceases is gone."""
+    """Return an endpoint with a relay, ready to listen.
+
+    Unless `half_closed`, a client that ends its output counts as disconnected.
+    """
     limits = EndpointLimits(
         max_connections_per_address=0,
         max_write_buffer_bytes=MAX_BUFFER_BYTES,

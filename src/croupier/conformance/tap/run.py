@@ -1,4 +1,4 @@
-"""Listens in on every conversation between clients and a house, tells it, and keeps it."""
+"""Runs a tap: relays all conversations between clients and a house, and reports and records them."""
 
 import asyncio
 import time
@@ -28,16 +28,16 @@ from croupier.core.session import Address
 from croupier.net.addresses import listen_error
 
 CLOSE_TIMEOUT_SECONDS = 2.0
-"""So many seconds are given to connections that are closed when the tap ends."""
+"""How long connections may take to close when the tap ends."""
 
 
 class TapConfig(Struct, frozen=True, kw_only=True):
-    """What is tapped, and how.
+    """The configuration of a tap.
 
-    `dialogue` opens a conversation of the room in which nothing was said yet, `scribe` writes them down; connections
-    may belong `together`. The room's own `listener` hears the news first, and `reworded` is what a client is told
-    instead of what the house says. `head` is set above every transcript. `transcripts` is the folder in which they are
-    kept, `capture` the file for Wireshark.
+    `new_monitor` creates a monitor for a new conversation, `new_writer` a transcript writer; `is_merged` puts all
+    connections into one transcript. `listener` of the room receives events first, and `rewrite` changes what a client
+    receives from the house. `head` is written at the top of every transcript. `transcript_folder` is where transcripts
+    are kept, `capture_file` the pcap file.
     """
 
     room: str
@@ -57,68 +57,68 @@ class TapConfig(Struct, frozen=True, kw_only=True):
 
 
 async def run_tap(config: TapConfig, announce: Callable[[Address], None], on_event: Callable[[TapEvent], None]) -> bool:
-    """Relay until SIGINT or SIGTERM: whether nobody has broken the protocol.
+    """Relay until SIGINT or SIGTERM; return whether nothing has broken the protocol.
 
-    `announce` is told where it listens, `told` all that happens. Raises OSError on addresses and files that cannot be
-    used.
+    `announce` receives the address on which the tap listens, `on_event` all events. Raises OSError on addresses and
+    files that cannot be used.
     """
     broken = False
     failed: list[OSError] = []
 
-    def hear(news: TapEvent) -> None:
+    def dispatch(event: TapEvent) -> None:
         nonlocal broken
-        broken |= bool(news.connection.conversation.faults)
+        broken |= bool(event.connection.conversation.faults)
         try:
             for listener in listeners:
-                listener(news)
-        except OSError as error:  # what cannot be kept must not spoil the conversation that is going on
+                listener(event)
+        except OSError as error:  # a full disk must not disturb the conversation
             failed.append(error)
-            end.set()
-        news.connection.conversation.forget()
+            stop.set()
+        event.connection.conversation.forget()
 
-    with ExitStack() as stack, stop_on_signals() as end:
+    with ExitStack() as stack, stop_on_signals() as stop:
         listeners = [on_event] if config.listener is None else [config.listener, on_event]
         if config.transcript_folder is not None:
-            keeping = TranscriptFolder(
+            folder = TranscriptFolder(
                 config.transcript_folder, config.room, config.new_writer, config.head, is_merged=config.is_merged
             )
-            listeners.append(stack.enter_context(keeping))
+            listeners.append(stack.enter_context(folder))
         if config.capture_file is not None:
             file = stack.enter_context(config.capture_file.open("wb"))
             capture = Capture(file, time.time() - asyncio.get_running_loop().time())
-            listeners.append(lambda news: _captured(capture, config.target, news))
+            listeners.append(lambda event: _capture_event(capture, config.target, event))
         relay = Relay(
             config.target,
             config.new_monitor,
-            hear,
+            dispatch,
             to_house=config.to_house,
             to_client=config.to_client,
             cut_after=config.cut_after,
             rewrite=config.rewrite,
         )
-        board = relay_endpoint(relay, close_timeout=CLOSE_TIMEOUT_SECONDS / 2, half_closed=True)
+        endpoint = relay_endpoint(relay, close_timeout=CLOSE_TIMEOUT_SECONDS / 2, half_closed=True)
         try:
-            announce(await board.listen(*config.listen))
+            announce(await endpoint.listen(*config.listen))
         except OSError as error:
             raise listen_error(config.listen, error) from error
-        await end.wait()
-        board.halt(final=True)
-        await board.wait_drained()
+        await stop.wait()
+        endpoint.halt(final=True)
+        await endpoint.wait_drained()
     if failed:
         raise failed[0]
     return not broken
 
 
-def _captured(capture: Capture, target: Address, news: TapEvent) -> None:
-    passage = news.connection
-    match news:
+def _capture_event(capture: Capture, target: Address, event: TapEvent) -> None:
+    connection = event.connection
+    match event:
         case ConnectionOpened(at=at):
-            capture.add_connection(passage.number, passage.address, target, at)
+            capture.add_connection(connection.number, connection.address, target, at)
         case BytesRelayed(at=at, side=side, data=data):
-            capture.add_data(passage.number, side, data, at)
-        case SideClosed(at=at, side=side) if passage.has_reached_target or side != HOUSE:
-            capture.add_close(passage.number, side, at)
+            capture.add_data(connection.number, side, data, at)
+        case SideClosed(at=at, side=side) if connection.has_reached_target or side != HOUSE:
+            capture.add_close(connection.number, side, at)
         case ConnectionEnded():
-            capture.finish_connection(passage.number)
+            capture.finish_connection(connection.number)
         case _:
             pass

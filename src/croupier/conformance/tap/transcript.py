@@ -1,4 +1,4 @@
-"""A conversation that was heard, written down as a transcript that can be read and played again."""
+"""Writes a tapped conversation as a transcript that can be parsed and replayed."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,12 +24,12 @@ BYTE_NAMES: Final = {data: f"{{{name}}}" for name, data in NAMED_BYTES.items()}
 
 
 def safe_text(text: str) -> str:
-    """A text without anything that would end a line or spoil a terminal."""
+    """Escape everything that would end a line or disturb a terminal."""
     return text.translate(CONTROL_ESCAPES).encode("ascii", "backslashreplace").decode()
 
 
 def transcript_text(data: bytes, message: object = None) -> str:
-    """Bytes as a line of a transcript has them; a message tells which of them are a number."""
+    """Bytes in the notation of a transcript; the decoded message shows which of them are a number."""
     found, unread = "", b""
     for piece, text in _pieces(data, _numbers(message)):
         if text:
@@ -41,7 +41,7 @@ def transcript_text(data: bytes, message: object = None) -> str:
 
 
 def _pieces(data: bytes, numbers: Mapping[bytes, int]) -> Iterator[tuple[bytes, str]]:
-    """The bytes piece by piece, each with how it is written, empty where that has to be in hex."""
+    """Yield the bytes piece by piece with their notation, empty if they have to be written in hexadecimal."""
     at = 0
     while at < len(data):
         byte, pair, four = data[at : at + 1], data[at : at + 2], data[at : at + 4]
@@ -58,7 +58,7 @@ def _pieces(data: bytes, numbers: Mapping[bytes, int]) -> Iterator[tuple[bytes, 
 
 
 def _numbers(message: object) -> dict[bytes, int]:
-    """The numbers in a message, and how many of something it has, by their four bytes."""
+    """The numbers in a message, and the lengths of its tuples, by their four bytes."""
     if not isinstance(message, Struct):
         return {}
     found = (len(value) if isinstance(value, tuple) else value for value in astuple(message))
@@ -66,10 +66,10 @@ def _numbers(message: object) -> dict[bytes, int]:
 
 
 class HouseTranscriptWriter:
-    """Writes a conversation down as it is held, as `croupier.core.transcript` reads it.
+    """Writes a conversation as `croupier.core.transcript` reads it.
 
-    `paper` is a conversation like the one that is heard, in which nothing was said yet: it tells where games end. What
-    was said goes to `body`, and is not kept; what stands above it is known only at the end.
+    `follower` is a new conversation like the tapped one; it detects the end of games. Lines are written to `body` at
+    once and not kept in memory; the header is known only at the end.
     """
 
     def __init__(self, follower: Conversation, body: IO[str]) -> None:
@@ -78,8 +78,8 @@ class HouseTranscriptWriter:
         self._count = 0
         self._broken: dict[tuple[Peer, str], None] = {}
 
-    def add_lines(self, passage: TappedConnection, lines: Sequence[DialogueLine], faults: Sequence[Fault]) -> None:  # noqa: ARG002 -- it is the only one
-        """The next lines, and the verdicts that fell at them, or at the last one before. Raises OSError."""
+    def add_lines(self, connection: TappedConnection, lines: Sequence[DialogueLine], faults: Sequence[Fault]) -> None:  # noqa: ARG002 -- there is only one connection
+        """Add lines, and the verdicts on them or on the line before. Raises OSError."""
         waiting = deque(faults)
         self._write(self._verdicts(waiting))
         for line in lines:
@@ -88,14 +88,14 @@ class HouseTranscriptWriter:
             self._write(self._verdicts(waiting))
         self._follower.forget()
 
-    def add_end(self, passage: TappedConnection) -> None:
-        """The conversation is over. Raises OSError."""
-        rests = ((side, passage.conversation.incomplete(side)) for side in (CLIENT, HOUSE))
+    def add_end(self, connection: TappedConnection) -> None:
+        """Add the end of the conversation. Raises OSError."""
+        rests = ((side, connection.conversation.incomplete(side)) for side in (CLIENT, HOUSE))
         self._write(_spoken(side, rest) for side, rest in rests if rest)
-        self._write(_end(self._follower, passage.closed_sides))
+        self._write(_end(self._follower, connection.closed_sides))
 
     def transcript(self, title: str, head: Mapping[str, str]) -> Iterator[str]:
-        """The whole transcript, in pieces; `head` is what else is set about it. Raises OSError."""
+        """Yield the whole transcript in pieces; `head` are further header fields. Raises OSError."""
         yield from transcript_heading(self._broken, title, head)
         self._body.seek(0)
         yield from self._body
@@ -104,7 +104,7 @@ class HouseTranscriptWriter:
         self._body.writelines(f"{line}\n" for line in lines)
 
     def _verdicts(self, waiting: deque[Fault]) -> Iterator[str]:
-        """The verdicts that fell up to now."""
+        """Yield the verdicts passed so far."""
         while waiting and waiting[0].line_count <= self._count:
             fault = waiting.popleft()
             self._broken[fault.verdict.end, fault.verdict.violation.clause] = None
@@ -112,7 +112,7 @@ class HouseTranscriptWriter:
 
 
 def transcript_heading(broken: Iterable[tuple[Peer, str]], title: str, head: Mapping[str, str]) -> Iterator[str]:
-    """What stands above a transcript; `broken` are the clauses that were broken, and by whom."""
+    """Yield the header of a transcript; `broken` are the clauses that were broken, and by which end."""
     found = [*broken]
     entries = {"title": title, "clause": " ".join(dict.fromkeys(clause for _, clause in found))}
     if found:
@@ -123,7 +123,7 @@ def transcript_heading(broken: Iterable[tuple[Peer, str]], title: str, head: Map
 
 
 def verdict_comment(fault: Fault) -> str:
-    """A verdict as a comment."""
+    """A verdict as a comment line."""
     return f"# the {END_NAMES[fault.verdict.end]} breaks {safe_text(str(fault.verdict.violation))}"
 
 
@@ -131,19 +131,19 @@ def _spoken(side: Peer, data: bytes, message: object = None) -> str:
     return f"{LINE_PREFIXES[side]} {transcript_text(data, message)}"
 
 
-def _settled(paper: Conversation, line: DialogueLine) -> Iterator[str]:
-    """The game that ends with a line, as long as it can be followed."""
-    before = paper.referee.finished_count
-    paper.on_data(line.side, line.data, line.at)
-    last = paper.referee.last_game
-    if last is not None and paper.referee.finished_count > before:
+def _settled(follower: Conversation, line: DialogueLine) -> Iterator[str]:
+    """The settlement of the game that ends with a line, if it can be followed."""
+    before = follower.referee.finished_count
+    follower.on_data(line.side, line.data, line.at)
+    last = follower.referee.last_game
+    if last is not None and follower.referee.finished_count > before:
         yield f"* settled p {last.net:+d}"
 
 
-def _end(paper: Conversation, closed: Sequence[Peer]) -> Iterator[str]:
-    """Who has ended it: the house where it did so first, or had to."""
+def _end(follower: Conversation, closed: Sequence[Peer]) -> Iterator[str]:
+    """The end of the conversation: by the house if it closed first, or had to."""
     if not closed:
         return
-    yield "* left p" if closed[0] == CLIENT and paper.referee.legal else "* dropped p"
-    if paper.referee.game is not None:
+    yield "* left p" if closed[0] == CLIENT and follower.referee.legal else "* dropped p"
+    if follower.referee.game is not None:
         yield "* settled p ?"
