@@ -113,7 +113,7 @@ class TranscriptStep(Struct, frozen=True):
 def transcript_steps(room: HouseRoom, settings: Any, transcript: Transcript) -> tuple[TranscriptStep, ...]:
     """The part of the house in a transcript. Raises ValueError if it cannot be replayed."""
     codec = room.codec(False, settings)
-    heard: list[Any] = [None]
+    received: list[Any] = [None]
     replies: list[HouseReply] = [HouseReply()]
     for line in transcript.lines:
         match line.kind:
@@ -121,7 +121,7 @@ def transcript_steps(room: HouseRoom, settings: Any, transcript: Transcript) -> 
                 messages = codec.feed(encode_line(line.text))
                 if not messages or any(type(message) is Violation for message in messages):
                     raise ValueError(f"{transcript.name}: found {line.text!r}; allowed: whole messages of a client")
-                heard += messages
+                received += messages
                 replies += (HouseReply() for _ in messages)
             case "<":
                 replies[-1] = HouseReply([*replies[-1].messages, encode_line(line.text)])
@@ -131,7 +131,7 @@ def transcript_steps(room: HouseRoom, settings: Any, transcript: Transcript) -> 
                 pass
             case _:
                 raise ValueError(f"{transcript.name}: found a deed; allowed: talk")
-    return tuple(TranscriptStep(message, reply) for message, reply in zip(heard, replies, strict=True))
+    return tuple(TranscriptStep(message, reply) for message, reply in zip(received, replies, strict=True))
 
 
 def message_kind(message: object) -> str:

@@ -153,10 +153,10 @@ class Matrix:
                     try:
                         played = await self._play_pair(terms, running, client)
                     except ProgramError as error:
-                        kind, told = CellKind.UNHEARD, f"the server does not listen: {error}"
-                        played = PairingResult(CellFinding(kind, ("server",), told=told))
+                        kind, text = CellKind.UNHEARD, f"the server does not listen: {error}"
+                        played = PairingResult(CellFinding(kind, ("server",), told=text))
                         server_error = (
-                            told if running.has_stopped_listening else ""
+                            text if running.has_stopped_listening else ""
                         )  # nor will it listen for the next client
                 key = self._plan.key(room, server, client)
                 cell = _cell((room.name, server.id, client.id), key, played, time.monotonic() - started_at)

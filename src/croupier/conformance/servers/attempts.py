@@ -46,7 +46,7 @@ RECONNECT_SECONDS: Final = 0.2
 
 MAX_PARALLEL_CASES: Final = 8
 SLOW_ANSWER_SECONDS: Final = 0.01
-"""So many cases run at once if answers usually take longer than this, and the server can serve several clients."""
+"""Several cases run at once if answers usually take longer than this, and the server can serve several clients."""
 
 MIN_TRIES: Final = 2
 USUAL_TRIES: Final = 20

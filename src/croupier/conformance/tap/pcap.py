@@ -101,14 +101,14 @@ class _Stream:
         """The next packet of an end."""
         other = CLIENT + HOUSE - side
         here, there = self._hosts[side], self._hosts[other]
-        sent, heard = self._sent[side], self._sent[other] if flags & ACK else 0
+        sent, acknowledged = self._sent[side], self._sent[other] if flags & ACK else 0
         self._sent[side] += len(data) + bool(flags & (SYN | FIN))
         self._sent[side] &= 0xFFFFFFFF
         ports = self._ports[side], self._ports[other]
         offset = TCP_HEADER.size // 4 << 4
 
         def segment(check: int) -> bytes:
-            return TCP_HEADER.pack(*ports, sent, heard, offset, flags, WINDOW_BYTES, check, 0) + data
+            return TCP_HEADER.pack(*ports, sent, acknowledged, offset, flags, WINDOW_BYTES, check, 0) + data
 
         pseudo = here + there + bytes((0, 6)) + (TCP_HEADER.size + len(data)).to_bytes(2)
         body = segment(checksum(pseudo + segment(0)))
