@@ -25,7 +25,7 @@ class NotInDialectError(Exception):
 class FieldPattern:
     """A field of a message: its possible spellings, and its normal form.
 
-    Each alternative is a sequence of regular expressions, so that an incomplete field is distinguished from a wrong one;
+    Each alternative is a sequence of regular expressions, so that an incomplete field differs from a wrong one;
     `partial` matches further beginnings. Matching ignores case unless `is_case_sensitive`.
     """
 
