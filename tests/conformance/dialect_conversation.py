@@ -32,7 +32,7 @@ NAMES = [f"{room.name}: {rogue.name}" for room, rogue, _ in ROGUES]
 
 
 class Hearing(NamedTuple):
-    """A conversation, its pieces, and what its codecs were told."""
+    """A conversation, its pieces, and what its codecs were fed."""
 
     room: HouseRoom
     conversation: Conversation

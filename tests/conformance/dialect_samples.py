@@ -50,7 +50,7 @@ def around(before: bytes, behind: bytes) -> Habit:
 
 
 def integer(size: int, order: Order = "big") -> Callable[[int], bytes]:
-    """Writes a number in so many bytes, as far as it fits."""
+    """Return an encoder of numbers in `size` bytes."""
     return lambda n: (n % (1 << 8 * size)).to_bytes(size, order)
 
 

@@ -71,7 +71,7 @@ CAUSES: Mapping[str, str] = {
     "blackjack: stops at 16": "it leaves out CRD",
     "blackjack: closes without a word": FAILED,
 }
-"""What is told of rogues, by their names; nothing where nobody can know."""
+"""The expected causes of faulty servers, by name; None if no cause can be known."""
 
 every_rogue = pytest.mark.parametrize(("room", "rogue", "head"), ROGUES, ids=NAMES)
 

@@ -201,7 +201,7 @@ def test_nothing_is_left_behind_when_the_run_is_broken_off(tmp_path: Path) -> No
             await run
         async with asyncio.timeout(20):
             while not all(gone(int(pid)) for pid in file.read_text().split()):
-                await asyncio.sleep(0.01)  # who is killed is not gone at once, and only its parent is told
+                await asyncio.sleep(0.01)  # a killed process ends a little later, and only its parent is notified
 
     asyncio.run(main())
 

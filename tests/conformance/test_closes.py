@@ -120,7 +120,7 @@ HONEST: dict[str, Habit] = {
     "says farewell behind every game": polite_after_the_game,
     "closes behind every game": closing_behind_the_game,
 }
-"""Houses whose farewell may have a reason that a client cannot know."""
+"""Houses whose closing message may have a reason that a client cannot know."""
 
 
 @pytest.mark.parametrize("habit", HONEST.values(), ids=HONEST)

@@ -30,7 +30,7 @@ ROGUES = [
 """Each with its room and the head that it is set by: its own deck, for many know one hand only."""
 
 MISSED = 0.02
-"""So many of them may be missed."""
+"""The largest share of faulty servers that may be missed."""
 
 
 def known(room: HouseRoom, head: Mapping[str, str]) -> Any:

@@ -197,7 +197,7 @@ def test_grandchildren_end_with_it(run: Run, tmp_path: Path, end: str) -> None:
             assert await program.wait_ended(TIMEOUT_SECONDS) == 0
         await program.stop(0.05)
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            while alive(pid):  # its new parent is told of its end, not we
+            while alive(pid):  # its new parent is notified of its end
                 await asyncio.sleep(0.005)
 
     run(main())

@@ -26,7 +26,7 @@ HEADS: dict[str, list[dict[str, str]]] = {
 """Houses that are set in ways a stranger may be."""
 
 TOLD = {"decks", "dialect"}
-"""What a client has to be told about a house."""
+"""The settings of a house that a client needs to know."""
 
 DEPARTS = {"once", "ten"}
 """What a client may find wrong with a house, but a strict one only."""
