@@ -1,7 +1,7 @@
 """A server of ours that writes its messages otherwise: `python -m tests.conformance.dialect_server ROOM PORT HABIT`.
 
-HABIT is one of `tests.conformance.dialect_samples`, `honest`, or `stubborn`: then every connection is dealt the same cards,
-unless a deck file follows. The server prints a line when it is open.
+HABIT is one of `tests.conformance.dialect_samples`, `honest`, or `stubborn`: then every connection is dealt the same
+cards, unless a deck file follows. The server prints a line when it is open.
 """
 
 import asyncio
