@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 TIMEOUT_SECONDS = 30.0
-UNPRIVILEGED_USER = "account"
+UNPRIVILEGED_USER = "nobody"
 """The user that runs the server if the tests run as root: PostgreSQL refuses to run as root."""
 
 SETTINGS = {

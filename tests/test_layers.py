@@ -26,7 +26,7 @@ BREACHES: list[tuple[str, str, str]] = [
     ("packages", "observers/metrics.py", "import croupier.rooms"),
     ("packages", "store/records.py", "import croupier.rooms"),
     ("packages", "core/bank.py", "import croupier.strategy"),
-    ("packages", "strategy/game_tree.py", "import croupier.rooms"),
+    ("packages", "strategy/game_tree.py", "import croupier.store.records"),
     ("packages", "strategy/game_tree.py", "import croupier.observers"),
     ("packages", "rooms/kuhn/house.py", "import croupier.observers.deal_recorder"),
     ("packages", "net/endpoint.py", "import croupier.recording.seeds"),

@@ -87,7 +87,7 @@ def test_game_is_recorded_and_its_account_released(run: Run, tmp_path: Path, jou
 def test_durable_holdem_acts_are_answered(tmp_path: Path) -> None:
     async def main() -> None:
         async with test_holdem_journal.service_with_store(tmp_path / "kept.db", taps=[failing_observer]) as web:
-            game, (ann, bob) = await web.seated("ann", "bob")
+            game, (ann, bob) = await web.seat_players("ann", "bob")
             assert (await web.act(game, "ann", ann, 1, 10)).status == 201
             assert (await web.act(game, "bob", bob, 1, 0)).status == 201
             assert web.service.counts.observer_failures

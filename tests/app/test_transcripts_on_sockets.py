@@ -73,7 +73,7 @@ WRONG = {
 def test_wrong_transcript_fails(
     body: str, loop_factory: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tests.app.socket_harness.PATIENCE", 0.25)
+    monkeypatch.setattr("tests.app.socket_harness.TIMEOUT_SECONDS", 0.25)
     transcript = parse_transcript(f"title: Wrong\nclause: kuhn-4.1\ndeck: Q K J\nhouse: CAL\n{body}", "wrong")
     with (
         pytest.raises((AssertionError, TimeoutError)),

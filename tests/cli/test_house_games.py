@@ -185,6 +185,6 @@ def test_an_invalid_store_is_reported_before_the_house_opens(tmp_path: Path) -> 
     done = croupier("serve", "kuhn", "--port", 0, "--store", tmp_path / "kept.db")
     assert done.returncode == 1
     assert done.stderr.startswith(f"croupier: found {tmp_path / 'kept.db'}, which cannot be opened")
-    assert "--journal off does without" in done.stderr
+    assert "--journal off disables storage" in done.stderr
     busy = croupier("serve", "kuhn", "--port", 0, "--accounts", "address", "--journal", "off")
     assert busy.stderr == "croupier: found --accounts with --journal off; allowed: --journal durable\n"

@@ -648,7 +648,7 @@ FIRST, OWN = [block.partition("```")[0] for block in TUTORIAL.split("```python\n
 def test_first_bot_of_the_tutorial_plays(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     async def main() -> None:
         async with opened() as service:
-            program = FIRST.replace("http://127.0.0.1:8080", url(service)).replace("hands=100", "hands=10")
+            program = FIRST.replace("http://127.0.0.1:8080", url(service)).replace("games=100", "games=10")
             await asyncio.to_thread(exec, compile(program, "first_bot.py", "exec"), {})
 
     run(main())

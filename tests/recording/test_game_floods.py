@@ -17,7 +17,7 @@ async def create_too_many_games(path: Path, users: int, times: int) -> None:
     """Let users create more games than are allowed; another user can still create one, also after a restart."""
     names = [f"mal{number}" for number in range(users)]
     async with service_with_store(path) as web:
-        await web.enrol(*names, "ann")
+        await web.register(*names, "ann")
         answers = await asyncio.gather(*(web.ask("POST", "/games/", name) for name in names for _ in range(times)))
         assert {got.status for got in answers} == {201, 403}
         assert (await web.ask("POST", "/games/", "ann")).status == 201

@@ -338,7 +338,7 @@ def test_closed_account_loses_its_seats_permanently(tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
         async with service_with_store(path, games_per_user=1) as web:
-            game, (ann, _) = await web.seated("ann", "bob")
+            game, (ann, _) = await web.seat_players("ann", "bob")
             assert (await web.ask("POST", "/games/", "ann")).status == 403
             await web.service.service.execute(Close("bob"))
             table = (await web.ask("GET", f"/games/{game}")).json["table"]
@@ -354,7 +354,7 @@ def test_reopened_house_has_its_users_games_cards_and_turns(tmp_path: Path) -> N
     async def main() -> None:
         path = tmp_path / "kept.db"
         async with service_with_store(path) as web:
-            game, (ann, bob) = await web.seated("ann", "bob")
+            game, (ann, bob) = await web.seat_players("ann", "bob")
             assert (await web.act(game, "ann", ann, 1, 10)).status == 201
             before = [(await web.ask("GET", f"/games/{game}", user)).json for user in ("ann", "bob")]
         async with service_with_store(path) as web:
@@ -377,7 +377,7 @@ def test_inputs_during_a_shutdown_are_replayed_unchanged(tmp_path: Path) -> None
     async def main() -> None:
         path = tmp_path / "kept.db"
         async with service_with_store(path) as web:
-            game, (ann, _) = await web.seated("ann", "bob")
+            game, (ann, _) = await web.seat_players("ann", "bob")
             web.service.halt(final=False)
             assert (await web.act(game, "ann", ann, 0)).status == 201
             assert (await web.turn(game))["playerID"] == ""
@@ -403,7 +403,7 @@ def test_changed_turn_time_is_stored_before_any_game(tmp_path: Path) -> None:
                 pass
         async with service_with_store(path, turn_seconds=7.0) as web:
             assert web.house.settings.turn_seconds == 7.0
-            await web.seated("ann", "bob")
+            await web.seat_players("ann", "bob")
             deadline = web.house.deadline
         async with service_with_store(path, turn_seconds=7.0) as web:
             assert deadline is not None
@@ -424,7 +424,7 @@ def test_long_journal_is_resumed_from_its_snapshot(tmp_path: Path, monkeypatch: 
         for _ in range(6):
             async with service_with_store(path) as web:
                 if not users:
-                    game, guids = await web.seated("ann", "bob", "cid")
+                    game, guids = await web.seat_players("ann", "bob", "cid")
                     users = dict(zip(guids, ("ann", "bob", "cid"), strict=True))
                 elif state is not None:
                     assert (await web.ask("GET", f"/games/{game}")).json["table"] == state
@@ -472,7 +472,7 @@ def test_house_does_not_resume_with_other_blinds(
     async def main() -> None:
         path = tmp_path / "kept.db"
         async with service_with_store(path) as web:
-            await web.seated("ann", "bob")
+            await web.seat_players("ann", "bob")
         with pytest.raises(ValueError, match="found blinds 5/10 for saved tables; allowed: 10/20, as saved"):
             async with service_with_store(path, blinds="5/10"):
                 pass
@@ -491,7 +491,7 @@ def test_turn_time_can_change_without_changing_the_past(
         for seconds in (15.0, 3000.0, 2.0, 15.0):
             async with service_with_store(path, turn_seconds=seconds) as web:
                 if not chips:
-                    game, guids = await web.seated("ann", "bob", "cid")
+                    game, guids = await web.seat_players("ann", "bob", "cid")
                 state = (await web.ask("GET", f"/games/{game}")).json
                 now = {player["handle"]: player["wealth"] + player["bet_so_far"] for player in state["table"]}
                 assert chips in ({}, now)
@@ -510,7 +510,7 @@ def test_journal_with_a_gap_is_rejected(tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
         async with service_with_store(path) as web:
-            await web.seated("ann", "bob")
+            await web.seat_players("ann", "bob")
         async with await open_store(str(path)) as store:
             last = await store.last_seq(ROOM_NAME, JOURNAL_TABLE)
             await store.append([JournalEntry(ROOM_NAME, JOURNAL_TABLE, last + 2, HouseInput(1.0).to_json(), 1.0)])
@@ -525,7 +525,7 @@ def test_later_server_takes_over_the_room(tmp_path: Path) -> None:
     async def main() -> None:
         path = tmp_path / "kept.db"
         async with service_with_store(path) as first:
-            game, (ann, bob) = await first.seated("ann", "bob")
+            game, (ann, bob) = await first.seat_players("ann", "bob")
             async with service_with_store(path) as second:
                 got = await first.act(game, "ann", ann, 1, 10)
                 assert got.status == 503

@@ -33,7 +33,7 @@ def test_hand_resumes_after_the_database_was_stopped(cluster: tuple[Cluster, str
 
     async def main() -> None:
         async with asyncio.timeout(TIMEOUT_SECONDS), service_with_store(store_url, turn_seconds=15.0) as web:
-            game, guids = await web.seated(*names)
+            game, guids = await web.seat_players(*names)
             users = dict(zip(guids, names, strict=True))
             while (await web.ask("GET", f"/games/{game}")).json["cards"]["flop"] is None:
                 assert (await web.check_or_call(game, users)).status == 201

@@ -244,14 +244,14 @@ def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any
 
 
 RULE_PROPERTIES = (
-    rule_properties.test_every_legal_move_can_be_played_and_leaves_its_state_as_it_was,
-    rule_properties.test_every_other_move_is_refused_by_saying_what_is_allowed,
-    rule_properties.test_somebody_has_to_move_until_it_is_over,
-    rule_properties.test_what_is_won_by_some_is_lost_by_others,
-    rule_properties.test_the_odds_of_chance_are_exact_and_nobody_elses_moves_have_any,
-    rule_properties.test_a_seat_that_sees_the_same_may_do_the_same,
-    rule_properties.test_a_move_of_a_seat_shows_in_its_own_view,
-    rule_properties.test_the_cards_that_were_dealt_are_told_in_the_order_of_the_deal,
+    rule_properties.test_legal_moves_can_be_played_and_do_not_change_their_state,
+    rule_properties.test_illegal_moves_raise_illegal_move,
+    rule_properties.test_states_have_legal_moves_until_they_are_over,
+    rule_properties.test_payoffs_sum_to_0,
+    rule_properties.test_odds_are_exact_and_only_for_chance,
+    rule_properties.test_equal_views_have_equal_legal_moves,
+    rule_properties.test_own_moves_are_visible_in_the_view,
+    rule_properties.test_dealt_cards_are_in_dealing_order,
 )
 
 

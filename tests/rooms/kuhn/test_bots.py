@@ -57,7 +57,7 @@ def test_invalid_bot_spec_is_refused(spec: str) -> None:
 
 
 def test_unknown_bot_error_lists_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="found the mind 'shark'") as refusal:
+    with pytest.raises(ValueError, match="found the bot 'shark'") as refusal:
         bot_factory(BOT_SPECS, "shark")
     assert all(name in str(refusal.value) for name in BOT_SPECS)
 

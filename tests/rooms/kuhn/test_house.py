@@ -61,8 +61,8 @@ def test_purse_equals_the_sum_of_game_results(head: dict[str, str], happening: l
     purse = int(head.get("coins", "10"))
     run = run_session(ROOM, head, happening, lambda: Referee(coins=purse))
     assert [verdict for verdict in run.verdicts if verdict.end == HOUSE] == []
-    for client_ in run.guests:
-        assert purse + sum(settle.net for settle in run.effects(Settle, client_)) >= 0
+    for client_ in run.peers:
+        assert purse + sum(settle.net for settle in run.effects_for(Settle, client_)) >= 0
 
 
 def test_the_house_plays_the_equilibrium_by_default() -> None:
@@ -76,7 +76,7 @@ def test_negative_coins_are_refused() -> None:
 
 
 def test_unknown_house_bot_is_refused_at_configuration() -> None:
-    with pytest.raises(ValueError, match="found the mind 'shark'"):
+    with pytest.raises(ValueError, match="found the bot 'shark'"):
         ROOM.house(Settings(bot="shark"), Timeouts(), False)
 
 

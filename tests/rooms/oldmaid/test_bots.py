@@ -35,5 +35,5 @@ def test_first_and_last_pick_at_the_ends() -> None:
 
 
 def test_unknown_bot_error_lists_the_known_bots() -> None:
-    with pytest.raises(ValueError, match="found the mind 'best'; allowed: random, first, last"):
+    with pytest.raises(ValueError, match="found the bot 'best'; allowed: random, first, last"):
         bot_factory(BOT_SPECS, "best")

@@ -92,7 +92,7 @@ def test_a_threshold_may_be_written_as_any_number(threshold: str) -> None:
 
 @pytest.mark.parametrize("threshold", ["0", "-1", "8", "7.6", "0.25", "5.1", "1/3", "75", "1e9"])
 def test_invalid_threshold_is_refused(threshold: str) -> None:
-    with pytest.raises(ValueError, match=rf"found the mind 'book:{threshold}'.*allowed: 0.5 to 7.5 in steps of 0.5"):
+    with pytest.raises(ValueError, match=rf"found the bot 'book:{threshold}'.*allowed: 0.5 to 7.5 in steps of 0.5"):
         bot_factory(BOT_SPECS, f"book:{threshold}")
 
 
