@@ -62,7 +62,7 @@ def test_purse_equals_the_sum_of_game_results(head: dict[str, str], happening: l
     run = run_session(ROOM, head, happening, lambda: Referee(coins=purse))
     assert [verdict for verdict in run.verdicts if verdict.end == HOUSE] == []
     for client_ in run.peers:
-        assert purse + sum(settle.net for settle in run.effects_for(Settle, client_)) >= 0
+        assert purse + sum(settle.net for settle in run.effects(Settle, client_)) >= 0
 
 
 def test_the_house_plays_the_equilibrium_by_default() -> None:
