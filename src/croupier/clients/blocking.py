@@ -67,7 +67,7 @@ class BlockingHoldemClient:
             self.close_stream(owner)
         self._http.close()
 
-    def register(self) -> Guid:
+    def register(self) -> Guid | None:
         """See `HoldemClient.register`."""
         return self.run(self.api.register())
 

@@ -101,8 +101,8 @@ class HoldemClient:
             await self.close_stream(owner)
         await self._http.aclose()
 
-    async def register(self) -> Guid:
-        """Register the user, if it is new; return its GUID, or "" if the server does not repeat it."""
+    async def register(self) -> Guid | None:
+        """Register the user, if it is new; return its GUID, or None if the server does not repeat it."""
         return await self.run(self.api.register())
 
     async def list_games(self) -> list[Game]:

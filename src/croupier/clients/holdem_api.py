@@ -139,11 +139,11 @@ class HoldemApi:
         self.retry_timeout = retry_timeout
         self._credentials = {"authorization": f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"}
 
-    def register(self) -> RequestFlow[Guid]:
-        """Register the user. Returns its GUID, or "" if it exists already and the server does not repeat the GUID."""
+    def register(self) -> RequestFlow[Guid | None]:
+        """Register the user. Returns its GUID, or None if it exists already and the server does not repeat the GUID."""
         response = yield from self._request(ApiRequest("POST", "/users/"), 200, 201, 403)
         if response.status == HTTPStatus.FORBIDDEN:
-            return self.guid
+            return self.guid or None
         self.guid = read_guid(response.body)
         if response.body.lstrip().startswith(b"{"):
             self._set_dialect("hspe-go")

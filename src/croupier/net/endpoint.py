@@ -355,7 +355,9 @@ class Endpoint:
         if isinstance(self.session, Hall):
             connection.session = self.session.table(peer)
 
-    def _on_admitted(self, connection: Connection, peer: Peer, address: Address | None, done: Future[str]) -> None:
+    def _on_admitted(
+        self, connection: Connection, peer: Peer, address: Address | None, done: Future[str | None]
+    ) -> None:
         """Deliver Joined, or refuse the client, after the recorder has looked it up."""
         if peer not in self._pending_admission or done.cancelled():
             return

@@ -9,8 +9,8 @@ from croupier.core.session import Address, Peer, Settle
 class Recorder(Protocol):
     """Stores the games of a house and looks up its clients. A returned future is done when the data is durable."""
 
-    def admit(self, peer: Peer, address: Address | None, certificate: dict[str, Any]) -> Future[str] | None:
-        """Look up a client: the reason to refuse it, or "". None if no lookup is necessary."""
+    def admit(self, peer: Peer, address: Address | None, certificate: dict[str, Any]) -> Future[str | None] | None:
+        """Look up a client: the reason to refuse it, or None. No future if no lookup is necessary."""
         ...
 
     def sync_promises(self) -> Future[None] | None:

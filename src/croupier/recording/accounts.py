@@ -79,7 +79,7 @@ class Purses:
         self._log = log
         self._loop = asyncio.get_running_loop()
         self._sessions: dict[str, AccountSession] = {}
-        self._lookups: dict[str, Future[str]] = {}
+        self._lookups: dict[str, Future[str | None]] = {}
         self._session_by_peer: dict[Peer, AccountSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -87,10 +87,10 @@ class Purses:
         """Return the purse of a peer that was admitted."""
         return self._session_by_peer[peer].purse
 
-    def admit(self, peer: Peer, address: Address | None, certificate: dict[str, Any]) -> Future[str] | None:
+    def admit(self, peer: Peer, address: Address | None, certificate: dict[str, Any]) -> Future[str | None] | None:
         """Look up or open the account of a peer, see `Recorder.admit`.
 
-        The future's result is empty, or the reason of a refusal: `store` if the store is unavailable, `account` if the
+        The future's result is None, or the reason of a refusal: `store` if the store is unavailable, `account` if the
         account is closed. Returns None if the account is known already.
         """
         client = subject_name(certificate) if self._identify_by == "certificate" else client_host(address)
@@ -155,13 +155,13 @@ class Purses:
             account = await self._find_or_add_account(session.name)
         except StoreUnavailable as error:
             self._log.error("account lookup failed", client=session.name, reason=str(error))
-            reason = "store"
+            reason: str | None = "store"
         else:
-            reason = "" if account.closed is None else "account"
+            reason = None if account.closed is None else "account"
             session.account = account.id
             session.purse.coins = min(account.balance, self._room.max_purse)
         lookup = self._lookups.pop(session.name)
-        if reason:
+        if reason is not None:
             del self._sessions[session.name]
         else:
             self._forget_if_idle(session)

@@ -134,7 +134,7 @@ class GameRecorder:
 
     # Called by the endpoint.
 
-    def admit(self, peer: Peer, address: Address | None, certificate: dict[str, Any]) -> Future[str] | None:
+    def admit(self, peer: Peer, address: Address | None, certificate: dict[str, Any]) -> Future[str | None] | None:
         """Look up a client's account, if there are accounts."""
         return None if self.purses is None else self.purses.admit(peer, address, certificate)
 

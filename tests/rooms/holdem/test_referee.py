@@ -127,7 +127,7 @@ def test_every_bet_is_valid_or_breaks_a_clause(chips: int, clause: str) -> None:
     session = RefereeSession(2)
     running = session.referee.observed
     assert running is not None
-    assert invalid_bet_clause(running.hand.legal, chips, 9990) == (f"holdem-{clause}" if clause else "")
+    assert invalid_bet_clause(running.hand.legal, chips, 9990) == (f"holdem-{clause}" if clause else None)
 
 
 def test_an_accepted_invalid_bet_is_found_at_the_next_observation() -> None:

@@ -184,7 +184,7 @@ class ExchangeChecker:
         is_certain: bool,
     ) -> Iterator[SideViolation]:
         is_done = response.status < 300
-        if is_done and (clause := table.invalid_bet_clause(act) if is_certain else ""):
+        if is_done and (clause := table.invalid_bet_clause(act) if is_certain else None):
             yield CLIENT, Violation(clause, f"a bet of {act.amount}", "a valid bet")
         elif is_done and (reason := response.headers.get("x-fold-reason", "")):
             yield CLIENT, Violation("holdem-4.7", reason[:200], "a valid bet")

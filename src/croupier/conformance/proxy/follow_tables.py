@@ -125,8 +125,8 @@ class FollowedTable:
         if not self.referee.hand_count:
             self._players.remove(player)
 
-    def invalid_bet_clause(self, act: Act) -> str:
-        """Return the clause that makes an act an invalid bet, "" if it is valid or this is not certain."""
+    def invalid_bet_clause(self, act: Act) -> str | None:
+        """Return the clause that makes an act an invalid bet, None if it is valid or this is not certain."""
         observed_hand = None if self.referee is None else self.referee.observed
         if (
             self.referee is None
@@ -134,7 +134,7 @@ class FollowedTable:
             or self.referee.player_to_act() != act.player
             or act.action == ACTION_FOLD
         ):
-            return ""
+            return None
         seat = observed_hand.seat_of(act.player)
         assert seat is not None, "the player to act has a seat"
         return invalid_bet_clause(observed_hand.hand.legal, act.amount, observed_hand.hand.stacks[seat])

@@ -50,9 +50,9 @@ class CoinTrackingReferee(PlainReferee):
         return verdicts
 
 
-def coin_tracking_referee(known_options: Any, strict: bool, patience: float) -> CoinTrackingReferee:  # noqa: ARG001 -- the signature of new_referee
+def coin_tracking_referee(known_options: Any, strict: bool, reply_timeout: float) -> CoinTrackingReferee:  # noqa: ARG001 -- the signature of new_referee
     """Create a referee that knows the purse if the house's settings are known."""
-    return CoinTrackingReferee(known_options.coins if isinstance(known_options, Settings) else None, patience)
+    return CoinTrackingReferee(known_options.coins if isinstance(known_options, Settings) else None, reply_timeout)
 
 
 def play_randomly(referee: AnyClientReferee, luck: Random) -> object:

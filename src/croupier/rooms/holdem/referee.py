@@ -29,10 +29,10 @@ SOFT_CLAUSES: Final = frozenset(
 """After violations of these clauses, the referee can still follow the hand."""
 
 
-def invalid_bet_clause(legal: Legal, chips: int, stack: int) -> str:
-    """Return the clause that makes a bet invalid (holdem-4.8 to holdem-4.12); "" if the bet is valid."""
+def invalid_bet_clause(legal: Legal, chips: int, stack: int) -> str | None:
+    """Return the clause that makes a bet invalid (holdem-4.8 to holdem-4.12); None if the bet is valid."""
     if chips in legal:
-        return ""
+        return None
     if chips < 0:
         return "holdem-4.8"
     if chips > stack:
@@ -113,7 +113,9 @@ class Referee:
                 else ()
             )
         invalid_clause = (
-            "" if action == ACTION_FOLD else invalid_bet_clause(observed.hand.legal, chips, observed.hand.stacks[seat])
+            None
+            if action == ACTION_FOLD
+            else invalid_bet_clause(observed.hand.legal, chips, observed.hand.stacks[seat])
         )
         cause_clause = invalid_clause or ("holdem-4.6" if action == ACTION_FOLD else "holdem-4.5")
         self.clause_counts.update((cause_clause, "holdem-4.1"))
