@@ -48,8 +48,7 @@ class ServerConfig:
     """Append the dealer's record to this file: promises, hands and seeds, for `croupier verify`."""
 
     log: Path | None = None
-    """Write every conversation to this file as text, one message per line. {n} in its name gives one file per
-    connection, {room} one file per room. Several rooms always write separate files: talk.txt becomes talk.kuhn.txt."""
+    """Write conversations to this file as text; {n} in its name is the number of the connection, {room} the room."""
 
     strict: bool = False
     """Reject messages that the protocol only tolerates."""
