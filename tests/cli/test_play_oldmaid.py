@@ -90,10 +90,12 @@ def test_an_interrupted_bot_prints_its_summary() -> None:
         command = [*COMMAND, "play", "oldmaid", server.address, "--bot", "random", "--json"]
         with subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
             end = time.monotonic() + PATIENCE
-            while not any(entry["event"] == "says" for entry in server.entries):
-                assert time.monotonic() < end, "the bot does not join"
+            while not (joined := any(entry["event"] == "received" for entry in server.entries)):
+                if time.monotonic() > end:
+                    break
             process.send_signal(signal.SIGINT)
             output, _ = process.communicate(timeout=PATIENCE)
+    assert joined, "the bot does not join"
     assert process.returncode == 130
     (player,) = json.loads(output)["players"]
     assert player == {"nick": "croupier", "games": 0, "lost": 0, "places": {}, "faults": []}

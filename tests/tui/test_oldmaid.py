@@ -123,8 +123,9 @@ def test_a_resize_redraws_the_screen(tmp_path: Path) -> None:
     with offered_three(tmp_path, variables=SIZELESS) as seat:
         seat.resize(90, 40)
         seat.sees("│░│ │░│")
-        seat.resize(36, 24)
-        seat.sees("Your hand: ")
+        for lines in (24, 23):  # the end of a wide screen may still arrive after the first resize
+            seat.resize(36, lines)
+            seat.sees("Your hand: ")
         assert seat.width <= 36
         seat.resize(90, 40)
         seat.sees("│░│ │░│")
