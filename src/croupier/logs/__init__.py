@@ -68,11 +68,11 @@ def configure(level: LogLevel) -> None:
         cache_logger_on_first_use=True,
     )
     root = logging.getLogger()
-    if not any(isinstance(handler, ForwardingHandler) for handler in root.handlers):
-        root.addHandler(ForwardingHandler(logging.WARNING))
+    if not any(isinstance(handler, LogForwarder) for handler in root.handlers):
+        root.addHandler(LogForwarder(logging.WARNING))
 
 
-class ForwardingHandler(logging.Handler):
+class LogForwarder(logging.Handler):
     """Forwards the log records of other libraries to our log."""
 
     def emit(self, record: logging.LogRecord) -> None:
