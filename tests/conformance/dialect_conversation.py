@@ -31,7 +31,7 @@ ROGUES: list[tuple[HouseRoom, Any, Mapping[str, str]]] = [
 NAMES = [f"{room.name}: {rogue.name}" for room, rogue, _ in ROGUES]
 
 
-class Hearing(NamedTuple):
+class DialectConversation(NamedTuple):
     """A conversation, its pieces, and what its codecs were fed."""
 
     room: HouseRoom
@@ -52,14 +52,14 @@ class Hearing(NamedTuple):
         )
 
 
-def hear(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> Hearing:
+def hear(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> DialectConversation:
     """The conversation up to the first fault of the house, or to the end of its referee's patience."""
     paper = Transcript("hearing", "a hearing", (), {**head, "strict": "yes"} if rogue.strict else head, ())
     own = house_settings(room, paper)
     house = make_hall(room, paper)
     house.on(Joined(1), 0.0)
     inward, outward = (room.codec(rogue.strict, own) for _ in range(2))
-    found = Hearing(room, Conversation(room, own, strict=rogue.strict), [], own, rogue.strict)
+    found = DialectConversation(room, Conversation(room, own, strict=rogue.strict), [], own, rogue.strict)
     act = rogue.habit
 
     def judged() -> bool:

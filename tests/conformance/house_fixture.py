@@ -62,7 +62,7 @@ class Table:
         return answers
 
 
-class Parlour:
+class HouseFixture:
     """A house under test. Simulated time passes only while both ends wait."""
 
     def __init__(
@@ -104,7 +104,7 @@ class Parlour:
 
 
 @asynccontextmanager
-async def opened(parlour: Parlour) -> AsyncIterator[int]:
+async def opened(parlour: HouseFixture) -> AsyncIterator[int]:
     """Serve the same houses on a local port."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -130,7 +130,9 @@ async def opened(parlour: Parlour) -> AsyncIterator[int]:
         yield server.sockets[0].getsockname()[1]
 
 
-async def tried(parlour: Parlour, room: HouseRoom, cases: Sequence[HouseServerCase], **more: Any) -> tuple[Result, ...]:
+async def run_cases(
+    parlour: HouseFixture, room: HouseRoom, cases: Sequence[HouseServerCase], **more: Any
+) -> tuple[Result, ...]:
     """Run cases against a house."""
     return await examine_cases(
         ServerExaminer(TEST_DATA_BY_ROOM[room.name], parlour, **more), cases, None, lambda _: None

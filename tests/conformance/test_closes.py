@@ -13,7 +13,7 @@ from croupier.conformance.servers.server import server_cases
 from croupier.core.referee import HOUSE
 from croupier.core.session import Joined, Left, Received, Send, TimedOut
 from croupier.rooms import HOUSE_ROOMS
-from tests.conformance.house_fixture import Parlour, Table, opened, tried
+from tests.conformance.house_fixture import HouseFixture, Table, opened, run_cases
 from tests.conformance.test_server import bad, over_a_socket
 from tests.rooms.conversation_fixture import HANG_UP, Habit, honest, instead
 from tests.rooms.sevenhalf.frames import DRAW, STRT, ante, erro
@@ -22,10 +22,10 @@ ROOM = HOUSE_ROOMS["sevenhalf"]
 CASES = server_cases(ROOM)
 NO = [erro("no"), HANG_UP]
 
-type Hates = Callable[["Rude", bytes], bool]
+type Hates = Callable[["ClosingTable", bytes], bool]
 
 
-class Rude(Table):
+class ClosingTable(Table):
     """A house that answers some bytes with a refusal and a close, before they are decoded."""
 
     hates: Hates
@@ -39,13 +39,13 @@ class Rude(Table):
         return answers
 
 
-def rude(hates: Hates) -> Parlour:
-    def table() -> Rude:
-        made = Rude(ROOM, {}, honest, next(parlour._numbers), strict=False)
+def rude(hates: Hates) -> HouseFixture:
+    def table() -> ClosingTable:
+        made = ClosingTable(ROOM, {}, honest, next(parlour._numbers), strict=False)
         made.hates = hates
         return made
 
-    parlour = Parlour(ROOM)
+    parlour = HouseFixture(ROOM)
     parlour.table = table
     return parlour
 
@@ -62,20 +62,20 @@ def closing_behind_the_game(heard: bytes, answers: list[bytes]) -> Sequence[byte
     return [*answers, HANG_UP] if answers and answers[-1].startswith(b"GAIN") else answers
 
 
-def lower_case(_: Rude, data: bytes) -> bool:
+def lower_case(_: ClosingTable, data: bytes) -> bool:
     return data[:4].isalpha() and not data[:4].isupper()
 
 
-def words_of_the_house(_: Rude, data: bytes) -> bool:
+def words_of_the_house(_: ClosingTable, data: bytes) -> bool:
     return data[:4] in {b"STBT", b"CARD", b"BSTG", b"BKSC", b"GAIN"}
 
 
 def results(parlour: Any, *slugs: str, **more: Any) -> tuple[Result, ...]:
     cases = [case for case in CASES if not slugs or any(slug in case.id for slug in slugs)]
-    return asyncio.run(tried(parlour, ROOM, cases, effort=0.0, **more))
+    return asyncio.run(run_cases(parlour, ROOM, cases, effort=0.0, **more))
 
 
-ROGUES: dict[str, tuple[Parlour, str]] = {
+ROGUES: dict[str, tuple[HouseFixture, str]] = {
     "a command in lower case": (rude(lower_case), "draw-in-small-letters-at-bet"),
     "STRT in lower case": (rude(lower_case), "strt-in-small-letters-at-start"),
     "PASS in mixed letters": (rude(lower_case), "pass-in-mixed-letters-at-card"),
@@ -86,15 +86,15 @@ ROGUES: dict[str, tuple[Parlour, str]] = {
     "messages in pieces": (rude(lambda _, data: len(data) < 4), "1-bytes-at-a-time"),
     "a cut message": (rude(lambda _, data: len(data) < 4), "cut-everywhere"),
     "an error": (rude(lambda _, data: data.startswith(b"ERRO")), "erro-from-the-client-at-bet"),
-    "an ANTE": (Parlour(ROOM, habit=instead(ante(10), *NO)), "sevenhalf/4.3/ante-at-card"),
-    "a DRAW": (Parlour(ROOM, habit=instead(DRAW, *NO)), "draw-at-bet"),
-    "what it refuses": (Parlour(ROOM, habit=closing_behind_refusals), "strt-at-card"),
+    "an ANTE": (HouseFixture(ROOM, habit=instead(ante(10), *NO)), "sevenhalf/4.3/ante-at-card"),
+    "a DRAW": (HouseFixture(ROOM, habit=instead(DRAW, *NO)), "draw-at-bet"),
+    "what it refuses": (HouseFixture(ROOM, habit=closing_behind_refusals), "strt-at-card"),
 }
 """Houses that answer something readable with ERRO and a close, and a case that shows it."""
 
 
 @pytest.mark.parametrize(("parlour", "slug"), ROGUES.values(), ids=ROGUES)
-def test_a_house_that_refuses_and_closes_at_what_it_could_read_is_found(parlour: Parlour, slug: str) -> None:
+def test_a_house_that_refuses_and_closes_at_what_it_could_read_is_found(parlour: HouseFixture, slug: str) -> None:
     for result in results(parlour, slug):
         assert result.outcome is Outcome.FAIL, result
         assert result.failure
@@ -125,7 +125,7 @@ HONEST: dict[str, Habit] = {
 
 @pytest.mark.parametrize("habit", HONEST.values(), ids=HONEST)
 def test_a_farewell_with_a_reason_is_no_fault(habit: Habit) -> None:
-    assert bad(results(Parlour(ROOM, habit=habit), "at-start", "at-between", "at-card", "games-in-a-row")) == []
+    assert bad(results(HouseFixture(ROOM, habit=habit), "at-start", "at-between", "at-card", "games-in-a-row")) == []
 
 
 def test_a_house_that_plays_once_and_says_so_when_it_is_asked_for_more_is_not_accused() -> None:
@@ -137,7 +137,7 @@ class Limited:
     """A house with an idle limit, whose goodbye takes a while to arrive. See `HouseUnderTest`; time is simulated."""
 
     def __init__(self, limit: float, way: float) -> None:
-        self._parlour = Parlour(ROOM)
+        self._parlour = HouseFixture(ROOM)
         self._limit = limit
         self._way = way
 
@@ -166,4 +166,4 @@ class Limited:
 @pytest.mark.parametrize("way", [0.0, 0.03, 0.5])
 @pytest.mark.parametrize("part", [pytest.param(1, marks=pytest.mark.slow), 50])
 def test_a_farewell_of_a_limit_that_crosses_a_message_is_no_fault(limit: float, way: float, part: int) -> None:
-    assert bad(asyncio.run(tried(Limited(limit, way), ROOM, CASES[::part], effort=0.0))) == []
+    assert bad(asyncio.run(run_cases(Limited(limit, way), ROOM, CASES[::part], effort=0.0))) == []

@@ -14,7 +14,7 @@ from croupier.conformance.servers.server import TcpHouse, server_cases
 from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, house_settings
 from croupier.rooms import HOUSE_ROOMS
-from tests.conformance.house_fixture import Parlour, opened
+from tests.conformance.house_fixture import HouseFixture, opened
 from tests.rooms.blackjack.test_rogue_houses import ROGUES as BLACKJACK
 from tests.rooms.kuhn.test_rogue_houses import ROGUES as KUHN
 from tests.rooms.sevenhalf.test_rogue_houses import ROGUES as SEVENHALF
@@ -50,7 +50,7 @@ async def found(examination: ServerExaminer, room: HouseRoom, clause: str) -> tu
 
 
 def tried(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> tuple[Result | None, Counter[str]]:
-    parlour = Parlour(room, head, rogue.habit, strict=rogue.strict)
+    parlour = HouseFixture(room, head, rogue.habit, strict=rogue.strict)
     examination = ServerExaminer(
         TEST_DATA_BY_ROOM[room.name], parlour, known_options=known(room, head), strict=rogue.strict, effort=0.05
     )
@@ -86,7 +86,7 @@ def test_nearly_all_rogues_are_found_on_their_own_clauses() -> None:
 )
 def test_a_rogue_is_found_over_a_socket(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> None:
     async def check() -> tuple[Result | None, Counter[str]]:
-        async with opened(Parlour(room, head, rogue.habit, strict=rogue.strict)) as port:
+        async with opened(HouseFixture(room, head, rogue.habit, strict=rogue.strict)) as port:
             wire = TcpHouse(("127.0.0.1", port), 1.0)
             examination = ServerExaminer(
                 TEST_DATA_BY_ROOM[room.name],

@@ -49,7 +49,7 @@ from tests.net.raw_client import LOOPS, TIMEOUT_SECONDS, Run
 TARGET = ("192.0.2.9", 1212)
 
 
-class Line:
+class RelayFixture:
     """A relay without a socket, with one client. The house accepts at once unless `answered` is false."""
 
     def __init__(self, answered: bool = True, patience: float = 5.0, **manner: Any) -> None:
@@ -88,7 +88,7 @@ class Line:
 
 
 def test_a_client_is_called_through_and_every_byte_is_passed_on() -> None:
-    line = Line(answered=False)
+    line = RelayFixture(answered=False)
     assert line.effects == [Connect(-1, TARGET)]
     assert line.on(Received(1, b"STRT")) == []
     assert line.on(Joined(-1, TARGET)) == [Send(-1, b"STRT")]
@@ -111,7 +111,7 @@ def test_a_client_is_called_through_and_every_byte_is_passed_on() -> None:
 
 
 def test_both_ends_are_judged_at_the_message_that_shows_it() -> None:
-    line = Line()
+    line = RelayFixture()
     line.on(Received(1, b"ACTN BETSTRT P_1"))
     line.on(Received(-1, b"FAIL W_ACARD C_X"))
     assert line.faults == [(CLIENT, "kuhn-6.2"), (HOUSE, "kuhn-2.6")]
@@ -121,7 +121,7 @@ def test_both_ends_are_judged_at_the_message_that_shows_it() -> None:
 
 
 def test_a_house_that_is_silent_is_at_fault_when_its_time_is_over() -> None:
-    line = Line(patience=2.0)
+    line = RelayFixture(patience=2.0)
     line.now = 1.0
     line.on(Received(1, b"STRT P_1"))
     assert line.relay.deadline == 3.0
@@ -133,7 +133,7 @@ def test_a_house_that_is_silent_is_at_fault_when_its_time_is_over() -> None:
 
 
 def test_where_no_house_answers_the_client_is_dropped_and_nobody_is_at_fault() -> None:
-    line = Line(answered=False)
+    line = RelayFixture(answered=False)
     line.on(Received(1, b"STRT P_1"))
     assert line.on(Left(-1, "refused")) == [Drop(1)]
     line.on(Left(1, "closed"))
@@ -144,7 +144,7 @@ def test_where_no_house_answers_the_client_is_dropped_and_nobody_is_at_fault() -
 
 
 def test_a_client_that_ceases_still_gets_its_answers_and_they_are_judged() -> None:
-    line = Line()
+    line = RelayFixture()
     line.on(Received(1, b"STRT P_2ACTN BET"))
     assert line.on(EndOfInput(1)) == [EndOutput(-1)]
     assert line.on(Received(-1, b"CARD C_Q")) == [Send(1, b"CARD C_Q")]
@@ -162,7 +162,7 @@ def test_a_client_that_ceases_still_gets_its_answers_and_they_are_judged() -> No
 
 def test_nothing_is_wrong_with_a_house_that_ends_what_its_client_has_ended() -> None:
     for owed in (b"DISC", b"STRT P_1", b"S"):
-        line = Line(patience=1.0)
+        line = RelayFixture(patience=1.0)
         line.on(Received(1, owed))
         assert line.on(EndOfInput(1)) == [EndOutput(-1)]
         assert line.until(9.0) == []
@@ -171,7 +171,7 @@ def test_nothing_is_wrong_with_a_house_that_ends_what_its_client_has_ended() -> 
 
 
 def test_a_house_that_ceases_still_hears_its_client() -> None:
-    line = Line(to_client=Delivery(delay_seconds=1.0))
+    line = RelayFixture(to_client=Delivery(delay_seconds=1.0))
     line.on(Received(1, b"STRT P_1"))
     assert line.on(Received(-1, b"CARD C_Q")) == []
     assert line.on(EndOfInput(-1)) == []
@@ -182,7 +182,7 @@ def test_a_house_that_ceases_still_hears_its_client() -> None:
 
 
 def test_what_is_closed_in_one_direction_does_not_stay_open_for_ever() -> None:
-    line = Line(to_house=Delivery(delay_seconds=50.0))
+    line = RelayFixture(to_house=Delivery(delay_seconds=50.0))
     line.on(Received(1, b"STRT P_1"))
     line.on(EndOfInput(1))
     assert line.until(49.0) == []
@@ -196,7 +196,7 @@ def test_what_is_closed_in_one_direction_does_not_stay_open_for_ever() -> None:
 
 
 def test_a_client_that_does_not_wait_for_the_house_is_heard_all_the_same() -> None:
-    line = Line(answered=False)
+    line = RelayFixture(answered=False)
     line.on(Received(1, b"DISC"))
     assert line.on(Left(1, "hung up")) == []
     assert line.on(Joined(-1, TARGET)) == [Send(-1, b"DISC"), Drop(-1)]
@@ -206,7 +206,7 @@ def test_a_client_that_does_not_wait_for_the_house_is_heard_all_the_same() -> No
 
 
 def test_a_house_that_hangs_up_is_judged_and_its_last_words_still_leave_slowly() -> None:
-    line = Line(to_client=Delivery(max_piece_bytes=4, delay_seconds=1.0))
+    line = RelayFixture(to_client=Delivery(max_piece_bytes=4, delay_seconds=1.0))
     line.on(Received(1, b"STRT P_1"))
     assert line.on(Received(-1, b"CARD C_Q")) == []
     assert line.on(Left(-1, "closed")) == []
@@ -215,7 +215,7 @@ def test_a_house_that_hangs_up_is_judged_and_its_last_words_still_leave_slowly()
 
 
 def test_pieces_leave_one_by_one_and_count_from_when_they_are_passed_on() -> None:
-    line = Line(to_house=Delivery(max_piece_bytes=3, delay_seconds=0.5), patience=1.0)
+    line = RelayFixture(to_house=Delivery(max_piece_bytes=3, delay_seconds=0.5), patience=1.0)
     assert line.on(Received(1, b"STRT P_1")) == []
     assert line.said == []
     assert line.until(1.5) == [(0.5, Send(-1, b"STR")), (1.0, Send(-1, b"T P")), (1.5, Send(-1, b"_1"))]
@@ -223,7 +223,7 @@ def test_pieces_leave_one_by_one_and_count_from_when_they_are_passed_on() -> Non
 
 
 def test_what_is_gathered_leaves_at_once() -> None:
-    line = Line(to_client=Delivery(gather_seconds=0.2))
+    line = RelayFixture(to_client=Delivery(gather_seconds=0.2))
     line.on(Received(1, b"STRT P_1"))
     line.on(Received(-1, b"CARD C_Q"))
     line.now = 0.1
@@ -240,7 +240,7 @@ def test_what_is_gathered_leaves_at_once() -> None:
     ],
 )
 def test_a_connection_is_cut_right_behind_a_message(after: int, left: list[Any], kept: list[Any]) -> None:
-    line = Line(cut_after=after)
+    line = RelayFixture(cut_after=after)
     assert line.on(Received(1, b"STRT P_1DISC")) == left
     assert line.on(Received(-1, b"CARD C_QDISC")) == kept
     line.on(Left(1, "closed"))
@@ -254,7 +254,7 @@ def test_a_connection_is_cut_right_behind_a_message(after: int, left: list[Any],
 
 
 def test_what_waits_is_bounded() -> None:
-    line = Line(to_house=Delivery(delay_seconds=60.0))
+    line = RelayFixture(to_house=Delivery(delay_seconds=60.0))
     assert line.on(Received(1, bytes(MAX_BUFFER_BYTES))) == []
     assert line.on(Received(1, b"!")) == [Drop(1), Drop(-1)]
     line.on(Left(1))
@@ -266,7 +266,7 @@ def test_what_waits_is_bounded() -> None:
 
 
 def test_when_the_relay_closes_every_connection_does() -> None:
-    line = Line()
+    line = RelayFixture()
     assert line.on(Closing()) == []
     assert line.on(Closing(is_final=True)) == [Drop(1), Drop(-1)]
     assert line.on(Received(-1, b"CARD C_Q")) == []
@@ -319,7 +319,7 @@ STEPS = st.lists(
 MANNERS = st.builds(Delivery, st.integers(0, 3), st.sampled_from([0.0, 0.3]), st.sampled_from([0.0, 0.7]))
 
 
-class Board(Line):
+class Board(RelayFixture):
     """A line whose effects are performed as a switchboard would: who is `here` may be spoken to and may speak."""
 
     def __init__(self, **manner: Any) -> None:
@@ -467,7 +467,7 @@ def test_games_are_played_through_a_relay_on_real_sockets(loop: str, manner: Del
 
 
 def test_forgotten_lines_and_faults_are_not_kept() -> None:
-    line = Line()
+    line = RelayFixture()
     for _ in range(1000):
         line.on(Received(1, b"ACTN BET"))
         line.on(Received(-1, b"FAIL W_A"))

@@ -13,7 +13,7 @@ from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, house_settings
 from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.holdem import ROOM as HOLDEM
-from tests.conformance.house_fixture import Parlour, opened, tried
+from tests.conformance.house_fixture import HouseFixture, opened, run_cases
 from tests.rooms.conversation_fixture import HANG_UP, before, followed, instead
 
 rooms = pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
@@ -37,9 +37,9 @@ def run(
 ) -> tuple[Result, ...]:
     """What the tester finds; one case in `part` is tried."""
     own = house_settings(room, Transcript("a house", "set", (), head, ())) if TOLD & head.keys() else None
-    parlour = Parlour(room, head, seed=seed, strict=strict)
+    parlour = HouseFixture(room, head, seed=seed, strict=strict)
     cases = server_cases(room)[::part]
-    return asyncio.run(tried(parlour, room, cases, known_options=own, strict=strict, seed=seed, effort=0.0))
+    return asyncio.run(run_cases(parlour, room, cases, known_options=own, strict=strict, seed=seed, effort=0.0))
 
 
 def bad(results: tuple[Result, ...]) -> list[Result]:
@@ -108,7 +108,7 @@ def test_a_departure_that_is_tolerated_is_told_and_with_strict_it_fails(room: st
 def test_what_a_house_makes_of_a_tolerance_is_its_choice(room: str, strict: bool) -> None:
     tolerances = {"kuhn": {"kuhn-2.4", "kuhn-2.5"}, "sevenhalf": {"sevenhalf-2.8", "sevenhalf-4.8"}}[room]
     cases = [case for case in server_cases(HOUSE_ROOMS[room]) if case.clause in tolerances]
-    results = asyncio.run(tried(Parlour(HOUSE_ROOMS[room], strict=strict), HOUSE_ROOMS[room], cases))
+    results = asyncio.run(run_cases(HouseFixture(HOUSE_ROOMS[room], strict=strict), HOUSE_ROOMS[room], cases))
     assert {result.clause for result in results} == tolerances
     assert [result.outcome for result in results] == [Outcome.CHOICE] * len(cases)
     assert {result.note for result in results} == {
@@ -120,7 +120,7 @@ def test_what_is_refused_wherever_it_is_said_is_unimplemented() -> None:
     room = HOUSE_ROOMS["blackjack"]
     habit = instead(b"SRD", b"ERR\0\0\x01\xf5")
     cases = [case for case in server_cases(room) if "surrender" in case.id]
-    results = asyncio.run(tried(Parlour(room, habit=habit), room, cases))
+    results = asyncio.run(run_cases(HouseFixture(room, habit=habit), room, cases))
     failed = bad(results)
     assert failed
     assert {result.outcome for result in failed} == {Outcome.UNIMPLEMENTED}
@@ -130,7 +130,7 @@ def test_what_is_refused_wherever_it_is_said_is_unimplemented() -> None:
 def test_a_failure_has_its_bytes_and_a_short_dialogue() -> None:
     room = HOUSE_ROOMS["kuhn"]
     habit = before(b"FAIL W_A", b"DISC")
-    results = asyncio.run(tried(Parlour(room, habit=habit), room, server_cases(room)[::5], effort=0.0))
+    results = asyncio.run(run_cases(HouseFixture(room, habit=habit), room, server_cases(room)[::5], effort=0.0))
     failed = [result for result in bad(results) if result.failure and result.failure.wanted]
     assert failed
     for result in failed:
@@ -146,7 +146,7 @@ def test_a_house_of_one_game_is_found_on_the_close_that_nobody_has_asked_for() -
     room = HOUSE_ROOMS["kuhn"]
     habit = followed(b"ACTN BET", HANG_UP)
     cases = [case for case in server_cases(room) if case.id == "kuhn/4.10/games-in-a-row"]
-    (result,) = asyncio.run(tried(Parlour(room, habit=habit), room, cases))
+    (result,) = asyncio.run(run_cases(HouseFixture(room, habit=habit), room, cases))
     assert result.failure
     assert result.failure.clause == "kuhn-8.2"
     assert [line.data for line in result.dialogue][::2] == [b"STRT P_1", b"ACTN BET"]
@@ -175,7 +175,7 @@ def test_our_own_house_has_no_faults_over_a_socket(room: HouseRoom, part: int) -
     cases = server_cases(room)[::part]
 
     async def check() -> tuple[Result, ...]:
-        async with opened(Parlour(room)) as port:
+        async with opened(HouseFixture(room)) as port:
             return await over_a_socket(room, port, cases=cases)
 
     results = asyncio.run(check())
@@ -185,7 +185,7 @@ def test_our_own_house_has_no_faults_over_a_socket(room: HouseRoom, part: int) -
 
 def test_an_unreachable_server_is_an_error() -> None:
     async def check() -> None:
-        async with opened(Parlour(HOUSE_ROOMS["kuhn"])) as port:
+        async with opened(HouseFixture(HOUSE_ROOMS["kuhn"])) as port:
             pass
         await over_a_socket(HOUSE_ROOMS["kuhn"], port)
 
@@ -198,7 +198,7 @@ def test_a_mute_server_is_waited_for_a_few_times_only() -> None:
     cases = [case for case in server_cases(room) if case.section.startswith("4.")]
 
     async def check() -> tuple[Result, ...]:
-        async with opened(Parlour(room, habit=lambda *_: [])) as port:
+        async with opened(HouseFixture(room, habit=lambda *_: [])) as port:
             return await over_a_socket(room, port, timeout=0.3, cases=cases)
 
     results = asyncio.run(check())
@@ -212,7 +212,7 @@ def test_after_so_many_failures_the_rest_is_left_out() -> None:
     room = HOUSE_ROOMS["kuhn"]
 
     async def check() -> tuple[Result, ...]:
-        async with opened(Parlour(room, habit=lambda *_: [HANG_UP])) as port:
+        async with opened(HouseFixture(room, habit=lambda *_: [HANG_UP])) as port:
             return await over_a_socket(room, port, max_failures=2)
 
     results = asyncio.run(check())
@@ -223,7 +223,7 @@ def test_after_so_many_failures_the_rest_is_left_out() -> None:
 
 def test_a_server_that_is_gone_in_the_middle_fails_what_is_left() -> None:
     room = HOUSE_ROOMS["kuhn"]
-    parlour = Parlour(room)
+    parlour = HouseFixture(room)
 
     async def check() -> tuple[Result, ...]:
         async with opened(parlour) as port:

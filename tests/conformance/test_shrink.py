@@ -11,20 +11,20 @@ from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.shrink import MAX_CLOSE_TRIES, SHORT_DIALOGUE_LINES, find_unasked_close, shrink
 from croupier.conformance.servers.test_data import ScenarioContext
 from croupier.core.referee import HOUSE
-from tests.conformance.house_fixture import Parlour
+from tests.conformance.house_fixture import HouseFixture
 from tests.rooms.conversation_fixture import HANG_UP, Habit, followed, honest, instead, without
 
 KUHN = TEST_DATA_BY_ROOM["kuhn"]
 EVENING = [*[b"STRT P_1", b"ACTN BET"] * 6, b"FAIL W_A", b"STRT P_1"]
 
 
-class Teller:
+class DialogueRecorder:
     """Sends messages to a house with a mutation, and counts the conversations."""
 
     def __init__(self, habit: Habit) -> None:
         self.times = 0
         self.grace = 0.02
-        self._parlour = Parlour(KUHN.room, {"deck": "Q K J", "house": "CAL", "coins": "100"}, habit)
+        self._parlour = HouseFixture(KUHN.room, {"deck": "Q K J", "house": "CAL", "coins": "100"}, habit)
 
     async def says(self, words: Sequence[bytes]) -> ScriptedClient:
         self.times += 1
@@ -38,8 +38,8 @@ class Teller:
 
 def told(
     habit: Habit, words: Sequence[bytes] = EVENING, seconds: float = 30.0
-) -> tuple[ScriptedClient, ScriptedClient, Teller]:
-    teller = Teller(habit)
+) -> tuple[ScriptedClient, ScriptedClient, DialogueRecorder]:
+    teller = DialogueRecorder(habit)
 
     async def shown() -> tuple[ScriptedClient, ScriptedClient]:
         probe = await teller.says(words)
@@ -93,8 +93,8 @@ def test_without_time_nothing_is_tried() -> None:
     assert teller.times == 1
 
 
-def listened(habit: Habit, *words: bytes) -> tuple[ScriptedClient, ScriptedClient, Teller]:
-    teller = Teller(habit)
+def listened(habit: Habit, *words: bytes) -> tuple[ScriptedClient, ScriptedClient, DialogueRecorder]:
+    teller = DialogueRecorder(habit)
 
     async def shown() -> tuple[ScriptedClient, ScriptedClient]:
         teller.grace = 0.0

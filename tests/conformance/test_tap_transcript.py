@@ -75,7 +75,7 @@ def script(
     return "".join(writing.transcript(title, head))
 
 
-class Overheard:
+class FollowedConversation:
     """A house, and what it says to its one client: as a session, so that paper can be played on it."""
 
     def __init__(self, house: Session[Any, Any], codec: Any, heard: Conversation) -> None:
@@ -106,7 +106,7 @@ class Listening(Harness[Any, Any]):
     def __init__(self, room: HouseRoom, transcript: Transcript, heard: Conversation) -> None:
         own = house_settings(room, transcript)
         self.heard = heard
-        self.house = Overheard(make_hall(room, transcript), room.codec(is_strict(transcript), own), heard)
+        self.house = FollowedConversation(make_hall(room, transcript), room.codec(is_strict(transcript), own), heard)
         super().__init__(self.house, lambda: room.codec(is_strict(transcript), own))
 
     def send(self, peer: str, data: bytes) -> None:

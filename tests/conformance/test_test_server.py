@@ -30,7 +30,7 @@ CALLS = {"bot": "script:CAL", "coins": 10}
 TIMES = ClientTimeouts(act_seconds=5.0, idle_seconds=1.0, close_seconds=0.5)
 
 
-class Guest:
+class ClientFixture:
     """A client connected to a test server, and a simulated clock."""
 
     def __init__(
@@ -95,7 +95,7 @@ def played(games: int) -> HouseSetup:
 
 
 def test_a_client_plays_until_it_is_decided_and_then_hears_goodbye() -> None:
-    guest = Guest(played(1))
+    guest = ClientFixture(played(1))
     assert guest.say(b"STRT P_1") == b"CARD C_Q"
     assert guest.say(b"ACTN BET") == b"CARD C_K"
     assert guest.stand.has_reached_state
@@ -113,13 +113,15 @@ def test_a_client_plays_until_it_is_decided_and_then_hears_goodbye() -> None:
 
 
 def test_messages_of_one_read_are_answered_one_after_the_other() -> None:
-    guest = Guest(played(9))
+    guest = ClientFixture(played(9))
     assert guest.say(b"STRT P_1ACTN BETSTRT P_1") == b"CARD C_QCARD C_KCARD C_Q"
     assert guest.stand.conversation.faults == []
 
 
 def test_answers_leave_in_pieces_of_the_size_that_was_asked_for() -> None:
-    guest = Guest(HouseSetup(is_reached=lambda _: False, delivery=Delivery(max_piece_bytes=3, delay_seconds=0.01)))
+    guest = ClientFixture(
+        HouseSetup(is_reached=lambda _: False, delivery=Delivery(max_piece_bytes=3, delay_seconds=0.01))
+    )
     guest.say(b"STRT P_1")
     while b"".join(guest.heard) != b"CARD C_Q":
         guest.wait()
@@ -127,7 +129,7 @@ def test_answers_leave_in_pieces_of_the_size_that_was_asked_for() -> None:
 
 
 def test_a_client_is_not_silent_while_the_stand_sleeps() -> None:
-    guest = Guest(played(9))
+    guest = ClientFixture(played(9))
     guest.say(b"STRT P_1")
     assert guest.stand.deadline == TIMES.act_seconds
     guest.now = TIMES.act_seconds + 0.5
@@ -140,18 +142,18 @@ def test_a_client_is_not_silent_while_the_stand_sleeps() -> None:
 
 
 def test_messages_that_stand_apart_are_reads_of_their_own() -> None:
-    guest = Guest(HouseSetup(is_reached=lambda _: False, message_gap_seconds=0.01), {"bot": "script:BET"})
+    guest = ClientFixture(HouseSetup(is_reached=lambda _: False, message_gap_seconds=0.01), {"bot": "script:BET"})
     guest.say(b"STRT P_2")
     guest.wait()
     assert guest.heard == [b"CARD C_K", b"ACTN BET"]
 
 
 def test_without_that_they_leave_in_one_piece() -> None:
-    assert Guest(played(9), {"bot": "script:BET"}).say(b"STRT P_2") == b"CARD C_KACTN BET"
+    assert ClientFixture(played(9), {"bot": "script:BET"}).say(b"STRT P_2") == b"CARD C_KACTN BET"
 
 
 def test_the_first_fault_of_the_client_ends_the_conversation() -> None:
-    guest = Guest(played(9))
+    guest = ClientFixture(played(9))
     guest.say(b"ACTN BET")
     assert guest.dropped
     assert guest.stand.fault is not None
@@ -159,16 +161,16 @@ def test_the_first_fault_of_the_client_ends_the_conversation() -> None:
 
 
 def test_a_departure_ends_a_strict_run_only() -> None:
-    easy = Guest(played(9))
+    easy = ClientFixture(played(9))
     easy.say(b'STRT "P_1"')
     assert not easy.dropped
-    strict = Guest(played(9), strict=True)
+    strict = ClientFixture(played(9), strict=True)
     strict.say(b'STRT "P_1"')
     assert strict.dropped
 
 
 def test_a_house_leaves_where_the_case_wants_it_to() -> None:
-    guest = Guest(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.LEAVE))
+    guest = ClientFixture(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.LEAVE))
     assert guest.say(b"STRT P_1") == b"CARD C_QDISC"
     assert guest.dropped
     guest.wait()
@@ -179,7 +181,7 @@ def test_a_house_leaves_where_the_case_wants_it_to() -> None:
 
 
 def test_when_a_client_has_closed_behind_the_goodbye_is_seen() -> None:
-    guest = Guest(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.LEAVE))
+    guest = ClientFixture(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.LEAVE))
     guest.say(b"STRT P_1")
     guest.now += 0.1
     guest.leave()
@@ -188,28 +190,28 @@ def test_when_a_client_has_closed_behind_the_goodbye_is_seen() -> None:
 
 
 def test_a_house_closes_with_the_end_of_the_game() -> None:
-    guest = Guest(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.CLOSE))
+    guest = ClientFixture(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.CLOSE))
     assert guest.say(b"STRT P_1") == b"CARD C_Q"
     assert guest.say(b"ACTN BET") == b"CARD C_KDISC"
     assert guest.dropped
 
 
 def test_what_crosses_the_goodbye_is_nobodys_fault() -> None:
-    guest = Guest(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.CLOSE))
+    guest = ClientFixture(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.CLOSE))
     guest.say(b"STRT P_1")
     guest.say(b"ACTN BETDISC")
     assert guest.stand.conversation.faults == []
 
 
 def test_a_house_that_hangs_up_has_broken_a_clause() -> None:
-    guest = Guest(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.HANG_UP))
+    guest = ClientFixture(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.HANG_UP))
     assert guest.say(b"STRT P_1") == b"CARD C_Q"
     assert guest.stand.house_fault is not None
     assert guest.stand.house_fault.verdict.violation.clause == "kuhn-8.2"
 
 
 def test_behind_its_own_fault_the_house_waits_for_one_word() -> None:
-    guest = Guest(played(9), habit=lambda answers: [b"CARD C_A"])
+    guest = ClientFixture(played(9), habit=lambda answers: [b"CARD C_A"])
     guest.say(b"STRT P_1")
     assert guest.stand.house_fault is not None
     assert not guest.dropped
@@ -220,7 +222,7 @@ def test_behind_its_own_fault_the_house_waits_for_one_word() -> None:
 
 
 def test_a_silence_in_a_game_is_waited_for_longer_than_one_between_games() -> None:
-    guest = Guest(played(9))
+    guest = ClientFixture(played(9))
     guest.say(b"STRT P_1")
     assert guest.stand.deadline == 5.0
     guest.say(b"ACTN BET")
@@ -230,7 +232,7 @@ def test_a_silence_in_a_game_is_waited_for_longer_than_one_between_games() -> No
 
 
 def test_single_bytes_do_not_extend_the_time() -> None:
-    guest = Guest(played(9))
+    guest = ClientFixture(played(9))
     guest.say(b"STRT P_1")
     guest.now = 4.0
     guest.say(b"A")
@@ -240,7 +242,7 @@ def test_single_bytes_do_not_extend_the_time() -> None:
 
 
 def test_a_connection_without_data_is_not_the_client() -> None:
-    guest = Guest(played(9))
+    guest = ClientFixture(played(9))
     guest.leave()
     assert not guest.over
     guest._do(Joined(1))
@@ -248,12 +250,12 @@ def test_a_connection_without_data_is_not_the_client() -> None:
 
 
 def test_a_second_connection_is_dropped() -> None:
-    guest = Guest(played(9))
+    guest = ClientFixture(played(9))
     assert guest.stand.on(Joined(2), 0.0) == [Drop(2)]
 
 
 def test_a_transcript_is_replayed_as_long_as_the_client_follows_it() -> None:
-    guest = Guest(HouseSetup(is_reached=lambda _: False), paper="house-answers-a-fold")
+    guest = ClientFixture(HouseSetup(is_reached=lambda _: False), paper="house-answers-a-fold")
     assert guest.say(b"STRT P_2") == b"CARD C_QACTN BET"
     assert guest.say(b"ACTN FLD") == b"CARD C_K"
     assert guest.stand.house_fault is not None
@@ -261,13 +263,13 @@ def test_a_transcript_is_replayed_as_long_as_the_client_follows_it() -> None:
 
 
 def test_our_house_plays_until_the_transcript_begins() -> None:
-    guest = Guest(HouseSetup(is_reached=lambda _: False), paper="house-answers-a-fold")
+    guest = ClientFixture(HouseSetup(is_reached=lambda _: False), paper="house-answers-a-fold")
     assert guest.say(b"STRT P_1ACTN BET") == b"CARD C_QCARD C_K"
     assert guest.say(b"STRT P_2") == b"CARD C_QACTN BET"
 
 
 def test_leaving_the_transcript_ends_with_a_goodbye() -> None:
-    guest = Guest(HouseSetup(is_reached=lambda _: False), paper="house-answers-a-fold")
+    guest = ClientFixture(HouseSetup(is_reached=lambda _: False), paper="house-answers-a-fold")
     guest.say(b"STRT P_2")
     assert guest.say(b"ACTN CAL") == b"DISC"
     assert guest.stand.deviation == "the client said ACTN CAL where ACTN FLD leads there"
@@ -275,7 +277,7 @@ def test_leaving_the_transcript_ends_with_a_goodbye() -> None:
 
 
 def test_a_client_that_repeats_itself_for_ever_is_sent_away() -> None:
-    guest = Guest(played(9), {"coins": 0})
+    guest = ClientFixture(played(9), {"coins": 0})
     for _ in range(3000):
         guest.say(b"STRT P_1")
     assert guest.dropped

@@ -93,10 +93,10 @@ class Referee:
                 self.clause_counts["holdem-3.11"] += 1
                 self._apply_action("leave", seat, 0, "holdem-3.11")
 
-    def player_to_act(self) -> Guid:
-        """Return the player to act by the rules; "" if no player is to act."""
+    def player_to_act(self) -> Guid | None:
+        """Return the player to act by the rules; None if no player is to act."""
         observed = self.observed
-        return observed.players[observed.hand.turn] if observed and isinstance(observed.hand.turn, int) else ""
+        return observed.players[observed.hand.turn] if observed and isinstance(observed.hand.turn, int) else None
 
     def player_acted(self, player: Guid, action: int, chips: int, status: int) -> Sequence[Violation]:
         """Note a player's act and the HTTP status of its response. Return the violations in the response."""
