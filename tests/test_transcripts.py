@@ -29,7 +29,7 @@ def test_the_house_plays_its_part_with_any_chunking(room: HouseRoom, transcript:
         lambda _, verdict: verdicts.append(verdict),
     )
     play_transcript(transcript, make_harness(room, transcript, chop, [observer]), room.patterns)
-    assert [verdict for verdict in verdicts if verdict.end == HOUSE] == []
+    assert [verdict for verdict in verdicts if verdict.party == HOUSE] == []
     clauses = {verdict.violation.clause for verdict in verdicts}
     assert clauses & broken_clauses(transcript) if side_at_fault(transcript) == "client" else not clauses - PURSE
 

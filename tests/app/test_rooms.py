@@ -198,6 +198,17 @@ def test_dealers_record_can_be_verified(tmp_path: Path) -> None:
     assert not all(finding.is_proved for finding in verify_record(lines, lambda room: ROOMS[room].pack))
 
 
+def test_referee_logs_the_violations_of_a_client() -> None:
+    with Serving("kuhn", "--port", 0, "--referee") as serving:
+        serving.talk(b"STRT P_1ACTN BETACTN BET")
+        serving.signal()
+        assert serving.end() == 0
+        found = [entry for entry in serving.entries if entry["event"].startswith("violation by")]
+    assert [(entry["event"], entry["peer"], entry["clause"]) for entry in found] == [
+        ("violation by the client", 1, "kuhn-6.2")
+    ]
+
+
 def test_log_is_json_lines_without_a_terminal() -> None:
     with Serving("kuhn", "--port", 0, "--log-level", "debug") as serving:
         serving.talk(b"STRT P_1ACTN BETHELO")

@@ -120,6 +120,7 @@ def test_missing_file_is_an_error() -> None:
         (("kuhn", "--port", "0", "--log-level", "loud"), "loud"),
         (("kuhn", "--port", "70000"), "70000"),
         (("kuhn", "--port", "0", "--host", "no.such.host.invalid"), "no.such.host.invalid"),
+        (("kuhn", "--port", "0", "--accounts", "address", "--referee"), "--referee with --accounts"),
         (("chess",), "chess"),
     ],
 )

@@ -43,7 +43,7 @@ class DialectConversation(NamedTuple):
     @property
     def clause(self) -> str:
         """The clause that the house has broken."""
-        return next(f.verdict.violation.clause for f in self.conversation.faults if f.verdict.end == HOUSE)
+        return next(f.verdict.violation.clause for f in self.conversation.faults if f.verdict.party == HOUSE)
 
     @property
     def cause(self) -> str:
@@ -63,7 +63,7 @@ def hear(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> DialectConvers
     act = rogue.habit
 
     def judged() -> bool:
-        return any(fault.verdict.end == HOUSE for fault in found.conversation.faults)
+        return any(fault.verdict.party == HOUSE for fault in found.conversation.faults)
 
     def send(answers: Any) -> None:
         for data in answers:

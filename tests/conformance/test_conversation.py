@@ -22,9 +22,9 @@ def test_lines_have_their_bytes_and_a_fault_its_place(chop: int) -> None:
             conversation.on_data(side, data[at : at + chop], 1.0)
     assert [(line.side, line.data) for line in conversation.lines] == TALK
     assert [line.message for line in conversation.lines] == [STRT["P_1"], CARD["Q"], ACTN["BET"], CARD["Q"]]
-    assert [(fault.verdict.end, fault.verdict.violation.clause, fault.line_count) for fault in conversation.faults] == [
-        (HOUSE, "kuhn-5.4", 4)
-    ]
+    assert [
+        (fault.verdict.party, fault.verdict.violation.clause, fault.line_count) for fault in conversation.faults
+    ] == [(HOUSE, "kuhn-5.4", 4)]
     assert conversation.tolerated(CLIENT) == {"kuhn-2.4"}
     assert conversation.tolerated(HOUSE) == {"kuhn-2.5"}
 

@@ -80,7 +80,7 @@ class RelayFixture:
             if not isinstance(news, ConnectionOpened | ConnectionEnded)
             for fault in news.faults
         ]
-        return [(fault.verdict.end, fault.verdict.violation.clause) for fault in found]
+        return [(fault.verdict.party, fault.verdict.violation.clause) for fault in found]
 
     @property
     def said(self) -> list[tuple[int, bytes]]:

@@ -153,7 +153,7 @@ def test_two_judges_have_to_agree_that_the_house_is_wrong() -> None:
         talk.on(Received(HOUSE, b"CARD C_Q"), 0.0)
         talk.on(Received(HOUSE, answer), 0.0)
         talk.on(Left(HOUSE), 0.0)
-        assert [any(fault.verdict.end == HOUSE for fault in judge.faults) for judge in judges] == faults
+        assert [any(fault.verdict.party == HOUSE for fault in judge.faults) for judge in judges] == faults
         assert (talk.fault is not None) == all(faults)
 
 

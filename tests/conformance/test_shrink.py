@@ -84,7 +84,7 @@ def test_a_fault_that_does_not_recur_is_not_shortened() -> None:
 
     long, short, _ = told(habit)
     assert short is long
-    assert any(fault.verdict.end == HOUSE for fault in short.conversation.faults)
+    assert any(fault.verdict.party == HOUSE for fault in short.conversation.faults)
 
 
 def test_without_time_nothing_is_tried() -> None:

@@ -18,7 +18,7 @@ type Steps = Sequence[Step]
 @property_test(150, heads, steps)
 def test_house_never_violates_a_clause(room: HouseRoom, head: Head, actions: Steps) -> None:
     """The same sessions also show that it never raises."""
-    assert [v for v in run_session(room, head, actions).verdicts if v.end == HOUSE] == []
+    assert [v for v in run_session(room, head, actions).verdicts if v.party == HOUSE] == []
 
 
 @property_test(60, heads, steps)

@@ -37,7 +37,7 @@ def test_all_pairs_of_bots_play_without_violations(room: HouseRoom, games: int, 
         self_play.play(games)
         assert self_play.won == self_play.paid
         assert not any(isinstance(notice, Violation) for notice in self_play.notices)
-        assert not [verdict for verdict in self_play.verdicts if verdict.end == HOUSE]
+        assert not [verdict for verdict in self_play.verdicts if verdict.party == HOUSE]
         assert len(self_play.won) == games or self_play.player.is_exhausted
 
 

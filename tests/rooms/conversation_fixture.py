@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from croupier.core.errors import Violation
-from croupier.core.referee import CLIENT, HOUSE, Referee, Verdict
+from croupier.core.referee import CLIENT, HOUSE, Disconnected, Referee, Sent, Verdict
 from croupier.core.room import HouseRoom
-from croupier.core.session import Drop, Joined, Left, Malformed, Received, Send, TimedOut
+from croupier.core.session import Drop, Joined, Malformed, Received, Send, TimedOut
 from croupier.core.transcript import Transcript, house_settings, make_hall
 
 HANG_UP = b"<the connection is closed>"
@@ -59,7 +59,7 @@ class RefereedConversation:
         room: HouseRoom,
         head: Mapping[str, str],
         habit: Habit = honest,
-        referee: Referee[Any] | None = None,
+        referee: Referee[Any, Any] | None = None,
         *,
         strict: bool = False,
     ) -> None:
@@ -81,12 +81,12 @@ class RefereedConversation:
             for item in self._house_decoder.feed(line):
                 if self._closed:
                     return
-                self._judge(Malformed(CLIENT, item) if isinstance(item, Violation) else Received(CLIENT, item))
+                self._judge(Sent(CLIENT, HOUSE, item))
                 self._send(self._habit(self._encode(item), self._answers(item)))
 
     def disconnect(self) -> None:
         """Disconnect the client."""
-        self._judge(Left(CLIENT))
+        self._judge(Disconnected(CLIENT, HOUSE))
 
     def wait(self) -> None:
         """Let the referee's timeout expire, if it has one."""
@@ -95,7 +95,7 @@ class RefereedConversation:
 
     def clauses(self, side: int) -> list[str]:
         """The clauses that one end broke, in order."""
-        return [verdict.violation.clause for verdict in self.verdicts if verdict.end == side]
+        return [verdict.violation.clause for verdict in self.verdicts if verdict.party == side]
 
     def _encode(self, item: Any) -> bytes:
         """The frame of a message, or the text of a violation."""
@@ -117,11 +117,11 @@ class RefereedConversation:
         for data in answers:
             if data == HANG_UP:
                 self._closed = True
-                self._judge(Left(HOUSE))
+                self._judge(Disconnected(HOUSE, CLIENT))
                 continue
             self.received += data
             for item in self._client_codec.feed(data):
-                self._judge(Malformed(HOUSE, item) if isinstance(item, Violation) else Received(HOUSE, item))
+                self._judge(Sent(HOUSE, CLIENT, item))
 
     def _judge(self, event: Any, now: float = 0.0) -> None:
         self.verdicts += self._referee.on(event, now)

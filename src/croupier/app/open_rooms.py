@@ -53,6 +53,10 @@ class ServerConfig:
     strict: bool = False
     """Reject messages that the protocol only tolerates."""
 
+    referee: bool = False
+    """Check every conversation of a house with the room's referee, and log what breaks a clause: what the house did as
+    an error, what a client did at level info. Not with --accounts. Hold'em and Old Maid: see `croupier tap`."""
+
     idle_seconds: float = 500.0
     """Disconnect a client after this many seconds without a message."""
 

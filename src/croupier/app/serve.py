@@ -25,6 +25,7 @@ from croupier.observers.deal_recorder import DealRecorder
 from croupier.observers.line_writer import LineWriter
 from croupier.observers.message_trace import MessageTrace
 from croupier.observers.private_files import private_opener
+from croupier.observers.referee_log import referee_log
 from croupier.recording.promises import FileSync, Promises
 from croupier.recording.shared_store import SharedStore
 from croupier.rooms.holdem import ROOM as HOLDEM
@@ -73,6 +74,8 @@ def check_config(config: ServerConfig) -> None:
         raise ValueError("found --proxy-protocol without --trusted-proxies; allowed: both, or neither")
     if config.accounts is not None and config.journal not in {None, "durable"}:
         raise ValueError(f"found --accounts with --journal {config.journal}; allowed: --journal durable")
+    if config.accounts is not None and config.referee:
+        raise ValueError("found --referee with --accounts; allowed: one of them, because purses are then unknown")
     if config.accounts == "certificate" and config.tls_client_ca is None:
         raise ValueError("found --accounts certificate without --tls-client-ca; allowed: both")
 
@@ -147,6 +150,8 @@ async def serve(room_configs: Sequence[RoomConfig], config: ServerConfig, announ
                 conversation_log = ConversationLog(path, room.message_formatter(room_config.settings))
                 stack.callback(conversation_log.close)
                 observers.append(conversation_log)
+            if config.referee and isinstance(room, HouseRoom):
+                observers.append(referee_log(room, room_config.settings, log, strict=config.strict))
             if config.log_level == "debug":
                 observers.append(MessageTrace(log))
             context = RoomContext(log, observers, tls_context, shared_store, promises)

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from croupier.core.client_session import ClientReferee
 from croupier.core.errors import Violation
-from croupier.core.referee import CLIENT, HOUSE, Verdict
+from croupier.core.referee import CLIENT, HOUSE, OTHER_END, Disconnected, Observation, Party, Sent, Verdict
 from croupier.core.room import HouseRoom
-from croupier.core.session import Event, Left, Malformed, Peer, Received, TimedOut
+from croupier.core.session import Peer, TimedOut
 
 MAX_UNREAD_BYTES: Final = 1 << 16
 """Bytes kept per end that do not make up a message."""
@@ -51,7 +51,7 @@ class Conversation:
         self.lines: list[DialogueLine] = []
         self.faults: list[Fault] = []
         self.line_count = 0
-        self.violation_counts: Counter[tuple[Peer, str]] = Counter()
+        self.violation_counts: Counter[tuple[Party, str]] = Counter()
         self.referee: ClientReferee[Any, Any] = room.referee(known_options, strict, answer_timeout)
         self._codec = partial(room.codec, strict, known_options)
         self._codecs = {side: self._codec() for side in (CLIENT, HOUSE)}
@@ -76,7 +76,7 @@ class Conversation:
                 self.on_disconnect(CLIENT, now)
             self.lines.append(DialogueLine(side, piece, message, now))
             self.line_count += 1
-            self._judge(Malformed(side, message) if type(message) is Violation else Received(side, message), now)
+            self._judge(Sent(side, OTHER_END[side], message), now)
         return self.faults[before:]
 
     def on_end_of_input(self, side: Peer, now: float) -> Sequence[Fault]:
@@ -87,8 +87,8 @@ class Conversation:
     def on_disconnect(self, side: Peer, now: float) -> Sequence[Fault]:
         """Process a connection closed by one end."""
         if self._client_input_ended:
-            self.referee.on(Left(CLIENT), now)
-        return self._judge(Left(side), now)
+            self.referee.on(Disconnected(CLIENT, HOUSE), now)
+        return self._judge(Disconnected(side, OTHER_END[side]), now)
 
     def forget(self) -> None:
         """Drop the lines and faults so far. They stay counted."""
@@ -128,8 +128,8 @@ class Conversation:
                 rest.clear()
                 yield piece, message
 
-    def _judge(self, event: Event[Any], now: float) -> Sequence[Fault]:
+    def _judge(self, event: Observation[Any], now: float) -> Sequence[Fault]:
         found = [Fault(verdict, self.line_count) for verdict in self.referee.on(event, now)]
         self.faults += found
-        self.violation_counts.update((fault.verdict.end, fault.verdict.violation.clause) for fault in found)
+        self.violation_counts.update((fault.verdict.party, fault.verdict.violation.clause) for fault in found)
         return found

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Protocol
 
 from croupier.core.errors import IllegalMove, Violation
-from croupier.core.referee import CLIENT, HOUSE, Verdict
+from croupier.core.referee import CLIENT, HOUSE, Disconnected, Referee, Sent
 from croupier.core.rules import Seat
 from croupier.core.session import (
     Closing,
@@ -24,33 +24,11 @@ from croupier.core.session import (
 )
 
 
-class ClientReferee[M, G](Protocol):
-    """A `Referee` that also knows the client's legal messages and the state of the game."""
+class ClientReferee[M, G](Referee[M, G], Protocol):
+    """The referee of a conversation with one client, which lists the client's legal messages."""
 
     @property
-    def deadline(self) -> float | None: ...  # noqa: D102 -- as in Referee
-
-    @property
-    def legal(self) -> Sequence[M]:
-        """The messages that the client may send now."""
-        ...
-
-    @property
-    def game(self) -> G | None:
-        """The game in progress, None between games."""
-        ...
-
-    @property
-    def last_game(self) -> G | None:
-        """The last finished game, None before the first."""
-        ...
-
-    @property
-    def finished_count(self) -> int:
-        """The number of finished games."""
-        ...
-
-    def on(self, event: Event[M], now: float) -> Sequence[Verdict]: ...  # noqa: D102 -- as in Referee
+    def legal(self) -> Sequence[M]: ...  # noqa: D102 -- as in Referee
 
 
 class FinishedGame(Protocol):
@@ -164,7 +142,7 @@ class ClientSession[M, G: FinishedGame]:
 
     def _on_received(self, message: M, now: float) -> list[Effect[M]]:
         before = self._referee.finished_count
-        for verdict in self._referee.on(Received(HOUSE, message), now):
+        for verdict in self._referee.on(Sent(HOUSE, CLIENT, message), now):
             return self._on_violation(verdict.violation)
         self._note_received(message)
         effects: list[Effect[M]] = [Notify(message), *self._settle_finished(before)]
@@ -174,7 +152,7 @@ class ClientSession[M, G: FinishedGame]:
         if message not in self.legal:
             raise IllegalMove(message, self.legal)
         before = self._referee.finished_count
-        self._referee.on(Received(CLIENT, message), now)
+        self._referee.on(Sent(CLIENT, HOUSE, message), now)
         self._note_sent(message)
         effects: list[Effect[M]] = [Send(HOUSE, message), *self._settle_finished(before)]
         return self._close(effects) if message in self.FINAL_MESSAGES else effects
@@ -193,7 +171,7 @@ class ClientSession[M, G: FinishedGame]:
         return [*effects, *(Send(HOUSE, message) for message in messages), Drop(HOUSE)]  # type: ignore[list-item]  # a room lists only its own messages
 
     def _on_left(self, event: Left, now: float) -> list[Effect[M]]:
-        verdicts = self._referee.on(Left(HOUSE), now) if self._is_open else []
+        verdicts = self._referee.on(Disconnected(HOUSE, CLIENT), now) if self._is_open else []
         self._is_open = False
         notices: list[Effect[M]] = [Notify(verdict.violation) for verdict in verdicts]
         return [*notices, Notify(event)]

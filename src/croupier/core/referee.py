@@ -2,9 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from enum import IntEnum
-from typing import ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from msgspec import Struct
 
@@ -13,7 +13,7 @@ from croupier.core.session import Drop, Effect, Event, Joined, Left, Malformed, 
 
 
 class End(IntEnum):
-    """The two ends of a conversation; the `peer` of the events that a referee checks."""
+    """The two ends of a conversation of one client with a house."""
 
     HOUSE = 0
     CLIENT = 1
@@ -24,26 +24,64 @@ class End(IntEnum):
 CLIENT: Final[Peer] = End.CLIENT
 HOUSE: Final[Peer] = End.HOUSE
 
+OTHER_END: Final[Mapping[Peer, Peer]] = {CLIENT: HOUSE, HOUSE: CLIENT}
+
+type Party = Peer | str
+"""HOUSE, the server or table of a room; CLIENT, if it has only one; where players meet, the name of a player."""
+
+
+class Sent[M](Struct, frozen=True, gc=False):
+    """A party has sent a message to another. A Violation stands for bytes that the receiver's codec cannot parse."""
+
+    sender: Party
+    receiver: Party
+    message: M | Violation
+
+
+class Disconnected(Struct, frozen=True, gc=False):
+    """A party has closed its connection to another one, or has noticed that it has none."""
+
+    party: Party
+    other: Party
+
+
+type Observation[M] = Sent[M] | Disconnected | TimedOut
+"""What a referee observes. TimedOut follows when its `deadline` has passed."""
+
 
 class Verdict(Struct, frozen=True):
-    """A violation, and the end that committed it."""
+    """A violation, and the party that committed it."""
 
-    end: Peer
+    party: Party
     violation: Violation
 
 
-class Referee[M](Protocol):
-    """Checks one conversation from the events of both ends (CLIENT and HOUSE), in the order in which they were seen.
+class Referee[M, G](Protocol):
+    """Checks the conversations of one table from what all parties send, in the order in which it was sent.
 
-    The `peer` of an event is the end that it is about. `deadline` is the time at which silence becomes a violation; the
-    caller then sends TimedOut. After a violation by the house nothing more is checked, because further violations could
-    be its consequences. After a violation by the client checking continues, because the house has to answer it.
+    `deadline` is the time at which silence becomes a violation; the caller then sends TimedOut. `legal` is what the
+    party whose turn it is may do now. `game` is the game in progress, None between games; `last_game` is the last
+    finished game, None before the first; `finished_count` is the number of finished games. After a violation by the
+    house nothing more is checked if further violations could be its consequences. After a violation by a client
+    checking continues, because the house has to answer it.
     """
 
     @property
     def deadline(self) -> float | None: ...  # noqa: D102 -- see the class
 
-    def on(self, event: Event[M], now: float) -> Sequence[Verdict]: ...  # noqa: D102 -- see the class
+    @property
+    def legal(self) -> Container[M]: ...  # noqa: D102 -- see the class
+
+    @property
+    def game(self) -> G | None: ...  # noqa: D102 -- see the class
+
+    @property
+    def last_game(self) -> G | None: ...  # noqa: D102 -- see the class
+
+    @property
+    def finished_count(self) -> int: ...  # noqa: D102 -- see the class
+
+    def on(self, event: Observation[M], now: float) -> Sequence[Verdict]: ...  # noqa: D102 -- see the class
 
 
 class ExpectedReply:
@@ -93,28 +131,27 @@ class BaseReferee[M, G](ABC):
         """Whether the house owes a reply."""
         return bool(self._expected_replies or self._pending_messages)
 
-    def on(self, event: Event[M], now: float) -> Sequence[Verdict]:
+    def on(self, event: Observation[M], now: float) -> Sequence[Verdict]:
         """Check an event, and return the violations that it shows."""
         if self._is_over:
             return []
         match event:
-            case Received(side, message):
-                verdicts = self._on_house_message(message) if side == HOUSE else self._on_client_message(message)
-            case Malformed(side, violation):
-                verdicts = [Verdict(side, violation)]
-                if side == CLIENT:
-                    verdicts += self._on_client_message(violation)
-            case Left(side):
-                verdicts = self._on_left(side)
+            case Sent(sender, _, message) if sender == CLIENT:
+                verdicts = [Verdict(CLIENT, message)] if isinstance(message, Violation) else []
+                verdicts += self._on_client_message(message)
+            case Sent(message=message):
+                verdicts = (
+                    [Verdict(HOUSE, message)] if isinstance(message, Violation) else self._on_house_message(message)
+                )
+            case Disconnected(party):
+                verdicts = self._on_disconnected(party)
             case TimedOut():
                 verdicts = self._on_timed_out()
-            case _:
-                return []
-        if any(verdict.end == HOUSE for verdict in verdicts):
+        if any(verdict.party == HOUSE for verdict in verdicts):
             self._is_over = True
         if self._is_over or not (self._expected_replies or self._close_clause):
             self.deadline = None
-        elif self.deadline is None or not isinstance(event, Received | Malformed) or event.peer == HOUSE:
+        elif self.deadline is None or not isinstance(event, Sent) or event.sender == HOUSE:
             self.deadline = (
                 now + self._reply_timeout
             )  # further messages of the client do not extend the time of the house
@@ -173,9 +210,9 @@ class BaseReferee[M, G](ABC):
 
     # The end of the connection, and silence.
 
-    def _on_left(self, side: Peer) -> list[Verdict]:
+    def _on_disconnected(self, party: Party) -> list[Verdict]:
         self._is_over = True
-        if side == CLIENT or self._close_clause is not None:
+        if party == CLIENT or self._close_clause is not None:
             return []
         if self._expected_replies:
             return self._house_fault(
@@ -197,10 +234,14 @@ class BaseReferee[M, G](ABC):
 class RefereeObserver[M]:
     """An observer of a hall: a referee at every table, whose verdicts go to `on_verdict` with the table's peer."""
 
-    def __init__(self, make_referee: Callable[[], Referee[M]], on_verdict: Callable[[Peer, Verdict], None]) -> None:
+    name = "--referee"
+
+    def __init__(
+        self, make_referee: Callable[[], Referee[M, Any]], on_verdict: Callable[[Peer, Verdict], None]
+    ) -> None:
         self._make_referee = make_referee
         self._on_verdict = on_verdict
-        self._referees: dict[Peer, Referee[M]] = {}
+        self._referees: dict[Peer, Referee[M, Any]] = {}
 
     def __call__(self, event: Event[M], effects: Sequence[Effect[M]], now: float) -> None:
         """Observe an event and its effects."""
@@ -208,11 +249,11 @@ class RefereeObserver[M]:
             case Joined(peer):
                 self._referees[peer] = self._make_referee()
             case Received(peer, message):
-                self._observe(peer, Received(CLIENT, message), now)
+                self._observe(peer, Sent(CLIENT, HOUSE, message), now)
             case Malformed(peer, violation):
-                self._observe(peer, Malformed(CLIENT, violation), now)
+                self._observe(peer, Sent(CLIENT, HOUSE, violation), now)
             case Left(peer):
-                self._observe(peer, Left(CLIENT), now)
+                self._observe(peer, Disconnected(CLIENT, HOUSE), now)
                 del self._referees[peer]
                 return
             case _:
@@ -220,12 +261,12 @@ class RefereeObserver[M]:
         for effect in effects:
             match effect:
                 case Send(peer, message):
-                    self._observe(peer, Received(HOUSE, message), now)
+                    self._observe(peer, Sent(HOUSE, CLIENT, message), now)
                 case Drop(peer):
-                    self._observe(peer, Left(HOUSE), now)
+                    self._observe(peer, Disconnected(HOUSE, CLIENT), now)
                 case _:
                     pass  # not visible on the wire
 
-    def _observe(self, peer: Peer, event: Event[M], now: float) -> None:
+    def _observe(self, peer: Peer, event: Observation[M], now: float) -> None:
         for verdict in self._referees[peer].on(event, now):
             self._on_verdict(peer, verdict)

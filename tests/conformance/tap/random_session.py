@@ -55,7 +55,7 @@ class FollowedHarness(InProcessDriver):
 
     def found(self, side: int) -> set[str]:
         """The clauses that one end has violated."""
-        return {fault.verdict.violation.clause for fault in self.faults if fault.verdict.end == side}
+        return {fault.verdict.violation.clause for fault in self.faults if fault.verdict.party == side}
 
     @property
     def hands(self) -> int:

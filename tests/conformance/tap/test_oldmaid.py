@@ -44,7 +44,7 @@ class FollowedHarness(Harness[Any, Any]):
         )
 
     def found(self, side: int) -> set[str]:
-        return {fault.verdict.violation.clause for fault in self.faults if fault.verdict.end == side}
+        return {fault.verdict.violation.clause for fault in self.faults if fault.verdict.party == side}
 
     def send(self, peer: str, data: bytes) -> None:
         connection = self.tapped[self._peer_number(peer)]

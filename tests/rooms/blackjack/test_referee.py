@@ -11,13 +11,12 @@ from croupier.core.bank import BankState
 from croupier.core.bots import bot_factory
 from croupier.core.client_session import LegalMessages
 from croupier.core.errors import IllegalMove, Violation
-from croupier.core.referee import CLIENT, HOUSE, Verdict
+from croupier.core.referee import CLIENT, HOUSE, OTHER_END, Sent, Verdict
 from croupier.core.session import (
     Closing,
     Drop,
     Joined,
     Left,
-    Malformed,
     Notify,
     Received,
     Send,
@@ -60,7 +59,7 @@ BEGUN = [(CLIENT, PLY), (HOUSE, Mon(1000)), (CLIENT, Bet(10)), *((HOUSE, message
 
 def verdicts_on(*sent: tuple[int, object], referee: Referee | None = None) -> list[Verdict]:
     referee = referee or Referee()
-    return [verdict for side, message in sent for verdict in referee.on(Received(side, message), 0.0)]
+    return [verdict for side, message in sent for verdict in referee.on(Sent(side, OTHER_END[side], message), 0.0)]
 
 
 def player(*received: object, options: Options = Options(), strict: bool = False) -> Player:
@@ -93,7 +92,7 @@ def test_a_referee_never_raises_and_names_clauses(
 ) -> None:
     verdicts = verdicts_on(*BEGUN[: 3 * len(exchange) % 8], *exchange, referee=Referee(1, money, strict=strict))
     assert all(verdict.violation.clause.startswith("blackjack-") for verdict in verdicts)
-    faults = [at for at, verdict in enumerate(verdicts) if verdict.end == HOUSE]
+    faults = [at for at, verdict in enumerate(verdicts) if verdict.party == HOUSE]
     assert faults in ([], [len(verdicts) - 1]), "a fault of the house ends the checks"
 
 
@@ -101,9 +100,9 @@ def test_a_referee_never_raises_and_names_clauses(
 def test_malformed_input_is_the_senders_fault(exchange: Sequence[tuple[int, Violation]]) -> None:
     referee = Referee()
     for side, violation in exchange:
-        assert [*referee.on(Malformed(side, violation), 0.0)][:1] == [Verdict(side, violation)]
+        assert [*referee.on(Sent(side, OTHER_END[side], violation), 0.0)][:1] == [Verdict(side, violation)]
         if side == HOUSE:
-            assert referee.on(Malformed(side, violation), 0.0) == []
+            assert referee.on(Sent(side, OTHER_END[side], violation), 0.0) == []
             return
 
 
@@ -155,10 +154,10 @@ def test_the_referee_of_a_house_knows_its_settings_and_that_of_a_client_its_opti
 def test_missing_answer_is_a_fault_at_the_timeout() -> None:
     referee = Referee(reply_timeout=5.0)
     assert referee.deadline is None
-    referee.on(Received(CLIENT, PLY), 100.0)
+    referee.on(Sent(CLIENT, HOUSE, PLY), 100.0)
     assert referee.deadline == 105.0
     (verdict,) = referee.on(TimedOut(), 105.0)
-    assert (verdict.end, verdict.violation.clause, verdict.violation.found) == (HOUSE, "blackjack-4.1", "silence")
+    assert (verdict.party, verdict.violation.clause, verdict.violation.found) == (HOUSE, "blackjack-4.1", "silence")
     assert referee.deadline is None
 
 
@@ -171,8 +170,8 @@ def test_client_has_no_timeout() -> None:
 
 def test_further_client_messages_do_not_extend_the_timeout() -> None:
     referee = Referee(reply_timeout=5.0)
-    referee.on(Received(CLIENT, PLY), 0.0)
-    referee.on(Received(CLIENT, Bet(10)), 4.0)
+    referee.on(Sent(CLIENT, HOUSE, PLY), 0.0)
+    referee.on(Sent(CLIENT, HOUSE, Bet(10)), 4.0)
     assert referee.deadline == 5.0
 
 

@@ -5,8 +5,21 @@ from random import Random
 import pytest
 
 from croupier.core.errors import Violation
-from croupier.rooms.holdem.referee import Referee, invalid_bet_clause
-from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Act, ActDone, Cards, Game, Pot, RequestRefused
+from croupier.core.referee import HOUSE, Sent
+from croupier.rooms.holdem.referee import PUBLIC, Referee, exchange, invalid_bet_clause
+from croupier.rooms.holdem.wire import (
+    ACTION_BET,
+    ACTION_FOLD,
+    Act,
+    ActDone,
+    Cards,
+    Game,
+    HoldemRequest,
+    Join,
+    Leave,
+    Pot,
+    RequestRefused,
+)
 from tests.rooms.holdem.house_fixture import SHOWDOWN, HouseFixture
 
 USERS = ("ann", "bob", "cat", "dan", "eve")
@@ -23,7 +36,7 @@ class RefereeSession:
         self.found: list[Violation] = []
         for user in self.users:
             self.fixture.join(user)
-            self.referee.player_joined(self.guid(user))
+            self.report(user, Join(user, self.game), 201)
             self.look()
 
     def guid(self, user: str) -> str:
@@ -33,12 +46,20 @@ class RefereeSession:
         self.see(self.fixture.view(user, self.game), user)
 
     def see(self, game: Game, user: str | None = None) -> None:
-        self.found += self.referee.observe(game, "" if user is None else self.guid(user))
+        event = Sent(HOUSE, PUBLIC if user is None else self.guid(user), game)
+        self.found += [verdict.violation for verdict in self.referee.on(event)]
+
+    def report(self, user: str, request: HoldemRequest, status: int) -> None:
+        for event in exchange(self.guid(user), request, status):
+            self.found += [verdict.violation for verdict in self.referee.on(event)]
+
+    def report_act(self, user: str, action: int, chips: int, status: int) -> None:
+        self.report(user, Act(user, self.game, self.guid(user), action, chips), status)
 
     def act(self, user: str, action: int, chips: int = 0) -> None:
         answer = self.fixture.request(Act(user, self.game, self.guid(user), action, chips))
         status = 201 if isinstance(answer, ActDone) else answer.status if isinstance(answer, RequestRefused) else 0
-        self.found += self.referee.player_acted(self.guid(user), action, chips, status)
+        self.report_act(user, action, chips, status)
         self.look()
 
     def turn(self) -> str:
@@ -55,7 +76,7 @@ def play(session: RefereeSession, luck: Random, acts: int) -> None:
         for user in session.users:
             if session.fixture.table(session.game).player_guid(user) is None:
                 session.fixture.join(user)
-                session.referee.player_joined(session.guid(user))
+                session.report(user, Join(user, session.game), 201)
                 session.look()
         session.look(luck.choice(session.users))
         user = session.turn()
@@ -66,7 +87,7 @@ def play(session: RefereeSession, luck: Random, acts: int) -> None:
             session.act(luck.choice(session.users), ACTION_BET, 20)
         elif chance < 0.15 and len(session.users) > 2:
             session.fixture.leave(user, session.game)
-            session.referee.player_left(session.guid(user))
+            session.report(user, Leave(user, session.game, session.guid(user)), 200)
             session.look()
         else:
             session.act(
@@ -90,7 +111,16 @@ def test_our_own_table_has_no_violations(seed: int) -> None:
     play(session, Random(seed), 120)
     assert session.found == []
     assert session.referee.hand_count > 3
+    assert session.referee.hand_count - 1 <= session.referee.finished_count <= session.referee.hand_count
+    assert session.referee.last_game is not None
     assert not session.referee.is_lost
+
+
+def test_bets_of_the_player_to_act_are_legal() -> None:
+    session = RefereeSession(2)
+    assert [chips for chips in range(31) if chips in session.referee.legal] == [10, *range(30, 31)]
+    session.report(session.turn(), Leave(session.turn(), session.game, session.guid(session.turn())), 200)
+    assert session.referee.legal == ()
 
 
 @pytest.mark.slow
@@ -103,20 +133,20 @@ def test_our_own_table_has_no_violations_in_long_sessions(seed: int) -> None:
 
 def test_an_accepted_act_out_of_turn_is_a_violation() -> None:
     session = RefereeSession(2)
-    session.found += session.referee.player_acted(session.guid("bob"), ACTION_BET, 20, 201)
+    session.report_act("bob", ACTION_BET, 20, 201)
     assert session.clauses == {"holdem-4.13"}
     assert session.referee.is_lost
 
 
 def test_a_refused_valid_bet_is_a_violation() -> None:
     session = RefereeSession(2)
-    session.found += session.referee.player_acted(session.guid("ann"), ACTION_BET, 10, 400)
+    session.report_act("ann", ACTION_BET, 10, 400)
     assert session.clauses == {"holdem-4.1"}
 
 
 def test_a_refused_invalid_bet_is_a_violation() -> None:
     session = RefereeSession(2)
-    session.found += session.referee.player_acted(session.guid("ann"), ACTION_BET, 15, 400)
+    session.report_act("ann", ACTION_BET, 15, 400)
     assert session.clauses == {"holdem-4.7"}
 
 
@@ -125,7 +155,7 @@ def test_a_refused_invalid_bet_is_a_violation() -> None:
 )
 def test_every_bet_is_valid_or_breaks_a_clause(chips: int, clause: str) -> None:
     session = RefereeSession(2)
-    running = session.referee.observed
+    running = session.referee.game
     assert running is not None
     assert invalid_bet_clause(running.hand.legal, chips, 9990) == (f"holdem-{clause}" if clause else None)
 
@@ -133,7 +163,7 @@ def test_every_bet_is_valid_or_breaks_a_clause(chips: int, clause: str) -> None:
 def test_an_accepted_invalid_bet_is_found_at_the_next_observation() -> None:
     session = RefereeSession(3)
     session.act("ann", ACTION_FOLD)
-    session.found += session.referee.player_acted(session.guid(session.turn()), ACTION_BET, 25, 201)
+    session.report_act(session.turn(), ACTION_BET, 25, 201)
     session.look()
     assert session.found[0].clause == "holdem-4.11"
 
@@ -156,8 +186,8 @@ def test_a_hole_card_on_the_board_is_a_violation() -> None:
     for user in session.users:
         session.look(user)
     session.fixture.play("ann 10, bob 0", session.game)
-    session.referee.player_acted(session.guid("ann"), ACTION_BET, 10, 201)
-    session.referee.player_acted(session.guid("bob"), ACTION_BET, 0, 201)
+    session.report_act("ann", ACTION_BET, 10, 201)
+    session.report_act("bob", ACTION_BET, 0, 201)
     game = session.fixture.view(None, session.game)
     session.see(Game(game.game_id, game.table, game.turn, Cards((), ("AS", "2H", "3H")), game.pots))
     assert session.clauses == {"holdem-6.1"}
@@ -170,7 +200,7 @@ def test_a_wrong_winner_is_a_violation() -> None:
     for user, chips in (("ann", 10), ("bob", 0), ("bob", 0), ("ann", 0), ("bob", 0), ("ann", 0), ("bob", 0)):
         session.act(user, ACTION_BET, chips)
     session.fixture.play("ann 0", session.game)
-    session.referee.player_acted(session.guid("ann"), ACTION_BET, 0, 201)
+    session.report_act("ann", ACTION_BET, 0, 201)
     game = session.fixture.view(None, session.game)
     table = [
         type(one)(one.player_id, one.handle, one.state, one.wealth + (40 if one.handle == "bob" else -40),
@@ -183,7 +213,7 @@ def test_a_wrong_winner_is_a_violation() -> None:
 
 def test_nothing_is_reported_after_the_hand_is_lost() -> None:
     session = RefereeSession(2)
-    session.found += session.referee.player_acted(session.guid("bob"), ACTION_BET, 20, 201)
-    session.found += session.referee.player_acted(session.guid("bob"), ACTION_BET, 20, 201)
+    session.report_act("bob", ACTION_BET, 20, 201)
+    session.report_act("bob", ACTION_BET, 20, 201)
     session.see(session.fixture.view("ann", session.game))
     assert len(session.found) == 1

@@ -60,7 +60,7 @@ def test_purse_equals_the_sum_of_game_results(head: dict[str, str], happening: l
     """A referee that tracks the purse finds every FAIL N_C justified and none missing."""
     purse = int(head.get("coins", "10"))
     run = run_session(ROOM, head, happening, lambda: Referee(coins=purse))
-    assert [verdict for verdict in run.verdicts if verdict.end == HOUSE] == []
+    assert [verdict for verdict in run.verdicts if verdict.party == HOUSE] == []
     for client_ in run.peers:
         assert purse + sum(settle.net for settle in run.effects(Settle, client_)) >= 0
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from croupier.core.bots import bot_factory
 from croupier.core.errors import Violation
-from croupier.core.referee import CLIENT, HOUSE, Verdict
-from croupier.core.session import Joined, Left, Malformed, Notify, Received, Submitted, TimedOut
+from croupier.core.referee import CLIENT, HOUSE, OTHER_END, Disconnected, Sent, Verdict
+from croupier.core.session import Joined, Notify, Received, Submitted, TimedOut
 from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.kuhn.bots import BOT_SPECS
 from croupier.rooms.kuhn.player import Player
@@ -26,7 +26,7 @@ sides = st.sampled_from([CLIENT, HOUSE])
 
 def verdicts_on(*sent: tuple[int, object], coins: int | None = None) -> list[Verdict]:
     referee = Referee(coins)
-    return [verdict for side, message in sent for verdict in referee.on(Received(side, message), 0.0)]
+    return [verdict for side, message in sent for verdict in referee.on(Sent(side, OTHER_END[side], message), 0.0)]
 
 
 @pytest.mark.parametrize("games", [30, pytest.param(3_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
@@ -38,14 +38,14 @@ def test_honest_games_have_no_house_faults(style: str, games: int) -> None:
         bout.referee = lambda: Referee(coins=2)
         bout.play(games)
         assert {verdict.violation.clause for verdict in bout.verdicts} <= {"kuhn-7.2", "kuhn-7.3"}
-        assert all(verdict.end == CLIENT for verdict in bout.verdicts)
+        assert all(verdict.party == CLIENT for verdict in bout.verdicts)
 
 
 @given(st.lists(st.tuples(sides, st.sampled_from(VOCABULARY)), max_size=40), st.sampled_from([None, 0, 1, 10]))
 def test_a_referee_never_raises_and_names_clauses(exchange: Sequence[tuple[int, object]], coins: int | None) -> None:
     verdicts = verdicts_on(*exchange, coins=coins)
     assert all(verdict.violation.clause.startswith("kuhn-") for verdict in verdicts)
-    faults = [at for at, verdict in enumerate(verdicts) if verdict.end == HOUSE]
+    faults = [at for at, verdict in enumerate(verdicts) if verdict.party == HOUSE]
     assert faults in ([], [len(verdicts) - 1]), "a fault of the house ends the checks"
 
 
@@ -53,10 +53,10 @@ def test_a_referee_never_raises_and_names_clauses(exchange: Sequence[tuple[int, 
 def test_malformed_input_is_the_senders_fault(exchange: Sequence[tuple[int, Violation]]) -> None:
     referee = Referee()
     for side, violation in exchange:
-        verdicts = referee.on(Malformed(side, violation), 0.0)
+        verdicts = referee.on(Sent(side, OTHER_END[side], violation), 0.0)
         assert [*verdicts[:1]] == [Verdict(side, violation)]
         if side == HOUSE:
-            assert referee.on(Malformed(side, violation), 0.0) == []
+            assert referee.on(Sent(side, OTHER_END[side], violation), 0.0) == []
             return
 
 
@@ -79,17 +79,17 @@ def test_the_referee_pays_as_the_rules_do(history: tuple[str, ...]) -> None:
 def test_missing_answer_is_a_fault_at_the_timeout() -> None:
     referee = Referee(reply_timeout=5.0)
     assert referee.deadline is None
-    referee.on(Received(CLIENT, STRT["P_1"]), 100.0)
+    referee.on(Sent(CLIENT, HOUSE, STRT["P_1"]), 100.0)
     assert referee.deadline == 105.0
     (verdict,) = referee.on(TimedOut(), 105.0)
-    assert (verdict.end, verdict.violation.clause, verdict.violation.found) == (HOUSE, "kuhn-4.1", "silence")
+    assert (verdict.party, verdict.violation.clause, verdict.violation.found) == (HOUSE, "kuhn-4.1", "silence")
     assert referee.deadline is None
 
 
 def test_client_has_no_timeout() -> None:
     referee = Referee()
-    referee.on(Received(CLIENT, STRT["P_1"]), 0.0)
-    referee.on(Received(HOUSE, CARD["Q"]), 0.0)
+    referee.on(Sent(CLIENT, HOUSE, STRT["P_1"]), 0.0)
+    referee.on(Sent(HOUSE, CLIENT, CARD["Q"]), 0.0)
     assert referee.deadline is None
     assert referee.on(TimedOut(), 1000.0) == []
 
@@ -97,8 +97,8 @@ def test_client_has_no_timeout() -> None:
 def test_further_client_messages_do_not_extend_the_timeout() -> None:
     """The answer to STRT is due five seconds after STRT, whatever the client sends meanwhile."""
     referee = Referee(reply_timeout=5.0)
-    referee.on(Received(CLIENT, STRT["P_1"]), 0.0)
-    referee.on(Received(CLIENT, ACTN["BET"]), 4.0)
+    referee.on(Sent(CLIENT, HOUSE, STRT["P_1"]), 0.0)
+    referee.on(Sent(CLIENT, HOUSE, ACTN["BET"]), 4.0)
     assert referee.deadline == 5.0
 
 
@@ -147,9 +147,9 @@ def test_unaffordable_actions_are_not_legal_until_the_state_changes() -> None:
 @pytest.mark.parametrize("coins", [None, 10])
 def test_client_disconnect_is_no_fault(coins: int | None) -> None:
     referee = Referee(coins)
-    referee.on(Received(CLIENT, STRT["P_1"]), 0.0)
-    assert referee.on(Left(CLIENT), 0.0) == []
-    assert referee.on(Received(HOUSE, WRONG_ACTION), 0.0) == []
+    referee.on(Sent(CLIENT, HOUSE, STRT["P_1"]), 0.0)
+    assert referee.on(Disconnected(CLIENT, HOUSE), 0.0) == []
+    assert referee.on(Sent(HOUSE, CLIENT, WRONG_ACTION), 0.0) == []
 
 
 def test_the_purse_is_followed_from_game_to_game() -> None:
@@ -159,5 +159,5 @@ def test_the_purse_is_followed_from_game_to_game() -> None:
     assert verdicts_on(*won, *bet, (HOUSE, CARD["Q"]), coins=1) == []
     lost = [(CLIENT, STRT["P_1"]), (HOUSE, CARD["Q"]), (CLIENT, ACTN["CHK"]), (HOUSE, CARD["K"])]
     assert [
-        (v.end, v.violation.clause) for v in verdicts_on(*lost, (CLIENT, STRT["P_2"]), (HOUSE, NO_COINS), coins=1)
+        (v.party, v.violation.clause) for v in verdicts_on(*lost, (CLIENT, STRT["P_2"]), (HOUSE, NO_COINS), coins=1)
     ] == [(CLIENT, "kuhn-7.2")]

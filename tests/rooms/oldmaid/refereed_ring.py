@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from croupier.core.referee import Disconnected, Party, Sent, Verdict
 from croupier.core.session import Connect, Drop, Effect, Send
-from croupier.rooms.oldmaid.referee import TABLE, PlayerVerdict, Referee
+from croupier.rooms.oldmaid.referee import TABLE, Referee
 from tests.rooms.oldmaid.network import Connection, Network, Node
 
-type ObservedMessage = tuple[str, str, Any]
+type ObservedMessage = tuple[Party, Party, Any]
 """Sender, receiver and message; None means that the sender has lost the connection to the receiver."""
 
 
@@ -16,7 +17,7 @@ class RefereedNetwork(Network):
     def __init__(self, *args: Any, **own: Any) -> None:
         self.referee = Referee()
         self.observed: list[ObservedMessage] = []
-        self.verdicts: list[PlayerVerdict] = []
+        self.verdicts: list[Verdict] = []
         super().__init__(*args, **own)
 
     def observe(self, node: Node, other: Node, message: Any) -> None:
@@ -42,13 +43,8 @@ class RefereedNetwork(Network):
         super()._arrive(connection)
 
 
-def check_message(referee: Referee, observed: ObservedMessage) -> list[PlayerVerdict]:
+def check_message(referee: Referee, observed: ObservedMessage) -> list[Verdict]:
     """The verdicts of a referee on an observed message."""
     sender, receiver, message = observed
-    return [
-        *(
-            referee.on_connection_lost(sender, receiver)
-            if message is None
-            else referee.on_message(sender, receiver, message)
-        )
-    ]
+    event = Disconnected(sender, receiver) if message is None else Sent(sender, receiver, message)
+    return [*referee.on(event)]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import Violation
+from croupier.core.referee import Disconnected, Sent
 from croupier.rooms.oldmaid.cards import JOKER, WIRE_CARDS, is_pair, to_wire
 from croupier.rooms.oldmaid.referee import TABLE, Referee
 from croupier.rooms.oldmaid.wire import (
@@ -70,7 +71,7 @@ def game_point(kind: type[Message], when: Callable[..., bool] = lambda *_: True,
 
 def clauses(referee: Referee, sender: str, receiver: str, sent: Any) -> list[tuple[str, str]]:
     """The verdicts on a message, as pairs of nick and clause."""
-    return [(verdict.nick, verdict.violation.clause) for verdict in check_message(referee, (sender, receiver, sent))]
+    return [(verdict.party, verdict.violation.clause) for verdict in check_message(referee, (sender, receiver, sent))]
 
 
 def discard(*cards: int) -> Discard:
@@ -101,6 +102,19 @@ def test_an_honest_game_has_no_verdicts(players: int, order: int | None) -> None
     if referee.loser is not None:  # a game without a discard for long may be void
         assert referee.loser == referee.joker_holder
         assert referee.holders == {nick: {JOKER} if nick == referee.loser else set() for nick in referee.players}
+
+
+@pytest.mark.parametrize("players", [2, 3, 5])
+def test_requests_of_an_honest_game_are_legal(players: int) -> None:
+    referee = Referee()
+    for observed in correct_game(players, players):
+        is_running = referee.game is not None and not referee.game.is_over  # players may not know yet that it is over
+        if is_running and isinstance(observed[2], Draw | YourTurn | Offer | Pick):
+            assert Sent(*observed) in referee.legal
+        check_message(referee, observed)
+    assert referee.legal == ()
+    assert referee.last_game is referee.game
+    assert referee.finished_count == 1
 
 
 def check_with_somebody_gone(players: int, seed: int, order: int | None, deaths: list[tuple[int, int]]) -> None:
@@ -164,7 +178,7 @@ def test_card_lost_in_transit_is_no_fault() -> None:
     referee, giver, picker, card = game_point(Reply, lambda r, s, _, sent: over(r, s) and sent.card is not None)
     assert clauses(referee, giver, picker, card) == []
     held = {nick: len(hand) for nick, hand in referee.holders.items()}
-    assert [*referee.on_connection_lost(picker, giver), *referee.on_connection_lost(TABLE, giver)] == []
+    assert [*referee.on(Disconnected(picker, giver)), *referee.on(Disconnected(TABLE, giver))] == []
     (other,) = {"ann", "bob", "cyd"} - {giver, picker}
     assert clauses(referee, picker, other, Offer(held[picker] - 1)) == []
     assert {nick: len(hand) for nick, hand in referee.holders.items()} == held | {
@@ -361,7 +375,7 @@ def test_unreachable_left_neighbour_may_be_skipped() -> None:
     referee, offerer, left, sent = game_point(Offer)
     (other,) = {"ann", "bob", "cyd"} - {offerer, left}
     assert not referee.turn_lost
-    assert list(referee.on_connection_lost(offerer, left)) == []
+    assert list(referee.on(Disconnected(offerer, left))) == []
     assert referee.turn_lost
     assert clauses(referee, offerer, other, sent) == []
 
@@ -433,7 +447,7 @@ def test_refusing_a_valid_pick() -> None:
     for _ in range(2):
         assert clauses(referee, picker, giver, sent) == []
         assert clauses(referee, giver, picker, REFUSED) == [(giver, "oldmaid-7.5")]
-    referee.on_connection_lost(picker, giver)
+    referee.on(Disconnected(picker, giver))
     (other,) = {"ann", "bob", "cyd"} - {giver, picker}
     assert clauses(referee, picker, other, Offer(len(referee.holders[picker]))) == []
 
@@ -580,7 +594,7 @@ def test_table_sends_an_invalid_list(nicks: list[str]) -> None:
     check_message(referee, ("ann", TABLE, Join("ann")))
     listed = Reply("ok", players=tuple((("192.0.2.1", port), nick) for port, nick in enumerate(nicks)))
     assert clauses(referee, TABLE, "ann", listed) == [(TABLE, "oldmaid-3.19")]
-    assert list(referee.on_connection_lost(TABLE, "ann")) == []
+    assert list(referee.on(Disconnected(TABLE, "ann"))) == []
 
 
 def test_unsolicited_message_of_the_table() -> None:
@@ -614,7 +628,7 @@ def test_player_out_that_joins_again_is_no_longer_checked() -> None:
     assert clauses(referee, TABLE, nick, listed) == []
     assert clauses(referee, nick, TABLE, Draw()) == []
     assert clauses(referee, TABLE, nick, Reply("ok", card=("3", "spades"))) == []
-    assert list(referee.on_connection_lost(TABLE, nick)) == []
+    assert list(referee.on(Disconnected(TABLE, nick))) == []
 
 
 # Not everything is a fault.
@@ -633,7 +647,7 @@ def test_requests_after_the_end_are_no_fault() -> None:
     referee, nick, _, sent = game_point(OutOfCards, drawn)
     check_message(referee, (nick, TABLE, sent))
     for other in {*referee.players} - {nick}:
-        assert list(referee.on_connection_lost(TABLE, other)) == []
+        assert list(referee.on(Disconnected(TABLE, other))) == []
     assert referee.game is not None
     assert referee.game.is_over
     assert clauses(referee, TABLE, nick, REFUSED) == []
@@ -643,11 +657,11 @@ def test_requests_after_the_end_are_no_fault() -> None:
 def test_messages_after_a_lost_connection_are_no_fault() -> None:
     """oldmaid-9.6: the picker cannot know yet that its pick is no longer expected."""
     referee, picker, giver, sent = game_point(Pick)
-    assert list(referee.on_connection_lost(giver, picker)) == []
+    assert list(referee.on(Disconnected(giver, picker))) == []
     assert clauses(referee, picker, giver, sent) == []
     assert clauses(referee, giver, picker, REFUSED) == []
     referee, left, offerer, sent = game_point(Reply, lambda r, s, p, sent: over(r, s) and p != TABLE and sent == OK)
-    assert list(referee.on_connection_lost(offerer, left)) == []
+    assert list(referee.on(Disconnected(offerer, left))) == []
     assert clauses(referee, left, offerer, sent) == []
 
 
@@ -656,5 +670,5 @@ def test_unknown_players_are_ignored() -> None:
     for sent in (YourTurn(), Offer(3), Pick(0), OK):
         assert clauses(referee, "zoe", nick, sent) == []
         assert clauses(referee, nick, "zoe", sent) == []
-    assert list(referee.on_connection_lost("zoe", nick)) == []
-    assert list(referee.on_connection_lost(TABLE, "zoe")) == []
+    assert list(referee.on(Disconnected("zoe", nick))) == []
+    assert list(referee.on(Disconnected(TABLE, "zoe"))) == []

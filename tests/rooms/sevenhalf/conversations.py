@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from croupier.core.referee import CLIENT, HOUSE, Verdict
-from croupier.core.session import Left, Received, TimedOut
+from croupier.core.referee import CLIENT, HOUSE, OTHER_END, Disconnected, Sent, Verdict
+from croupier.core.session import TimedOut
 from croupier.rooms.sevenhalf.referee import Referee
 from croupier.rooms.sevenhalf.wire import BSTG, CARD, DRAW, PASS, STRT, Ante, Bksc, Erro, Gain, Stbt
 
@@ -49,20 +49,20 @@ def verdicts_on(*sent: Any, referee: Referee | None = None, **how: bool) -> list
     for turn in sent:
         match turn:
             case "the house hangs up":
-                found += referee.on(Left(HOUSE), 0.0)
+                found += referee.on(Disconnected(HOUSE, CLIENT), 0.0)
             case "the client hangs up":
-                found += referee.on(Left(CLIENT), 0.0)
+                found += referee.on(Disconnected(CLIENT, HOUSE), 0.0)
             case "nothing is sent any more":
                 if referee.deadline is not None:
                     found += referee.on(TimedOut(), referee.deadline)
             case _:
                 ((side, message),) = exchange(turn)
-                found += referee.on(Received(side, message), 0.0)
+                found += referee.on(Sent(side, OTHER_END[side], message), 0.0)
     return found
 
 
 def clauses(verdicts: Sequence[Verdict], side: int = HOUSE) -> list[str]:
-    return [verdict.violation.clause for verdict in verdicts if verdict.end == side]
+    return [verdict.violation.clause for verdict in verdicts if verdict.party == side]
 
 
 __all__ = ["BSTG", "BUST", "BYE", "DRAW", "GONE", "HAND", "PASS", "SILENT", "STRT", "WINS"]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from croupier.core.bots import bot_factory
 from croupier.core.errors import Violation
-from croupier.core.referee import CLIENT, HOUSE, Verdict
-from croupier.core.session import Malformed, Received, TimedOut
+from croupier.core.referee import CLIENT, HOUSE, OTHER_END, Sent, Verdict
+from croupier.core.session import TimedOut
 from croupier.rooms.sevenhalf import ROOM, Options
 from croupier.rooms.sevenhalf.bots import BOT_SPECS
 from croupier.rooms.sevenhalf.referee import MAX_INTERPRETATIONS, Referee
@@ -69,7 +69,7 @@ def test_a_referee_never_raises_and_names_clauses(
 ) -> None:
     verdicts = verdicts_on(*sent, lenient=lenient, strict=strict)
     assert all(verdict.violation.clause.startswith("sevenhalf-") for verdict in verdicts)
-    faults = [at for at, verdict in enumerate(verdicts) if verdict.end == HOUSE]
+    faults = [at for at, verdict in enumerate(verdicts) if verdict.party == HOUSE]
     assert faults in ([], [len(verdicts) - 1]), "a fault of the house ends the checks"
 
 
@@ -77,13 +77,13 @@ def test_a_referee_never_raises_and_names_clauses(
 def test_malformed_input_is_the_senders_fault(sent: Sequence[tuple[int, Violation]]) -> None:
     referee = Referee()
     for side, violation in sent:
-        found = referee.on(Malformed(side, violation), 0.0)
+        found = referee.on(Sent(side, OTHER_END[side], violation), 0.0)
         if side == CLIENT and not violation.fatal:
-            assert {(verdict.end, verdict.violation.clause) for verdict in found} <= {(CLIENT, "sevenhalf-6.5")}
+            assert {(verdict.party, verdict.violation.clause) for verdict in found} <= {(CLIENT, "sevenhalf-6.5")}
             continue
         assert [*found[:1]] == [Verdict(side, violation)]
         if side == HOUSE:
-            assert referee.on(Malformed(side, violation), 0.0) == []
+            assert referee.on(Sent(side, OTHER_END[side], violation), 0.0) == []
             return
 
 
@@ -92,14 +92,14 @@ def test_house_message_from_a_client_must_be_refused(answer: Erro | None) -> Non
     """sevenhalf-6.5: and the conversation goes on."""
     referee = Referee()
     violation = Violation("sevenhalf-2.9", "CARD '8o'", "CARD with one of the forty cards")
-    (blamed,) = referee.on(Malformed(CLIENT, violation), 0.0)
-    assert (blamed.end, blamed.violation.clause) == (CLIENT, "sevenhalf-6.5")
+    (blamed,) = referee.on(Sent(CLIENT, HOUSE, violation), 0.0)
+    assert (blamed.party, blamed.violation.clause) == (CLIENT, "sevenhalf-6.5")
     assert referee.legal == ()
     if answer is None:
         (silence,) = referee.on(TimedOut(), 9.0)
-        assert (silence.end, silence.violation.clause) == (HOUSE, "sevenhalf-6.5")
+        assert (silence.party, silence.violation.clause) == (HOUSE, "sevenhalf-6.5")
     else:
-        assert referee.on(Received(HOUSE, answer), 0.0) == []
+        assert referee.on(Sent(HOUSE, CLIENT, answer), 0.0) == []
         assert referee.legal == (STRT,)
 
 
@@ -131,8 +131,8 @@ def test_missing_answer_is_a_fault_at_the_timeout(sent: Sequence[Any], clause: s
     assert referee.deadline is None
     verdicts_on(*sent, referee=referee)
     assert referee.deadline == 5.0
-    (verdict,) = [verdict for verdict in referee.on(TimedOut(), 5.0) if verdict.end == HOUSE]
-    assert (verdict.end, verdict.violation.clause) == (HOUSE, f"sevenhalf-{clause}")
+    (verdict,) = [verdict for verdict in referee.on(TimedOut(), 5.0) if verdict.party == HOUSE]
+    assert (verdict.party, verdict.violation.clause) == (HOUSE, f"sevenhalf-{clause}")
     assert referee.deadline is None
 
 
@@ -161,11 +161,11 @@ def test_client_has_no_timeout(sent: Sequence[Any]) -> None:
 def test_further_client_messages_do_not_extend_the_timeout() -> None:
     """The answer to STRT is due five seconds after STRT, whatever the client sends meanwhile."""
     referee = Referee(reply_timeout=5.0)
-    referee.on(Received(CLIENT, STRT), 0.0)
+    referee.on(Sent(CLIENT, HOUSE, STRT), 0.0)
     for second in (1, 2, 3, 4):
-        referee.on(Received(CLIENT, DRAW), float(second))
+        referee.on(Sent(CLIENT, HOUSE, DRAW), float(second))
     assert referee.deadline == 5.0
-    referee.on(Received(HOUSE, Stbt(100)), 4.5)
+    referee.on(Sent(HOUSE, CLIENT, Stbt(100)), 4.5)
     assert referee.deadline == 9.5
 
 
@@ -268,9 +268,9 @@ def test_pass_after_a_refused_ante_is_allowed() -> None:
 def test_a_refusal_may_cross_garbage() -> None:
     referee = Referee()
     verdicts_on(*HAND, A10, referee=referee)
-    referee.on(Malformed(CLIENT, Violation("sevenhalf-2.9", "x", "y", fatal=True)), 0.0)
-    assert referee.on(Received(HOUSE, NO), 0.0) == []
-    assert referee.on(Received(HOUSE, UNREADABLE), 0.0) == []
+    referee.on(Sent(CLIENT, HOUSE, Violation("sevenhalf-2.9", "x", "y", fatal=True)), 0.0)
+    assert referee.on(Sent(HOUSE, CLIENT, NO), 0.0) == []
+    assert referee.on(Sent(HOUSE, CLIENT, UNREADABLE), 0.0) == []
 
 
 def test_refusal_may_cross_a_too_large_ante_only_after_the_first() -> None:
@@ -282,7 +282,7 @@ def test_refusal_may_cross_a_too_large_ante_only_after_the_first() -> None:
 def test_house_limit_is_no_fault() -> None:
     sent = (STRT, DRAW, Ante(5), Ante(10**9), DRAW, Ante(9 * 10**8), DRAW, PASS)
     run = run_session(ROOM, {"deck": "1o 1c 1e 7o", "max_bet": str(10**9)}, [("says", 1, m) for m in sent])
-    assert [verdict for verdict in run.verdicts if verdict.end == HOUSE] == []
+    assert [verdict for verdict in run.verdicts if verdict.party == HOUSE] == []
 
 
 def test_single_game_house_may_cross_messages_with_its_close() -> None:

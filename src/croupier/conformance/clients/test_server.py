@@ -325,7 +325,7 @@ class HouseTestServer:
     def _record_faults(self) -> bool:
         """Record the first fault; return whether the client is at fault."""
         for fault in self.conversation.faults:
-            if fault.verdict.end == HOUSE:
+            if fault.verdict.party == HOUSE:
                 self.house_fault = self.house_fault or fault
             elif self.fault is None and self.house_fault is None:
                 self.fault = fault

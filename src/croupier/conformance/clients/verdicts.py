@@ -337,7 +337,7 @@ def _tolerated(observation: ClientObservation) -> Result | None:
     strict.referee = _room_of(observation).referee(None, True, 1e9)
     for line in observation.conversation.lines:
         strict.on_data(line.side, line.data, line.at)
-    faults = [fault for fault in strict.faults if fault.verdict.end == CLIENT]
+    faults = [fault for fault in strict.faults if fault.verdict.party == CLIENT]
     if not faults:
         return None
     lines = faults[0].line_count

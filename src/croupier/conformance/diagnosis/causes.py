@@ -47,7 +47,7 @@ def likely_cause(
     `wire_log` is the conversation chunk by chunk, if it is known; `known_options` and `strict` are those of its codecs.
     """
     altered = AlteredConversation(room, wire_log or _pieces(conversation), known_options, strict, side)
-    fault = next((fault for fault in conversation.faults if fault.verdict.end == side), None)
+    fault = next((fault for fault in conversation.faults if fault.verdict.party == side), None)
     if fault is None:
         found = _dialect_between(room, expected, actual)
         return f"it {found.description}" if found else ""
@@ -118,7 +118,7 @@ class AlteredConversation:
 
     def faults(self, conversation: Conversation) -> Sequence[Fault]:
         """The faults of the end."""
-        return [fault for fault in conversation.faults if fault.verdict.end == self.side]
+        return [fault for fault in conversation.faults if fault.verdict.party == self.side]
 
     def count_good_messages(self, conversation: Conversation) -> int:
         """The number of messages of the end before its first fault."""

@@ -20,9 +20,10 @@ from croupier.conformance.holdem.shrink import DeviationTrace, shrink
 from croupier.conformance.holdem.steps import WalkStep, random_step, resolve_amount
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
+from croupier.core.referee import HOUSE, Sent
 from croupier.rooms.holdem.engine.legal import Legal
-from croupier.rooms.holdem.referee import Referee
-from croupier.rooms.holdem.wire import ACTION_BET, Game
+from croupier.rooms.holdem.referee import PUBLIC, Referee, exchange
+from croupier.rooms.holdem.wire import ACTION_BET, Act, Game, HoldemRequest, Join, Leave
 
 WALK_CLAUSES: Final[Mapping[str, str]] = {
     "holdem-2.2": "Every user is told a GUID",
@@ -205,7 +206,7 @@ class Walk:
         await context.register(*self._roles)
         self._game = await context.seat(*self._roles[:2])
         for role in self._roles[:2]:
-            self._referee.player_joined(context.player_id(role, self._game))
+            self._report(role, Join(role, self._game), 201)
         await self._look()
         for role in self._roles[2:]:
             await self._join(role)
@@ -224,10 +225,16 @@ class Walk:
     async def _look(self, role: str = NOBODY) -> Game:
         context = self.context
         game = await context.get_game(role, self._game)
-        viewer = "" if role == NOBODY else context.player_id(role, self._game)
-        for violation in self._referee.observe(game, viewer):
-            self._add_violation(violation)
+        viewer = PUBLIC if role == NOBODY else context.player_id(role, self._game)
+        for verdict in self._referee.on(Sent(HOUSE, viewer, game)):
+            self._add_violation(verdict.violation)
         return game
+
+    def _report(self, role: str, request: HoldemRequest, status: int) -> None:
+        """Report a request and the status of its response to the referee."""
+        for event in exchange(self.context.player_id(role, self._game), request, status):
+            for verdict in self._referee.on(event):
+                self._add_violation(verdict.violation)
 
     def _add_violation(self, violation: Violation) -> None:
         outcome = None
@@ -268,7 +275,7 @@ class Walk:
         """Let all users who are no longer at the table join again."""
         seated = {place.role for place in self.context.joined_seats if place.game == self._game}
         game_state = await self.context.get_game(NOBODY, self._game)
-        observed_hand = self._referee.observed
+        observed_hand = self._referee.game
         known = {deviation.player_id for deviation in game_state.table} | (
             {*observed_hand.players} if observed_hand is not None else set()
         )
@@ -286,7 +293,7 @@ class Walk:
         return self.context.player_id(role, self._game) in self._referee.seated_players
 
     def _roles_in_hand(self) -> Sequence[str]:
-        observed_hand = self._referee.observed
+        observed_hand = self._referee.game
         players = () if observed_hand is None else observed_hand.players
         return [role for role in self._roles if self.context.player_id(role, self._game) in players]
 
@@ -296,12 +303,12 @@ class Walk:
         context = self.context
         response = await context.request(role, "POST", f"/games/{self._game}/players/")
         context.require_seat(response)
-        self._referee.player_joined(context.player_id(role, self._game))
+        self._report(role, Join(role, self._game), response.status)
         await self._look()
 
     def _options_to_act(self) -> tuple[Legal, int]:
         """Return what the player to act may do, and their stack."""
-        observed_hand = self._referee.observed
+        observed_hand = self._referee.game
         assert observed_hand is not None, "a turn in no hand"
         return observed_hand.hand.legal, observed_hand.hand.stacks[
             observed_hand.players.index(self._referee.player_to_act())
@@ -339,8 +346,7 @@ class Walk:
         context = self.context
         player = context.player_id(role, self._game)
         response = await context.act(role, self._game, encode(_act_body(action, chips)))
-        for violation in self._referee.player_acted(player, action, chips, response.status):
-            self._add_violation(violation)
+        self._report(role, Act(role, self._game, player, action, chips), response.status)
         self._check_act_status(response)
         await self._look()
         if looks:
@@ -364,7 +370,7 @@ class Walk:
         place = next(place for place in context.joined_seats if (place.role, place.game) == (role, self._game))
         response = await context.leave(place)
         context.require_success(response, "holdem-3.10", 200)
-        self._referee.player_left(place.player_id)
+        self._report(role, Leave(role, self._game, place.player_id), response.status)
         await self._look()
 
 

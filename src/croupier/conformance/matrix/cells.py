@@ -186,7 +186,7 @@ def _ended_by(connection: TappedConnection, goodbyes: Collection[object]) -> Pee
 
 
 def _broken_clause(conversation: ConversationMonitor, fault: Fault, server: ProgramEnd) -> CellFinding:
-    side, violation = fault.verdict.end, fault.verdict.violation
+    side, violation = fault.verdict.party, fault.verdict.violation
     who = "server" if side == HOUSE else "client"
     told = f"the {who} breaks {safe_text(str(violation))}"
     kind = CellKind.BROKE

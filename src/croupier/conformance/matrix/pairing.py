@@ -134,7 +134,7 @@ class Pairing:
         ):
             return finding
         fault = conversation.faults[0]
-        side = fault.verdict.end
+        side = CLIENT if fault.verdict.party == CLIENT else HOUSE
         if side == CLIENT and not _may_be_misspelled(conversation.lines[: fault.line_count]):
             return finding
         cause = likely_cause(

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, PlayerInput, ScriptedPlayer, parse_input
+from croupier.core.referee import Disconnected, Sent
 from croupier.core.rules import Seat
 from croupier.rooms.oldmaid.cards import WIRE_CARDS, Card, to_wire
 from croupier.rooms.oldmaid.referee import TABLE, Referee
@@ -194,7 +195,7 @@ class DrivenGame:
             (picker, giver, Pick(index)),
             (giver, picker, Reply("ok", card=WIRE_CARDS[hand[index]])),
         ):
-            self.referee.on_message(sender.nick, receiver.nick, message)
+            self.referee.on(Sent(sender.nick, receiver.nick, message))
         return giver, picker
 
     # Leaving.
@@ -203,7 +204,7 @@ class DrivenGame:
         """Disconnect a player, and wait until the table has noticed it or should have."""
         self.actions.append(GameAction("leave", self.players.index(player)))
         player.disconnect(reset=reset)
-        self.referee.on_connection_lost(TABLE, player.nick)
+        self.referee.on(Disconnected(TABLE, player.nick))
         observer = next((other for other in self.players if not other.is_disconnected), None)
         for _ in range(MAX_STATUS_POLLS):
             if observer is None:

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from croupier.conformance.oldmaid.endpoints import ProgramConnection
+from croupier.core.referee import Party
 from croupier.core.session import Address, Peer, Session
+from croupier.rooms.oldmaid.referee import TABLE
 
 
 @dataclass(eq=False)
@@ -31,3 +33,8 @@ class RingNode:
     is_alive: bool = True
     connection_count: int = 0
     timer: asyncio.TimerHandle | None = None
+
+    @property
+    def party(self) -> Party:
+        """The node as the referee knows it."""
+        return TABLE if self.name == "table" else self.name

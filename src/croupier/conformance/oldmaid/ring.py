@@ -18,7 +18,7 @@ from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.core.bots import RandomBot
 from croupier.core.dealer import FairDealer, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
-from croupier.core.referee import HOUSE
+from croupier.core.referee import HOUSE, Disconnected, Party, Sent, Verdict
 from croupier.core.session import (
     Address,
     Connect,
@@ -37,7 +37,7 @@ from croupier.core.session import (
 )
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.player import Player
-from croupier.rooms.oldmaid.referee import TABLE, PlayerVerdict, Referee
+from croupier.rooms.oldmaid.referee import TABLE, Referee
 from croupier.rooms.oldmaid.ring.table_client import TABLE as CALLED
 from croupier.rooms.oldmaid.ring.table_client import Options
 from croupier.rooms.oldmaid.settings import Settings
@@ -109,7 +109,7 @@ class ProgramRing:
         """Start all nodes, and let the players before the program join; return the table's address."""
         settings = Settings(players=self._size, join_window=3600.0, dialect=self.endpoints.dialect)
         house = House(settings, dealer_factory(lambda game: derive_server_seed(self._seed, "oldmaid", game)))
-        self.table = RingNode(TABLE, house, await self.endpoints.listen("table"))
+        self.table = RingNode("table", house, await self.endpoints.listen("table"))
         for number, nick in enumerate(PLAYER_NAMES[: self._size - 1]):
             options = Options(nick, pause=PICK_PAUSE_SECONDS, poll_seconds=POLL_SECONDS, retry_seconds=RETRY_SECONDS)
             player = Player(options, FairDealer(derive_server_seed(self._seed, nick, number)).luck)
@@ -181,15 +181,14 @@ class ProgramRing:
 
     def _finds_fault(self, referee: Referee, connection: ProgramConnection) -> bool:
         """Whether a referee finds a fault in the messages of a connection."""
-        nick, name = self.endpoints.nick or "", self._ends[connection].node.name
-        verdicts: list[PlayerVerdict] = []
+        nick, name = self.endpoints.nick or "", self._ends[connection].node.party
+        verdicts: list[Verdict] = []
         for received in connection.received:
-            verdicts += referee.on_message(nick, name, received.message)
+            verdicts += referee.on(Sent(nick, name, received.message))
             if name == TABLE and isinstance(received.message, OutOfCards | Discard):
-                verdicts += referee.on_message(
-                    TABLE, nick, DISCARD_OK if isinstance(received.message, Discard) else Reply("ok")
-                )
-        return any(verdict.nick == nick for verdict in verdicts)
+                answer = DISCARD_OK if isinstance(received.message, Discard) else Reply("ok")
+                verdicts += referee.on(Sent(TABLE, nick, answer))
+        return any(verdict.party == nick for verdict in verdicts)
 
     def _handle_received(self, connection: ProgramConnection, received: ReceivedMessage) -> None:
         """Process a message of the program to one of our nodes."""
@@ -203,7 +202,7 @@ class ProgramRing:
             self._offered_counts[connection] = offer.num_cards if isinstance(offer, Offer) else 0
         elif isinstance(message, Pick):
             self.has_picked_past_end |= message.card_num == self._offered_counts.get(connection)
-        self._report(self.endpoints.nick or "?", end.node.name, message, received)
+        self._report(self.endpoints.nick or "?", end.node.party, message, received)
         if isinstance(message, Violation):
             self._events.append((end.node, Malformed(end.peer, message)))
         else:
@@ -217,20 +216,20 @@ class ProgramRing:
         if not end.is_closed:
             end.is_closed = True
             if not end.is_dropped:
-                self.referee.on_connection_lost(end.node.name, self.endpoints.nick or "?")
+                self.referee.on(Disconnected(end.node.party, self.endpoints.nick or "?"))
             if end.connection is not None:
                 end.connection.close()
             self._events.append((end.node, Left(end.peer, "hung up")))
 
     def _report(
-        self, sender: str, receiver: str, message: Message | Violation, received: ReceivedMessage | None = None
+        self, sender: Party, receiver: Party, message: Message | Violation, received: ReceivedMessage | None = None
     ) -> None:
         """Report a message to the referee and record the first fault of the program."""
         if not isinstance(message, Status | Standing):  # a waiting player requests it repeatedly
             self.last_activity = self._loop.time()
             self.message_count += 1
-        for verdict in self.referee.on_message(sender, receiver, message):
-            if verdict.nick == self.endpoints.nick and self.failure is None:
+        for verdict in self.referee.on(Sent(sender, receiver, message)):
+            if verdict.party == self.endpoints.nick and self.failure is None:
                 found = verdict.violation
                 got = received.data if received is not None else b""
                 side: WireRole = "table" if receiver == TABLE else "player"
@@ -297,25 +296,25 @@ class ProgramRing:
     def _send(self, end: ConnectionEnd, message: Message) -> None:
         node, other = end.node, end.remote
         if other is not None:
-            self._report(node.name, other.node.name, message)
+            self._report(node.party, other.node.party, message)
             if other.is_closed:
                 return
             self._events.append((other.node, Received(other.peer, message)))
             return
         self.on_before_send(node, message)
         if end.connection is not None and not (end.is_dropped or end.is_closed):
-            self._report(node.name, self.endpoints.nick or "?", message)
+            self._report(node.party, self.endpoints.nick or "?", message)
             if isinstance(message, YourTurn | Offer | Pick):
                 self.unanswered[end.connection] = message
             end.connection.send(self._wire.encode(message))
 
     def _drop(self, end: ConnectionEnd) -> None:
         end.is_dropped = True
-        name = end.remote.node.name if end.remote is not None else self.endpoints.nick or "?"
-        self.referee.on_connection_lost(end.node.name, name)
+        name = end.remote.node.party if end.remote is not None else self.endpoints.nick or "?"
+        self.referee.on(Disconnected(end.node.party, name))
         if end.connection is not None:
             if end.node is not self.table:
-                self.referee.on_connection_lost(name, end.node.name)  # the program will notice, or has
+                self.referee.on(Disconnected(name, end.node.party))  # the program will notice, or has
             end.connection.close()
         elif end.remote is not None:
             self._disconnect(end, end.remote)
@@ -326,7 +325,7 @@ class ProgramRing:
             if not end.is_closed:
                 end.is_closed = True
                 if not end.is_dropped and end.remote is not None:
-                    self.referee.on_connection_lost(end.node.name, end.remote.node.name)
+                    self.referee.on(Disconnected(end.node.party, end.remote.node.party))
                 self._events.append((end.node, Left(end.peer, "hung up")))
 
     def _connect_to(self, node: RingNode, peer: Peer, address: Address) -> None:
@@ -338,7 +337,7 @@ class ProgramRing:
         elif called.is_alive:
             self._connect(node, peer, called)
         else:
-            self.referee.on_connection_lost(node.name, called.name)
+            self.referee.on(Disconnected(node.party, called.party))
             self._events.append((node, Left(peer, "refused")))
 
     async def _connect_to_program(self, node: RingNode, peer: Peer, address: Address) -> None:
@@ -347,7 +346,7 @@ class ProgramRing:
             return
         if connection is None:
             self._note_unreachable(address)
-            self.referee.on_connection_lost(node.name, self.endpoints.nick or "?")
+            self.referee.on(Disconnected(node.party, self.endpoints.nick or "?"))
             self._events.append((node, Left(peer, "refused")))
         else:
             end = ConnectionEnd(node, peer, connection=connection)
@@ -389,7 +388,7 @@ class ProgramRing:
         self._set_timer(node)
         self.endpoints.stop_listening(node.name)
         if self.endpoints.nick is not None:
-            self.referee.on_connection_lost(self.endpoints.nick, node.name)
+            self.referee.on(Disconnected(self.endpoints.nick, node.party))
         for end in node.ends.values():
             end.is_closed = True
             if end.connection is not None:

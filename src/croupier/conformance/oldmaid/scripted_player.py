@@ -18,9 +18,9 @@ from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.outcomes import Failed, NoAnswer, dialogue_line, display_text
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.core.errors import Violation
-from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.referee import CLIENT, HOUSE, Sent, Verdict
 from croupier.core.session import Address
-from croupier.rooms.oldmaid.referee import TABLE, PlayerVerdict, Referee
+from croupier.rooms.oldmaid.referee import TABLE, Referee
 from croupier.rooms.oldmaid.wire import JSON_ENCODER, Dialect, Join, Message, Reply, Wire
 
 QUIET_SECONDS: Final = 0.05
@@ -96,7 +96,7 @@ class ScriptedPlayer:
             if not isinstance(message, Reply):
                 self._reader_of_table.expect_answer(message)
             if is_judged and self.referee is not None:
-                self.referee.on_message(self.nick, TABLE, message)
+                self.referee.on(Sent(self.nick, TABLE, message))
         with suppress(ConnectionError):  # a closed connection shows in the missing answer
             for at in range(0, len(data), piece_bytes or len(data)):
                 self._writer.write(data[at : at + (piece_bytes or len(data))])
@@ -194,20 +194,20 @@ class ScriptedPlayer:
         """Check form and meaning of an answer and return it. Raises Failed."""
         check_answer(request, received)
         if self.referee is not None and not isinstance(received.message, Violation):
-            raise_failures(self.referee.on_message(TABLE, self.nick, received.message), received)
+            raise_failures(self.referee.on(Sent(TABLE, self.nick, received.message)), received)
         return received
 
     def report_request(self, request: Message) -> None:
         """Report a request to the referee that was sent before the game began."""
         assert self.referee is not None, "the referee is set at the start of a game"
-        self.referee.on_message(self.nick, TABLE, request)
+        self.referee.on(Sent(self.nick, TABLE, request))
 
     def report_list(self, message: Join, received: ReceivedMessage) -> None:
         """Report a join and its list to the referee, which did not exist when they were sent."""
         assert self.referee is not None, "the referee is set at the start of a game"
-        self.referee.on_message(self.nick, TABLE, message)
+        self.referee.on(Sent(self.nick, TABLE, message))
         if isinstance(received.message, Reply):
-            raise_failures(self.referee.on_message(TABLE, self.nick, received.message), received)
+            raise_failures(self.referee.on(Sent(TABLE, self.nick, received.message)), received)
 
     # Disconnecting.
 
@@ -264,10 +264,10 @@ class AdaptiveTimeout:
             self._slowest_seconds = max(self._slowest_seconds, seconds)
 
 
-def raise_failures(verdicts: Sequence[PlayerVerdict], received: ReceivedMessage) -> None:
+def raise_failures(verdicts: Sequence[Verdict], received: ReceivedMessage) -> None:
     """Raise Failed for a verdict against the table; deviations of scripted players are intended."""
     for verdict in verdicts:
-        if verdict.nick == TABLE:
+        if verdict.party == TABLE:
             found = verdict.violation
             raise Failed(found.clause, found.found, found.allowed, got=received.data)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from croupier.conformance.conversation import DialogueLine, Fault
 from croupier.core.errors import Violation
-from croupier.core.referee import Verdict
+from croupier.core.referee import Party, Verdict
 from croupier.core.session import Peer
 
 
@@ -21,7 +21,7 @@ class ConnectionLog:
         self.lines: list[DialogueLine] = []
         self.faults: list[Fault] = []
         self.line_count = 0
-        self.violation_counts: Counter[tuple[Peer, str]] = Counter()
+        self.violation_counts: Counter[tuple[Party, str]] = Counter()
         self.games = 0
         self._tolerated: defaultdict[Peer, set[str]] = defaultdict(set)
 

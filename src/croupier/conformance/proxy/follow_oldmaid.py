@@ -16,9 +16,9 @@ from croupier.conformance.proxy.connection_log import ConnectionLog
 from croupier.conformance.proxy.follow_tables import RequestTraffic
 from croupier.conformance.tap.connection import ConnectionOpened, TapEvent, TappedConnection
 from croupier.core.errors import Violation
-from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.referee import CLIENT, HOUSE, Disconnected, Party, Sent, Verdict
 from croupier.core.session import Address, Peer
-from croupier.rooms.oldmaid.referee import TABLE, PlayerVerdict, Referee
+from croupier.rooms.oldmaid.referee import TABLE, Referee
 from croupier.rooms.oldmaid.wire import Dialect, Join, ListedPlayer, Message, Reply, Request, Standing, Wire
 
 UNOBSERVABLE_CLAUSES: Final = frozenset({"oldmaid-4.3", "oldmaid-5.7", "oldmaid-5.11", "oldmaid-7.12"})
@@ -48,13 +48,13 @@ class ObservedGame:
         self.is_counted = False
 
     def on_message(
-        self, sender: str, receiver: str, said: Message | Violation, *, is_certain: bool = True
-    ) -> Sequence[PlayerVerdict]:
+        self, sender: Party, receiver: Party, said: Message | Violation, *, is_certain: bool = True
+    ) -> Sequence[Verdict]:
         """Report a message to the referee. Uncertain order of requests is not held against the table."""
         if self.referee is None:
             return ()
-        found = self.referee.on_message(sender, receiver, said)
-        if not is_certain and any(verdict.nick == TABLE for verdict in found):
+        found = self.referee.on(Sent(sender, receiver, said))
+        if not is_certain and any(verdict.party == TABLE for verdict in found):
             self.referee = None
             return ()
         return found
@@ -64,7 +64,7 @@ class ObservedGame:
         if self.traffic.pending:
             self.referee = None  # pending requests may precede or follow the disconnect
         elif self.referee is not None:
-            self.referee.on_connection_lost(TABLE, nick)
+            self.referee.on(Disconnected(TABLE, nick))
 
     def has_just_ended(self) -> bool:
         """Whether the game has ended since the last call."""
@@ -258,11 +258,11 @@ class TableConnection(ConnectionLog):
         elif not (isinstance(message, Reply) and message.result == "error"):
             self.add_fault(HOUSE, Violation("oldmaid-1.8", f"{message}", "an answer, or an error before the end"))
 
-    def _add_verdicts(self, found: Iterable[PlayerVerdict]) -> None:
+    def _add_verdicts(self, found: Iterable[Verdict]) -> None:
         for verdict in found:
-            if verdict.nick == TABLE:
+            if verdict.party == TABLE:
                 self.add_fault(HOUSE, verdict.violation)
-            elif verdict.nick == self._nick and verdict.violation.clause not in UNOBSERVABLE_CLAUSES:
+            elif verdict.party == self._nick and verdict.violation.clause not in UNOBSERVABLE_CLAUSES:
                 self.add_fault(CLIENT, verdict.violation)
 
     # Disconnects and timeouts.

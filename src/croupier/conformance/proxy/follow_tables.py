@@ -13,8 +13,9 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from croupier.core.errors import IllegalMove, Violation
-from croupier.rooms.holdem.referee import Referee, invalid_bet_clause
-from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid
+from croupier.core.referee import HOUSE, Sent
+from croupier.rooms.holdem.referee import Referee, exchange, invalid_bet_clause
+from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, HoldemRequest, Join, Leave
 
 MIN_TURN_SECONDS: Final = 1.0
 """The shortest turn, and the uncertainty about its end."""
@@ -87,6 +88,16 @@ class RequestTraffic:
         return is_certain
 
 
+def report(referee: Referee, player: Guid, request: HoldemRequest, status: int) -> Sequence[Violation]:
+    """Report a request and the status of its response to a referee; return the violations of the server."""
+    return [verdict.violation for event in exchange(player, request, status) for verdict in referee.on(event)]
+
+
+def report_view(referee: Referee, game: Game, viewer: Guid) -> Sequence[Violation]:
+    """Report a displayed game to a referee; return the violations of the server."""
+    return [verdict.violation for verdict in referee.on(Sent(HOUSE, viewer, game))]
+
+
 class FollowedTable:
     """A followed game. `referee` is None while it is not followed; `hands` counts the followed hands."""
 
@@ -108,7 +119,7 @@ class FollowedTable:
         if self.referee is not None:
             if player not in self._players:
                 self._players.append(player)
-            self.referee.player_joined(player)
+            report(self.referee, player, Join(player, ""), 201)
             self._turn_clock.start(now)
             self._is_doubtful = self._is_doubtful or not is_certain
             self._retry_deferred()  # a stream may show the player before the response arrives
@@ -120,14 +131,14 @@ class FollowedTable:
         if not is_certain or player not in self._players:
             self.referee = None
             return
-        self.referee.player_left(player)
+        report(self.referee, player, Leave(player, "", player), 200)
         self._turn_clock.start(now)
         if not self.referee.hand_count:
             self._players.remove(player)
 
     def invalid_bet_clause(self, act: Act) -> str | None:
         """Return the clause that makes an act an invalid bet, None if it is valid or this is not certain."""
-        observed_hand = None if self.referee is None else self.referee.observed
+        observed_hand = None if self.referee is None else self.referee.game
         if (
             self.referee is None
             or observed_hand is None
@@ -149,7 +160,7 @@ class FollowedTable:
         def update(referee: Referee) -> tuple[Referee, Sequence[Violation]]:
             if is_done and not referee.player_to_act():
                 return referee, NOT_YET_KNOWN
-            return referee, referee.player_acted(act.player, act.action, act.amount, status)
+            return referee, report(referee, act.player, act, status)
 
         is_certain = is_certain and not is_unseen and not self._turn_clock.may_be_over(now)
         found = self._apply(update, is_certain=is_certain, needed=is_done)
@@ -180,7 +191,7 @@ class FollowedTable:
 
         def update(referee: Referee) -> tuple[Referee, Sequence[Violation]]:
             start = self._referee_from(referee, game, early=early)
-            return (referee, NOT_YET_KNOWN) if start is None else (start, start.observe(game, viewer))
+            return (referee, NOT_YET_KNOWN) if start is None else (start, report_view(start, game, viewer))
 
         if is_certain and self._referee_from(self.referee, game, early=early) is None:
             self.referee = None  # an unknown player, or unknown stakes
@@ -220,7 +231,7 @@ class FollowedTable:
             return None
         start = Referee((bets[0], bets[1]), stacks.pop())
         for player in self._players:
-            start.player_joined(player)
+            report(start, player, Join(player, ""), 201)
         return start
 
     def _assume_timeouts(self, game: Game, viewer: Guid) -> None:
@@ -230,8 +241,8 @@ class FollowedTable:
         for _ in self._players:
             if not (player := self.referee.player_to_act()):
                 break
-            self.referee.player_left(player)
-            if self._apply_if_valid(lambda referee: (referee, referee.observe(game, viewer))):
+            report(self.referee, player, Leave(player, "", player), 200)
+            if self._apply_if_valid(lambda referee: (referee, report_view(referee, game, viewer))):
                 return
         self.referee = None
 

@@ -7,7 +7,7 @@ from typing import IO
 from croupier.conformance.conversation import DialogueLine, Fault
 from croupier.conformance.tap.connection import TappedConnection
 from croupier.conformance.tap.transcript import transcript_heading, verdict_comment
-from croupier.core.session import Peer
+from croupier.core.referee import Party
 
 
 class MergedTranscript(ABC):
@@ -15,7 +15,7 @@ class MergedTranscript(ABC):
 
     def __init__(self, body: IO[str]) -> None:
         self._body = body
-        self._violations: dict[tuple[Peer, str], None] = {}
+        self._violations: dict[tuple[Party, str], None] = {}
 
     @abstractmethod
     def render_line(self, connection: TappedConnection, line: DialogueLine) -> Iterator[str]:
@@ -33,7 +33,7 @@ class MergedTranscript(ABC):
             self._write(self.render_line(connection, line))
             self._write([verdict_comment(fault) for fault in faults if fault.line_count == number])
         for fault in faults:
-            self._violations[fault.verdict.end, fault.verdict.violation.clause] = None
+            self._violations[fault.verdict.party, fault.verdict.violation.clause] = None
 
     def add_end(self, connection: TappedConnection) -> None:
         """Write the end of a connection. Raises OSError."""

@@ -375,7 +375,7 @@ class ServerExaminer:
         ):
             return None
         wrong = any(
-            found.verdict.end == CLIENT and found.line_count == len(lines) - 1 for found in probe.conversation.faults
+            found.verdict.party == CLIENT and found.line_count == len(lines) - 1 for found in probe.conversation.faults
         )
         return None if wrong else self._test_data.kind_of(lines[-2].message)
 
@@ -404,7 +404,7 @@ class ServerExaminer:
 def _client_needed_tolerance(tolerant: Conversation, strict: Conversation) -> bool:
     """Whether the client itself has needed tolerance: then the strict judge proves nothing about the house."""
     wrong = [
-        [fault.verdict.violation.clause for fault in judge.faults if fault.verdict.end == CLIENT]
+        [fault.verdict.violation.clause for fault in judge.faults if fault.verdict.party == CLIENT]
         for judge in (tolerant, strict)
     ]
     return bool(tolerant.tolerated(CLIENT)) or wrong[0] != wrong[1]

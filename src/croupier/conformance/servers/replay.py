@@ -104,7 +104,9 @@ def _step(
                 test_data.kind_of(line.message) for line in conversation.lines[lines:] if line.side == HOUSE
             )
         ),
-        tuple(fault.verdict.violation.clause for fault in conversation.faults[faults:] if fault.verdict.end == CLIENT),
+        tuple(
+            fault.verdict.violation.clause for fault in conversation.faults[faults:] if fault.verdict.party == CLIENT
+        ),
         None if game is None else test_data.outline(game, referee.game is None),
     )
 

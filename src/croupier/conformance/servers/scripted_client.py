@@ -172,7 +172,7 @@ class ScriptedClient:
     def _keep_fault(self, judge: Conversation, faults: Sequence[Fault]) -> None:
         """Keep the first fault of the house that a judge finds."""
         for fault in faults:
-            if fault.verdict.end == HOUSE:
+            if fault.verdict.party == HOUSE:
                 self._faults_by_judge.setdefault(judge, fault)
 
     def _on_timeout(self, now: float) -> None:
@@ -285,4 +285,4 @@ class ScriptedClient:
 
 def first_house_fault(conversation: Conversation) -> Fault | None:
     """Return the first fault of the house in a conversation."""
-    return next((fault for fault in conversation.faults if fault.verdict.end == HOUSE), None)
+    return next((fault for fault in conversation.faults if fault.verdict.party == HOUSE), None)

@@ -7,6 +7,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from croupier.conformance.conversation import DialogueLine, Fault
+from croupier.core.referee import Party
 from croupier.core.session import Address, Peer
 
 
@@ -29,7 +30,7 @@ class ConversationMonitor(Protocol):
         ...
 
     @property
-    def violation_counts(self) -> Counter[tuple[Peer, str]]:
+    def violation_counts(self) -> Counter[tuple[Party, str]]:
         """How often each side has broken each clause."""
         ...
 

@@ -102,4 +102,4 @@ def _hex(data: bytes) -> str:
 
 
 def _verdict(fault: Fault) -> Text:
-    return Text(f"✗ the {END_NAMES[fault.verdict.end]} breaks {safe_text(str(fault.verdict.violation))}", "bold red")
+    return Text(f"✗ the {END_NAMES[fault.verdict.party]} breaks {safe_text(str(fault.verdict.violation))}", "bold red")

@@ -9,13 +9,13 @@ from msgspec.structs import astuple
 
 from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.tap.connection import TappedConnection
-from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.referee import CLIENT, HOUSE, Party
 from croupier.core.session import Peer
 from croupier.core.transcript import NAMED_BYTES
 from croupier.observers.conversation_log import CONTROL_ESCAPES
 
-LINE_PREFIXES: Final[Mapping[Peer, str]] = {CLIENT: "p>", HOUSE: "p<"}
-END_NAMES: Final[Mapping[Peer, str]] = {CLIENT: "client", HOUSE: "house"}
+LINE_PREFIXES: Final[Mapping[Party, str]] = {CLIENT: "p>", HOUSE: "p<"}
+END_NAMES: Final[Mapping[Party, str]] = {CLIENT: "client", HOUSE: "house"}
 
 PLAIN_BYTES: Final = frozenset(range(0x21, 0x7F)) - frozenset(b"{}")
 """The bytes that stand for themselves; a space does so between others."""
@@ -76,7 +76,7 @@ class HouseTranscriptWriter:
         self._follower = follower
         self._body = body
         self._count = 0
-        self._broken: dict[tuple[Peer, str], None] = {}
+        self._broken: dict[tuple[Party, str], None] = {}
 
     def add_lines(self, connection: TappedConnection, lines: Sequence[DialogueLine], faults: Sequence[Fault]) -> None:  # noqa: ARG002 -- there is only one connection
         """Add lines, and the verdicts on them or on the line before. Raises OSError."""
@@ -107,11 +107,11 @@ class HouseTranscriptWriter:
         """Yield the verdicts passed so far."""
         while waiting and waiting[0].line_count <= self._count:
             fault = waiting.popleft()
-            self._broken[fault.verdict.end, fault.verdict.violation.clause] = None
+            self._broken[fault.verdict.party, fault.verdict.violation.clause] = None
             yield verdict_comment(fault)
 
 
-def transcript_heading(broken: Iterable[tuple[Peer, str]], title: str, head: Mapping[str, str]) -> Iterator[str]:
+def transcript_heading(broken: Iterable[tuple[Party, str]], title: str, head: Mapping[str, str]) -> Iterator[str]:
     """Yield the header of a transcript; `broken` are the clauses that were broken, and by which end."""
     found = [*broken]
     entries = {"title": title, "clause": " ".join(dict.fromkeys(clause for _, clause in found))}
@@ -124,7 +124,7 @@ def transcript_heading(broken: Iterable[tuple[Peer, str]], title: str, head: Map
 
 def verdict_comment(fault: Fault) -> str:
     """A verdict as a comment line."""
-    return f"# the {END_NAMES[fault.verdict.end]} breaks {safe_text(str(fault.verdict.violation))}"
+    return f"# the {END_NAMES[fault.verdict.party]} breaks {safe_text(str(fault.verdict.violation))}"
 
 
 def _spoken(side: Peer, data: bytes, message: object = None) -> str:

@@ -4,18 +4,21 @@ It sees the public view of the table and the hole cards of its own players, and 
 (docs/protocols/holdem.md, 4 to 6). It reports nothing that it cannot know for certain.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from msgspec import Struct
+
 from croupier.core.errors import Violation
+from croupier.core.referee import HOUSE, Observation, Sent, Verdict
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import CARD_NUMBERS, Card, card_names
 from croupier.rooms.holdem.engine.blinds import BLINDS
 from croupier.rooms.holdem.engine.legal import Legal
 from croupier.rooms.holdem.observed.differences import compare
 from croupier.rooms.holdem.observed.hand import ObservedHand
-from croupier.rooms.holdem.wire import ACTION_FOLD, Game, Guid
+from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, HoldemRequest, Join, Leave
 
 CHANCE: Final = Turn.CHANCE
 OVER: Final = Turn.OVER
@@ -42,20 +45,50 @@ def invalid_bet_clause(legal: Legal, chips: int, stack: int) -> str | None:
     return "holdem-4.11" if legal.raise_range is not None else "holdem-4.12"
 
 
-class Referee:
-    """Follows one game from its first hand.
+PUBLIC: Final = ""
+"""The viewer of a game that is displayed to the public."""
 
-    The caller reports every event: `player_joined`, `player_left`, `player_acted`, and `observe` for each displayed
-    game. The latter two return the violations they find. `clause_counts` counts how often each clause was checked or
-    violated. After a violation that makes it impossible to follow the hand, `is_lost` is true and nothing more is
-    reported.
+
+class Answered(Struct, frozen=True, gc=False):
+    """The server has answered a request with this HTTP status."""
+
+    status: int
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the request was carried out."""
+        return 200 <= self.status < 300
+
+
+type TableMessage = HoldemRequest | Answered | Game
+
+
+def exchange(player: Guid, request: HoldemRequest, status: int) -> tuple[Sent[TableMessage], Sent[TableMessage]]:
+    """Return a request of a player and its answer, as two observations."""
+    return Sent(player, HOUSE, request), Sent(HOUSE, player, Answered(status))
+
+
+class Referee:
+    """Follows one game from its first hand. See `croupier.core.referee.Referee`.
+
+    The players are the parties, by their GUID; the party PUBLIC receives the games displayed to the public. Each
+    request is answered by the next `Answered` to its player. `clause_counts` counts how often each clause was checked
+    or violated. After a violation that makes it impossible to follow the hand, `is_lost` is true and nothing more is
+    reported. `game` is the hand in progress; a finished hand stays until its result has been displayed. `hand_count` is
+    the number of hands that have begun.
     """
+
+    deadline: Final = None
+    """The server does not announce when it begins a hand, so its silence proves nothing."""
 
     def __init__(self, blinds: tuple[int, int] = BLINDS, stack: int = STARTING_STACK) -> None:
         self.clause_counts: Counter[str] = Counter()
-        self.observed: ObservedHand | None = None
+        self.game: ObservedHand | None = None
+        self.last_game: ObservedHand | None = None
+        self.finished_count = 0
         self.is_lost = False
         self.hand_count = 0
+        self._pending_requests: defaultdict[Guid, deque[HoldemRequest]] = defaultdict(deque)
         self._blinds = blinds
         self._stack = stack
         # The chips of the seated players when the running hand began or the last one ended.
@@ -72,18 +105,54 @@ class Referee:
         """The players known to be seated."""
         return frozenset(self._chips)
 
+    def player_to_act(self) -> Guid | None:
+        """Return the player to act by the rules; None if no player is to act."""
+        observed = self.game
+        return observed.players[observed.hand.turn] if observed and isinstance(observed.hand.turn, int) else None
+
+    @property
+    def legal(self) -> Legal | tuple[()]:
+        """The bets that the player to act may make, and how; empty if no player is to act."""
+        return () if self.game is None or self.player_to_act() is None else self.game.hand.legal
+
+    def on(self, event: Observation[TableMessage], now: float = 0.0) -> Sequence[Verdict]:  # noqa: ARG002 -- it has no deadline
+        """Check an event, and return the violations of the server that it shows."""
+        violations: Sequence[Violation] = ()
+        match event:
+            case Sent(_, str(viewer), Game() as game):
+                violations = self._on_view(game, viewer)
+            case Sent(_, str(player), Answered() as answer) if pending := self._pending_requests[player]:
+                violations = self._on_answer(player, pending.popleft(), answer)
+            case Sent(str(player), _, (Join() | Leave() | Act()) as request):
+                self._pending_requests[player].append(request)
+            case _:
+                pass
+        return [Verdict(HOUSE, violation) for violation in violations]
+
     # Actions
 
-    def player_joined(self, player: Guid) -> None:
+    def _on_answer(self, player: Guid, request: HoldemRequest, answer: Answered) -> Sequence[Violation]:
+        match request:
+            case Act(action=action, amount=chips):
+                return self._on_act(player, action, chips, answer)
+            case Join() if answer.is_done:
+                self._on_join(player)
+            case Leave() if answer.is_done:
+                self._on_leave(player)
+            case _:
+                pass
+        return ()
+
+    def _on_join(self, player: Guid) -> None:
         """Note a player who has sat down: they play from the next hand on (holdem-3.5)."""
         self._chips[player] = self._stack
         self._previous_hand = None
-        if self.observed is None or self._is_over():
+        if self.game is None or self._is_over():
             self._newcomers.add(player)
 
-    def player_left(self, player: Guid) -> None:
+    def _on_leave(self, player: Guid) -> None:
         """Note a player who has left the game: their hand is folded (holdem-3.11)."""
-        observed = self.observed
+        observed = self.game
         seat = None if observed is None else observed.seat_of(player)
         self._chips.pop(player, None)
         self._previous_hand = None
@@ -93,15 +162,10 @@ class Referee:
                 self.clause_counts["holdem-3.11"] += 1
                 self._apply_action("leave", seat, 0, "holdem-3.11")
 
-    def player_to_act(self) -> Guid | None:
-        """Return the player to act by the rules; None if no player is to act."""
-        observed = self.observed
-        return observed.players[observed.hand.turn] if observed and isinstance(observed.hand.turn, int) else None
-
-    def player_acted(self, player: Guid, action: int, chips: int, status: int) -> Sequence[Violation]:
-        """Note a player's act and the HTTP status of its response. Return the violations in the response."""
-        observed = self.observed
-        done = 200 <= status < 300
+    def _on_act(self, player: Guid, action: int, chips: int, answer: Answered) -> Sequence[Violation]:
+        """Note a player's act and its answer. Return the violations in the answer."""
+        observed = self.game
+        status, done = answer.status, answer.is_done
         if self.is_lost or observed is None:
             return ()
         seat = observed.seat_of(player)
@@ -132,9 +196,9 @@ class Referee:
         return ()
 
     def _apply_action(self, kind: str, seat: Seat, chips: int, cause_clause: str) -> None:
-        assert self.observed is not None, "an action without a hand"
-        self.observed.actions.append((kind, seat, chips))
-        self.observed.update()
+        assert self.game is not None, "an action without a hand"
+        self.game.actions.append((kind, seat, chips))
+        self.game.update()
         self._cause_clause = cause_clause
 
     def _report_violation(self, clause: str, found: str, allowed: str) -> Sequence[Violation]:
@@ -143,8 +207,8 @@ class Referee:
 
     # Observations
 
-    def observe(self, game: Game, viewer: Guid = "") -> Sequence[Violation]:
-        """Check a game as displayed to a player or, without `viewer`, to the public. Return the violations in it."""
+    def _on_view(self, game: Game, viewer: Guid) -> Sequence[Violation]:
+        """Check a game as displayed to a player or to the public. Return the violations in it."""
         if self.is_lost:
             return ()
         violations = list(self._check_game(game, viewer))
@@ -164,21 +228,21 @@ class Referee:
                 "holdem-6.1", f"{_format_cards(sorted(twice))} in a hand and on the board", "every card once"
             )
             return
-        if self.observed is not None and (violation := self._follow_board(board)):
+        if self.game is not None and (violation := self._follow_board(board)):
             yield violation
             return
-        if self.observed is None or self._is_over():
+        if self.game is None or self._is_over():
             yield from self._check_between_hands(game)
         else:
-            yield from compare(self.observed, game, self._cause_clause, self.clause_counts)
+            yield from compare(self.game, game, self._cause_clause, self.clause_counts)
         yield from self._check_hole(game, viewer)
 
     def _is_over(self) -> bool:
-        return self.observed is not None and (self.observed.hand.turn is OVER or self.observed.is_decided())
+        return self.game is not None and (self.game.hand.turn is OVER or self.game.is_decided())
 
     def _follow_board(self, board: Sequence[Card]) -> Violation | None:
         """Add new board cards to the observed hand. Return the violation if the board is not allowed."""
-        observed = self.observed
+        observed = self.game
         assert observed is not None, "a board without a hand"
         hand = observed.hand
         over = self._is_over()
@@ -204,11 +268,11 @@ class Referee:
         return None
 
     def _board_clause(self) -> str:
-        return "holdem-6.7" if self.observed is not None and self.observed.hand.turn is CHANCE else "holdem-6.5"
+        return "holdem-6.7" if self.game is not None and self.game.hand.turn is CHANCE else "holdem-6.5"
 
     def _check_hole(self, game: Game, viewer: Guid) -> Iterator[Violation]:
         """Check the hole cards displayed to the viewer."""
-        observed = self.observed
+        observed = self.game
         hole = tuple(CARD_NUMBERS[name] for name in game.cards.hole or ())
         seat = None if observed is None else observed.seat_of(viewer)
         self.clause_counts["holdem-5.6"] += 1
@@ -255,10 +319,12 @@ class Referee:
 
     def _finish_hand(self) -> None:
         """Compute the chips that the players may have after the hand that has ended."""
-        observed = self.observed
+        observed = self.game
         if observed is None:
             return
-        self.observed, self._unsettled_hand = None, observed
+        self.game, self._unsettled_hand = None, observed
+        self.last_game = observed
+        self.finished_count += 1
         self._cause_clause = self._showdown_clause(observed)
         self._possible_chips = tuple(
             tuple(
@@ -345,7 +411,7 @@ class Referee:
                 return
         small = blinds[0]
         button = small if seats == 2 else (small - 1) % seats
-        self.observed = ObservedHand(
+        self.game = ObservedHand(
             [player.player_id for player in table],
             [player.wealth + player.bet_so_far for player in table],
             button,
@@ -353,11 +419,11 @@ class Referee:
         )
         self._cause_clause = "holdem-6.3"
         yield from self._check_button()
-        yield from compare(self.observed, game, self._cause_clause, self.clause_counts)
+        yield from compare(self.game, game, self._cause_clause, self.clause_counts)
 
     def _check_button(self) -> Iterator[Violation]:
         """Check that the button has moved to the next player, if the players are the same as in the last hand."""
-        observed, last = self.observed, self._previous_hand
+        observed, last = self.game, self._previous_hand
         self._previous_hand = observed
         if observed is None or last is None or last.players != observed.players:
             return

@@ -4,12 +4,11 @@ Neither end can check this alone: the table sees no offers, and players see no o
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from msgspec import Struct
-
 from croupier.core.errors import Violation
+from croupier.core.referee import HOUSE, Disconnected, Observation, Party, Sent, Verdict
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, Card, is_pair
 from croupier.rooms.oldmaid.ring.observed import Observed, card_name
 from croupier.rooms.oldmaid.ring.turn_checks import TurnChecker
@@ -21,25 +20,21 @@ from croupier.rooms.oldmaid.wire import (
     Join,
     ListedPlayer,
     Message,
+    Offer,
     OutOfCards,
+    Pick,
     Reply,
     Request,
     Standing,
     Status,
+    YourTurn,
 )
 
-TABLE: Final = ""
-"""The name of the table as a sender or receiver; no player can have this nick (oldmaid-3.7)."""
+TABLE: Final = HOUSE
+"""The table as a sender or receiver; the players are known by their nicks."""
 
 GAME_OVER_CLAUSE: Final = "oldmaid-6.9"
 """Requests after the end of the game are no fault: the player may not know yet that it is over."""
-
-
-class PlayerVerdict(Struct, frozen=True):
-    """A violation by a player, given by its nick, or by TABLE."""
-
-    nick: str
-    violation: Violation
 
 
 class ObservedDeck:
@@ -57,39 +52,43 @@ class ObservedDeck:
 class Referee:
     """Checks one game from the messages between the table and its players, and between the players.
 
-    Messages must be reported in causal order: each one after the messages that its sender had received. The order in
-    which they were sent is one. `game` is the state that the table must have, None before its list; `players` maps
-    nicks to observed players.
+    See `croupier.core.referee.Referee`. The parties are TABLE and the players, by their nicks. Messages must be
+    reported in causal order: each one after the messages that its sender had received. The order in which they were
+    sent is one.
+    `game` is the state that the table must have, None before its list; `players` maps nicks to observed players.
 
     When a player that may have had the turn is gone, the others may resume more than one turn, which looks like
     cheating (oldmaid-9.7 to 9.9). `turn_lost` is true from then on, and turns are no longer checked; cards are checked
     to the end.
     """
 
+    deadline: Final = None
+    """Players may think as long as the table lets them, so silence proves nothing."""
+
     def __init__(self, *, strict: bool = False) -> None:
         self.game: TableGame | None = None
-        self.players: dict[str, Observed] = {}
+        self.players: dict[Party, Observed] = {}
         self._strict = strict
         self._turn_checker: TurnChecker | None = None
         self._player_list: tuple[ListedPlayer, ...] = ()
         self._deck = ObservedDeck()
         self._dealt_cards: set[Card] = set()
-        self._pending_requests: dict[tuple[str, str], deque[Request | None]] = defaultdict(deque)
-        self._unlisted_nicks: set[str] = set()  # players that have not received the list yet
-        self._rejoined_nicks: set[str] = set()  # players that have joined another game since
-        self._verdicts: list[PlayerVerdict] = []
+        self._pending_requests: dict[tuple[Party, Party], deque[Request | None]] = defaultdict(deque)
+        self._unlisted_nicks: set[Party] = set()  # players that have not received the list yet
+        self._rejoined_nicks: set[Party] = set()  # players that have joined another game since
+        self._verdicts: list[Verdict] = []
 
     # State.
 
     @property
     def holders(self) -> Mapping[str, frozenset[Card]]:
         """The cards of each player by nick; players that are gone keep theirs."""
-        return {nick: frozenset(player.hand) for nick, player in self.players.items()}
+        return {player.nick: frozenset(player.hand) for player in self.players.values()}
 
     @property
     def joker_holder(self) -> str | None:
         """The nick of the player with the joker; None while it is in the deck."""
-        return next((nick for nick, player in self.players.items() if JOKER in player.hand), None)
+        return next((player.nick for player in self.players.values() if JOKER in player.hand), None)
 
     @property
     def loser(self) -> str | None:
@@ -101,12 +100,53 @@ class Referee:
         """Whether the turn may have been lost with a player that is gone."""
         return self._turn_checker is not None and self._turn_checker.turn_lost
 
+    @property
+    def last_game(self) -> TableGame | None:
+        """The game after its end, None before."""
+        return self.game if self.finished_count else None
+
+    @property
+    def finished_count(self) -> int:
+        """The number of finished games, 0 or 1."""
+        return int(self.game is not None and self.game.is_over)
+
+    @property
+    def legal(self) -> Sequence[Sent[Message]]:
+        """The requests by which the turn goes on, in any order; discards, status and out_of_cards may come between."""
+        if self.game is None or self.game.is_over:
+            return ()
+        return [request for player in self.players.values() for request in self._turn_requests(player)]
+
+    def _turn_requests(self, player: Observed) -> Iterator[Sent[Message]]:
+        nicks = [each.nick for each in self.players.values()]
+        neighbours = [nick for nick in nicks if nick != player.nick and player.may_ask(nick, nicks)]
+        offer = player.offer
+        if player.turn == "draw":
+            yield Sent(player.nick, TABLE, Draw())
+        elif player.turn == "pass":
+            yield from (Sent(player.nick, nick, YourTurn()) for nick in neighbours)
+        elif player.turn == "offer" and offer is None:
+            yield from (Sent(player.nick, nick, Offer(len(player.hand))) for nick in neighbours)
+        if offer is not None and offer.is_accepted and offer.picked_position is None:
+            yield from (Sent(offer.to_nick, player.nick, Pick(position)) for position in range(offer.num_cards))
+
     # Events.
 
-    def on_message(self, sender: str, receiver: str, message: Message | Violation) -> Sequence[PlayerVerdict]:
-        """Check a message; a Violation stands for input that the receiver's codec cannot parse."""
+    def on(self, event: Observation[Message], now: float = 0.0) -> Sequence[Verdict]:  # noqa: ARG002 -- it has no deadline
+        """Check an event, and return the violations that it shows."""
+        match event:
+            case Sent(sender, receiver, message):
+                self._on_message(sender, receiver, message)
+            case Disconnected(party, other):
+                self._on_disconnected(party, other)
+            case _:
+                pass
+        verdicts, self._verdicts = self._verdicts, []
+        return verdicts
+
+    def _on_message(self, sender: Party, receiver: Party, message: Message | Violation) -> None:
         if TABLE in {sender, receiver} and {sender, receiver} & self._rejoined_nicks:
-            return ()
+            return
         if isinstance(message, Violation):
             self._check_malformed(sender, receiver, message)
         elif isinstance(message, Reply | Standing):
@@ -122,37 +162,30 @@ class Referee:
                     self._turn_checker.on_request(self.players[sender], self.players[receiver], message)
                 elif receiver == TABLE and isinstance(message, Draw):
                     self._turn_checker.on_draw(self.players[sender])
-        return self._take_verdicts()
 
-    def on_connection_lost(self, nick: str, other: str) -> Sequence[PlayerVerdict]:
-        """Record that `nick` has noticed that it has no connection to `other`, or cannot open one."""
+    def _on_disconnected(self, nick: Party, other: Party) -> None:
         self._pending_requests.pop((other, nick), None)
         player, game = self.players.get(other), self.game
         if player is None or game is None or self._turn_checker is None:
-            return ()
+            return
         if nick in self.players:
             self._turn_checker.on_connection_lost(self.players[nick], player)
         elif nick == TABLE and not game.is_over and game.is_inside[player.seat]:
             game.leave(player.seat, 0.0)
             self._turn_checker.turn_lost = True
-        return self._take_verdicts()
 
-    def _take_verdicts(self) -> Sequence[PlayerVerdict]:
-        verdicts, self._verdicts = self._verdicts, []
-        return verdicts
+    def _blame(self, nick: Party, clause: str, found: object, allowed: str) -> None:
+        self._verdicts.append(Verdict(nick, Violation(clause, str(found), allowed)))
 
-    def _blame(self, nick: str, clause: str, found: object, allowed: str) -> None:
-        self._verdicts.append(PlayerVerdict(nick, Violation(clause, str(found), allowed)))
-
-    def _check_malformed(self, sender: str, receiver: str, violation: Violation) -> None:
+    def _check_malformed(self, sender: Party, receiver: Party, violation: Violation) -> None:
         """Treat malformed input as an answer if one is pending, otherwise as a request."""
-        self._verdicts.append(PlayerVerdict(sender, violation))
+        self._verdicts.append(Verdict(sender, violation))
         if self._pending_requests[receiver, sender]:
             self._pending_requests[receiver, sender].popleft()
         else:
             self._pending_requests[sender, receiver].append(None)
 
-    def _check_answer(self, sender: str, receiver: str, request: Request | None, answer: Reply | Standing) -> None:
+    def _check_answer(self, sender: Party, receiver: Party, request: Request | None, answer: Reply | Standing) -> None:
         """Check an answer to a request."""
         if sender == TABLE:
             match request, answer:
@@ -169,14 +202,14 @@ class Referee:
 
     # Messages of the table.
 
-    def _check_unsolicited(self, nick: str, message: Reply | Standing) -> None:
+    def _check_unsolicited(self, nick: Party, message: Reply | Standing) -> None:
         """Check a message of the table that answers nothing: an error to a player in a game voids it (oldmaid-1.8)."""
         if message != Reply("error", message.message if isinstance(message, Reply) else None):
             self._blame(TABLE, "oldmaid-1.8", message, "an answer, or an error before the end")
         elif self.game is not None and nick in self.players and self.game.is_inside[self.players[nick].seat]:
             self.game.stop()
 
-    def _check_player_list(self, nick: str, listed: Sequence[ListedPlayer]) -> None:
+    def _check_player_list(self, nick: Party, listed: Sequence[ListedPlayer]) -> None:
         """Check the table's list of players (oldmaid-3.2)."""
         nicks = [nick for _, nick in listed]
         if not self.players:
@@ -254,7 +287,7 @@ class Referee:
                 found = f"{player.nick!r} throws away {card_name(a)} with {card_name(b)}"
                 wrong = Violation("oldmaid-5.7", found, "cards of his own")
             if wrong.clause != GAME_OVER_CLAUSE:
-                self._verdicts.append(PlayerVerdict(player.nick, wrong))
+                self._verdicts.append(Verdict(player.nick, wrong))
         player.last_received = None
         if accepted:
             player.hand -= {a, b}
@@ -267,7 +300,7 @@ class Referee:
         )
         late = wrong is not None and wrong.clause == GAME_OVER_CLAUSE
         if wrong is not None and not late:
-            self._verdicts.append(PlayerVerdict(player.nick, wrong))
+            self._verdicts.append(Verdict(player.nick, wrong))
         elif not player.check_count(0) and not late:
             held = ", ".join(map(card_name, sorted(player.hand)))
             self._blame(player.nick, "oldmaid-7.12", f"out_of_cards with {held}", "it with no cards")

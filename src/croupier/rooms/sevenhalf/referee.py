@@ -9,9 +9,19 @@ from croupier.core.bank import CLIENT_SEAT as SEAT
 from croupier.core.bank import BankRules, BankState
 from croupier.core.client_session import LegalMessages
 from croupier.core.errors import Violation
-from croupier.core.referee import CLIENT, BaseReferee, ExpectedReply, Verdict
+from croupier.core.referee import (
+    CLIENT,
+    HOUSE,
+    BaseReferee,
+    Disconnected,
+    ExpectedReply,
+    Observation,
+    Party,
+    Sent,
+    Verdict,
+)
 from croupier.core.rules import Turn
-from croupier.core.session import Event, Left, Malformed, Received, TimedOut
+from croupier.core.session import TimedOut
 from croupier.rooms.sevenhalf.rules import (
     LENIENT_RULES,
     MAX_TOTAL_BET,
@@ -107,12 +117,12 @@ class Interpretation(BaseReferee[Message, WireGame]):
             listed, lambda message: type(message) is Ante and message.coins in self._rules.legal(state)
         )
 
-    def on(self, event: Event[Message], now: float) -> Sequence[Verdict]:
+    def on(self, event: Observation[Message], now: float) -> Sequence[Verdict]:
         """Process an event; return the verdicts on the house."""
         verdicts = super().on(event, now)
-        if type(event) is Received and event.peer != CLIENT:
+        if type(event) is Sent and event.sender == HOUSE and not isinstance(event.message, Violation):
             self._last_house_message = event.message
-        return [verdict for verdict in verdicts if verdict.end != CLIENT]
+        return [verdict for verdict in verdicts if verdict.party != CLIENT]
 
     def _fork(self) -> "Interpretation":
         """Add a copy of this interpretation to `forks`."""
@@ -290,11 +300,11 @@ class Interpretation(BaseReferee[Message, WireGame]):
         self._end_game(replace(game, net=coins))
         return []
 
-    def _on_left(self, side: int) -> list[Verdict]:
+    def _on_disconnected(self, party: Party) -> list[Verdict]:
         """After an ERRO a close is never a fault; after GAIN it is tolerated (sevenhalf-6.8, sevenhalf-8.5)."""
         last = self._last_house_message
-        if side == CLIENT or type(last) not in {Erro, Gain}:
-            return super()._on_left(side)
+        if party == CLIENT or type(last) not in {Erro, Gain}:
+            return super()._on_disconnected(party)
         self._is_over = True
         if type(last) is Gain and self._strict:
             return self._house_fault("sevenhalf-8.5", "the end of the conversation", "ERRO before it")
@@ -344,7 +354,7 @@ class Referee:
     def _most_likely(self) -> Interpretation:
         return next((each for each in self._interpretations if not each.is_leaving), self._interpretations[0])
 
-    def on(self, event: Event[Message], now: float) -> Sequence[Verdict]:
+    def on(self, event: Observation[Message], now: float) -> Sequence[Verdict]:
         """Process an event; return the verdicts on both ends."""
         if self._over:
             return []
@@ -358,7 +368,7 @@ class Referee:
             faults[interpretation] = interpretation.on(event, now)
             remaining += [interpretation] * (not faults[interpretation]) + interpretation.forks
             interpretation.forks = []
-        self._over = not remaining or type(event) is Left
+        self._over = not remaining or type(event) is Disconnected
         self._interpretations = remaining or [likely]
         if len(remaining) > MAX_INTERPRETATIONS:
             self._has_given_up = True
@@ -378,10 +388,11 @@ class Referee:
         return verdicts[start : self._reported_count]
 
 
-def _fatal_verdicts(event: Event[Message]) -> Sequence[Verdict]:
+def _fatal_verdicts(event: Observation[Message]) -> Sequence[Verdict]:
     """The verdict on a client whose input cannot be parsed."""
-    if type(event) is Malformed and event.peer == CLIENT and event.violation.fatal:
-        return [Verdict(CLIENT, event.violation)]
+    match event:
+        case Sent(sender, _, Violation(fatal=True) as violation) if sender == CLIENT:
+            return [Verdict(CLIENT, violation)]
     return []
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from croupier.core.referee import Party
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS, Card
 from croupier.rooms.oldmaid.ring.observed import Observed, ObservedOffer, card_name
 from croupier.rooms.oldmaid.table.game import CARD_COUNT, TableGame
@@ -18,14 +19,14 @@ class TurnChecker:
     def __init__(
         self,
         game: TableGame,
-        players: Mapping[str, Observed],
+        players: Mapping[Party, Observed],
         blame: Callable[[str, str, object, str], None],
         *,
         strict: bool = False,
     ) -> None:
         self.turn_lost = False
         self._game = game
-        self._nicks = tuple(players)
+        self._nicks = tuple(player.nick for player in players.values())
         self._blame = blame
         self._strict = strict
         players[self._nicks[0]].turn = "draw"
