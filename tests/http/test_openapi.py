@@ -120,7 +120,7 @@ class ThreadedService:
         )
         for user in ("ann", "bob"):
             await authenticator.register(basic(user).encode(), "")
-            service.service.execute_now(Join(user, game.guid))
+            service.service.submit(Join(user, game.guid))
         self.game, self.player = game.guid, game_house.guid_of("ann")
         return await open_holdem_server(service, "127.0.0.1", 0)
 

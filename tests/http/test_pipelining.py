@@ -187,7 +187,7 @@ def test_client_that_disconnects_causes_no_log_entry(run: Run, state: Callable[[
                         await reader.readuntil(b"\n\n")
                     getattr(writer.transport, close_method)()
                     if changes:
-                        server.app.service.views.notify_changed([guid])
+                        server.app.service.views.notify_all()
                     while server.connection_count or server.app.subscriber_count:
                         await asyncio.sleep(0.001)
             assert log.entries == []

@@ -477,7 +477,7 @@ def test_hspe_go_list_is_cut_off_at_the_size_limit(run: Run) -> None:
             users = [f"somebody with rather a long name {number}" for number in range(600)]
             await web.register(*users[:1])
             for user in users:
-                web.service.service.execute_now(Open(user))
+                web.service.service.submit(Open(user))
             got = await web.ask("GET", "/games/")
             assert len(web.house.games()) >= 600
             assert 130_000 < len(got.body) <= 131_072

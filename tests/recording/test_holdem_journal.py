@@ -104,30 +104,54 @@ def run(main: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(limited())
 
 
-def test_answers_and_views_wait_until_the_input_is_durable() -> None:
+def test_answers_wait_and_views_show_the_last_durable_state() -> None:
     """holdem-3.16"""
 
     async def main() -> None:
         with ServiceWithManualJournal() as web:
-            game, (ann, _) = await web.seat_two()
-            version = (await web.ask("GET", f"/games/{game}")).headers["x-game-version"]
+            game, (ann, bob) = await web.seat_two()
+            paths = [(path, user) for path in (f"/games/{game}", "/games/") for user in (None, "ann", "bob")]
+
+            async def look() -> list[tuple[int, dict[str, str], bytes]]:
+                found = [await web.ask("GET", path, user) for path, user in paths]
+                return [(got.status, got.headers, got.body) for got in found]
+
+            before = await look()
+            version = before[0][1]["x-game-version"]
             polling = web.start_task(web.ask("GET", f"/games/{game}?wait=60&since={version}", "bob"))
             await run_pending_callbacks()
             acting = web.start_task(web.act(game, "ann", ann, 1, 10))
+            opening = web.start_task(web.ask("POST", "/games/", "bob"))
             await run_pending_callbacks()
-            looking = [
-                web.start_task(web.ask("GET", path, user))
-                for path in (f"/games/{game}", "/games/", f"/games/{game}?wait=0")
-                for user in (None, "ann")
-            ]
-            await run_pending_callbacks()
-            assert not any(task.done() for task in (polling, acting, *looking))
+            assert len(web.house.games()) == 2
+            assert await look() == before
+            assert (await web.ask("GET", f"/games/{web.house.games()[1].guid}")).status == 404
+            assert not any(task.done() for task in (polling, acting, opening))
             web.journal.complete_write()
-            answers = [await task for task in (acting, polling, *looking)]
-            assert [got.status for got in answers] == [201] + [200] * 7
-            after = (await web.ask("GET", f"/games/{game}")).headers["x-game-version"]
-            assert after != version
-            assert {got.headers.get("x-game-version", after) for got in answers[1:]} == {after}
+            assert [(await task).status for task in (acting, opening, polling)] == [201, 201, 200]
+            after = await look()
+            assert all(now != then for now, then in zip(after, before, strict=True))
+            assert (await polling).headers["x-game-version"] == after[0][1]["x-game-version"] != version
+            assert (await web.turn(game))["playerID"] == bob
+
+    run(main)
+
+
+def test_finished_hand_is_shown_once_durable() -> None:
+    async def main() -> None:
+        with ServiceWithManualJournal(history=1) as web:
+            game, guids = await web.seat_two()
+            for number, user in ((1, "ann"), (2, "bob")):
+                hand = f"/games/{game}/hands/{number}.phh"
+                folding = web.start_task(web.act(game, user, guids[number - 1], 0))
+                await run_pending_callbacks()
+                assert (await web.ask("GET", hand)).status == 404
+                if number == 2:
+                    assert (await web.ask("GET", f"/games/{game}/hands/1.phh")).status == 200, "still the last one"
+                web.journal.complete_write()
+                assert (await folding).status == 201
+                assert (await web.ask("GET", hand)).status == 200
+            assert (await web.ask("GET", f"/games/{game}/hands/1.phh")).status == 404
 
     run(main)
 
@@ -246,12 +270,11 @@ def test_requests_are_refused_and_turns_paused_during_an_outage(is_written: bool
             game, (ann, bob) = await web.seat_two()
             acting = web.start_task(web.act(game, "ann", ann, 1, 10))
             await run_pending_callbacks()
-            looking = web.start_task(web.ask("GET", f"/games/{game}"))
-            await run_pending_callbacks()
+            before = (await web.ask("GET", f"/games/{game}")).json
             joining = web.start_task(web.ask("POST", "/games/", "ann"))
             await run_pending_callbacks()
             web.journal.complete_write(StoreUnavailable("found no space on the disk"))
-            for refused in (acting, looking, joining):
+            for refused in (acting, joining):
                 got = await refused
                 assert got.status == 503
                 assert "holdem-3.17" in got.text
@@ -259,7 +282,8 @@ def test_requests_are_refused_and_turns_paused_during_an_outage(is_written: bool
                 web.clock.now += 100.0
                 web.service.process_deadlines()
                 assert (await web.act(game, "bob", bob)).status == 503
-                assert (await web.ask("GET", "/games/")).status == 503
+                assert (await web.ask("GET", f"/games/{game}")).json == before
+                assert (await web.ask("GET", "/games/")).json == [before]
             web.journal.is_written = is_written
             web.journal.fake_store.event.set()
             await run_pending_callbacks()
@@ -301,6 +325,12 @@ def test_second_outage_during_recovery_is_waited_for() -> None:
 
 
 # With a real store.
+
+
+async def wait_for_views(web: InProcessService, game: str) -> None:
+    """Wait until the current state of a game is durable and shown."""
+    while (await web.ask("GET", f"/games/{game}")).headers["x-game-version"] != str(web.house.games()[0].version):
+        await asyncio.sleep(0.001)
 
 
 @asynccontextmanager
@@ -499,7 +529,7 @@ def test_turn_time_can_change_without_changing_the_past(
                 await web.check_or_call(game, dict(zip(guids, ("ann", "bob", "cid"), strict=True)))
                 web.clock.now += seconds - 0.5
                 web.service.process_deadlines()
-                await web.service.service.wait_durable()
+                await wait_for_views(web, game)
                 state = (await web.ask("GET", f"/games/{game}")).json
                 chips = {player["handle"]: player["wealth"] + player["bet_so_far"] for player in state["table"]}
 

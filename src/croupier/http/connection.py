@@ -191,13 +191,11 @@ class HttpConnection(PipeliningProtocol):
             return
         if deferred.done.cancelled():
             self.transport.close()  # the server is closing
-        elif (response := deferred.then()) is None:
-            self._repeated_request = None
-            cycle.default_headers = self._http_server.state.default_headers
-            super()._start_asgi_task(cycle, self.app)
-        elif isinstance(response, Deferred) or cycle.keep_alive:
+            return
+        response = deferred.then()
+        if cycle.keep_alive:
             self._respond(cycle, response)
-            if cycle.response_complete and (self.pipeline or self._unparsed_bytes or cycle.scope is not self.scope):
+            if self.pipeline or self._unparsed_bytes or cycle.scope is not self.scope:
                 cycle.on_response()
         else:
             cycle.response_started = cycle.response_complete = True

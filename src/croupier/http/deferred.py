@@ -11,10 +11,10 @@ type RawResponse = tuple[bytes, bytes]
 
 
 class Deferred(Struct, frozen=True):
-    """A response that is available when `done` is done. `then` returns it, as `Application.try_get` does."""
+    """A response that is available when `done` is done; `then` returns it."""
 
     done: Future[Any]
-    then: Callable[[], "RawResponse | Deferred | None"]
+    then: Callable[[], RawResponse]
 
 
 class Application(Protocol):
@@ -24,7 +24,7 @@ class Application(Protocol):
         """Answer a request."""
         ...
 
-    def try_get(self, scope: Any) -> RawResponse | Deferred | None:
+    def try_get(self, scope: Any) -> RawResponse | None:
         """The response to a GET; None if it needs a task."""
         ...
 

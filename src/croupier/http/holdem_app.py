@@ -4,6 +4,7 @@ Most requests ask for the state of a game, which is rendered once per change. Su
 effects are durable, are answered without a task; only requests that wait for something else need one.
 """
 
+from asyncio import Future
 from collections.abc import Callable, MutableMapping, Sequence
 from math import ceil
 from ssl import SSLContext
@@ -111,20 +112,14 @@ class HoldemApp:
 
     # Responses without a task.
 
-    def try_get(self, scope: Scope) -> RawResponse | Deferred | None:
-        """The response to a GET, deferred while changes are not durable; None if it needs a task."""
+    def try_get(self, scope: Scope) -> RawResponse | None:
+        """The response to a GET; None if it needs a task."""
         if scope["method"] != "GET" or self._rate_limiter is not None:
             return None
-        if self.service.has_pending:
-            if self._read_api.parse_get(scope) is None or (settled := self.service.try_durability_waiter()) is None:
-                return None
-            return Deferred(settled, lambda: self._view_response(scope))
         return self._view_response(scope)
 
     def _view_response(self, scope: Scope) -> RawResponse | None:
-        """The response to a GET of the current state; None if it needs a task."""
-        if not self.service.is_durable:
-            return None
+        """The response to a GET of what is shown now; None if it needs a task."""
         try:
             found = self._read_api.try_view(scope)
         except Exception as error:
@@ -158,10 +153,13 @@ class HoldemApp:
         message = parse_request(scope["method"], scope["path"], user, body, self._dialect)
         if isinstance(message, RequestRefused):
             return None
-        if self.service.is_synchronous:
-            return self._command_response(scope, accept, lambda: self.service.execute_now(message))
-        answer = self.service.submit(message)
-        return Deferred(answer, lambda: self._command_response(scope, accept, answer.result))
+        try:
+            answer = self.service.submit(message)
+        except Exception as error:
+            return self._encode_and_count(error_response(self._internal_error(scope, error), accept))
+        if isinstance(answer, Future):
+            return Deferred(answer, lambda: self._command_response(scope, accept, answer.result))
+        return self._command_response(scope, accept, lambda: answer)
 
     def _command_response(self, scope: Scope, accept: bytes, answer: Callable[[], HoldemResponse]) -> RawResponse:
         """The encoded response to a command; `answer` returns the house's answer or raises."""
@@ -234,7 +232,7 @@ class HoldemApp:
     def _answer_response(self, answer: HoldemResponse) -> HttpResponse:
         if type(answer) is RequestRefused:
             raise HTTPError(answer.status, answer.clause, answer.detail)
-        return HttpResponse(*render_response(answer, self._dialect, self.service.house))
+        return HttpResponse(*render_response(answer, self._dialect, self.service.views))
 
     async def _send(self, response: HttpResponse, request: HttpRequest, send: SendChunk) -> None:
         if request.scope["method"] == "HEAD":

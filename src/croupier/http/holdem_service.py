@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from croupier.core.session import Closing, Effect, Event, HandFinished, Observer, Received, Send, TableChanged, TimedOut
-from croupier.http.views import ViewCache, wake
+from croupier.core.session import Closing, Effect, Event, HandFinished, Observer, Received, Send, TimedOut
+from croupier.http.views import ViewCache
 from croupier.logs import Logger
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut
@@ -67,10 +67,11 @@ class Transition(Struct, frozen=True):
 class HoldemService:
     """A hold'em house with a clock, which returns the house's time in seconds.
 
-    Observers are called with every event and its effects before the answer is given. With a journal, all of that waits
-    until the event is durable: while a write is in progress, new requests are queued and nothing can be seen. The queue
-    is then handled and written as one batch. Requests that arrive in consecutive turns of the event loop are gathered,
-    too. With `promises`, the dealer's promises are durable before a hand is.
+    Observers are called with every event and its effects, and `views` show its changes, before the answer is given.
+    With a journal, all of that waits until the event is durable: while a write is in progress, new requests are queued,
+    and the views show the state before it. The queue is then handled and written as one batch. Requests that arrive in
+    consecutive turns of the event loop are gathered, too. With `promises`, the dealer's promises are durable before a
+    hand is.
     """
 
     def __init__(
@@ -86,9 +87,10 @@ class HoldemService:
         promises: Promises | None = None,
     ) -> None:
         self.house = house
-        self.views = ViewCache(house, dialect)
+        self.views = ViewCache(dialect)
         self.clock = clock
         self.closing = False
+        self.is_superseded = False
         self._observers = ObserverFanOut(observers, log, counts)
         self._counts = counts
         self._log = log
@@ -100,10 +102,11 @@ class HoldemService:
         self._queue: list[tuple[Event[HoldemRequest] | HouseOpened, Future[HoldemResponse] | None]] = []
         self._is_gathering = False
         self._is_writing = False
+        self._settled = asyncio.Event()  # set while nothing is written, or the store is down
         self._is_down = False
         self._down_reason = ""
-        self._durability_waiters: list[Future[None]] = []
         self._recovery_task: asyncio.Task[None] | None = None
+        self._publish_views()
 
     async def open(self) -> None:
         """Open the house; with a journal, continue where it ended. Turns that are open get their full time.
@@ -116,7 +119,9 @@ class HoldemService:
             settings = self._journal.settings
             self._queue.append((HouseOpened(None if settings == self.house.settings else settings), None))
             self._process_queue()
-            await self.wait_durable()
+            await self._settled.wait()
+            if self._is_down:
+                raise StoreUnavailable(self._down_reason)
 
     @property
     def unavailable_reason(self) -> str | None:
@@ -127,61 +132,29 @@ class HoldemService:
 
     # Requests.
 
-    @property
-    def is_synchronous(self) -> bool:
-        """Whether every request is answered at once: there is no journal."""
-        return self._journal is None
+    def submit(self, request: HoldemRequest) -> HoldemResponse | Future[HoldemResponse]:
+        """Handle an authenticated user's request: return the answer or, with a journal, a future for it.
 
-    @property
-    def is_durable(self) -> bool:
-        """Whether the current state is durable, and so may be shown."""
-        return not self._is_writing
-
-    @property
-    def has_pending(self) -> bool:
-        """Whether some requests are not handled, or not durable, yet."""
-        return self._is_writing or bool(self._queue)
-
-    def try_durability_waiter(self) -> Future[None] | None:
-        """A future that is done when the current write is; None if the store is down, so that it may take long."""
-        if self._is_down:
-            return None
-        waiter: Future[None] = asyncio.get_running_loop().create_future()
-        self._durability_waiters.append(waiter)
-        return waiter
-
-    async def wait_durable(self) -> None:
-        """Wait until the current state is durable. It stays so until the caller awaits something else.
-
-        Raises StoreUnavailable if the store is down.
+        The views show what the request has changed before the answer is given.
         """
-        while not self.is_durable:
-            if (waiter := self.try_durability_waiter()) is None:
-                raise StoreUnavailable(STORE_DOWN.detail)
-            await waiter
-
-    def execute_now(self, request: HoldemRequest) -> HoldemResponse:
-        """Handle an authenticated user's request and return the answer. Only without a journal."""
         self._request_count += 1
-        transition = self._handle(Received(self._request_count, request))
-        self._publish(transition)
-        return transition.answer
-
-    def submit(self, request: HoldemRequest) -> Future[HoldemResponse]:
-        """Queue an authenticated user's request for a durable answer. Only with a journal."""
-        answer: Future[HoldemResponse] = asyncio.get_running_loop().create_future()
+        event = Received(self._request_count, request)
+        if self._journal is None:
+            transition = self._handle(event)
+            self._publish(transition)
+            return transition.answer
         if self.unavailable_reason is not None:
-            answer.set_result(STORE_DOWN)
-            return answer
-        self._request_count += 1
-        self._queue.append((Received(self._request_count, request), answer))
+            return STORE_DOWN
+        answer: Future[HoldemResponse] = asyncio.get_running_loop().create_future()
+        self._queue.append((event, answer))
         if not self._is_writing:
             self._gather()
         return answer
 
     async def execute(self, request: HoldemRequest) -> HoldemResponse:
-        """Handle an authenticated user's request and return the answer, with or without a journal."""
-        return self.execute_now(request) if self._journal is None else await self.submit(request)
+        """Like `submit`, for callers that can wait for the answer."""
+        answer = self.submit(request)
+        return await answer if isinstance(answer, Future) else answer
 
     def process_deadlines(self) -> None:
         """Deliver the deadlines that are due to the house."""
@@ -233,17 +206,18 @@ class HoldemService:
 
     def _publish(self, *transitions: Transition) -> None:
         """Call the observers, notify clients that wait for changes, and set the timer."""
-        changed = []
         for transition in transitions:
             self._observers(transition.event, transition.effects, transition.journal_entry.now)
             for effect in transition.effects:
-                if type(effect) is TableChanged:
-                    changed.append(effect.table)
-                elif type(effect) is HandFinished:
+                if type(effect) is HandFinished:
                     self._counts.games += 1
-        if changed:
-            self.views.notify_changed(changed)
+        self._publish_views()
         self._schedule_deadline()
+
+    def _publish_views(self) -> None:
+        """Show the current state of the house, which is durable."""
+        self.views.listed = self.house.settings.listed
+        self.views.publish(self.house.take_changed_views())
 
     def _schedule_deadline(self) -> None:
         """Set the timer for the house's deadline, unless it is already set for an earlier time."""
@@ -293,10 +267,10 @@ class HoldemService:
                 answers.append((answer, transition.answer))
         if not _entries_to_write(transitions):
             self._publish(*transitions)
-            self._wake_waiters()
             _resolve_answers(answers)
             return
         self._is_writing = True
+        self._settled.clear()
         effects = [effect for transition in transitions for effect in transition.effects]
         promised = None if self._promises is None else self._promises.write(effects)
         if promised is None:
@@ -328,7 +302,7 @@ class HoldemService:
         _resolve_answers([(answer, STORE_DOWN) for answer, _ in answers])
         _resolve_answers([(answer, STORE_DOWN) for _, answer in self._queue if answer is not None])
         self._queue.clear()
-        self._wake_waiters()
+        self._settled.set()
         if isinstance(error, records.WriteRefused):
             self._mark_superseded(error)
             return
@@ -341,11 +315,11 @@ class HoldemService:
         assert self._journal is not None, "only a journal makes entries durable"
         self._journal.confirm_written(_entries_to_write(transitions))
         self._is_writing = False
+        self._settled.set()
         self._publish(*transitions)
-        self._wake_waiters()
         _resolve_answers(answers)
         if self._queue:
-            self._gather()  # clients that waited for durability run first, and see a durable state
+            self._gather()
 
     def _suspend(self, reason: str) -> None:
         """Postpone all deadlines until the store is up, because players cannot act until then (holdem-3.17)."""
@@ -382,14 +356,10 @@ class HoldemService:
         self._complete(transitions, [])
 
     def _mark_superseded(self, error: records.WriteRefused) -> None:
+        self.is_superseded = True
         self._down_reason = SUPERSEDED_MESSAGE
+        self.views.notify_all()
         self._log.error(SUPERSEDED_MESSAGE, reason=str(error))
-
-    def _wake_waiters(self) -> None:
-        """Wake the clients that wait until the state is durable."""
-        waiters, self._durability_waiters = self._durability_waiters, []
-        for waiter in waiters:
-            wake(waiter)
 
 
 def _entries_to_write(transitions: Sequence[Transition]) -> list[HouseInput]:

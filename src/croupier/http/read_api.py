@@ -37,7 +37,6 @@ from croupier.http.views import GameViewCache, Representation
 from croupier.net.client_addresses import address_key
 from croupier.rooms.holdem.histories.phh import to_phh
 from croupier.rooms.holdem.wire import Dialect
-from croupier.store.records import StoreUnavailable
 
 GET_REQUEST_SCOPE_KEY: Final = "croupier.get_request"
 """The key under which a scope holds its GetRequest, for when the same request is repeated."""
@@ -100,8 +99,8 @@ class ReadApi:
 
         Returns None if the request needs a task.
         """
-        get_request = self.parse_get(scope)
-        if get_request is None:
+        get_request = self._parse_get(scope)
+        if get_request is None or self._service.is_superseded:
             return None
         user = _username(get_request.login)
         if get_request.guid:
@@ -113,7 +112,7 @@ class ReadApi:
             found = self._views.list_view(user)
         return found, get_request.if_none_match is not None and etag_matches(get_request.if_none_match, found.etag)
 
-    def parse_get(self, scope: MutableMapping[str, Any]) -> GetRequest | None:
+    def _parse_get(self, scope: MutableMapping[str, Any]) -> GetRequest | None:
         """The plain GET request of a scope; None for other requests, and if credentials have to be verified."""
         get_request: GetRequest | None = scope.get(GET_REQUEST_SCOPE_KEY)
         if get_request is None:
@@ -131,7 +130,7 @@ class ReadApi:
     async def get_games(self, request: HttpRequest, names: Sequence[str]) -> HttpResponse:
         """The list of games, or one game, now or after its next change (holdem-5.1, holdem-5.2, holdem-9.3)."""
         login = await self._viewer_login(request)
-        await self._wait_durable(login)
+        await self._check_viewer(login)
         user = _username(login)
         if not names:
             return _view_response(find_list_view(self._views, user, request.scope["query_string"]), request)
@@ -140,7 +139,7 @@ class ReadApi:
         if wait is None or request.scope["method"] == "HEAD":
             return _view_response(game.view_for(user), request)
         with self._reserve_subscription(request, login):
-            if since is None or since == game.table.version:
+            if since is None or since == game.version:
                 await self._wait_for_change(game, login, min(wait, self._limits.max_wait_seconds), request.receive)
         return _view_response(self._find_game(names[0], user, "holdem-9.4").view_for(user), request)
 
@@ -149,12 +148,12 @@ class ReadApi:
     ) -> None:
         """Wait at most `seconds` until a game changes. Raises HTTPError if the client may no longer see it."""
         loop = asyncio.get_running_loop()
-        version, end = game.table.version, loop.time() + seconds
+        version, end = game.version, loop.time() + seconds
         with watch_disconnect(receive) as disconnected:
             while (remaining := end - loop.time()) > 0 and not disconnected.done() and self._is_open(game):
                 await game.wait_for_change(remaining, disconnected)
-                await self._wait_durable(login)
-                if game.table.version != version:
+                await self._check_viewer(login)
+                if game.version != version:
                     return
 
     async def dispatch(self, request: HttpRequest, send: SendChunk) -> None:
@@ -173,7 +172,7 @@ class ReadApi:
         """Answer a request for the stream of a game (holdem-9.6)."""
         request: HttpRequest = scope[HTTP_REQUEST_SCOPE_KEY]
         login = await self._viewer_login(request)
-        await self._wait_durable(login)
+        await self._check_viewer(login)
         user = _username(login)
         game = self._find_game(scope["path_params"]["game"], user)
         stream_format = NDJSON_STREAM if b"application/x-ndjson" in request.accept.lower() else EVENT_STREAM
@@ -187,7 +186,7 @@ class ReadApi:
                 user,
                 stream_format,
                 request.last_event_id,
-                wait_ready=lambda: self._try_wait_durable(login),
+                may_continue=lambda: self._may_continue(login),
                 is_open=lambda: self._is_open(game),
                 heartbeat_seconds=self._limits.heartbeat_seconds,
                 receive=receive,
@@ -201,8 +200,8 @@ class ReadApi:
         """Answer a request for a finished hand, with the cards shown and the client's own (holdem-9.7)."""
         http_request: HttpRequest = request.scope[HTTP_REQUEST_SCOPE_KEY]
         login = await self._viewer_login(http_request)
-        await self._wait_durable(login)
-        table = self._find_game(request.path_params["game"], None).table
+        await self._check_viewer(login)
+        table = self._find_game(request.path_params["game"], None).shown
         number = request.path_params["hand"].removesuffix(".phh")
         played_hand = (
             table.hands.get(int(number)) if number.isascii() and number.isdigit() and len(number) < 20 else None
@@ -225,40 +224,29 @@ class ReadApi:
             return None
         return await authenticate_request(request, "holdem-2.8", self._authenticator, self._dialect)
 
-    async def _wait_durable(self, login: VerifiedLogin | None) -> None:
-        """Wait until the state is durable, and its viewer is still a user. Raises HTTPError."""
-        users_changed = True
-        while users_changed:
-            version = self._authenticator.version()
-            if login is not None:
-                await self._confirm(login)
-            try:
-                await self._service.wait_durable()
-            except StoreUnavailable:
-                raise HTTPError(
-                    STORE_DOWN.status, STORE_DOWN.clause, STORE_DOWN.detail, (b"retry-after", b"1")
-                ) from None
-            users_changed = login is not None and self._authenticator.version() != version
-
-    async def _confirm(self, login: VerifiedLogin) -> None:
-        """Check that the user still has the password with which the login was verified. Raises HTTPError."""
+    async def _check_viewer(self, login: VerifiedLogin | None) -> None:
+        """Check that the views are still those of the games, and that the viewer still has the password with which the
+        login was verified. Raises HTTPError.
+        """
+        if self._service.is_superseded:
+            raise HTTPError(STORE_DOWN.status, STORE_DOWN.clause, STORE_DOWN.detail, (b"retry-after", b"1"))
         try:
-            if not await self._authenticator.confirm(login):
+            if login is not None and not await self._authenticator.confirm(login):
                 raise AuthError("wrong", f"found another password of {login.name!r} now; allowed: to log in again")
         except AuthError as error:
             raise to_http_error(error, "holdem-2.8", self._dialect) from None
 
-    async def _try_wait_durable(self, login: VerifiedLogin | None) -> bool:
-        """Like `_wait_durable`, but returns False instead of raising HTTPError."""
+    async def _may_continue(self, login: VerifiedLogin | None) -> bool:
+        """Whether the viewer of a stream may see the next event."""
         try:
-            await self._wait_durable(login)
+            await self._check_viewer(login)
         except HTTPError:
             return False
         return True
 
     def _is_open(self, game: GameViewCache) -> bool:
         """Whether a game can still change."""
-        return not self._service.closing and self._views.game(game.table.guid) is game
+        return not (self._service.closing or self._service.is_superseded) and self._views.game(game.guid) is game
 
     def _is_hidden(self, game: GameViewCache, user: str | None) -> bool:
         """Whether a game is hidden from a user, because the user is not at its table (holdem-7.3)."""

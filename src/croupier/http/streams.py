@@ -95,7 +95,7 @@ async def stream_game(
     stream_format: StreamFormat,
     since: int | None,
     *,
-    wait_ready: Callable[[], Awaitable[bool]],
+    may_continue: Callable[[], Awaitable[bool]],
     is_open: Callable[[], bool],
     heartbeat_seconds: float,
     receive: Receive,
@@ -103,7 +103,7 @@ async def stream_game(
 ) -> None:
     """Send a game's current state, and again after every change, until the game or the service ends.
 
-    The stream waits for `wait_ready` before each event, and ends if that returns False.
+    The stream awaits `may_continue` before each event, and ends if that returns False.
 
     Slow readers skip versions: each event is the newest one. A version that the client already has (`since`) is not
     sent again. A heartbeat is sent after every `heartbeat_seconds` without a change.
@@ -112,9 +112,9 @@ async def stream_game(
         await send(stream_format.response_start)
         quiet = False
         while not disconnected.done():
-            if not await wait_ready():
+            if not await may_continue():
                 break
-            view, version = game.view_for(user), game.table.version
+            view, version = game.view_for(user), game.version
             if version != since:
                 await send(_body_chunk(stream_format.format_event(version, view.body.rstrip(b"\n"))))
                 since, quiet = version, False
@@ -122,7 +122,7 @@ async def stream_game(
                 await send(_body_chunk(stream_format.heartbeat))
             if not is_open():
                 break
-            if version == game.table.version:
+            if version == game.version:
                 quiet = True
                 await game.wait_for_change(heartbeat_seconds, disconnected)
         await send({"type": "http.response.body", "body": b""})

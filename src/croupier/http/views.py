@@ -1,4 +1,4 @@
-"""Views of games: rendered once for all clients that see the same, and cached until the game changes."""
+"""Views of games: rendered once for all clients that see the same, and cached until a change of the game is durable."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,10 +7,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from croupier.rooms.holdem.house import House
-from croupier.rooms.holdem.table.register import BY_NUMBER
-from croupier.rooms.holdem.table.table import Table
-from croupier.rooms.holdem.wire import CONTENT_TYPES, Dialect, HoldemHeaders, encode
+from croupier.rooms.holdem.table.presentation import TableView
+from croupier.rooms.holdem.table.register import BY_NUMBER, Register
+from croupier.rooms.holdem.wire import CONTENT_TYPES, Dialect, Game, Guid, HoldemHeaders, encode
 
 MAX_CACHED_LISTS = 256
 """Maximum number of users for whom the list of games is cached."""
@@ -63,38 +62,63 @@ COMMON_HEADERS = ((b"cache-control", b"no-cache"), (b"vary", b"authorization"))
 
 
 class GameViewCache:
-    """The cached views of one game, and the requests that wait for its next change."""
+    """The cached views of one game, and the requests that wait for its next change.
 
-    __slots__ = ("_cached_version", "_dialect", "_handles", "_private_views", "_public_view", "table", "waiters")
+    `shown` is what may be shown of the table: its state when the last changes became durable.
+    """
 
-    def __init__(self, table: Table, dialect: Dialect) -> None:
-        self.table = table
+    __slots__ = ("_dialect", "_handles", "_private_views", "_public_view", "shown", "waiters")
+
+    def __init__(self, shown: TableView, dialect: Dialect) -> None:
         self.waiters: set[asyncio.Future[None]] = set()
         self._dialect: Dialect = dialect
-        self._cached_version = -1
+        self.show(shown)
+
+    def show(self, shown: TableView) -> None:
+        """Replace what is shown."""
+        self.shown = shown
         self._handles: frozenset[str] | None = None
         self._public_view: Representation | None = None
         self._private_views: dict[str, Representation] = {}
 
+    @property
+    def guid(self) -> Guid:
+        """The GUID of the game."""
+        return self.shown.guid
+
+    @property
+    def number(self) -> int:
+        """The number of the game; it increases in the order of creation."""
+        return self.shown.number
+
+    @property
+    def version(self) -> int:
+        """The version of the game."""
+        return self.shown.version
+
+    @property
+    def has_free_seat(self) -> bool:
+        """Whether the next player to join gets a seat."""
+        return self.shown.has_free_seat
+
+    def view(self, user: str | None) -> Game:
+        """The game as a user sees it, as a message; None is the public."""
+        return self.shown.view(user)
+
     def view_for(self, user: str | None) -> Representation:
         """The game as a user sees it; None is the public."""
-        table = self.table
-        if self._cached_version != table.version:
-            self._invalidate()
         if user is not None:
             found = self._private_views.get(user)
             if found is not None:
                 return found
-            if table.player_guid(user) is not None:
+            if user in self.shown.guids:
                 return self._render(user)
         return self._public_view or self._render(None)
 
     def lists_user(self, user: str) -> bool:
         """Whether a user is listed among the players at the table."""
-        if self._cached_version != self.table.version:
-            self._invalidate()
         if self._handles is None:
-            self._handles = frozenset(player.handle for player in self.table.view(None).table)
+            self._handles = frozenset(player.handle for player in self.shown.public.table)
         return user in self._handles
 
     async def wait_for_change(self, seconds: float, disconnected: asyncio.Future[None]) -> None:
@@ -115,24 +139,19 @@ class GameViewCache:
         for waiter in self.waiters:
             wake(waiter)
 
-    def _invalidate(self) -> None:
-        self._cached_version = self.table.version
-        self._handles = self._public_view = None
-        self._private_views.clear()
-
     def _render(self, user: str | None) -> Representation:
-        version = b"%d" % self._cached_version
+        version = b"%d" % self.shown.version
         version_header = (b"x-game-version", version)
         if user is None:
-            text = encode(self.table.view(), self._dialect)
+            text = encode(self.shown.public, self._dialect)
             self._public_view = make_representation(text, b'"%s"' % version, self._dialect, version_header)
             return self._public_view
         view = self._public_view or self._render(None)
-        if hole := self.table.hole(user):  # users without cards see the public view
+        if hole := self.shown.holes.get(user):  # users without cards see the public view
             hidden_cards = HIDDEN_HOLE_CARDS[self._dialect]
             assert hidden_cards in view.body, "a game hides the hole cards from the public"
             text = view.body.replace(hidden_cards, b'"cards":{"hole":["%s"]' % '","'.join(hole).encode(), 1)
-            guid = str(self.table.player_guid(user)).encode()
+            guid = self.shown.guids[user].encode()
             view = make_representation(text, b'"%s.%s"' % (version, guid), self._dialect, version_header)
         self._private_views[user] = view
         return view
@@ -145,87 +164,114 @@ def wake(waiter: asyncio.Future[None]) -> None:
 
 
 class ViewCache:
-    """The cached views of all games of a house, and of the list of games."""
+    """The cached views of all games of a house, and of the list of games.
 
-    def __init__(self, house: House, dialect: Dialect) -> None:
-        self._house = house
+    They show what was passed to `publish` last, and never wait. A page of the list has at most `listed` games.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.listed = 0
         self._dialect: Dialect = dialect
-        self._games: dict[str, GameViewCache] = {}
+        self._register = Register[GameViewCache]()
         self._lists: dict[str | None, Representation] = {}
+
+    def publish(self, changes: Mapping[Guid, TableView | None]) -> None:
+        """Show these tables from now on, and no longer those that are None; wake the requests that wait for them."""
+        if changes:
+            self._lists.clear()
+        for guid, shown in changes.items():
+            game = self._register.get(guid)
+            if shown is None:
+                if game is not None:
+                    self._register.remove(game)
+                    self._update_users(guid, game.shown.guids, {})
+                    game.notify()
+            elif game is None:
+                self._register.add(GameViewCache(shown, self._dialect))
+                self._update_users(guid, {}, shown.guids)
+            else:
+                old = game.shown
+                game.show(shown)
+                self._register.update_free(game)
+                self._update_users(guid, old.guids, shown.guids)
+                if shown.version != old.version:
+                    game.notify()
+
+    def _update_users(self, game: Guid, old: Mapping[str, Guid], new: Mapping[str, Guid]) -> None:
+        """Update which users are in a game."""
+        if old is not new:
+            for user in old.keys() - new.keys():
+                self._register.user_left(user, game)
+            for user in new.keys() - old.keys():
+                self._register.user_joined(user, game)
 
     def game(self, guid: str) -> GameViewCache | None:
         """The view cache of a game, or None if there is no such game."""
-        table = self._house.game(guid)
-        if table is None:
-            return None
-        view = self._games.get(guid)
-        if view is None:
-            view = self._games[guid] = GameViewCache(table, self._dialect)
-        return view
+        return self._register.get(guid)
+
+    def games_for(self, user: str | None) -> Sequence[GameViewCache]:
+        """The games on the first page of the list for a user (holdem-9.12).
+
+        Games that the user is in come first, then games with a free seat, then others.
+        """
+        return self._register.list_tables(user, self.listed)
+
+    def games_after(self, number: int, limit: int | None = None) -> tuple[Sequence[GameViewCache], bool]:
+        """At most `limit` games created after the one with a number, and whether there are more (holdem-9.12)."""
+        return self._register.tables_after(number, self.listed if limit is None else min(limit, self.listed))
 
     def list_view(self, user: str | None) -> Representation:
         """The list of games as a user sees it, cut off at the size that clients of the dialect can read."""
         lists = self._lists
         found = lists.get(user)
         if found is None:
-            if user is not None and not self._house.has_player(user):
+            if user is not None and not self._register.count_games(user):
                 return self.list_view(None)
             if len(lists) >= MAX_CACHED_LISTS:
                 lists.clear()
-            tables = self._fitting_tables(self._house.list_tables(user), user)
-            links = [FIRST_PAGE_LINK] if len(tables) < len(self._house.games()) else []
-            found = lists[user] = self._render_list(sorted(tables, key=BY_NUMBER), user, *links)
+            games = self._fitting_games(self.games_for(user), user)
+            links = [FIRST_PAGE_LINK] if len(games) < len(self._register) else []
+            found = lists[user] = self._render_list(sorted(games, key=BY_NUMBER), user, *links)
         return found
 
     def list_page(self, user: str | None, after: int, limit: int | None) -> Representation:
         """At most `limit` games with numbers above `after`, with a link to the next page."""
-        found, more = self._house.tables_after(after, limit)
-        tables = self._fitting_tables(found, user)
+        found, more = self.games_after(after, limit)
+        games = self._fitting_games(found, user)
         links = []
-        if more or len(tables) < len(found):
+        if more or len(games) < len(found):
             size = b"" if limit is None else b"limit=%d&" % limit
-            links = [(b"link", b'</games/?%safter=%d>; rel="next"' % (size, tables[-1].number))]
-        return self._render_list(tables, user, *links)
-
-    def notify_changed(self, games: Iterable[str]) -> None:
-        """Handle changes of these games, which may have ended."""
-        self._lists.clear()
-        for guid in games:
-            view = self._games.get(guid)
-            if view is not None:
-                if self._house.game(guid) is None:
-                    del self._games[guid]
-                view.notify()
+            links = [(b"link", b'</games/?%safter=%d>; rel="next"' % (size, games[-1].number))]
+        return self._render_list(games, user, *links)
 
     def notify_all(self) -> None:
         """Wake all requests that wait for a change of any game."""
-        for view in self._games.values():
-            view.notify()
+        for game in self._register.tables:
+            game.notify()
 
-    def _fitting_tables(self, tables: Sequence[Table], user: str | None) -> Sequence[Table]:
+    def _fitting_games(self, games: Sequence[GameViewCache], user: str | None) -> Sequence[GameViewCache]:
         """The longest prefix of these games that a client of the dialect can read in one list."""
         if self._dialect == "readme":
-            return tables
+            return games
         length = len(b"[]\n")
-        for number, table in enumerate(tables):
-            length += len(self._list_entry(table, user)) + 1
+        for number, game in enumerate(games):
+            length += len(_list_entry(game, user)) + 1
             if length > MAX_LIST_BYTES:
-                return tables[:number]
-        return tables
+                return games[:number]
+        return games
 
     def _render_list(
-        self, tables: Iterable[Table], user: str | None, *extra_headers: tuple[bytes, bytes]
+        self, games: Iterable[GameViewCache], user: str | None, *extra_headers: tuple[bytes, bytes]
     ) -> Representation:
-        text = b"[%s]" % b",".join([self._list_entry(table, user) for table in tables])
+        text = b"[%s]" % b",".join([_list_entry(game, user) for game in games])
         if self._dialect == "hspe-go":
             text += b"\n"
         return make_representation(text, b'"%s"' % _digest(text), self._dialect, *extra_headers)
 
-    def _list_entry(self, table: Table, user: str | None) -> bytes:
-        """A game as an element of a list."""
-        view = self.game(table.guid)
-        assert view is not None, "a listed game exists"
-        return view.view_for(user).body.rstrip(b"\n")
+
+def _list_entry(game: GameViewCache, user: str | None) -> bytes:
+    """A game as an element of a list."""
+    return game.view_for(user).body.rstrip(b"\n")
 
 
 def _digest(text: bytes) -> bytes:

@@ -22,9 +22,7 @@ def finished(*numbers: int) -> list[FinishedHand]:
 
 def test_saved_hands_equal_the_played_hands() -> None:
     first, second = finished(1, 2)
-    hands = FinishedHands()
-    for each in (first, second):
-        hands.add(each, 9)
+    hands = FinishedHands().with_hand(first, 9).with_hand(second, 9)
     again = FinishedHands(hands.snapshots(), 2)
     assert dict(again) == {1: first, 2: second} == dict(hands)
     assert again.snapshots() == hands.snapshots() == tuple(Raw(each.json) for each in (first, second))
@@ -34,11 +32,12 @@ def test_saved_hands_equal_the_played_hands() -> None:
 @pytest.mark.parametrize(("most", "left"), [(3, [2, 3, 4]), (1, [4]), (0, [])])
 def test_the_oldest_hands_are_dropped_including_saved_ones(most: int, left: list[int]) -> None:
     one, two, three, four = finished(1, 2, 3, 4)
-    hands = FinishedHands([Raw(each.json) for each in (one, two, three)], 3)
-    hands.add(four, most)
+    before = FinishedHands([Raw(each.json) for each in (one, two, three)], 3)
+    hands = before.with_hand(four, most)
     assert [*hands] == left
     with pytest.raises(KeyError):
         hands[1]
+    assert dict(before) == {1: one, 2: two, 3: three}
 
 
 def test_a_finished_hand_is_encoded_once() -> None:

@@ -152,7 +152,7 @@ class ClientCaseRun:
             Opponent(test_server, "crowd-10", "calls", luck).open_game()
             game = next(table.guid for table in service.house.games() if table.has_free_seat)
         if setup.is_seated:
-            service.execute_now(Join(self._user, game))
+            service.submit(Join(self._user, game))
         if not setup.late_seconds:
             for opponent in self._opponents:
                 opponent.sit(game)

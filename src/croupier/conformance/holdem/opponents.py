@@ -88,16 +88,16 @@ class Opponent:
 
     def sit(self, game: str) -> None:
         """Join a game."""
-        self._test_server.service.service.execute_now(Join(self.name, game))
+        self._test_server.service.service.submit(Join(self.name, game))
 
     def open_game(self) -> None:
         """Open a game and take a seat in it."""
-        self._test_server.service.service.execute_now(Open(self.name))
+        self._test_server.service.service.submit(Open(self.name))
 
     def leave(self, game: str) -> None:
         """Leave a game."""
         service = self._test_server.service.service
-        service.execute_now(Leave(self.name, game, service.house.guid_of(self.name)))
+        service.submit(Leave(self.name, game, service.house.guid_of(self.name)))
 
     async def play(self, game: str) -> None:
         """Play until the game no longer exists, or the style leaves it."""
@@ -122,5 +122,5 @@ class Opponent:
                 continue
             act = self._player.act(STYLES[self._style](view, self._luck))
             self._player.on(Submitted(act), 0.0)
-            service.execute_now(act)
+            service.submit(act)
             await asyncio.sleep(0)

@@ -14,6 +14,7 @@ from croupier.core.dealer import Dealer
 from croupier.core.session import Closing, Effect, Event, Received, Send, TableChanged, TimedOut
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.persistence import RULES_LIMITED_GAMES, HouseInput, HouseSnapshot, TableSnapshot
+from croupier.rooms.holdem.table.presentation import TableView
 from croupier.rooms.holdem.table.register import Register
 from croupier.rooms.holdem.table.seats import Participant
 from croupier.rooms.holdem.table.table import Table
@@ -73,7 +74,8 @@ class House:
         self._rules_version = RULES_LIMITED_GAMES
         self._game_count = 0
         self._guids: dict[str, Guid] = {}
-        self._register = Register()
+        self._register = Register[Table]()
+        self._touched: dict[Guid, None] = {}  # the games of the tables that may show something else now, in order
         self._spare_table: Table | None = None  # expired, but kept because it has the only free seat
         self._next_checks: dict[Guid, float] = {}  # the time of each table's next check
         self._check_heap: list[tuple[float, Guid]] = []
@@ -115,6 +117,7 @@ class House:
             table.restore(saved, self._dealers)
             table.number = saved.number or position
             self._register.add(table)
+            self._touched[table.guid] = None
             self._schedule_check(table)
 
     def apply(self, house_input: HouseInput) -> Sequence[Effect[HoldemResponse]]:
@@ -157,24 +160,14 @@ class House:
         """All users who are in a game."""
         return self._register.users
 
-    def has_player(self, user: str) -> bool:
-        """Return whether a user is in any game."""
-        return self._register.count_games(user) > 0
+    def take_changed_views(self) -> Mapping[Guid, TableView | None]:
+        """Return what the tables show that may have changed since the last call; None for a table that was removed.
 
-    def list_tables(self, user: str | None) -> Sequence[Table]:
-        """Return the first page of the list of games for a user, at most `settings.listed` games (holdem-9.12).
-
-        Games that the user is in come first, then games with a free seat, then others.
+        The first call returns all tables.
         """
-        return self._register.list_tables(user, self.settings.listed)
-
-    def tables_after(self, number: int, limit: int | None = None) -> tuple[Sequence[Table], bool]:
-        """Return at most `limit` games created after the one with a number, and whether there are more (holdem-9.12).
-
-        The limit is never higher than `settings.listed`.
-        """
-        listed = self.settings.listed
-        return self._register.tables_after(number, listed if limit is None else min(limit, listed))
+        touched, self._touched = self._touched, {}
+        tables = {guid: self._register.get(guid) for guid in touched}
+        return {guid: None if table is None else table.shown for guid, table in tables.items()}
 
     def on(self, event: Event[HoldemRequest], now: float) -> Sequence[Effect[HoldemResponse]]:
         """Handle a request, a deadline or the closing of the house. Overdue tables are always handled first."""
@@ -288,6 +281,7 @@ class House:
         table = self._make_table(self._derive_guid(f"game/{self._game_count}"))
         table.number = self._game_count
         self._register.add(table)
+        self._touched[table.guid] = None
         return table
 
     def _make_table(self, guid: Guid) -> Table:
@@ -307,6 +301,7 @@ class House:
 
         A table that its last player has left (`has_left`) is removed if another table has a free seat (holdem-3.4).
         """
+        self._touched[table.guid] = None
         if has_left and not len(table) and self._register.has_free_table_besides(table):
             self._remove_table(table, effects)
         else:
@@ -325,6 +320,7 @@ class House:
     def _remove_table(self, table: Table, effects: Effects) -> None:
         """Remove an empty table."""
         self._register.remove(table)
+        self._touched[table.guid] = None
         if self._spare_table is table:
             self._spare_table = None
         table.mark_changed()

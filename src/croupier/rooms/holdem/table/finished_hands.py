@@ -49,7 +49,10 @@ class FinishedHand(Struct, frozen=True, dict=True):
 
 
 class FinishedHands(Mapping[int, FinishedHand]):
-    """The last finished hands of a table by number. Saved hands are decoded on first access."""
+    """The last finished hands of a table by number. Saved hands are decoded on first access.
+
+    The mapping never changes: a view of the table keeps the one that it was made with.
+    """
 
     __slots__ = ("_hands",)
 
@@ -68,12 +71,14 @@ class FinishedHands(Mapping[int, FinishedHand]):
     def __len__(self) -> int:
         return len(self._hands)
 
-    def add(self, hand: FinishedHand, max_hands: int) -> None:
-        """Add a hand, and drop the oldest ones beyond `max_hands`."""
-        hands = self._hands
-        hands[hand.table_hand_number] = hand
+    def with_hand(self, hand: FinishedHand, max_hands: int) -> Self:
+        """Return these hands and a new one, without the oldest ones beyond `max_hands`."""
+        hands = {**self._hands, hand.table_hand_number: hand}
         while len(hands) > max_hands:
             del hands[next(iter(hands))]
+        more = type(self)()
+        more._hands = hands
+        return more
 
     def snapshots(self) -> tuple[Raw, ...]:
         """Return all hands as JSON, oldest first. Each hand is encoded only once."""

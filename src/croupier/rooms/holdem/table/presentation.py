@@ -1,19 +1,47 @@
 """Conversion of a table's hand to the Game object of the protocol (docs/protocols/holdem.md, 5)."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 
-from msgspec import UnsetType
+from msgspec import Struct, UnsetType
 
 from croupier.core.rules import Seat
 from croupier.core.rules import Turn as Whose
 from croupier.rooms.holdem.cards import card_names
 from croupier.rooms.holdem.engine.ranks import best_five
 from croupier.rooms.holdem.rules import Hand
+from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.seats import Participant
 from croupier.rooms.holdem.wire import NO_POT, NO_TURN, Cards, Game, Guid, Player, PlayerStatus, Pot, Turn, Winner
 
 type HoleNames = tuple[str, ...] | None
 type Winners = Sequence[Winner] | UnsetType
+
+
+class TableView(Struct, frozen=True):
+    """Everything that a table shows to anybody. It never changes; see `Table` for the fields that it shares.
+
+    `public` is the game as the public sees it, `holes` are the hole cards of each user who was dealt in, and `guids`
+    the GUIDs of all users at the table, seated or queued.
+    """
+
+    guid: Guid
+    number: int
+    version: int
+    has_free_seat: bool
+    public: Game
+    holes: Mapping[str, tuple[str, ...]]
+    guids: Mapping[str, Guid]
+    hands: Mapping[int, FinishedHand]
+
+    def view(self, user: str | None = None) -> Game:
+        """Return the game as a user sees it, with their own hole cards (holdem-5.6); None: the public view."""
+        public = self.public
+        hole = None if user is None else self.holes.get(user)
+        if hole is None:
+            return public
+        cards = public.cards
+        own = Cards(hole, cards.flop, cards.turn, cards.river)
+        return Game(public.game_id, public.table, public.turn, own, public.pots, public.last_winners)
 
 
 def idle_game(guid: Guid, seated: Sequence[Participant], hole: HoleNames, winners: Winners) -> Game:

@@ -5,40 +5,53 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
 from operator import attrgetter
+from typing import Protocol
 
 from croupier.rooms.holdem.table.seats import Membership
-from croupier.rooms.holdem.table.table import Table
 from croupier.rooms.holdem.wire import Guid
 
 BY_NUMBER = attrgetter("number")
 
 
-class Register(Membership):
+class RegisteredTable(Protocol):
+    """What the register uses of a table. Numbers increase in the order of creation."""
+
+    @property
+    def guid(self) -> Guid: ...  # noqa: D102 -- see `table.Table`
+
+    @property
+    def number(self) -> int: ...  # noqa: D102 -- see `table.Table`
+
+    @property
+    def has_free_seat(self) -> bool: ...  # noqa: D102 -- see `table.Table`
+
+
+class Register[T: RegisteredTable](Membership):
     """All tables by the GUIDs of their games, in the order of their creation."""
 
     def __init__(self) -> None:
-        self._tables: dict[Guid, Table] = {}
-        self._free: dict[Guid, Table] = {}
+        self._tables: dict[Guid, T] = {}
+        self._free: dict[Guid, T] = {}
         self._users: defaultdict[str, set[Guid]] = defaultdict(set)
 
     def __len__(self) -> int:
         return len(self._tables)
 
     @property
-    def tables(self) -> Sequence[Table]:
+    def tables(self) -> Sequence[T]:
         """All tables."""
         return tuple(self._tables.values())
 
-    def get(self, guid: Guid) -> Table | None:
+    def get(self, guid: Guid) -> T | None:
         """Return the table of a game, or None if there is none."""
         return self._tables.get(guid)
 
-    def add(self, table: Table) -> None:
+    def add(self, table: T) -> None:
         """Add a new table after all others."""
         self._tables[table.guid] = table
         self.update_free(table)
 
-    def remove(self, table: Table) -> None:
+    def remove(self, table: T) -> None:
         """Remove a table."""
         del self._tables[table.guid]
         self._free.pop(table.guid, None)
@@ -51,7 +64,7 @@ class Register(Membership):
 
     # Free seats
 
-    def update_free(self, table: Table) -> None:
+    def update_free(self, table: T) -> None:
         """Update whether a table has a free seat."""
         if table.has_free_seat:
             self._free[table.guid] = table
@@ -63,7 +76,7 @@ class Register(Membership):
         """Whether any table has a free seat."""
         return bool(self._free)
 
-    def has_free_table_besides(self, table: Table) -> bool:
+    def has_free_table_besides(self, table: T) -> bool:
         """Return whether another table has a free seat."""
         return len(self._free) > (table.guid in self._free)
 
@@ -89,24 +102,24 @@ class Register(Membership):
         """Return the number of games that a user is in."""
         return len(self._users.get(user, ()))
 
-    def tables_of(self, user: str) -> list[Table]:
+    def tables_of(self, user: str) -> list[T]:
         """Return the tables of the games that a user is in, in the order of their creation."""
         return sorted((self._tables[guid] for guid in self._users.get(user, ())), key=BY_NUMBER)
 
     # Lists
 
-    def list_tables(self, user: str | None, limit: int) -> list[Table]:
+    def list_tables(self, user: str | None, limit: int) -> list[T]:
         """Return at most `limit` tables: first those of a user, then those with a free seat, then others."""
         own = () if user is None else self.tables_of(user)
         others = (table for table in self._tables.values() if table.guid not in self._free)
-        chosen: dict[Guid, Table] = {}
+        chosen: dict[Guid, T] = {}
         for table in chain(own, self._free.values(), others):  # lazily: there may be thousands
             if len(chosen) == limit:
                 break
             chosen[table.guid] = table
         return [*chosen.values()]
 
-    def tables_after(self, number: int, limit: int) -> tuple[list[Table], bool]:
+    def tables_after(self, number: int, limit: int) -> tuple[list[T], bool]:
         """Return at most `limit` tables created after the one with a number, and whether there are more of them."""
         tables = self.tables
         first = bisect_right(tables, number, key=BY_NUMBER)

@@ -1,6 +1,6 @@
 """The seats of a table, the queue for them, and the button (docs/protocols/holdem.md, 3 and 6.2)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from croupier.core.rules import Seat
@@ -43,7 +43,18 @@ class Seats:
     `members` is notified of every user who joins or leaves.
     """
 
-    __slots__ = ("_big_blind", "_button", "_chairs", "_game", "_guids", "_members", "_queue", "_stack", "_users")
+    __slots__ = (
+        "_big_blind",
+        "_button",
+        "_chairs",
+        "_game",
+        "_guids",
+        "_guids_by_user",
+        "_members",
+        "_queue",
+        "_stack",
+        "_users",
+    )  # fmt: skip
 
     def __init__(self, game: Guid, chairs: int, stack: int, members: Membership) -> None:
         self._game = game
@@ -53,6 +64,7 @@ class Seats:
         self._queue: dict[Guid, Participant] = {}
         self._guids: dict[Guid, Participant] = {}
         self._users: dict[str, Participant] = {}
+        self._guids_by_user: Mapping[str, Guid] | None = {}
         self._button = -1
         self._big_blind: Participant | None = None
 
@@ -78,6 +90,13 @@ class Seats:
         """Return the player with a GUID, seated or queued."""
         return self._guids.get(guid)
 
+    @property
+    def guids_by_user(self) -> Mapping[str, Guid]:
+        """The GUIDs of all players, seated or queued, as a mapping that never changes."""
+        if self._guids_by_user is None:
+            self._guids_by_user = {user: participant.guid for user, participant in self._users.items()}
+        return self._guids_by_user
+
     def add(self, user: str, guid: Guid) -> Participant:
         """Give a new player the first free seat, or the last place in the queue (holdem-3.5, holdem-3.6)."""
         participant = Participant(user, guid)
@@ -86,12 +105,14 @@ class Seats:
         else:
             self._queue[guid] = participant
         self._guids[guid] = self._users[user] = participant
+        self._guids_by_user = None
         self._members.user_joined(user, self._game)
         return participant
 
     def remove(self, participant: Participant) -> None:
         """Remove a player and their chips."""
         del self._guids[participant.guid], self._users[participant.user]
+        self._guids_by_user = None
         self._members.user_left(participant.user, self._game)
         if participant.chair is None:
             del self._queue[participant.guid]
@@ -121,6 +142,7 @@ class Seats:
 
     def restore(self, snapshots: Sequence[ParticipantSnapshot], button: int, big_blind: Guid | None) -> None:
         """Restore the saved players, the button and the last big blind."""
+        self._guids_by_user = None
         for entry in snapshots:
             participant = Participant(entry.user, entry.guid)
             participant.chair, participant.chips, participant.hand_seat = entry.chair, entry.chips, entry.place

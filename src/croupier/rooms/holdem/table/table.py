@@ -20,9 +20,10 @@ from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table import presentation
 from croupier.rooms.holdem.table.finished_hands import FinishedHand, FinishedHands
 from croupier.rooms.holdem.table.persistence import TableSnapshot
+from croupier.rooms.holdem.table.presentation import TableView
 from croupier.rooms.holdem.table.seats import Membership, Participant, Seats
 from croupier.rooms.holdem.table.wording import format_expiry, invalid_bet_reason, to_microseconds
-from croupier.rooms.holdem.wire import Cards, Game, Guid, Winner
+from croupier.rooms.holdem.wire import Game, Guid, Winner
 
 OVER: Final = Whose.OVER
 
@@ -59,11 +60,11 @@ class Table:
         "_has_changed",
         "_is_closing",
         "_next_dealer",
-        "_public_view",
         "_seats",
         "_settings",
         "_snapshot",
         "_turn_ends",
+        "_view",
         "_winners",
         "deadline",
         "expires_at",
@@ -104,7 +105,7 @@ class Table:
         self._winners: Sequence[Winner] | UnsetType = () if settings.dialect == "hspe-go" else UNSET
         self._facts: list[TableFact] = []
         self._has_changed = False
-        self._public_view: Game | None = None  # cached
+        self._view: TableView | None = None  # cached
         self._snapshot: Raw | None = None  # cached
 
     # Players
@@ -292,7 +293,7 @@ class Table:
             self._winners = presentation.showdown_winners(hand, self._dealt_in)
         played = self._make_finished_hand(hand)
         self._finished_count += 1
-        self.hands.add(played, self._settings.history)
+        self.hands = self.hands.with_hand(played, self._settings.history)
         self._announce_result(played, hand.payoff())
 
     def _announce_result(self, played: FinishedHand, nets: tuple[int, ...]) -> None:
@@ -387,7 +388,6 @@ class Table:
     def mark_changed(self) -> None:
         """Note that the visible state has changed."""
         self._has_changed = True
-        self._public_view = None
 
     def take_facts(self) -> list[TableFact]:
         """Return the effects since the last call, with a final TableChanged if the visible state has changed.
@@ -395,7 +395,7 @@ class Table:
         The house calls this whenever something may have happened.
         """
         facts, self._facts = self._facts, []
-        self._snapshot = None
+        self._snapshot = self._view = None
         if self._has_changed:
             self._has_changed = False
             self.version += 1
@@ -403,24 +403,34 @@ class Table:
         return facts
 
     def view(self, user: str | None = None) -> Game:
-        """Return the game as a user sees it, with their own hole cards (holdem-5.6); None: the public view."""
-        public = self._public_view
-        if public is None:
-            public = self._public_view = self._make_public_view()
-        hole = () if user is None else self.hole(user)
-        if not hole:
-            return public
-        cards = public.cards
-        own = Cards(hole, cards.flop, cards.turn, cards.river)
-        return Game(public.game_id, public.table, public.turn, own, public.pots, public.last_winners)
+        """Return the game as a user sees it; None: the public view. See `TableView.view`."""
+        return self.shown.view(user)
 
-    def hole(self, user: str) -> tuple[str, ...]:
-        """Return the hole cards of a user in the displayed hand; empty if they were not dealt in."""
-        participant = self._seats.by_user(user)
-        if participant is None or participant.hand_seat is None:
-            return ()
-        assert self._hand is not None, "a hand seat without a hand"
-        return card_names(self._hand.holes[participant.hand_seat])
+    @property
+    def shown(self) -> TableView:
+        """What the table shows since the last `take_facts`, as a value that does not change when the table does."""
+        if self._view is None:
+            self._view = TableView(
+                guid=self.guid,
+                number=self.number,
+                version=self.version,
+                has_free_seat=self.has_free_seat,
+                public=self._make_public_view(),
+                holes=self._make_holes(),
+                guids=self._seats.guids_by_user,
+                hands=self.hands,
+            )
+        return self._view
+
+    def _make_holes(self) -> dict[str, tuple[str, ...]]:
+        """The hole cards in the displayed hand of each user who is still here."""
+        if self._hand is None:
+            return {}
+        return {
+            participant.user: card_names(hole)
+            for participant, hole in zip(self._dealt_in, self._hand.holes, strict=True)
+            if participant.chair is not None
+        }
 
     def _make_public_view(self) -> Game:
         """Build the public view of the game."""

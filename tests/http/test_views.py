@@ -1,0 +1,112 @@
+"""Views of games and the list of games, without HTTP."""
+
+from croupier.http.views import ViewCache
+from croupier.rooms.holdem.wire import Open
+from tests.rooms.holdem.house_fixture import HouseFixture
+
+
+class PublishedHouse(HouseFixture):
+    """A house whose views are published on demand."""
+
+    def __init__(self, **settings: int) -> None:
+        super().__init__(**settings)
+        self.views = ViewCache("readme")
+        self.views.listed = self.settings.listed
+
+    def publish(self) -> None:
+        self.views.publish(self.house.take_changed_views())
+
+    def listed_games(self, user: str | None) -> list[str]:
+        return [game.guid for game in self.views.games_for(user)]
+
+    @property
+    def made(self) -> list[str]:
+        return [table.guid for table in self.house.games()]
+
+
+def test_list_shows_own_games_then_free_games_then_others() -> None:
+    """holdem-9.12"""
+    fixture = PublishedHouse(seats=2, listed=4)
+    full = [fixture.open(user) for user in ("ann", "bob", "cat", "dan")]
+    for game in full:
+        fixture.join("eve", game=game)
+    lobby = fixture.made[0]
+    fixture.publish()
+    assert fixture.listed_games(None) == [lobby, *full[:3]]
+    assert fixture.listed_games("dan") == [full[3], lobby, *full[:2]]
+    assert {*fixture.listed_games("eve")} == {*full}
+
+
+def test_pages_of_games_are_in_the_order_of_creation() -> None:
+    """holdem-9.12"""
+    fixture = PublishedHouse(games_per_user=0)
+    made = [fixture.made[0], *(fixture.open("ann") for _ in range(9))]
+    found, number, more = list[str](), 0, True
+    while more:
+        fixture.publish()
+        page, more = fixture.views.games_after(number, 4)
+        assert len(page) == (4 if more else 2)
+        found += [game.guid for game in page]
+        number = page[-1].number
+        fixture.restart()
+        for left_game in found[1:2]:  # earlier pages may change before the next one is requested
+            if fixture.house.game(left_game) is not None:
+                fixture.leave("ann", left_game)
+    assert found == made
+    assert fixture.views.games_after(number, 4) == ([], False)
+
+
+def test_page_has_at_most_as_many_games_as_a_list() -> None:
+    """holdem-9.12"""
+    fixture = PublishedHouse(games_per_user=0, listed=3)
+    for _ in range(5):
+        fixture.open("ann")
+    fixture.publish()
+    page, more = fixture.views.games_after(0, 1000)
+    assert len(page) == 3
+    assert more
+
+
+def test_changes_are_shown_when_they_are_published() -> None:
+    """holdem-3.16"""
+    fixture = PublishedHouse(seats=2, history=1)
+    game = fixture.made[0]
+    fixture.join("ann", "bob")
+    fixture.publish()
+    views = fixture.views
+    cache = views.game(game)
+    assert cache is not None
+
+    def shown() -> object:
+        users = (None, "ann", "bob", "cat")
+        pages = [views.list_view(user) for user in users], [cache.view_for(user) for user in users]
+        return pages, cache.version, cache.has_free_seat, dict(cache.shown.hands), fixture.listed_games("cat")
+
+    for change in (
+        lambda: fixture.play("ann 10, bob 0"),
+        lambda: fixture.join("cat"),  # in the queue: visible only in the order of her list
+        lambda: fixture.leave("bob"),
+        lambda: fixture.request(Open("dan")),
+    ):
+        before, hands = shown(), len(cache.shown.hands)
+        change()
+        assert shown() == before
+        fixture.publish()
+        assert len(cache.shown.hands) >= hands
+        assert cache.version == fixture.table(game).version
+        assert cache.view("ann") == fixture.table(game).view("ann")
+    assert fixture.listed_games("cat")[0] == game
+    assert [each.guid for each in views.games_after(0)[0]] == fixture.made
+
+
+def test_removed_game_is_no_longer_shown_once_published() -> None:
+    fixture = PublishedHouse()
+    game = fixture.open("ann")
+    fixture.publish()
+    fixture.leave("ann", game)
+    assert fixture.house.game(game) is None
+    assert fixture.views.game(game) is not None
+    assert fixture.listed_games("ann")[0] == game
+    fixture.publish()
+    assert fixture.views.game(game) is None
+    assert game not in fixture.listed_games("ann")
