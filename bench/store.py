@@ -67,7 +67,7 @@ async def measure(url: str, tables: int, seconds: float) -> Figures:
 
 def rows(commit: int, tables: int) -> list[tuple[object, ...]]:
     """Return the journal rows of one commit with the next fact of every table."""
-    return [("bare", f"{number:032}", commit, (FACT % commit).decode(), 0.0) for number in range(tables)]
+    return [("bare", f"{number:032}", commit, FACT % commit, 0.0) for number in range(tables)]
 
 
 def bare_sqlite(path: str, tables: int, seconds: float) -> float:
@@ -91,7 +91,7 @@ async def bare_postgres(url: str, tables: int, seconds: float) -> float:
     import asyncpg  # type: ignore[import-untyped]  # asyncpg has no type hints
 
     connection: Any = await asyncpg.connect(url)
-    insert = "INSERT INTO journal SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::float8[])"
+    insert = "INSERT INTO journal SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[], $5::float8[])"
     started, commit = perf_counter(), 0
     while perf_counter() < started + seconds:
         commit += 1

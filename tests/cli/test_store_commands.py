@@ -144,8 +144,8 @@ def test_only_add_and_upgrade_create_a_store(at_shell: Shell, tmp_path: Path) ->
     for command in ("db check", "db export", "db backup copy", "accounts list", "accounts close a --reason b"):
         assert at_shell(command) == (1, "", expected)
     assert not (tmp_path / "store").exists()
-    assert at_shell("db upgrade") == (0, f"{tmp_path / 'store'} is at revision 0002\n", "")
-    assert at_shell("db upgrade") == (0, f"{tmp_path / 'store'} is at revision 0002\n", "")
+    assert at_shell("db upgrade") == (0, f"{tmp_path / 'store'} is at revision 0003\n", "")
+    assert at_shell("db upgrade") == (0, f"{tmp_path / 'store'} is at revision 0003\n", "")
 
 
 def test_a_file_that_is_no_store_is_rejected(at_shell: Shell, tmp_path: Path) -> None:

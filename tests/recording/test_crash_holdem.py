@@ -105,7 +105,8 @@ def count_acts(store: Path) -> Counter[str]:
     """The number of acts of each user in the journal."""
     with closing(sqlite3.connect(store)) as connection:
         rows = connection.execute(
-            "SELECT fact ->> '$.said.user', COUNT(*) FROM journal WHERE fact ->> '$.said.type' = 'act' GROUP BY 1"
+            "SELECT fact ->> '$.said.user', COUNT(*) FROM (SELECT CAST(fact AS TEXT) AS fact FROM journal) "
+            "WHERE fact ->> '$.said.type' = 'act' GROUP BY 1"
         )
         return Counter(dict(rows.fetchall()))
 

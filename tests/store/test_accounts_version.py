@@ -1,17 +1,14 @@
 """Changes of accounts reach every watching process before they return."""
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from bench.cluster import Cluster
 
-from croupier.store import announcements, sqlite
-from croupier.store.migrations import upgrade_file
+from croupier.store import announcements
 from croupier.store.records import StoreError, WriteRefused
-from croupier.store.store import Store, open_store, upgrade_store
+from croupier.store.store import Store, open_store
 from croupier.store.version_file import VersionFile
 from tests.store.conftest import ask, new_database
 from tests.store.store_fixture import TempStore, error, run
@@ -122,44 +119,3 @@ def test_version_file_has_the_mode_of_the_store(tmp_path: Path) -> None:
     assert one.read() == other.read() != 0
     one.close()
     other.close()
-
-
-def make_old_store(path: Path, names: list[str]) -> None:
-    """Create a store of revision 0001 with users of these names."""
-    from croupier.store import migrations
-
-    upgrade_file(path)
-    with closing(sqlite3.connect(path)) as file:
-        file.execute("DROP INDEX accounts_skeleton")
-        file.execute("ALTER TABLE accounts DROP COLUMN skeleton")
-        file.execute("UPDATE alembic_version SET version_num = ?", (migrations.REVISIONS[0],))
-        file.executemany(
-            "INSERT INTO accounts (name, house, password, created, balance) VALUES (?, 0, 'hash', 0, 0)",
-            [(name,) for name in names],
-        )
-        file.commit()
-
-
-def test_users_with_similar_names_survive_the_migration(tmp_path: Path) -> None:
-    path = tmp_path / "store"
-    names = ["Ann", "ann", "bob", "kuhn:192.0.2.7", "\uff23id", "a\u200bb"]
-    make_old_store(path, names)
-    with pytest.raises(StoreError, match="of revision 0001; allowed: 0002, which `croupier db upgrade` makes of it"):
-        run(open_store(str(path)))
-
-    async def main() -> None:
-        await upgrade_store(str(path))
-        async with await open_store(str(path)) as store:
-            for name in names:
-                account = await store.account(name)
-                assert account is not None
-                assert account.password == "hash"
-            for name in ("ANN", "BOB", "Cid", "cid"):
-                assert "looks like" in str(await error(store.add_account(name)))
-            assert "that is not taken" in str(await error(store.add_account("ann")))
-            await store.add_account("kuhn:192.0.2.l")
-            await store.add_account("dan")
-
-    run(main())
-    with closing(sqlite.connect(path)) as file:
-        assert file.execute("SELECT COUNT(*) FROM accounts WHERE skeleton IS NULL AND NOT house").fetchone() == (3,)

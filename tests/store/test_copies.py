@@ -101,7 +101,7 @@ def test_export_has_a_row_per_line_without_passwords(temp_store: TempStore) -> N
         return lines
 
     head, *rows = temp_store.run(steps, clock=lambda: 5.0)
-    assert head == {"store": {"revision": "0002", "time": 5.0}}
+    assert head == {"store": {"revision": "0003", "time": 5.0}}
     assert b"hash" not in json.dumps(rows).encode()
     assert Counter(name for row in rows for name in row) == {
         "accounts": 4,

@@ -149,7 +149,7 @@ def set_revision(temp_store: TempStore, revision: str) -> None:
 
 def test_newer_revision_is_refused(temp_store: TempStore) -> None:
     set_revision(temp_store, "9999")
-    assert "of revision 9999, which a newer croupier has made; allowed: 0002" in error_text(temp_store.url)
+    assert "of revision 9999, which a newer croupier has made; allowed: 0003" in error_text(temp_store.url)
     with pytest.raises(StoreError, match="which a newer croupier has made"):
         run(upgrade_store(temp_store.url))
 
@@ -157,8 +157,8 @@ def test_newer_revision_is_refused(temp_store: TempStore) -> None:
 def test_older_revision_is_refused_with_the_upgrade_command(
     temp_store: TempStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migrations, "REVISIONS", ("0001", "0002", "0003"))
-    assert "of revision 0002; allowed: 0003, which `croupier db upgrade` makes of it" in error_text(temp_store.url)
+    monkeypatch.setattr(migrations, "REVISIONS", ("0001", "0002", "0003", "0004"))
+    assert "of revision 0003; allowed: 0004, which `croupier db upgrade` makes of it" in error_text(temp_store.url)
 
 
 def test_upgrade_of_a_current_store_changes_nothing(temp_store: TempStore) -> None:
@@ -169,7 +169,7 @@ def test_upgrade_of_a_current_store_changes_nothing(temp_store: TempStore) -> No
 
 def test_empty_database_becomes_a_store_only_with_create(cluster: Cluster) -> None:
     url = new_database(cluster, "template0")
-    message = "without a schema; allowed: 0002, which `croupier db upgrade` makes of it"
+    message = "without a schema; allowed: 0003, which `croupier db upgrade` makes of it"
     assert message in error_text(url, create=False)
     assert message in error_text(url, create=False), "no store was created"
     run(open_and_append(url))
@@ -256,15 +256,17 @@ def test_read_only_file_is_refused(empty_store_file: bytes, tmp_path: Path) -> N
         assert path.read_bytes() == empty_store_file
 
 
-def test_opening_a_store_imports_neither_sqlalchemy_nor_alembic(temp_store: TempStore) -> None:
+def test_opening_an_sqlite_store_imports_no_driver_of_postgresql(empty_store_file: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    path.write_bytes(empty_store_file)
     script = (
         "import asyncio, sys\nfrom croupier.store.store import open_store\n"
         "async def main():\n    async with await open_store(sys.argv[1]) as store:\n"
         "        print(await store.journal_heads('kuhn'))\n"
-        "asyncio.run(main())\nprint({'sqlalchemy', 'alembic'} & {*sys.modules})"
+        "asyncio.run(main())\nprint({'asyncpg', 'croupier.store.postgres'} & {*sys.modules})"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, temp_store.url], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout == "[]\nset()\n"
 

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
-from sqlalchemy import Table
 
 from croupier.store.engine import ReadTransaction, Rows
-from croupier.store.migrations import REVISIONS, upgrade_file
-from croupier.store.schema import ACCOUNTS, METADATA, PULSE
-from croupier.store.sqlite_file import new_file
+from croupier.store.migrations import REVISIONS
+from croupier.store.schema import PULSE, Table, tables
+from croupier.store.sqlite_file import insert_sql, new_file, upgrade_file
 
-SECRET_COLUMNS = {ACCOUNTS.c.password, ACCOUNTS.c.skeleton}
+SECRET_COLUMNS = {("accounts", "password"), ("accounts", "skeleton")}
 """Columns that are not exported: secret, or derived by an internal rule."""
 
 
@@ -28,19 +27,25 @@ async def export_rows(transaction: ReadTransaction, stream: BinaryIO, now: float
     encode = msgspec.json.Encoder().encode
     stream.write(encode({"store": {"revision": REVISIONS[-1], "time": now}}) + b"\n")
     lines = 0
-    for table in METADATA.sorted_tables:
-        if table is PULSE:
+    for table in tables():
+        if table.name == PULSE:
             continue
-        columns = [column.name for column in table.columns]
-        exported = [at for at, column in enumerate(table.columns) if column not in SECRET_COLUMNS]
-        booleans = {column.name for column in table.columns if column.type.python_type is bool}
         async for rows in _read_rows(transaction, table):
             for row in rows:
-                values = {columns[at]: row[at] for at in exported}
-                values |= {name: bool(values[name]) for name in booleans}
+                values = {
+                    column: _exported_value(value, is_boolean=column in table.boolean_columns)
+                    for column, value in zip(table.columns, row, strict=True)
+                    if (table.name, column) not in SECRET_COLUMNS
+                }
                 stream.write(encode({table.name: values}) + b"\n")
             lines += len(rows)
     return lines
+
+
+def _exported_value(value: object, *, is_boolean: bool) -> object:
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    return bool(value) if is_boolean else value
 
 
 async def copy_to_file(transaction: ReadTransaction, path: Path) -> None:
@@ -49,15 +54,13 @@ async def copy_to_file(transaction: ReadTransaction, path: Path) -> None:
         await asyncio.to_thread(upgrade_file, draft)
         with closing(sqlite3.connect(draft, isolation_level=None, check_same_thread=False)) as copy:
             copy.execute("BEGIN")
-            for table in METADATA.sorted_tables:
-                marks = ", ".join("?" * len(table.columns))
-                insert = f'INSERT INTO "{table.name}" VALUES ({marks})'  # noqa: S608 -- names from the schema
+            for table in tables():
+                insert = insert_sql(table.name, len(table.columns))
                 async for rows in _read_rows(transaction, table):
                     await asyncio.to_thread(copy.executemany, insert, [tuple(row) for row in rows])
             copy.execute("COMMIT")
 
 
 def _read_rows(transaction: ReadTransaction, table: Table) -> AsyncIterator[Rows]:
-    columns = ", ".join(f'"{column.name}"' for column in table.columns)
-    order = ", ".join(f'"{column.name}"' for column in table.primary_key)
-    return transaction.rows(f'SELECT {columns} FROM "{table.name}" ORDER BY {order}')  # noqa: S608 -- names from the schema
+    columns, key = (", ".join(f'"{name}"' for name in names) for names in (table.columns, table.key))
+    return transaction.rows(f'SELECT {columns} FROM "{table.name}" ORDER BY {key}')  # noqa: S608 -- names from the schema

@@ -1,30 +1,43 @@
 """The interface of the database engines, SQLite and PostgreSQL.
 
-All writes except those to the journal are scripts: generators that yield SQL statements one by one and are sent the
-resulting rows. A script runs in one transaction and is independent of the engine. Parameters are written $1, $2, ….
+All writes are scripts: generators that yield statements one by one and are sent the resulting rows. A script is
+independent of the engine. Parameters are written $1, $2, ….
 """
 
-from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
-from croupier.store.records import StoredHand, StoreError, WriteRefused
+from croupier.store.records import StoredHand, StoreError
 
-type Query = tuple[str, tuple[object, ...]]
+type Query = tuple[str, Sequence[object]]
 """SQL and its arguments."""
 
 type Rows = Sequence[Sequence[Any]]
 
-type StatementGenerator[T] = Generator[Query, Rows, T]
-"""A script. It raises WriteRefused if the write is not allowed."""
 
-type FactRow = tuple[str, str, int, str, float]
-"""Room, table, sequence number, the fact as text, and its time in seconds since 1970."""
+class Insert(Struct, frozen=True, gc=False):
+    """Rows to be inserted: for each table at least one, each with all columns in the order of the schema."""
 
-WRITE_PULSE_SQL = "INSERT INTO pulse (id, time) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET time = excluded.time"
+    rows: Mapping[str, Rows]
+
+
+type StatementGenerator[T] = Generator[Query | Insert, Rows, T]
+"""A script. It raises WriteRefused if the write is not allowed. The exception of a statement is raised where the script
+has yielded it."""
+
+type FactRow = tuple[str, str, int, bytes, float]
+"""Room, table, sequence number, the fact, and its time in seconds since 1970."""
+
+FETCH_ROWS: Final = 1000
+"""The number of rows fetched at a time from a cursor."""
+
+WRITE_PULSE_SQL: Final = (
+    "INSERT INTO pulse (id, time) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET time = excluded.time"
+)
 """A minimal write, to test whether the store is writable."""
 
 
@@ -37,7 +50,10 @@ class Facts(Struct, frozen=True, gc=False):
 
 
 class Script(Struct, frozen=True):
-    """Any other write. `make_statements` is called again if another write of the batch made the transaction fail."""
+    """Any other write. `make_statements` is called again if another write of the batch made the transaction fail.
+
+    It runs in a transaction with the rest of its batch.
+    """
 
     make_statements: Callable[[], StatementGenerator[object]]
     weight: int = 1
@@ -51,14 +67,6 @@ def name_taken_error(name: str, store_name: str) -> StoreError:
     return StoreError(
         f"found another server that has {name} open in {store_name}; allowed: one at a time in each store"
     )
-
-
-def refusal_error(write: Write, reason: str) -> WriteRefused:
-    """The error of a write that the engine rejected for this reason."""
-    if isinstance(write, Script):
-        return WriteRefused(reason)
-    room, table, seq, _, _ = write.rows[0]
-    return WriteRefused(f"found facts of {room} {table} from {seq} on ({reason}); allowed: those that follow its last")
 
 
 class ReadTransaction(Protocol):

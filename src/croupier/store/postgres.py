@@ -4,52 +4,36 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]  # it is untyped
 
 from croupier.store.announcements import AnnouncementListener, announce
+from croupier.store.batches import Fault, commit_batch, run_in_transaction
 from croupier.store.engine import (
+    FETCH_ROWS,
     WRITE_PULSE_SQL,
-    FactRow,
-    Facts,
+    Insert,
     ReadTransaction,
     Rows,
-    Script,
     StatementGenerator,
     Write,
     name_taken_error,
-    refusal_error,
 )
-from croupier.store.migrations import REVISION_SQL, check_revision, upgrade_connection
-from croupier.store.records import StoredHand, StoreError, StoreUnavailable
-from croupier.store.scripts import add_hand, hand_row, player_hand_rows
+from croupier.store.migrations import REVISION_SQL, check_revision, upgrade
+from croupier.store.records import StoreError, StoreUnavailable
+from croupier.store.schema import POSTGRESQL
 from croupier.store.urls import PostgresLocation
 
-INSERT_FACTS_SQL = """INSERT INTO journal (room, "table", seq, fact, time)
-SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::float8[])"""
-
-INSERT_FACTS_AND_HANDS_SQL = f"""WITH more AS (
-    INSERT INTO hands (room, "table", number, time, players, record, summary)
-    SELECT * FROM unnest($6::text[], $7::text[], $8::bigint[], $9::float8[], $10::text[], $11::text[], $12::text[])
-), who AS (
-    INSERT INTO played (player, room, "table", number)
-    SELECT * FROM unnest($13::text[], $14::text[], $15::text[], $16::bigint[])
-) {INSERT_FACTS_SQL}"""  # noqa: S608 -- constants of this module
-"""Inserts facts and the hands that they end."""
-
-JOURNAL_COLUMNS = ("room", "table", "seq", "fact", "time")
 COPY_MIN_ROWS = 16
-"""COPY is a third faster per row than INSERT, but needs an additional round trip."""
+"""COPY is faster per row than INSERT, but needs an additional round trip, and is limited to one table."""
 
 SERVER_SETTINGS = {"application_name": "croupier", "synchronous_commit": "on", "timezone": "UTC"}
 """A commit returns only when it is on disk, whatever the default of the server."""
 
 MAX_READ_CONNECTIONS = 4
-
-FETCH_ROWS = 1000
-"""The number of rows fetched at a time from a cursor."""
 
 CONNECT_TIMEOUT_SECONDS = 10.0
 
@@ -84,9 +68,6 @@ DRIVER_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.Internal
 
 CONNECTION_ERRORS = (OSError, TimeoutError, *DRIVER_ERRORS)
 """The exceptions when a connection cannot be opened, or breaks."""
-
-WRITE_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, UnicodeEncodeError)
-"""The exceptions that mean that the data of a write is at fault; others are bugs in a script."""
 
 
 class PostgresEngine:
@@ -248,12 +229,7 @@ class PostgresEngine:
         return self._pool
 
     async def _commit(self, writes: Sequence[Write]) -> Sequence[object]:
-        try:
-            return await _commit_together(self._writer, writes)
-        except Exception as error:
-            if not _is_write_error(error):
-                raise
-            return await _commit_separately(self._writer, writes)
+        return await run_statements(self._writer, commit_batch(writes, POSTGRESQL, _find_fault))
 
 
 class _PostgresReadTransaction:
@@ -273,74 +249,58 @@ class _PostgresReadTransaction:
             yield rows
 
 
-async def _commit_together(connection: Any, writes: Sequence[Write]) -> Sequence[object]:
-    """Run all writes in one transaction, facts first: the order is not observable before the commit."""
-    facts = [write for write in writes if type(write) is Facts]
-    rows = [row for write in facts for row in write.rows]
-    hands = [hand for write in facts for hand in write.hands]
-    if len(facts) == len(writes):
-        await _insert_facts(connection, rows, hands)  # a single statement is atomic
-        return [None] * len(writes)
-    async with connection.transaction():
-        await _insert_facts(connection, rows, hands)
-        return [
-            await _run_statements(connection, write.make_statements()) if type(write) is Script else None
-            for write in writes
-        ]
-
-
-async def _commit_separately(connection: Any, writes: Sequence[Write]) -> Sequence[object]:
-    """Run all writes in one transaction, each in a savepoint, so that a failing write does not affect the others."""
-    outcomes: list[object] = []
-    async with connection.transaction():
-        for write in writes:
-            try:
-                async with connection.transaction():  # a savepoint
-                    outcomes.append(await _execute_write(connection, write))
-            except Exception as error:
-                if not _is_write_error(error):
-                    raise
-                outcomes.append(refusal_error(write, _error_text(error)) if isinstance(error, WRITE_ERRORS) else error)
-    return outcomes
-
-
-async def _execute_write(connection: Any, write: Write) -> object:
-    if isinstance(write, Script):
-        return await _run_statements(connection, write.make_statements())
-    await _insert_facts(connection, write.rows)
-    for hand in write.hands:
-        await _run_statements(connection, add_hand(hand))
-    return None
-
-
-async def _run_statements(connection: Any, statements: StatementGenerator[object]) -> object:
+async def run_statements[T](connection: Any, statements: StatementGenerator[T]) -> T:
+    """Run a script."""
     try:
-        sql, arguments = next(statements)
+        statement = next(statements)
         while True:
-            sql, arguments = statements.send(await connection.fetch(sql, *arguments))
+            try:
+                if isinstance(statement, Insert):
+                    rows: Rows = ()
+                    await _insert(connection, statement)
+                else:
+                    rows = await connection.fetch(statement[0], *statement[1])
+            except Exception as error:
+                statement = statements.throw(error)
+            else:
+                statement = statements.send(rows)
     except StopIteration as end:
-        return end.value
+        result: T = end.value
+        return result
 
 
-async def _insert_facts(connection: Any, rows: Sequence[FactRow], hands: Sequence[StoredHand] = ()) -> None:
-    """Insert facts and hands with one statement, if there are any."""
-    if hands:
-        played = [row for hand in hands for row in player_hand_rows(hand)]
-        tables: list[tuple[Sequence[Sequence[object]], int]] = [(rows, 5), ([*map(hand_row, hands)], 7), (played, 4)]
-        await connection.execute(
-            INSERT_FACTS_AND_HANDS_SQL, *([row[at] for row in table] for table, width in tables for at in range(width))
-        )
-    elif len(rows) >= COPY_MIN_ROWS:
-        await connection.copy_records_to_table("journal", records=rows, columns=JOURNAL_COLUMNS)
-    elif rows:
-        await connection.execute(INSERT_FACTS_SQL, *zip(*rows, strict=True))
+async def _insert(connection: Any, insert: Insert) -> None:
+    """Insert rows with one statement, which is atomic."""
+    (table, rows), *others = insert.rows.items()
+    if not others and len(rows) >= COPY_MIN_ROWS:
+        await connection.copy_records_to_table(table, records=rows)
+    else:
+        await connection.execute(_insert_sql(*insert.rows), *insert.rows.values())
 
 
-def _is_write_error(error: Exception) -> bool:
-    """Whether the write itself is at fault: its data or its integrity (SQLSTATE 22, 23), or a bug in its script."""
+@cache
+def _insert_sql(*tables: str) -> str:
+    """SQL that inserts arrays of rows into tables.
+
+    >>> _insert_sql("hands", "played")  # doctest: +NORMALIZE_WHITESPACE
+    'WITH w2 AS (INSERT INTO "played" SELECT * FROM unnest($2::"played"[]))
+    INSERT INTO "hands" SELECT * FROM unnest($1::"hands"[])'
+    """
+    first, *others = (
+        f'INSERT INTO "{table}" SELECT * FROM unnest(${number}::"{table}"[])'  # noqa: S608 -- names from the schema
+        for number, table in enumerate(tables, start=1)
+    )
+    named = ", ".join(f"w{number} AS ({sql})" for number, sql in enumerate(others, start=2))
+    return f"WITH {named} {first}" if named else first
+
+
+def _find_fault(error: Exception) -> Fault:
+    """The data of a write are at fault by SQLSTATE 22 and 23, or if they cannot be encoded."""
     if isinstance(error, asyncpg.PostgresError):
-        return (error.sqlstate or "")[:2] in {"22", "23"}
-    return isinstance(error, asyncpg.DataError) or not isinstance(error, CONNECTION_ERRORS)
+        return Fault.DATA if (error.sqlstate or "")[:2] in {"22", "23"} else Fault.DATABASE
+    if isinstance(error, asyncpg.DataError | UnicodeEncodeError):
+        return Fault.DATA
+    return Fault.DATABASE if isinstance(error, CONNECTION_ERRORS) else Fault.SCRIPT
 
 
 def _error_text(error: BaseException) -> str:
@@ -369,32 +329,29 @@ async def open_database(location: PostgresLocation, *, create: bool = True) -> N
 
 async def upgrade_database(location: PostgresLocation) -> None:
     """Create a store, or migrate an older one to the last revision, atomically. Raises StoreError."""
-    from sqlalchemy import text
-    from sqlalchemy.exc import DBAPIError
-    from sqlalchemy.ext.asyncio import create_async_engine
-    from sqlalchemy.pool import NullPool
 
-    await run_on_connection(location, lambda connection: connection.execute("SELECT 1"))
-    engine = create_async_engine(
-        "postgresql+asyncpg://",
-        async_creator=lambda: asyncpg.connect(location.url, timeout=CONNECT_TIMEOUT_SECONDS),
-        poolclass=NullPool,
-    )
-    try:
-        async with engine.begin() as connection:
-            await connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": UPGRADE_LOCK_KEY})
-            await connection.run_sync(upgrade_connection)
-    except DBAPIError as error:
-        raise StoreError(f"found {location}, which cannot be upgraded: {error.orig}") from error
-    finally:
-        await engine.dispose()
+    def migrate() -> StatementGenerator[None]:
+        yield "SELECT pg_advisory_xact_lock($1)", (UPGRADE_LOCK_KEY,)
+        yield from upgrade(POSTGRESQL)
+
+    async def work(connection: Any) -> None:
+        try:
+            await run_statements(connection, run_in_transaction(migrate(), POSTGRESQL))
+        except asyncpg.PostgresError as error:
+            raise StoreError(f"found {location}, which cannot be upgraded: {error}") from error
+
+    await run_on_connection(location, work, statement_timeout=None)
 
 
-async def run_on_connection[T](location: PostgresLocation, work: Callable[[Any], Awaitable[T]]) -> T:
+async def run_on_connection[T](
+    location: PostgresLocation,
+    work: Callable[[Any], Awaitable[T]],
+    statement_timeout: float | None = STATEMENT_TIMEOUT_SECONDS,
+) -> T:
     """Call `work` with a separate connection. Raises StoreError if the server cannot be reached."""
     try:
         connection = await asyncpg.connect(
-            location.url, timeout=CONNECT_TIMEOUT_SECONDS, command_timeout=STATEMENT_TIMEOUT_SECONDS
+            location.url, timeout=CONNECT_TIMEOUT_SECONDS, command_timeout=statement_timeout
         )
         try:
             return await work(connection)

@@ -2,29 +2,21 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Table
-
-from croupier.store.engine import Rows
+from croupier.store.engine import FETCH_ROWS, Rows
 from croupier.store.migrations import check_revision
 from croupier.store.records import StoreError
-from croupier.store.schema import METADATA, PULSE
+from croupier.store.schema import PULSE, Table, tables
 from croupier.store.sqlite_file import connect, connect_read_only, new_file, open_file, read_revision, translate_errors
 from croupier.store.store import missing_driver_error, upgrade_store
 from croupier.store.urls import AnyStoreLocation, PostgresLocation, SqliteLocation, parse_location
 
-FETCH_ROWS = 1000
-"""The number of rows read from a backup at a time."""
-
 LOCK_TIMEOUT = "5s"
 """The time that PostgreSQL waits for other programs to release their locks on the tables."""
-
-DATA_TABLES: Sequence[Table] = [table for table in METADATA.sorted_tables if table is not PULSE]
-"""The tables that must be empty in an empty store, in an order that satisfies the foreign keys."""
 
 
 async def restore_store(file: Path, location: str | None = None, *, force: bool = False) -> AnyStoreLocation:
@@ -72,7 +64,7 @@ def _restore_file(file: Path, target: SqliteLocation, *, force: bool) -> None:
         open_file(target)
         with closing(connect(target.path)) as store:
             _lock_exclusively(store, target)
-            if not force and any(store.execute(_any_row_sql(table)).fetchone() for table in DATA_TABLES):
+            if not force and any(store.execute(sql).fetchone() for sql in _any_row_queries()):
                 raise not_empty_error(target)
             source.backup(store)
 
@@ -104,15 +96,15 @@ async def _restore_database(source: sqlite3.Connection, target: PostgresLocation
 
     async def replace(connection: Any) -> None:
         async with connection.transaction():
-            names = ", ".join(f'"{table.name}"' for table in METADATA.sorted_tables)
+            names = ", ".join(f'"{table.name}"' for table in tables())
             await connection.execute(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
             if await connection.fetchval(STORE_IN_USE_SQL):
                 raise in_use_error(target)
             await connection.execute(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
-            if not force and any([await connection.fetchrow(_any_row_sql(table)) for table in DATA_TABLES]):
+            if not force and any([await connection.fetchrow(sql) for sql in _any_row_queries()]):
                 raise not_empty_error(target)
             await connection.execute(f"TRUNCATE {names}")
-            for table in METADATA.sorted_tables:
+            for table in tables():
                 await _copy_table(connection, table, source)
 
     await run_on_connection(target, work)
@@ -120,31 +112,27 @@ async def _restore_database(source: sqlite3.Connection, target: PostgresLocation
 
 async def _copy_table(connection: Any, table: Table, source: sqlite3.Connection) -> None:
     """Copy all rows of a table from a backup, and set the sequence of its ids."""
-    columns = [column.name for column in table.columns]
-    boolean_columns = [at for at, column in enumerate(table.columns) if column.type.python_type is bool]
-    cursor = source.execute(f'SELECT {", ".join(f'"{name}"' for name in columns)} FROM "{table.name}"')  # noqa: S608 -- names from the schema
+    columns = ", ".join(f'"{name}"' for name in table.columns)
+    cursor = source.execute(f'SELECT {columns} FROM "{table.name}"')  # noqa: S608 -- names from the schema
     while rows := await asyncio.to_thread(cursor.fetchmany, FETCH_ROWS):
-        await connection.copy_records_to_table(
-            table.name, records=_with_booleans(rows, boolean_columns), columns=columns
-        )
-    numbered = table.autoincrement_column
-    if numbered is not None:
-        last = f'(SELECT MAX("{numbered.name}") FROM "{table.name}")'  # noqa: S608 -- names from the schema
-        sequence = f"pg_get_serial_sequence('{table.name}', '{numbered.name}')"
+        await connection.copy_records_to_table(table.name, records=_with_booleans(rows, table), columns=table.columns)
+    if table.key == ("id",) and table.name != PULSE:
+        last = f'(SELECT MAX(id) FROM "{table.name}")'  # noqa: S608 -- names from the schema
+        sequence = f"pg_get_serial_sequence('{table.name}', 'id')"
         await connection.execute(f"SELECT setval({sequence}, COALESCE({last}, 1), {last} IS NOT NULL)")
 
 
-def _with_booleans(rows: Rows, boolean_columns: Sequence[int]) -> Rows:
+def _with_booleans(rows: Rows, table: Table) -> Rows:
     """Convert the booleans of SQLite rows, which are numbers, for PostgreSQL."""
-    return (
-        [[bool(value) if at in boolean_columns else value for at, value in enumerate(row)] for row in rows]
-        if boolean_columns
-        else rows
-    )
+    if not table.boolean_columns:
+        return rows
+    is_boolean = [column in table.boolean_columns for column in table.columns]
+    return [[bool(value) if flag else value for value, flag in zip(row, is_boolean, strict=True)] for row in rows]
 
 
-def _any_row_sql(table: Table) -> str:
-    return f'SELECT 1 FROM "{table.name}" LIMIT 1'  # noqa: S608 -- names from the schema
+def _any_row_queries() -> list[str]:
+    """Queries for a row of each table that is empty in an empty store."""
+    return [f'SELECT 1 FROM "{table.name}" LIMIT 1' for table in tables() if table.name != PULSE]  # noqa: S608 -- names from the schema
 
 
 def not_empty_error(target: AnyStoreLocation) -> StoreError:

@@ -1,19 +1,13 @@
-"""Scripts of all writes except those to the journal, in SQL that both engines understand."""
+"""Scripts of all writes, in SQL that both engines understand."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from croupier.core.usernames import skeleton
-from croupier.store.engine import Query, StatementGenerator
+from croupier.store.engine import Facts, Insert, Query, Rows, StatementGenerator
 from croupier.store.records import MAX_COINS, Account, Match, Posting, Snapshot, StoredHand, Transfer, WriteRefused
-
-type HandRow = tuple[str, str, int, float, str, str, str]
-"""Room, table, number, time, the players as JSON, the record, and the summary."""
-
-type PlayerHandRow = tuple[str, str, str, int]
-"""A player, and the room, table and number of a hand."""
 
 ACCOUNT_COLUMNS = "id, name, house, password, created, closed, balance"
 """The columns that `account_from_row` needs, in this order."""
@@ -32,38 +26,46 @@ def save_snapshot(snapshot: Snapshot) -> StatementGenerator[None]:
     yield (
         """INSERT INTO snapshots (room, "table", seq, state, time) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (room, "table") DO UPDATE SET seq = excluded.seq, state = excluded.state, time = excluded.time""",
-        (snapshot.room, snapshot.table, snapshot.seq, snapshot.state.decode(), snapshot.time),
+        (snapshot.room, snapshot.table, snapshot.seq, snapshot.state, snapshot.time),
     )
 
 
-def hand_row(hand: StoredHand) -> HandRow:
-    """The row of a hand in `hands`."""
-    return hand.room, hand.table, hand.number, hand.time, _encode_names(hand.players), hand.record, hand.summary
-
-
-def player_hand_rows(hand: StoredHand) -> Sequence[PlayerHandRow]:
-    """The rows of a hand in `played`."""
-    return [(player, hand.room, hand.table, hand.number) for player in {*hand.players}]
+def add_facts(writes: Sequence[Facts]) -> StatementGenerator[None]:
+    """Store the facts of several writes, and the hands that they end."""
+    facts = [row for write in writes for row in write.rows]
+    hands = [hand for write in writes for hand in write.hands]
+    yield from _insert({"journal": facts, **_hand_rows(hands)})
 
 
 def add_hand(hand: StoredHand) -> StatementGenerator[None]:
     """Store a hand and its players. Raises WriteRefused if the table already has a hand of this number."""
-    rows = yield (
-        """INSERT INTO hands (room, "table", number, time, players, record, summary)
-        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (room, "table", number) DO NOTHING RETURNING number""",
-        hand_row(hand),
+    existing = yield (
+        'SELECT 1 FROM hands WHERE room = $1 AND "table" = $2 AND number = $3',
+        (hand.room, hand.table, hand.number),
     )
-    if not rows:
+    if existing:
         raise WriteRefused(f"found hand {hand.number} of {hand.room} {hand.table} already; allowed: a new number")
-    for row in player_hand_rows(hand):
-        yield 'INSERT INTO played (player, room, "table", number) VALUES ($1, $2, $3, $4)', row
+    yield from _insert(_hand_rows([hand]))
+
+
+def _hand_rows(hands: Sequence[StoredHand]) -> dict[str, Rows]:
+    """The rows of hands and of their players."""
+    rows = [(h.room, h.table, h.number, h.time, _encode_names(h.players), h.record, h.summary) for h in hands]
+    played = [(player, h.room, h.table, h.number) for h in hands for player in {*h.players}]
+    return {"hands": rows, "played": played}
+
+
+def _insert(rows: Mapping[str, Rows]) -> StatementGenerator[None]:
+    """Insert rows into those tables for which there are any."""
+    if given := {table: found for table, found in rows.items() if found}:
+        yield Insert(given)
 
 
 def add_match(match: Match) -> StatementGenerator[int]:
     """Store a match, and return its id."""
     rows = yield (
         "INSERT INTO matches (room, time, players, result) VALUES ($1, $2, $3, $4) RETURNING id",
-        (match.room, match.time, _encode_names(match.players), match.result.decode()),
+        (match.room, match.time, _encode_names(match.players), match.result),
     )
     return int(rows[0][0])
 

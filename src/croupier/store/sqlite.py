@@ -2,42 +2,22 @@
 
 import asyncio
 import os
-import re
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, closing, contextmanager, suppress
-from functools import cache
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
-from croupier.store.engine import (
-    WRITE_PULSE_SQL,
-    Facts,
-    ReadTransaction,
-    Rows,
-    Script,
-    StatementGenerator,
-    Write,
-    name_taken_error,
-    refusal_error,
-)
+from croupier.store.batches import Fault, commit_batch
+from croupier.store.engine import FETCH_ROWS, WRITE_PULSE_SQL, ReadTransaction, Rows, Write, name_taken_error
 from croupier.store.records import StoreError, StoreUnavailable
-from croupier.store.scripts import add_hand, hand_row, player_hand_rows
-from croupier.store.sqlite_file import connect, new_file
+from croupier.store.schema import SQLITE
+from croupier.store.sqlite_file import connect, execute, new_file, run_statements
 from croupier.store.urls import SqliteLocation
 from croupier.store.version_file import VersionFile
 
-INSERT_FACT_SQL = 'INSERT INTO journal (room, "table", seq, fact, time) VALUES (?, ?, ?, ?, ?)'
-INSERT_HAND_SQL = (
-    'INSERT INTO hands (room, "table", number, time, players, record, summary) VALUES (?, ?, ?, ?, ?, ?, ?)'
-)
-INSERT_PLAYED_SQL = 'INSERT INTO played (player, room, "table", number) VALUES (?, ?, ?, ?)'
-
-FETCH_ROWS = 1000
-"""The number of rows fetched at a time from a cursor."""
-
 WRITE_ERRORS = (sqlite3.Error, OverflowError, UnicodeEncodeError)
-"""The exceptions that mean that a write is at fault, if not the environment; others are bugs in a script."""
+"""The exceptions that mean that the data of a write are at fault, if not the environment."""
 
 ENVIRONMENT_ERROR_CODES = {
     sqlite3.SQLITE_BUSY,
@@ -174,12 +154,7 @@ class SqliteEngine:
 
     def _commit(self, writes: Sequence[Write]) -> Sequence[object]:
         assert self._writer is not None, "reconnect comes before commit"
-        try:
-            outcomes = _commit_together(self._writer, writes)
-        except Exception as error:
-            if _is_environment_error(error):
-                raise
-            outcomes = _commit_separately(self._writer, writes)
+        outcomes = run_statements(self._writer, commit_batch(writes, SQLITE, _find_fault))
         self._check_files()  # after the commit, because the file may have disappeared during it
         return outcomes
 
@@ -189,8 +164,7 @@ class SqliteEngine:
             self._writer = None
         file = _file_identity(self._path)
         self._writer = connect(self._path)
-        with _transaction(self._writer):
-            self._writer.execute(_to_sqlite_sql(WRITE_PULSE_SQL), (self._clock(),))
+        execute(self._writer, (WRITE_PULSE_SQL, (self._clock(),)))
         self._file_identity = self._file_identity or file
         self._wal_identity = _file_identity(_wal_path(self._path))
 
@@ -220,7 +194,7 @@ class SqliteEngine:
     def _fetch(self, sql: str, arguments: Sequence[object]) -> Rows:
         if self._reader is None:
             self._reader = self._connect()
-        return self._reader.execute(_to_sqlite_sql(sql), arguments).fetchall()
+        return execute(self._reader, (sql, arguments)).fetchall()
 
     def _begin_reading(self) -> sqlite3.Connection:
         connection = self._connect()
@@ -241,75 +215,15 @@ class _SqliteReadTransaction:
 
     async def rows(self, sql: str, *arguments: object) -> AsyncIterator[Rows]:
         """The rows of a query, fetched in portions in the read thread."""
-        cursor = await self._engine.read_in_thread(lambda: self._connection.execute(_to_sqlite_sql(sql), arguments))
+        cursor = await self._engine.read_in_thread(lambda: execute(self._connection, (sql, arguments)))
         while rows := await self._engine.read_in_thread(lambda: cursor.fetchmany(FETCH_ROWS)):
             yield rows
 
 
-def _commit_together(connection: sqlite3.Connection, writes: Sequence[Write]) -> list[object]:
-    """Run all writes in one transaction, facts first: the order is not observable before the commit."""
-    facts = [write for write in writes if type(write) is Facts]
-    hands = [hand for write in facts for hand in write.hands]
-    with _transaction(connection):
-        connection.executemany(INSERT_FACT_SQL, [row for write in facts for row in write.rows])
-        if hands:
-            connection.executemany(INSERT_HAND_SQL, map(hand_row, hands))
-            connection.executemany(INSERT_PLAYED_SQL, [row for hand in hands for row in player_hand_rows(hand)])
-        return [
-            _run_statements(connection, write.make_statements()) if type(write) is Script else None for write in writes
-        ]
-
-
-def _commit_separately(connection: sqlite3.Connection, writes: Sequence[Write]) -> list[object]:
-    """Run all writes in one transaction, each in a savepoint, so that a failing write does not affect the others."""
-    outcomes: list[object] = []
-    with _transaction(connection):
-        for write in writes:
-            connection.execute("SAVEPOINT write")
-            try:
-                outcomes.append(_execute_write(connection, write))
-            except Exception as error:
-                if _is_environment_error(error):
-                    raise
-                connection.execute("ROLLBACK TO write")
-                outcomes.append(refusal_error(write, str(error)) if isinstance(error, WRITE_ERRORS) else error)
-            connection.execute("RELEASE write")
-    return outcomes
-
-
-def _execute_write(connection: sqlite3.Connection, write: Write) -> object:
-    if isinstance(write, Script):
-        return _run_statements(connection, write.make_statements())
-    connection.executemany(INSERT_FACT_SQL, write.rows)
-    for hand in write.hands:
-        _run_statements(connection, add_hand(hand))
-    return None
-
-
-def _run_statements(connection: sqlite3.Connection, statements: StatementGenerator[object]) -> object:
-    try:
-        sql, arguments = next(statements)
-        while True:
-            sql, arguments = statements.send(connection.execute(_to_sqlite_sql(sql), arguments).fetchall())
-    except StopIteration as end:
-        return end.value
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:  # a full disk ends it
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-        raise
-
-
-def _is_environment_error(error: Exception) -> bool:
-    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in ENVIRONMENT_ERROR_CODES
+def _find_fault(error: Exception) -> Fault:
+    if isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in ENVIRONMENT_ERROR_CODES:
+        return Fault.DATABASE
+    return Fault.DATA if isinstance(error, WRITE_ERRORS) else Fault.SCRIPT
 
 
 def _file_identity(path: Path) -> FileIdentity:
@@ -323,8 +237,3 @@ def _file_identity(path: Path) -> FileIdentity:
 def _wal_path(path: Path) -> Path:
     """The path of SQLite's write-ahead log."""
     return path.with_name(f"{path.name}-wal")
-
-
-@cache
-def _to_sqlite_sql(text: str) -> str:
-    return re.sub(r"\$(\d+)", r"?\1", text)

@@ -1,15 +1,20 @@
-"""SQLite files of stores: creation, migration and opening."""
+"""SQLite files of stores: creation, migration, opening, and running of scripts."""
 
 import os
+import re
 import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
-from croupier.store.migrations import REVISION_SQL, check_revision, upgrade_file
+from croupier.store.batches import run_in_transaction
+from croupier.store.engine import Insert, Query, StatementGenerator
+from croupier.store.migrations import REVISION_SQL, check_revision, upgrade
 from croupier.store.records import StoreError
+from croupier.store.schema import SQLITE
 from croupier.store.urls import SqliteLocation
 
 BUSY_TIMEOUT_SECONDS = 5.0
@@ -69,6 +74,44 @@ def upgrade_store_file(location: SqliteLocation) -> None:
         _make_store(location.path)
 
 
+def execute(connection: sqlite3.Connection, query: Query) -> sqlite3.Cursor:
+    """Run a query with parameters $1, $2, …."""
+    sql, arguments = query
+    return connection.execute(_to_sqlite_sql(sql), arguments)
+
+
+def run_statements[T](connection: sqlite3.Connection, statements: StatementGenerator[T]) -> T:
+    """Run a script."""
+    try:
+        statement = next(statements)
+        while True:
+            try:
+                if isinstance(statement, Insert):
+                    rows = []
+                    for table, inserted in statement.rows.items():
+                        connection.executemany(insert_sql(table, len(inserted[0])), inserted)
+                else:
+                    rows = execute(connection, statement).fetchall()
+            except Exception as error:
+                statement = statements.throw(error)
+            else:
+                statement = statements.send(rows)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+@cache
+def insert_sql(table: str, width: int) -> str:
+    """SQL that inserts a row of this many columns."""
+    return f'INSERT INTO "{table}" VALUES ({", ".join("?" * width)})'  # noqa: S608 -- names from the schema
+
+
+@cache
+def _to_sqlite_sql(text: str) -> str:
+    return re.sub(r"\$(\d+)", r"?\1", text)
+
+
 @contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
     """Raise StoreError instead of sqlite3.Error and OSError."""
@@ -98,6 +141,12 @@ def _make_store(path: Path) -> None:
         with suppress(FileExistsError), new_file(path) as file:  # another process may have created it
             upgrade_file(file)
     upgrade_file(path)
+
+
+def upgrade_file(path: Path) -> None:
+    """Migrate a file to the last revision, atomically. Raises StoreError and sqlite3.Error."""
+    with closing(_connect(path)) as connection:
+        run_statements(connection, run_in_transaction(upgrade(SQLITE), SQLITE))
 
 
 @contextmanager

@@ -158,10 +158,9 @@ class Store:
     def append(self, entries: Sequence[JournalEntry], hands: Sequence[StoredHand] = ()) -> Future[None]:
         """Write facts and the hands that they end, atomically. A sequence number that exists already is refused.
 
-        After StoreUnavailable the outcome is unknown: check `last_seq` before writing again. Raises UnicodeDecodeError
-        for a fact that is not UTF-8.
+        After StoreUnavailable the outcome is unknown: check `last_seq` before writing again.
         """
-        rows = [(e.room, e.table, e.seq, e.fact.decode(), e.time) for e in entries]
+        rows = [(e.room, e.table, e.seq, e.fact, e.time) for e in entries]
         return self._committer.submit(Facts(rows, len(rows) + len(hands), hands))
 
     async def read_journal(self, room: str, table: str, after: int = 0) -> AsyncIterator[JournalEntry]:
@@ -173,7 +172,7 @@ class Store:
                 *(room, table, after, FETCH_FACTS),
             )
             for after, fact, written_at in rows:  # noqa: PLR1704 -- the next portion starts after this one
-                yield JournalEntry(room, table, after, fact.encode(), written_at)
+                yield JournalEntry(room, table, after, fact, written_at)
             if len(rows) < FETCH_FACTS:
                 return
 
@@ -205,7 +204,7 @@ class Store:
         rows = await self._engine.fetch(
             'SELECT seq, state, time FROM snapshots WHERE room = $1 AND "table" = $2', room, table
         )
-        return Snapshot(room, table, rows[0][0], rows[0][1].encode(), rows[0][2]) if rows else None
+        return Snapshot(room, table, rows[0][0], rows[0][1], rows[0][2]) if rows else None
 
     # Accounts and the ledger
 
@@ -343,7 +342,7 @@ class Store:
         rows = await self._engine.fetch(
             "SELECT room, time, players, result, id FROM matches WHERE room = $1 ORDER BY id DESC LIMIT $2", room, limit
         )
-        return [Match(row[0], row[1], _decode_names(row[2]), row[3].encode(), row[4]) for row in rows]
+        return [Match(row[0], row[1], _decode_names(row[2]), row[3], row[4]) for row in rows]
 
     # The store as a whole
 

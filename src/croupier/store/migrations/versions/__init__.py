@@ -1,1 +1,0 @@
-"""The migrations, each in a module named after its revision."""
