@@ -425,6 +425,22 @@ def test_player_out_connects_only_to_pass_a_turn_on() -> None:
     assert (fixture.player.result, fixture.player.left_nick) == (None, None)
 
 
+def test_player_out_answers_others_once_the_table_knows() -> None:
+    """oldmaid-7.12"""
+    fixture = ring().draw_card("joker maid", "last_card").left(OK).left(Pick(0))
+    assert fixture.sent[-1] == (TABLE, OutOfCards())
+    assert fixture.right(Offer(2)).sent == []
+    malformed = Violation("oldmaid-8.7", "num_cards 'x'", "an integer, 0 or more")
+    assert fixture.on(Malformed(RIGHT, malformed)).sent == []
+    assert fixture.table(OK).sent == [(RIGHT, OUT), (RIGHT, Reply("error", str(malformed)))]
+
+
+def test_player_out_answers_no_player_that_has_hung_up() -> None:
+    fixture = ring().draw_card("joker maid", "last_card").left(OK).left(Pick(0))
+    fixture.right(Offer(2)).on(Left(RIGHT))
+    assert fixture.table(Reply("error", "oldmaid-6.9: no")).sent == []
+
+
 def test_refused_offer_resumes_the_turn_after_denying_another() -> None:
     fixture = ring().draw_card("joker maid", "last_card")
     ((peer, answer),) = fixture.right(Offer(2)).sent

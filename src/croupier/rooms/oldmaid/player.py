@@ -4,6 +4,7 @@ The player draws, discards pairs, offers its hand to the left and picks from the
 to pick (docs/protocols/oldmaid.md, sections 3 to 9).
 """
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Literal
 
@@ -85,6 +86,7 @@ class Player:
         self._connections = PlayerConnections(self._effects)
         self._neighbour = Neighbour((), 0.0)
         self._turn = TurnTracker(options.retry_seconds)
+        self._held_messages: deque[tuple[Peer, Message | Violation]] = deque()  # of other players
         self._out_count = 0  # players that have answered an offer with out
         self._pending_pick: PendingPick | None = None
         self._ends_at: float | None = None
@@ -171,6 +173,7 @@ class Player:
                 self._on_timed_out(now)
             case Closing():
                 self._end(PlayerResult("ended", reason="we have left"))
+        self._handle_held_messages(now)
         self._advance(now)
         effects = self._effects[:]
         self._effects.clear()
@@ -220,17 +223,33 @@ class Player:
         if peer == TABLE and self._is_at_table:
             self._apply_outcome(self._table.receive(message, now), now)
         elif peer in self._connections:
-            try:
-                self._handle_message(peer, message, now)
-            except Violation as violation:
-                self._connections.send(peer, refusal(violation))
+            self._held_messages.append((peer, message))
 
     def _on_malformed(self, peer: Peer, violation: Violation) -> None:
         if peer == TABLE and self._is_at_table:
             if self._table.is_waiting or violation.clause not in IGNORED_REPLY_CLAUSES:
                 self._end(PlayerResult("ended", reason=str(violation)))
-        elif peer in self._connections and self._connections.refuse_malformed(peer, violation):
-            self._drop_peer(peer)
+        elif peer in self._connections:
+            self._held_messages.append((peer, violation))
+
+    def _handle_held_messages(self, now: float) -> None:
+        """Handle messages of other players in order, but none while the table owes the answer to `out_of_cards`.
+
+        A player that hears `out` from all others has lost and leaves the table; by then the table must know that they
+        are out (oldmaid-7.12).
+        """
+        while self._held_messages and not self._table.is_reporting_out:
+            peer, message = self._held_messages.popleft()
+            if peer not in self._connections:
+                continue
+            if isinstance(message, Violation):
+                if self._connections.refuse_malformed(peer, message):
+                    self._drop_peer(peer)
+                continue
+            try:
+                self._handle_message(peer, message, now)
+            except Violation as violation:
+                self._connections.send(peer, refusal(violation))
 
     # The turn.
 

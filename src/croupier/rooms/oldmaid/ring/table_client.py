@@ -105,6 +105,11 @@ class TableClient:
         """Whether an answer of the table is pending."""
         return bool(self._requests)
 
+    @property
+    def is_reporting_out(self) -> bool:
+        """Whether the table owes the answer to `out_of_cards`."""
+        return OutOfCards() in self._requests
+
     # Requests.
 
     def join(self) -> None:
