@@ -26,8 +26,9 @@ from croupier.net.endpoint import EndpointLimits
 from croupier.net.shared_endpoint import SharedEndpoint
 from croupier.recording.oldmaid_journal import OldMaidJournal
 from croupier.recording.promises import Promises
+from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.house import House
-from croupier.rooms.oldmaid.table.game import CARD_COUNT, TableGame
+from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.table.persistence import GameLogEntry
 from croupier.store.records import SUPERSEDED_MESSAGE, StoreUnavailable, WriteRefused
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from croupier.core.rules import Turn
-from croupier.rooms.oldmaid.rules import OldMaid, RingGame
+from tests.rooms.oldmaid.ring_game import OldMaid, RingGame
 
 
 class Chain:

@@ -16,8 +16,8 @@ from croupier.rooms.oldmaid.odds.exact import (
     two_player_loss_probability,
 )
 from croupier.rooms.oldmaid.odds.sampled import count_losses, random_generator
-from croupier.rooms.oldmaid.rules import RingGame
 from tests.rooms.oldmaid.brute_force import Chain
+from tests.rooms.oldmaid.ring_game import RingGame
 
 ERRORS = 3
 """The largest accepted distance of a share from its probability, in standard errors."""

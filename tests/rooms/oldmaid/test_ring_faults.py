@@ -4,6 +4,7 @@ The cards of a crashed player are lost, so that others may hold cards that can n
 until the table voids it (oldmaid-6.10), which is a valid end. A game in which no player has the turn is a failure.
 """
 
+from collections import deque
 from collections.abc import Callable
 
 import pytest
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.rooms.oldmaid.cards import JOKER
+from croupier.rooms.oldmaid.ring.player_events import CardPicked
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
 from tests.rooms.oldmaid.network import Network, Node, Scheduler, in_order, random_order
+from tests.rooms.oldmaid.ring_game import RingGame
 
 STUCK = 2.0
 """Seconds without an action after which a game with a crash is void: enough for twenty picks."""
@@ -49,6 +52,28 @@ def test_every_game_ends_and_the_loser_has_the_joker(players: int, seed: int, or
     check_results(network)
     for node in network.players:
         assert (JOKER in node.player.hand) == (node.name == network.ranking[-1])
+
+
+@pytest.mark.parametrize("players", range(MIN_PLAYERS, MAX_PLAYERS + 1))
+def test_every_pick_is_that_of_the_whole_game(players: int) -> None:
+    """The players agree with a model of the game that knows all hands on who picks from whom, and on who loses."""
+    for seed in range(5):
+        network = Network(players, seed, choose=luck(seed), wires=False)
+        network.run()
+        picks = {
+            node.player.seat: deque(event.card for _, event in node.events if isinstance(event, CardPicked))
+            for node in network.players
+        }
+        ring = RingGame(players)
+        for card in network.game.dealt_cards:
+            ring.deal(card)
+        ring.discard_all()
+        while isinstance(ring.turn, int):
+            card = picks[ring.turn].popleft()
+            ring.pick(ring.hands[ring.offerer].index(card))
+            ring.discard_all()
+        assert not any(picks.values())
+        assert ring.loser == network.game.ranking[-1]
 
 
 def test_all_pairs_are_discarded_except_possibly_the_losers_last() -> None:

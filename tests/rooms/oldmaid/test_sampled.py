@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from croupier.rooms.oldmaid.odds.sampled import GAMES_PER_BATCH, GameBatch, count_losses, next_holders, random_generator
-from croupier.rooms.oldmaid.rules import RingGame
 from tests.rooms.oldmaid.brute_force import Chain
+from tests.rooms.oldmaid.ring_game import RingGame
 from tests.rooms.oldmaid.test_exact import agree, played
 
 

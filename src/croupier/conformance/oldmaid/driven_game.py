@@ -9,10 +9,10 @@ from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, PlayerInput, ScriptedPlayer, parse_input
 from croupier.core.referee import Disconnected, Sent
 from croupier.core.rules import Seat
-from croupier.rooms.oldmaid.cards import WIRE_CARDS, Card, to_wire
+from croupier.rooms.oldmaid.cards import CARD_COUNT, WIRE_CARDS, Card, to_wire
 from croupier.rooms.oldmaid.referee import TABLE, Referee
 from croupier.rooms.oldmaid.ring.observed import Observed
-from croupier.rooms.oldmaid.table.game import CARD_COUNT, TableGame
+from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.wire import (
     OK,
     Discard,

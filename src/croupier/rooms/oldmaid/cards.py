@@ -32,6 +32,7 @@ PACK: Final = Pack(CARD_NAMES, {f"T {suit}": f"10 {suit}" for suit in SUITS})
 """A deck file may also write the ten as T (G5)."""
 
 JOKER: Final[Card] = CARD_NUMBERS[WIRE_JOKER]
+CARD_COUNT: Final = len(WIRE_CARDS)
 PAIR_COUNT: Final = JOKER // 2
 
 
@@ -42,6 +43,15 @@ def to_wire(card: Card) -> WireCard:
     ('joker', 'maid')
     """
     return WIRE_CARDS[card]
+
+
+def pair_of(card: Card) -> tuple[Card, Card] | None:
+    """The pair that a card belongs to, as it is discarded: spades or diamonds first; None for the joker.
+
+    >>> pair_of(CARD_NUMBERS["3", "clubs"]) == (CARD_NUMBERS["3", "spades"], CARD_NUMBERS["3", "clubs"])
+    True
+    """
+    return None if card == JOKER else (card & ~1, card | 1)
 
 
 def is_pair(a: Card, b: Card) -> bool:

@@ -26,9 +26,9 @@ from croupier.core.session import (
     Send,
     TimedOut,
 )
-from croupier.rooms.oldmaid.cards import WIRE_CARDS
+from croupier.rooms.oldmaid.cards import CARD_COUNT, WIRE_CARDS
 from croupier.rooms.oldmaid.settings import Settings
-from croupier.rooms.oldmaid.table.game import CARD_COUNT, HIDDEN_HAND_CLAUSES, TableGame
+from croupier.rooms.oldmaid.table.game import HIDDEN_HAND_CLAUSES, TableGame
 from croupier.rooms.oldmaid.table.lobby import LobbyClient, TableLobby, check_nick
 from croupier.rooms.oldmaid.table.persistence import GameLog, GameLogEntry, GameStarted
 from croupier.rooms.oldmaid.wire import (

@@ -48,7 +48,7 @@ from croupier.rooms.oldmaid.ring.turns import (
     TurnStage,
     TurnTracker,
 )
-from croupier.rooms.oldmaid.rules import View
+from croupier.rooms.oldmaid.rules import View, others_in_ring
 from croupier.rooms.oldmaid.wire import (
     OK,
     OUT,
@@ -273,7 +273,7 @@ class Player:
         """Start the game; seat 0 has the first turn (oldmaid-3.16, oldmaid-4.7)."""
         seat, players = self._table.seat, self._table.players
         assert seat is not None, "a seated player has a seat"
-        self._neighbour = Neighbour((*players[seat + 1 :], *players[:seat]), self.options.retry_seconds)
+        self._neighbour = Neighbour(others_in_ring(players, seat), self.options.retry_seconds)
         if self._turn.is_ours or seat == 0:
             self._turn.begin(TurnStage.TAKING)
             self._draw()

@@ -9,11 +9,11 @@ from typing import Final
 
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE, Disconnected, Observation, Party, Sent, Verdict
-from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, Card, is_pair
+from croupier.rooms.oldmaid.cards import CARD_COUNT, CARD_NUMBERS, JOKER, Card, is_pair
 from croupier.rooms.oldmaid.ring.observed import Observed, card_name
 from croupier.rooms.oldmaid.ring.turn_checks import TurnChecker
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
-from croupier.rooms.oldmaid.table.game import CARD_COUNT, TableGame
+from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.wire import (
     Discard,
     Draw,
@@ -292,7 +292,7 @@ class Referee:
         if accepted:
             player.hand -= {a, b}
         else:
-            player.refused_pairs.add(min(a, b))
+            player.refused_pairs.add((min(a, b), max(a, b)))
 
     def _check_out_of_cards(self, player: Observed, game: TableGame, *, accepted: bool) -> None:
         wrong = self._apply_action(

@@ -10,6 +10,7 @@ from rich.text import Text
 from croupier.core.rules import Seat
 from croupier.rooms.oldmaid.cards import JOKER, WIRE_CARDS, Card
 from croupier.rooms.oldmaid.player import Player
+from croupier.rooms.oldmaid.rules import others_in_ring
 from croupier.tui.cards import FRENCH_RANKS, FRENCH_SUITS, Face, encodable_or, fan_lines
 from croupier.tui.frame import terminal_text
 from croupier.tui.holdem.hand_history import truncate
@@ -53,9 +54,8 @@ def right_neighbour(player: Player, absent: Sequence[Seat]) -> Seat | None:
     """Return the nearest seat before the player that is not in `absent`: the one that offers its hand. None if none."""
     if player.seat is None:
         return None
-    seats = len(player.players)
-    before = ((player.seat - step) % seats for step in range(1, seats))
-    return next((seat for seat in before if seat not in absent), None)
+    others = reversed(others_in_ring(range(len(player.players)), player.seat))
+    return next((seat for seat in others if seat not in absent), None)
 
 
 def render_backs(count: int, chosen_position: int, width: int) -> list[str]:

@@ -9,8 +9,7 @@ from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NotReached
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
-from croupier.rooms.oldmaid.cards import JOKER, Card, is_pair, to_wire
-from croupier.rooms.oldmaid.table.game import CARD_COUNT
+from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card, is_pair, to_wire
 from croupier.rooms.oldmaid.wire import Discard, Draw
 
 type Pair = tuple[Card, Card]

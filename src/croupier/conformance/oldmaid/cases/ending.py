@@ -10,8 +10,7 @@ from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached, Unimplemented
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
-from croupier.rooms.oldmaid.cards import JOKER, Card
-from croupier.rooms.oldmaid.table.game import CARD_COUNT
+from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card
 from croupier.rooms.oldmaid.wire import Draw, OutOfCards, Standing, Status
 
 MAX_GAMES: Final = 4

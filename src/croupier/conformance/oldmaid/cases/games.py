@@ -8,8 +8,7 @@ from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
-from croupier.rooms.oldmaid.cards import JOKER, to_wire
-from croupier.rooms.oldmaid.table.game import CARD_COUNT
+from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, to_wire
 from croupier.rooms.oldmaid.wire import Discard, Draw, Join, OutOfCards, Status
 
 DISTURBANCE_PERIOD: Final = 3

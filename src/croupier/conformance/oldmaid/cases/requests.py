@@ -10,7 +10,7 @@ from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
 from croupier.conformance.oldmaid.scripted_player import PlayerInput, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
-from croupier.rooms.oldmaid.table.game import CARD_COUNT
+from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.wire import Discard, Draw, Join, OutOfCards, Status
 
 

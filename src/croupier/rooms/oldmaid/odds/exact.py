@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from croupier.core.rules import Seat
 from croupier.rooms.oldmaid.cards import PAIR_COUNT
+from croupier.rooms.oldmaid.rules import drawn_count, last_drawer, others_in_ring
 
 type CountArray = NDArray[np.int64]
 type ProbabilityArray = NDArray[np.float64]
@@ -88,13 +89,13 @@ class PositionSpace:
     @property
     def first_offerer(self) -> Seat:
         """The seat that draws last and offers first (O9)."""
-        return 2 * self.pairs_in % self.players
+        return last_drawer(self.players, self.pairs_in)
 
     @property
     def hand_sizes(self) -> Sequence[int]:
         """The number of cards dealt to each seat, counted from the first offerer."""
-        seats = [(self.first_offerer + seat) % self.players for seat in range(self.players)]
-        return [(2 * self.pairs_in - seat) // self.players + 1 for seat in seats]
+        seats = (self.first_offerer, *others_in_ring(range(self.players), self.first_offerer))
+        return [drawn_count(seat, self.players, self.pairs_in) for seat in seats]
 
     @property
     def seat_pairs(self) -> Sequence[tuple[Seat, Seat]]:

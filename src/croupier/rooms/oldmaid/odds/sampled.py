@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from croupier.rooms.oldmaid.cards import PAIR_COUNT
 from croupier.rooms.oldmaid.odds.exact import ProgressHook
+from croupier.rooms.oldmaid.rules import last_drawer
 
 type IntArray = NDArray[np.integer]
 
@@ -46,7 +47,7 @@ class GameBatch:
         holders = generator.permuted(np.broadcast_to(seats, (games, len(seats))), axis=1)
         ones, others = holders[:, 0:-1:2], holders[:, 1::2]
         self.joker = holders[:, -1].astype(np.int64)
-        self.offerer = np.full(games, 2 * pairs_in % players)
+        self.offerer = np.full(games, last_drawer(players, pairs_in))
         self.couples = np.zeros((games, players, players), np.int8)
         for one in range(players):
             for other in range(one):

@@ -6,8 +6,7 @@ from fractions import Fraction
 from math import sqrt
 
 from croupier.core.rules import Seat
-from croupier.rooms.oldmaid.cards import JOKER
-from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
+from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS, drawn_count, last_drawer
 from croupier.strategy.solution import Grid, Solution, SolutionRecord, WorkTracker
 
 DEFAULT_SAMPLED_GAMES = 1_000_000
@@ -102,16 +101,6 @@ def wilson_interval(lost: int, games: int) -> LossProbability:
     return LossProbability(share, max(0.0, middle - margin), min(1.0, middle + margin), games=games)
 
 
-def last_drawer(players: int) -> Seat:
-    """The seat that draws the last card."""
-    return JOKER % players
-
-
-def cards_drawn(players: int, seat: Seat) -> int:
-    """The number of cards that a seat draws."""
-    return (JOKER - seat) // players + 1
-
-
 def overview_grid(results: dict[int, Sequence[LossProbability]]) -> Grid:
     """A grid with one row for each number of players."""
     rows = []
@@ -128,7 +117,7 @@ def seat_grid(results: Sequence[LossProbability]) -> Grid:
     rows = [
         [
             f"{seat_name(seat)}{'*' * (seat == last_drawer(len(results)))}",
-            str(cards_drawn(len(results), seat)),
+            str(drawn_count(seat, len(results))),
             str(chance),
         ]
         for seat, chance in enumerate(results)
@@ -146,7 +135,7 @@ def seat_record(players: int, seat: Seat, chance: LossProbability) -> SolutionRe
     return {
         "players": players,
         "seat": seat_name(seat),
-        "cards": cards_drawn(players, seat),
+        "cards": drawn_count(seat, players),
         "offers_first": seat == last_drawer(players),
         "loses": chance.estimate,
         "low": chance.low,

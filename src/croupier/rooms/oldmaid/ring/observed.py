@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from croupier.core.rules import Seat
-from croupier.rooms.oldmaid.cards import CARD_NAMES, JOKER, Card
+from croupier.rooms.oldmaid.cards import CARD_NAMES, Card, pair_of
+from croupier.rooms.oldmaid.rules import others_in_ring
 
 type TurnAction = Literal["draw", "pass", "offer"]
 """What a player may do in its turn: draw a card, pass the turn on, or offer its hand."""
@@ -27,7 +28,7 @@ class Observed:
 
     `turn` is what the player may do now, and `offer` its pending offer. `unreachable_nicks` are the players that it
     cannot reach, and `out_nicks` those that have answered it with `out`. `refused_pairs` are pairs whose discard the
-    table has refused, by their lower card. `last_received` is the last card given to the player and its giver, until
+    table has refused. `last_received` is the last card given to the player and its giver, until
     the player is known to have received it. `is_deck_empty` says that the player knows that the deck is empty, `is_out`
     that it has reported `out_of_cards`, and `is_excused` that it may believe in good faith to have the turn.
     """
@@ -39,7 +40,7 @@ class Observed:
     offer: ObservedOffer | None = None
     unreachable_nicks: set[str] = field(default_factory=set)
     out_nicks: set[str] = field(default_factory=set)
-    refused_pairs: set[Card] = field(default_factory=set)
+    refused_pairs: set[tuple[Card, Card]] = field(default_factory=set)
     last_received: tuple[Card, "Observed"] | None = None
     is_deck_empty: bool = False
     is_out: bool = False
@@ -48,14 +49,14 @@ class Observed:
     @property
     def pair(self) -> tuple[Card, Card] | None:
         """A pair that the player has to discard, None if it has none (oldmaid-5.11)."""
-        for card in self.hand:
-            if not card & 1 and card != JOKER and card | 1 in self.hand and card not in self.refused_pairs:
-                return card, card | 1
+        for pair in filter(None, map(pair_of, self.hand)):
+            if self.hand.issuperset(pair) and pair not in self.refused_pairs:
+                return pair
         return None
 
     def may_ask(self, other: str, nicks: Sequence[str]) -> bool:
         """Whether `other` is the left neighbour, given the players that are out or unreachable between them."""
-        others = (*nicks[self.seat + 1 :], *nicks[: self.seat])
+        others = others_in_ring(nicks, self.seat)
         skipped = self.out_nicks | self.unreachable_nicks
         return other not in self.out_nicks and other == next(
             (nick for nick in others if nick == other or nick not in skipped), None

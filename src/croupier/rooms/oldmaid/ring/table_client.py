@@ -10,7 +10,7 @@ from croupier.core.dealer import Luck
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat
 from croupier.core.session import Effect, Notify, Peer, Send
-from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, Card, WireCard, to_wire
+from croupier.rooms.oldmaid.cards import CARD_NUMBERS, Card, WireCard, pair_of, to_wire
 from croupier.rooms.oldmaid.ring.player_events import (
     CardDrawn,
     HandEmptied,
@@ -123,10 +123,11 @@ class TableClient:
     def take_card(self, card: Card) -> TableOutcome | None:
         """Add a card to the hand and discard the pair that it makes, if any (oldmaid-7.8)."""
         self.hand.insert(self._luck.below(len(self.hand) + 1), card)
-        if card == JOKER or card ^ 1 not in self.hand:
+        pair = pair_of(card)
+        if pair is None or not {*pair} <= {*self.hand}:
             return self._settle()
         last = self.is_deck_empty and len(self.hand) == 2
-        self._request(Discard((to_wire(card & ~1), to_wire(card | 1)), "true" if last else "false"))
+        self._request(Discard((to_wire(pair[0]), to_wire(pair[1])), "true" if last else "false"))
         return None
 
     def card_at(self, position: int, *, strict: bool) -> Card:

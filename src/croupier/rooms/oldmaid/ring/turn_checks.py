@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from croupier.core.referee import Party
-from croupier.rooms.oldmaid.cards import CARD_NUMBERS, Card
+from croupier.rooms.oldmaid.cards import CARD_COUNT, CARD_NUMBERS, Card
 from croupier.rooms.oldmaid.ring.observed import Observed, ObservedOffer, card_name
-from croupier.rooms.oldmaid.table.game import CARD_COUNT, TableGame
+from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.wire import Offer, Pick, Reply, Request, Standing, YourTurn
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat
 from croupier.core.session import Connect, Drop, Peer, Send
-from croupier.rooms.oldmaid.cards import WIRE_CARDS
+from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.ring.table_client import Effects
 from croupier.rooms.oldmaid.wire import ListedPlayer, Message, Pick, ToPlayer, refusal
 
@@ -230,7 +230,7 @@ class PendingPick:
 
     def __init__(self, giver: Peer, num_cards: int, not_before: float) -> None:
         self.giver = giver
-        self.num_cards = min(num_cards, len(WIRE_CARDS))
+        self.num_cards = min(num_cards, CARD_COUNT)
         self.not_before = not_before
         self.choice: Pick | None = None
         self.has_been_refused = False

@@ -9,10 +9,8 @@ from typing import Final, Literal
 
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat
-from croupier.rooms.oldmaid.cards import CARD_NUMBERS, WIRE_CARDS, Card, WireCard, is_pair
+from croupier.rooms.oldmaid.cards import CARD_COUNT, CARD_NUMBERS, Card, WireCard, is_pair
 from croupier.rooms.oldmaid.wire import Standing
-
-CARD_COUNT: Final = len(WIRE_CARDS)
 
 IN_DECK: Final = -1
 DISCARDED: Final = -2

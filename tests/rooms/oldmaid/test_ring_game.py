@@ -1,4 +1,4 @@
-"""Rules of Old Maid by examples: drawing, offering, skipping and losing."""
+"""The whole game of Old Maid by examples: drawing, offering, skipping and losing."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ import pytest
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER
-from croupier.rooms.oldmaid.rules import OldMaid, RingGame
+from tests.rooms.oldmaid.ring_game import OldMaid, RingGame
 
 SPADE, CLUB, DIAMOND, HEART = (CARD_NUMBERS["2", suit] for suit in ("spades", "clubs", "diamonds", "hearts"))
 SPADE3, CLUB3, DIAMOND3, HEART3 = (CARD_NUMBERS["3", suit] for suit in ("spades", "clubs", "diamonds", "hearts"))

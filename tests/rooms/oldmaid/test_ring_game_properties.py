@@ -1,4 +1,4 @@
-"""Property tests of the rules of Old Maid, and a comparison with a naive second implementation."""
+"""Property tests of the whole game of Old Maid, and a comparison with a naive second implementation."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
 from croupier.rooms.oldmaid.cards import CARD_NAMES, JOKER, is_pair
-from croupier.rooms.oldmaid.rules import OldMaid, RingGame
 from tests.rooms.oldmaid.brute_force import Chain
+from tests.rooms.oldmaid.ring_game import OldMaid, RingGame
 
 LONGEST = 5_000
 """The number of picks after which a game must be over; 180 are typical with eight players."""
