@@ -10,7 +10,8 @@ from croupier.conformance.oldmaid.dialect import JsonDialect, dialect_from_cause
 from croupier.conformance.oldmaid.dialects import DIALECTS
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.core.errors import Violation
-from croupier.rooms.oldmaid.wire import JSON_ENCODER, VOCABULARY, Discard, Message, Wire, WireRole
+from croupier.rooms.oldmaid.wire import JSON_ENCODER, Discard, Message, Wire, WireRole
+from tests.rooms.oldmaid.vocabulary import VOCABULARY
 
 CARD = '{"result":"ok","card":["10","spades"]}'
 QUEEN = '{"result":"ok","card":["Q","spades"]}'

@@ -48,7 +48,6 @@ from croupier.rooms.oldmaid.ring.turns import Neighbour, TurnStage, TurnTracker
 from croupier.rooms.oldmaid.wire import (
     OK,
     OUT,
-    VOCABULARY,
     Discard,
     Draw,
     Join,
@@ -62,6 +61,7 @@ from croupier.rooms.oldmaid.wire import (
     Status,
     YourTurn,
 )
+from tests.rooms.oldmaid.vocabulary import VOCABULARY
 
 LEFT, RIGHT = -1, 1
 LUCK = FairDealer(derive_server_seed(1, "oldmaid", 1)).luck

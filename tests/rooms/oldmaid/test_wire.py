@@ -18,7 +18,6 @@ from croupier.rooms.oldmaid.wire import (
     MAX_FRAME_BYTES,
     OK,
     OUT,
-    VOCABULARY,
     Answer,
     Dialect,
     Discard,
@@ -36,6 +35,7 @@ from croupier.rooms.oldmaid.wire import (
     YourTurn,
     refusal,
 )
+from tests.rooms.oldmaid.vocabulary import VOCABULARY
 from tests.sampling import sampled
 
 TRANSCRIPTS = sorted((Path(__file__).parents[3] / "transcripts/oldmaid").glob("*.txt"))

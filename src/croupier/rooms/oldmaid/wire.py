@@ -109,32 +109,6 @@ DISCARD_OK: Final = Reply("ok", "ok")
 MAX_FRAME_BYTES: Final = 65_536
 """The length limit of a message (oldmaid-8.9)."""
 
-VOCABULARY: Final[tuple[Message, ...]] = (
-    Join("ann"),
-    Join("Ægir \u2660", 4001),
-    Draw(),
-    Discard((("3", "spades"), ("3", "clubs")), "false"),
-    Discard((("10", "hearts"), ("10", "diamonds")), "true"),
-    Discard((("A", "spades"), ("A", "clubs"))),
-    OutOfCards(),
-    Status(),
-    YourTurn(),
-    Offer(0),
-    Offer(27),
-    Pick(0),
-    Pick(26),
-    OK,
-    OUT,
-    DISCARD_OK,
-    Reply("ok", card=("3", "spades")),
-    Reply("last_card", card=("joker", "maid")),
-    Reply("error", "oldmaid-4.3: a text for people"),
-    Reply("ok", players=((("192.0.2.1", 40001), "ann"), (("2001:db8::1", 9), "Ægir"))),
-    Standing(("ann",), ("bob", "cyd")),
-    Standing((), ()),
-)
-"""Sample messages of every kind."""
-
 
 def refusal(violation: Violation) -> Reply:
     """The answer to a request that breaks a clause (oldmaid-2.9)."""
@@ -274,7 +248,7 @@ class Wire:
     def _parse_discard(self, fields: Mapping[str, Any]) -> Discard:
         cards = _checked_field(fields, "cards", _are_cards, "two cards, each an array of two strings")
         key = "last_cards" if "last_cards" in fields else "last_card"
-        pair = (cards[0][0], cards[0][1]), (cards[1][0], cards[1][1])
+        pair = _to_card(cards[0]), _to_card(cards[1])
         if key not in fields:
             self._tolerate("oldmaid-2.8", "no last_cards", "the key last_cards")
             return Discard(pair)
@@ -310,7 +284,7 @@ class Wire:
         if not isinstance(result, str) or not isinstance(message, str | None) or not (card is None or _is_card(card)):
             raise _InvalidMessage("oldmaid-8.11", None, "an answer of oldmaid-2.3")
         players = self._parse_players(fields["players"]) if "players" in fields else None
-        return Reply(result, message, None if card is None else (card[0], card[1]), players)
+        return Reply(result, message, None if card is None else _to_card(card), players)
 
     def _parse_players(self, listed: object) -> tuple[ListedPlayer, ...]:
         """Parse the list of players in either dialect (oldmaid-3.3, oldmaid-10.1)."""
@@ -393,6 +367,10 @@ def _is_card(value: object) -> bool:
 
 def _are_cards(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(map(_is_card, value))
+
+
+def _to_card(value: Sequence[str]) -> Card:
+    return value[0], value[1]
 
 
 def _is_seated(value: object) -> bool:
