@@ -50,8 +50,8 @@ def is_valid(room: HouseRoom, item: Any) -> bool:
 
 
 def state_size(codec: Codec[Any, Any]) -> int:
-    """The size of a codec's state, without its shared table of encodings."""
-    slots = {name for kind in type(codec).__mro__ for name in getattr(kind, "__slots__", ())} - {"encode"}
+    """The size of a codec's state, without its shared table of frames."""
+    slots = {name for kind in type(codec).__mro__ for name in getattr(kind, "__slots__", ())} - {"encode", "_table"}
     return len(pickle.dumps([getattr(codec, name) for name in (*slots, *getattr(codec, "__dict__", ()))]))
 
 

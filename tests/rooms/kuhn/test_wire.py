@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.core.errors import Violation
-from croupier.rooms.kuhn.wire import ARGUMENTS_BY_CODE, DISC, VOCABULARY, Actn, Card, Fail, Message, Strt, Wire
+from croupier.core.frames import Field
+from croupier.rooms.kuhn.wire import DISC, TABLE, VOCABULARY, Actn, Card, Fail, Message, Strt, Wire
 
 FRAMES = {
     b"STRT P_1": Strt("P_1"),
@@ -40,7 +41,11 @@ def test_a_message_is_four_letters_or_eight_bytes(frame: bytes, message: Message
 
 def test_there_are_no_other_messages() -> None:
     assert set(VOCABULARY) == set(FRAMES.values())
-    assert {code: set(arguments) for code, arguments in ARGUMENTS_BY_CODE.items()} == {
+    described = {
+        code: {data for part in frame.parts if isinstance(part, Field) for data in part.values.values()}
+        for code, frame in TABLE.frames.items()
+    }
+    assert described == {
         code: {frame[5:] for frame in FRAMES if frame[:4] == code and frame[5:]} for code in {f[:4] for f in FRAMES}
     }
 

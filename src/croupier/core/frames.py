@@ -1,0 +1,270 @@
+"""Frames: a codec that parses and renders messages by one description of a protocol's frames.
+
+A frame is a code followed by fields. Where a field ends follows from the bytes before its end, so the length of a frame
+is known even if a value in it is invalid, and parsing goes on after it. Bytes from which no length follows make the
+rest of the stream unreadable.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from struct import Struct as BinaryStruct
+from typing import Any, ClassVar, Final, final
+
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from croupier.core.codec import printable_bytes
+from croupier.core.errors import Violation
+
+MAX_CACHED_FRAMES: Final = 2048
+"""The most frames that a cache keeps; later ones are rendered each time."""
+
+
+class FrameMessage(Struct, frozen=True, gc=False):
+    """A message; as text, its code and its fields."""
+
+    def __str__(self) -> str:
+        return " ".join([type(self).__name__.upper(), *map(str, astuple(self))])
+
+
+class UnreadableError(Exception):
+    """The length of a frame is unknown. Its arguments are the end of the bytes that show this, and what was allowed.
+
+    `{code}` in the text stands for the code of the frame.
+    """
+
+
+@final
+@dataclass(frozen=True)
+class Space:
+    """One space in a frame. `allowed` is as in `UnreadableError`."""
+
+    allowed: str = "one space after {code}"
+    size: ClassVar = 1
+
+    def end(self, data: bytes, at: int) -> int | None:
+        """As `Field.end`."""
+        found = data[at : at + 1]
+        if found not in {b"", b" "}:
+            raise UnreadableError(at + 1, self.allowed)
+        return at + 1 if found else None
+
+
+SPACE: Final = Space()
+"""The space after a code."""
+
+
+@dataclass(frozen=True)
+class Field[V]:
+    """A field with a value, in `size` bytes; None if the size varies.
+
+    `parse` returns the value in its bytes, None if they are invalid, and `render` the bytes of a value. `allowed`
+    describes the valid values. `values` are all of them with their bytes, empty if they are too many to list.
+    """
+
+    size: int | None
+    parse: Callable[[bytes], V | None]
+    render: Callable[[V], bytes]
+    allowed: str = ""
+    values: Mapping[V, bytes] | None = None
+
+    def end(self, data: bytes, at: int) -> int | None:
+        """Where the field that starts at `at` ends, None if the data is incomplete. Raises UnreadableError."""
+        assert self.size is not None, "a field of varying size has an `end` of its own"
+        end = at + self.size
+        return end if end <= len(data) else None
+
+
+BIG_ENDIAN_INT32: Final = BinaryStruct(">i")
+
+INT32: Final[Field[int]] = Field(4, lambda data: BIG_ENDIAN_INT32.unpack(data)[0], BIG_ENDIAN_INT32.pack)
+"""A signed integer, the most significant byte first."""
+
+
+def choice[V](values: Mapping[V, bytes], allowed: str = "", normalize: Callable[[bytes], bytes] = bytes) -> Field[V]:
+    """A field with one of these values. `normalize` is applied to received bytes, for example to ignore their case."""
+    by_bytes = {data: value for value, data in values.items()}
+    (size,) = set(map(len, by_bytes))
+    allowed = allowed or ", ".join(map(bytes.decode, by_bytes))
+    return Field(size, lambda data: by_bytes.get(normalize(data)), values.__getitem__, allowed, values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted[V](Field[V]):
+    """A field of a number and that many items: `count` is the field of the number, `item_size` the bytes of an item."""
+
+    size: None = None
+    count: Field[int]
+    item_size: int = 1
+
+    def end(self, data: bytes, at: int) -> int | None:
+        """See `Field.end`."""
+        first = self.count.end(data, at)
+        if first is None:
+            return None
+        count = self.count.parse(data[at:first])
+        if count is None:
+            raise UnreadableError(first, f"{{code}} with {self.count.allowed}")
+        end = first + count * self.item_size
+        return end if end <= len(data) else None
+
+
+class Frame[M: FrameMessage]:
+    """The frames of one kind of message: a code, which is the name of the class, and the parts after it.
+
+    The fields among the parts have the values of the message, in its order. `clause` is the clause that an invalid
+    value breaks. `size` is the length in bytes, None if it varies.
+    """
+
+    def __init__(self, kind: type[M], *parts: Space | Field[Any], clause: str = "") -> None:
+        self.kind = kind
+        self.code = kind.__name__.upper().encode()
+        self.parts = parts
+        self.clause = clause
+        sizes = [part.size for part in parts if part.size is not None]
+        self.size = len(self.code) + sum(sizes) if len(sizes) == len(parts) else None
+
+    def split(self, data: bytes) -> tuple[Sequence[tuple[Field[Any], bytes]], int] | None:
+        """The fields with their bytes, and the length of the frame at the start of the data.
+
+        None if the data is incomplete. Raises UnreadableError.
+        """
+        fields = []
+        at = len(self.code)
+        for part in self.parts:
+            end = part.end(data, at)
+            if end is None:
+                return None
+            if type(part) is not Space:
+                fields.append((part, data[at:end]))
+            at = end
+        return fields, at
+
+    def render(self, message: M) -> bytes:
+        """The bytes of a message."""
+        data = self.code
+        values = iter(astuple(message))
+        for part in self.parts:
+            data += b" " if type(part) is Space else part.render(next(values))
+        return data
+
+
+class FrameTable[M: FrameMessage](dict[M, bytes]):
+    """The bytes of each message of a protocol, by its `frames` in the order of the document.
+
+    Frames of a fixed size are kept, at most `MAX_CACHED_FRAMES` of them. `canonical` maps the bytes of the `listed`
+    messages, and of the `sequences` of them that often arrive together, to these messages.
+    """
+
+    def __init__(
+        self,
+        frames: Sequence[Frame[Any]],
+        listed: Iterable[M],
+        sequences: Iterable[Sequence[M]] = (),
+        *,
+        ignores_case: bool = False,
+    ) -> None:
+        super().__init__()
+        self.frames: Mapping[bytes, Frame[M]] = {frame.code: frame for frame in frames}
+        self.code_size = len(frames[0].code)
+        self.ignores_case = ignores_case
+        self._frame_by_kind = {frame.kind: frame for frame in frames}
+        reads = [*((message,) for message in listed), *sequences]
+        self.canonical = {b"".join(self[message] for message in read): read for read in reads}
+
+    def __missing__(self, message: M) -> bytes:
+        frame = self._frame_by_kind[type(message)]
+        data = frame.render(message)
+        if frame.size is not None and len(self) < MAX_CACHED_FRAMES:
+            self[message] = data
+        return data
+
+
+type ParseResult[M] = tuple[M | Violation | None, int]
+"""A message or violation, None if the data is incomplete, and the number of bytes used."""
+
+
+class FrameCodec[M: FrameMessage]:
+    """A codec of frames that follow each other without separators. See `Codec`; a room defines `encode`.
+
+    A read that is exactly one canonical message of the table, or a sequence of them, is one look-up. `MAX_FRAME_BYTES`
+    bytes always suffice to read one frame or to detect a violation. `WHITESPACE_CLAUSE` is the clause that tolerates
+    white space between frames, empty if the protocol has none, and `UNREADABLE_CLAUSE` the clause that unreadable bytes
+    break. `CODE_NOUN` is what the document calls its codes.
+    """
+
+    MAX_FRAME_BYTES: ClassVar[int]
+    WHITESPACE_CLAUSE: ClassVar[str] = ""
+    UNREADABLE_CLAUSE: ClassVar[str]
+    CODE_NOUN: ClassVar[str] = "codes"
+
+    __slots__ = ("_buffer", "_canonical", "_is_fatal", "_strict", "_table", "tolerated")
+
+    def __init__(self, table: FrameTable[M], *, strict: bool = False) -> None:
+        self.tolerated: frozenset[str] = frozenset()  # one shared object for most connections
+        self._table = table
+        self._canonical = table.canonical
+        self._strict = strict
+        self._buffer = b""
+        self._is_fatal = False
+
+    def feed(self, data: bytes) -> Sequence[M | Violation]:
+        """Every message and violation that these bytes complete; a shorter rest is buffered."""
+        if not self._buffer:
+            messages = self._canonical.get(data)
+            if messages is not None:
+                return messages
+        return self._parse_messages(self._buffer + data)
+
+    def _parse_messages(self, data: bytes) -> Sequence[M | Violation]:
+        items: list[M | Violation] = []
+        at = 0
+        while at < len(data) and not self._is_fatal:
+            if self.WHITESPACE_CLAUSE and not self._strict and data[at] in b"\r\n ":
+                self.tolerated |= {self.WHITESPACE_CLAUSE}
+                at += 1
+                continue
+            item, length = self._read(data[at : at + self.MAX_FRAME_BYTES])
+            if item is None:
+                break
+            items.append(item)
+            at += length
+            self._is_fatal = type(item) is Violation and item.fatal
+        # After a fatal violation the buffer is never empty, so `feed` does not take the fast path.
+        self._buffer = b"?" if self._is_fatal else data[at:]
+        return items
+
+    def _read(self, data: bytes) -> ParseResult[M]:
+        """Parse the frame at the start of the data."""
+        table = self._table
+        code = data[: table.code_size]
+        if len(code) < table.code_size:
+            return None, 0
+        frame = table.frames.get(code.upper() if table.ignores_case else code)
+        if frame is None:
+            return self._unreadable(code, f"one of the {self.CODE_NOUN} {', '.join(map(bytes.decode, table.frames))}")
+        if frame.size is not None and (messages := self._canonical.get(data[: frame.size])):
+            return messages[0], frame.size
+        try:
+            split = frame.split(data)
+        except UnreadableError as error:
+            end, allowed = error.args
+            return self._unreadable(data[:end], allowed.format(code=frame.code.decode()))
+        if split is None:
+            return None, 0
+        fields, length = split
+        values = []
+        for field, part in fields:
+            value = field.parse(part)
+            if value is None:
+                return self._read_invalid(frame, field, data[:length]), length
+            values.append(value)
+        return frame.kind(*values), length
+
+    def _read_invalid(self, frame: Frame[M], field: Field[Any], data: bytes) -> M | Violation:
+        """The violation of a frame in which the value of a field is invalid, or the message if it is tolerated."""
+        return Violation(frame.clause, printable_bytes(data), f"{frame.code.decode()} with {field.allowed}")
+
+    def _unreadable(self, data: bytes, allowed: str) -> ParseResult[M]:
+        """The violation of bytes after which the next frame cannot be found."""
+        return Violation(self.UNREADABLE_CLAUSE, printable_bytes(data), allowed, fatal=True), len(data)
