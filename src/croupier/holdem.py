@@ -1,8 +1,8 @@
 """No-limit hold'em: hands, hand ranks, equity, hand histories, clients and bots."""
 
-from croupier.clients.blocking import BlockingHoldemClient, BlockingHoldemSeat
-from croupier.clients.holdem import HoldemClient, HoldemSeat, play_hands
+from croupier.clients.holdem import BlockingHoldemClient, HoldemClient, play_hands
 from croupier.clients.holdem_api import Refusal
+from croupier.clients.holdem_seat import BlockingHoldemSeat, HoldemSeat
 from croupier.core.rules import Turn
 from croupier.rooms.holdem import ROOM, Hand, Options, Settings
 from croupier.rooms.holdem.bots import BOT_SPECS, CallerBot, EquityBot, ManiacBot, TightBot

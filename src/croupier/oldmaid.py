@@ -1,6 +1,6 @@
 """Old Maid: clients, players' events, and the odds of losing."""
 
-from croupier.clients.ring import RingClient, RingTally, join_table, play_ring_games
+from croupier.clients.ring import BlockingRingClient, RingClient, RingTally, join_table, play_ring_games
 from croupier.rooms.oldmaid import ROOM, Options, Settings
 from croupier.rooms.oldmaid.bots import BOT_SPECS
 from croupier.rooms.oldmaid.odds.solution import loss_probabilities, solve
@@ -26,6 +26,7 @@ from croupier.rooms.oldmaid.wire import Offer, Pick
 __all__ = [
     "BOT_SPECS",
     "ROOM",
+    "BlockingRingClient",
     "CardDrawn",
     "CardGiven",
     "CardPicked",

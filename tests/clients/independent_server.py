@@ -1,24 +1,16 @@
 """A second implementation of a hold'em server, without sockets: it implements the document and no extensions.
 
-It uses the project's game rules and a manual clock, and runs the request flows of clients step by step.
+It uses the project's game rules and a manual clock, and is the Exchange of its clients.
 """
 
 import re
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 import msgspec
 
-from croupier.clients.holdem_api import (
-    ApiRequest,
-    ApiResponse,
-    ApiStream,
-    ConnectionFailed,
-    Delay,
-    HoldemApi,
-    RequestFlow,
-)
+from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed, HoldemApi
 from croupier.rooms.holdem.wire import Created, Dialect, RequestRefused, encode, parse_request, render_response
 from tests.rooms.holdem.house_fixture import HouseFixture
 
@@ -30,7 +22,7 @@ type Override = Callable[[ApiRequest], ApiResponse | ConnectionFailed | None]
 class IndependentServer:
     """`override` may answer in its place. `requests` are the requests, `delays` the seconds between them.
 
-    `stream_restarts` has the `restart` flag of every ApiStream that was requested.
+    `stream_restarts` has an entry for every line that was read from a stream: whether the stream had to be opened.
     """
 
     def __init__(self, dialect: Dialect = "readme", **settings: Any) -> None:
@@ -50,30 +42,33 @@ class IndependentServer:
     def client(
         self, user: str = "ann", password: str = "secret", retry_timeout: float = 30.0, dialect: Dialect | None = None
     ) -> HoldemApi:
-        return HoldemApi(user, password, retry_timeout, dialect)
+        return HoldemApi(self, user, password, retry_timeout, dialect)
 
-    def run[T](self, flow: RequestFlow[T]) -> T:
-        """Run a request flow to its end; delays advance the clock."""
-        response: ApiResponse | ConnectionFailed | None = None
-        while True:
-            try:
-                step = flow.send(response)
-            except StopIteration as stop:
-                result: T = stop.value
-                return result
-            response = None
-            match step:
-                case Delay(seconds):
-                    self.delays.append(seconds)
-                    self.house.wait(seconds)
-                case ApiRequest() as request:
-                    self.requests.append(request)
-                    overridden = self.override(request)
-                    response = self.answer(request) if overridden is None else overridden
-                case ApiStream(_, request, restart):
-                    self.requests.append(request)
-                    self.stream_restarts.append(restart)
-                    response = self.override(request) or ApiResponse(404, {}, b"")
+    def run[T](self, call: Coroutine[Any, Any, T]) -> T:
+        """Run a client's call, which never has to wait, and return its result."""
+        try:
+            call.send(None)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        raise AssertionError("a call has waited for something else than this server")
+
+    # The Exchange of clients; what they wait advances the clock.
+
+    async def request(self, request: ApiRequest) -> ApiResponse | ConnectionFailed:
+        self.requests.append(request)
+        overridden = self.override(request)
+        return self.answer(request) if overridden is None else overridden
+
+    def stream(self, request: ApiRequest) -> "IndependentStream":
+        return IndependentStream(self, request)
+
+    async def wait(self, seconds: float) -> None:
+        self.delays.append(seconds)
+        self.house.wait(seconds)
+
+    async def close(self) -> None:
+        pass
 
     def answer(self, request: ApiRequest) -> ApiResponse:
         """Answer as the document says. In dialect hspe-go all paths end with a slash."""
@@ -119,6 +114,25 @@ class IndependentServer:
         if self.dialect == "hspe-go" and user and user not in [player.handle for player in view.table]:
             return ApiResponse(403, {}, b"not at the table\n")
         return ApiResponse(200, {}, encode(view, self.dialect))
+
+
+class IndependentStream:
+    """A stream of an IndependentServer, which only `override` can answer."""
+
+    def __init__(self, server: IndependentServer, request: ApiRequest) -> None:
+        self._server = server
+        self._request = request
+        self._is_open = False
+
+    async def read(self) -> ApiResponse | ConnectionFailed:
+        self._server.requests.append(self._request)
+        self._server.stream_restarts.append(not self._is_open)
+        response = self._server.override(self._request) or ApiResponse(404, {}, b"")
+        self._is_open = isinstance(response, ApiResponse) and response.status == 200
+        return response
+
+    async def close(self) -> None:
+        self._is_open = False
 
 
 def versioned(server: IndependentServer) -> Override:

@@ -208,5 +208,5 @@ def test_unknown_room_is_an_error_that_lists_the_rooms() -> None:
 
 
 def test_default_port_is_the_port_of_the_room() -> None:
-    assert croupier.connect("kuhn")._game.address == ("127.0.0.1", 1212)
-    assert croupier.connect("kuhn", port=0)._game.address == ("127.0.0.1", 0)
+    assert croupier.connect("kuhn").address == ("127.0.0.1", 1212)
+    assert croupier.connect("kuhn", port=0).address == ("127.0.0.1", 0)

@@ -13,9 +13,9 @@ import pytest
 import trustme
 
 from croupier.clients import waiting_notice
-from croupier.clients.blocking import BlockingHoldemClient
-from croupier.clients.holdem import HoldemClient, HoldemSeat, Refusal, play_hands
-from croupier.clients.holdem_api import ApiRequest, ApiResponse
+from croupier.clients.holdem import BlockingHoldemClient, HoldemClient, play_hands
+from croupier.clients.holdem_api import ApiRequest, ApiResponse, Refusal
+from croupier.clients.holdem_seat import HoldemSeat
 from croupier.clients.play import BotTally
 from croupier.core.bots import bot_factory
 from croupier.core.dealer import FairDealer, derive_server_seed
@@ -477,10 +477,10 @@ class BreakingStreams:
         for piece in self.pieces():
             yield piece
 
-    def answer(self, request: httpx.Request, *, waits: bool) -> httpx.Response:
+    def answer(self, request: httpx.Request) -> httpx.Response:
         if request.url.path.endswith("/events"):
             self.opened += 1
-            return httpx.Response(200, content=self.pieces() if waits else self.slowly())
+            return httpx.Response(200, content=self.slowly())
         reply = self.table(ApiRequest("GET", request.url.path, headers=dict(request.headers)))
         assert isinstance(reply, ApiResponse)
         return httpx.Response(reply.status, headers=dict(reply.headers), content=reply.body)
@@ -498,7 +498,7 @@ class BreakingStreams:
 
 def test_stream_is_read_in_chunks_and_reopened(run: Run) -> None:
     brittle = BreakingStreams()
-    transport = httpx.MockTransport(lambda request: brittle.answer(request, waits=False))
+    transport = httpx.MockTransport(brittle.answer)
 
     async def main() -> list[Game]:
         states: list[Game] = []
@@ -514,7 +514,7 @@ def test_stream_is_read_in_chunks_and_reopened(run: Run) -> None:
 
 def test_blocking_client_reads_streams_in_chunks() -> None:
     brittle = BreakingStreams()
-    transport = httpx.MockTransport(lambda request: brittle.answer(request, waits=True))
+    transport = httpx.MockTransport(brittle.answer)
     states: list[Game] = []
     with BlockingHoldemClient("localhost", "ann", "secret", transport=transport) as ann:
         for game in ann.watch(brittle.game):
@@ -572,7 +572,7 @@ def test_blocking_client_polls_until_the_game_ends() -> None:
 
 def test_closing_the_blocking_client_closes_its_streams() -> None:
     brittle = BreakingStreams()
-    transport = httpx.MockTransport(lambda request: brittle.answer(request, waits=True))
+    transport = httpx.MockTransport(brittle.answer)
     with BlockingHoldemClient("localhost", "ann", "secret", transport=transport) as ann:
         watched = ann.watch(brittle.game)
         next(watched)

@@ -1,4 +1,4 @@
-"""Request flows of the hold'em client against a server that implements only the document."""
+"""Requests of the hold'em client against a server that implements only the document."""
 
 from typing import Any
 
@@ -6,18 +6,9 @@ import msgspec
 import pytest
 
 from croupier.clients import holdem_api
-from croupier.clients.holdem_api import (
-    POLL_INTERVAL_SECONDS,
-    ApiRequest,
-    ApiResponse,
-    ConnectionFailed,
-    Delay,
-    GameWatcher,
-    HoldemApi,
-    JoinedGame,
-    Refusal,
-)
-from croupier.clients.seat_session import SeatSession
+from croupier.clients.game_watcher import POLL_INTERVAL_SECONDS, GameWatcher
+from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed, HoldemApi, JoinedGame, Refusal
+from croupier.clients.holdem_seat import HoldemSeat
 from croupier.core.bots import bot_factory
 from croupier.core.dealer import FairDealer
 from croupier.core.errors import IllegalMove, Violation
@@ -31,11 +22,11 @@ CALLER = bot_factory(BOT_SPECS, "caller")()
 LUCK = FairDealer(bytes(32)).luck
 
 
-def seated(server: IndependentServer, *others: str) -> tuple[HoldemApi, SeatSession]:
-    """Seat ann and these other users; return ann's API and session."""
+def seated(server: IndependentServer, *others: str) -> tuple[HoldemApi, HoldemSeat]:
+    """Seat ann and these other users; return ann's API and seat."""
     ann = server.client()
     server.run(ann.register())
-    session = SeatSession(ann, server.run(ann.join()))
+    session = server.run(HoldemSeat(ann).__aenter__())
     if others:
         server.house.join(*others)
     return ann, session
@@ -84,7 +75,7 @@ def test_wrong_password_is_refused_at_the_next_request() -> None:
 
 def test_user_name_with_a_colon_is_an_error() -> None:
     with pytest.raises(ValueError, match="colon"):
-        HoldemApi("an:n", "secret", 1.0)
+        HoldemApi(IndependentServer(), "an:n", "secret", 1.0)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -602,15 +593,9 @@ def test_leave_uses_the_guid_at_the_table_if_ours_is_unknown() -> None:
     _, session = seated(server, "bob")
     ann = server.client()
     server.run(ann.register())
-    second_session = SeatSession(ann, server.run(ann.join(session.joined_game.game)))
+    second_session = server.run(HoldemSeat(ann, session.joined_game.game).__aenter__())
     assert second_session.joined_game.player == ""
     server.run(second_session.next_game())
     assert server.run(second_session.make_move(10)) is None
     server.run(second_session.leave())
     assert server.house.table().player_guid("ann") is None
-
-
-def test_delays_are_yielded() -> None:
-    flow = HoldemApi("ann", "secret", 1.0).register()
-    assert isinstance(next(flow), ApiRequest)
-    assert flow.send(ConnectionFailed("reset")) == Delay(0.1)

@@ -11,8 +11,7 @@ import httpx
 import pytest
 
 from croupier.clients import response_bodies
-from croupier.clients.blocking import BlockingHoldemClient
-from croupier.clients.holdem import HoldemClient
+from croupier.clients.holdem import BlockingHoldemClient, HoldemClient
 from croupier.clients.response_bodies import MAX_BODY_BYTES, MAX_LINE_BYTES, NdjsonReader
 from croupier.core.errors import Violation
 from tests.net.raw_client import Run
@@ -147,7 +146,12 @@ def test_client_requests_uncompressed_bodies() -> None:
 
 def test_slow_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(response_bodies, "MAX_BODY_SECONDS", -1.0)
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=iter([b"[", b"]"])))
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b"["
+        yield b"]"
+
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=body()))
     with (
         BlockingHoldemClient("localhost", "ann", "secret", retry_timeout=0.0, transport=transport) as ann,
         pytest.raises(ConnectionError, match="a body of more than"),

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from croupier.clients.blocking import BlockingHoldemClient, BlockingHoldemSeat
+from croupier.clients.holdem import BlockingHoldemClient
+from croupier.clients.holdem_seat import BlockingHoldemSeat
 from croupier.rooms.holdem.engine.legal import FOLD, Move
 from tests.processes import Serving
 from tests.tui import fake_terminal as seats

@@ -20,6 +20,7 @@ from croupier.tui.holdem.hand_history import MAX_LINES, MAX_NAME_COLUMNS, LiveHa
 from croupier.tui.holdem.interaction import _submit_move, clock_offset
 from croupier.tui.holdem.scene import seconds_left
 from croupier.tui.holdem.table_view import HoldemTableView
+from tests.clients.independent_server import IndependentServer
 from tests.rooms.holdem.house_fixture import HouseFixture, duel, trio
 
 USERS = ("ann", "bob", "cat", "dan")
@@ -302,11 +303,10 @@ def test_expiry_times_are_parsed_in_every_format(expiry: str, left: int | None) 
     ],
 )
 def test_a_wrong_clock_is_corrected_by_the_servers(reply: ApiResponse | ConnectionFailed, offset: float) -> None:
-    flow = clock_offset(lambda: 1893456000.0)
-    assert next(flow) == ApiRequest("GET", "/games/")
-    with pytest.raises(StopIteration) as end:
-        flow.send(reply)
-    assert end.value.value == offset
+    server = IndependentServer()
+    server.override = lambda _: reply
+    assert server.run(clock_offset(server.client(), lambda: 1893456000.0)) == offset
+    assert server.requests == [ApiRequest("GET", "/games/")]
 
 
 def test_a_late_act_is_explained() -> None:

@@ -179,7 +179,7 @@ async def authenticate(client: "HoldemClient", user: str, password: str) -> None
     """
     from croupier.clients.holdem_api import HoldemApi
 
-    api = HoldemApi(user, password, retry_timeout=0.0)
-    await client.run(api.register())
-    await client.run(api.list_games())
+    impatient = HoldemApi(client.exchange, user, password, retry_timeout=0.0)
+    await impatient.register()
+    await impatient.list_games()
     await client.register()

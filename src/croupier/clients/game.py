@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from ssl import SSLContext
-from threading import Thread
 from types import TracebackType
 from typing import Any, Final, Self
 
+from croupier.clients.blocking import BlockingProxy, blocking
 from croupier.clients.identify import (
     IDENTIFY_AFTER_SECONDS,
     NOTIFY_AFTER_SECONDS,
@@ -27,7 +26,6 @@ from croupier.core.session import Address, Drop, Effect, Event, Joined, Left, No
 from croupier.logs import silent_logger
 from croupier.net.addresses import format_address
 from croupier.net.endpoint import Endpoint, EndpointLimits
-from croupier.net.event_loop import loop_factory
 from croupier.rooms import HOUSE_ROOMS
 
 MAX_LAST_RECEIVED_BYTES: Final = 200
@@ -35,7 +33,7 @@ MAX_LAST_RECEIVED_BYTES: Final = 200
 
 
 class GameClient:
-    """A connection to a house; use it as an async context manager.
+    """A connection to a house. Enter it with `async with`, or with `with` for a BlockingGameClient.
 
     `send` sends a message, `receive` waits for the next one. `legal` are the messages that are allowed now, `nets` the
     result of every finished game in coins. `player` is the session that follows the game.
@@ -113,10 +111,16 @@ class GameClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop()
-        self._endpoint.halt(final=True)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(2 * self._endpoint.limits.close_timeout):
-                await self._endpoint.wait_drained()
+        await self._endpoint.close()
+
+    def __enter__(self) -> "BlockingGameClient":
+        self._blocking = BlockingGameClient(self)
+        return self._blocking.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._blocking.__exit__(kind, error, trace)
 
     async def send(self, message: object) -> None:
         """Send a message. Raises IllegalMove if it is not in `legal`, ConnectionError if the conversation is over."""
@@ -195,97 +199,36 @@ class GameClient:
                     pass
 
 
-class BlockingGameClient:
+class BlockingGameClient(BlockingProxy[GameClient]):
     """The synchronous counterpart of GameClient: every call blocks until it is done."""
 
-    def __init__(self, game: GameClient) -> None:
-        self._game = game
-        self._loop = loop_factory()()
-        self._thread = Thread(target=self._loop.run_forever, daemon=True, name="croupier-client")
+    send = blocking(GameClient.send)
+    receive = blocking(GameClient.receive)
 
     @property
     def legal(self) -> Sequence[Any]:
         """See `GameClient.legal`."""
-        return self._game.legal
+        return self._client.legal
 
     @property
     def nets(self) -> list[int]:
         """See `GameClient.nets`."""
-        return self._game.nets
+        return self._client.nets
 
     @property
     def player(self) -> RoomClient[Any]:
         """See `GameClient.player`."""
-        return self._game.player
+        return self._client.player
 
     @property
     def address(self) -> Address:
         """See `GameClient.address`."""
-        return self._game.address
+        return self._client.address
 
     @property
     def last_received(self) -> str:
         """See `GameClient.last_received`."""
-        return self._game.last_received
-
-    def send(self, message: object) -> None:
-        """See `GameClient.send`."""
-        self._run(self._game.send(message))
-
-    def receive(self) -> Any:
-        """See `GameClient.receive`."""
-        return self._run(self._game.receive())
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        try:
-            self._run(self._game.__aenter__())
-        except BaseException:
-            self._stop()
-            raise
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            self._run(self._game.__aexit__(kind, error, trace))
-        finally:
-            self._stop()
-
-    def _run(self, coroutine: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
-
-    def _stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-
-class GameConnector:
-    """The result of `connect`: enter it with `async with` for a GameClient, or with `with` for a BlockingGameClient."""
-
-    def __init__(self, game: GameClient) -> None:
-        self._game = game
-        self._blocking: BlockingGameClient | None = None
-
-    async def __aenter__(self) -> GameClient:
-        return await self._game.__aenter__()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._game.__aexit__(kind, error, trace)
-
-    def __enter__(self) -> BlockingGameClient:
-        self._blocking = BlockingGameClient(self._game)
-        return self._blocking.__enter__()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._blocking is not None:
-            self._blocking.__exit__(kind, error, trace)
+        return self._client.last_received
 
 
 def connect(
@@ -296,7 +239,7 @@ def connect(
     options: Any = None,
     strict: bool = False,
     ssl: SSLContext | None = None,
-) -> GameConnector:
+) -> GameClient:
     """Connect to the house of a room: `async with connect("kuhn") as game` or `with connect("kuhn") as game`.
 
     `port` defaults to the room's own; for seven and a half that is 1213, or else 1212 as in its document. `options` are
@@ -317,4 +260,4 @@ def connect(
     """
     if room not in HOUSE_ROOMS:
         raise ValueError(f"found the room {room!r}; allowed: {', '.join(HOUSE_ROOMS)}")
-    return GameConnector(GameClient(HOUSE_ROOMS[room], host, port, options=options, strict=strict, ssl=ssl))
+    return GameClient(HOUSE_ROOMS[room], host, port, options=options, strict=strict, ssl=ssl)

@@ -1,30 +1,16 @@
-"""Asynchronous client of a hold'em server, and a function that lets a bot play at it."""
+"""Clients of a hold'em server, with and without an event loop, and a function that lets a bot play at it."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from http import HTTPStatus
-from ssl import PROTOCOL_TLS_CLIENT, SSLContext
-from types import TracebackType
-from typing import Self
+from collections.abc import AsyncGenerator, Iterator
+from ssl import SSLContext
 
 import httpx
 
-from croupier.clients.holdem_api import (
-    LONG_POLL_SECONDS,
-    ApiRequest,
-    ApiResponse,
-    ApiStream,
-    ConnectionFailed,
-    Delay,
-    GameWatcher,
-    HoldemApi,
-    JoinedGame,
-    Refusal,
-    RequestFlow,
-)
+from croupier.clients.blocking import BlockingProxy, blocking
+from croupier.clients.game_watcher import GameWatcher
+from croupier.clients.holdem_api import HoldemApi, JoinedGame, Refusal
+from croupier.clients.holdem_seat import BlockingHoldemSeat, HoldemSeat
+from croupier.clients.http_exchange import HttpExchange
 from croupier.clients.play import BotTally
-from croupier.clients.response_bodies import IDENTITY_ENCODING_HEADERS, NdjsonReader, ResponseBody, check_not_compressed
-from croupier.clients.seat_session import SeatSession
 from croupier.clients.waiting_notice import WaitNotice
 from croupier.core.bots import Bot
 from croupier.core.dealer import Luck
@@ -32,32 +18,13 @@ from croupier.core.errors import Violation
 from croupier.core.redaction import redact
 from croupier.core.session import Address
 from croupier.rooms.holdem.engine.legal import Move
-from croupier.rooms.holdem.player import Player
 from croupier.rooms.holdem.table.views import View
-from croupier.rooms.holdem.wire import Act, Dialect, Game, Guid
+from croupier.rooms.holdem.wire import Dialect, Game, Guid
 
 __all__ = ["HoldemClient", "HoldemSeat", "JoinedGame", "Refusal", "play_hands"]
 
-REQUEST_TIMEOUT = httpx.Timeout(10.0, read=LONG_POLL_SECONDS + 10.0)
-"""The read timeout is longer than a long poll, for which the server delays its answer."""
 
-
-class OpenStream[Pieces]:
-    """A streamed response: one state of a game per line, of which only the newest matters."""
-
-    def __init__(self, response: httpx.Response, chunks: Pieces) -> None:
-        self.response = response
-        self.chunks = chunks
-        self.lines = NdjsonReader()
-
-    def final_response(self) -> ApiResponse | ConnectionFailed:
-        """Return how the stream ended: an error response, or a lost connection."""
-        if self.response.status_code == HTTPStatus.OK:
-            return ConnectionFailed("the stream has ended")
-        return ApiResponse(self.response.status_code, self.response.headers, b"")
-
-
-class HoldemClient:
+class HoldemClient(HoldemApi):
     """A user of a hold'em server: `HoldemClient("http://127.0.0.1:8080", "ann", "secret")`.
 
     Use it as an async context manager. Methods raise Refusal if the server refuses the request, Violation if the server
@@ -79,186 +46,61 @@ class HoldemClient:
         dialect: Dialect | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self.api = HoldemApi(user, password, retry_timeout, dialect)
         self.url = url
-        address = with_scheme(url)
-        self._http = httpx.AsyncClient(
-            base_url=address,
-            headers=IDENTITY_ENCODING_HEADERS,
-            verify=verify_option(address, ssl),
-            timeout=REQUEST_TIMEOUT,
-            transport=transport,
-        )
-        self._streams: dict[object, OpenStream[AsyncIterator[bytes]]] = {}
+        super().__init__(HttpExchange(with_scheme(url), ssl, transport), user, password, retry_timeout, dialect)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for owner in [*self._streams]:
-            await self.close_stream(owner)
-        await self._http.aclose()
-
-    async def register(self) -> Guid | None:
-        """Register the user, if it is new; return its GUID, or None if the server does not repeat it."""
-        return await self.run(self.api.register())
-
-    async def list_games(self) -> list[Game]:
-        """Return all games, with the user's cards where it has any."""
-        return await self.run(self.api.list_games())
-
-    async def get_game(self, game: Guid) -> Game:
-        """Return a game, with the user's cards if it has any."""
-        return await self.run(self.api.get_game(game))
-
-    async def watch(self, game: Guid) -> AsyncIterator[Game]:
+    async def watch(self, game: Guid) -> AsyncGenerator[Game]:
         """Yield a game now and after every change, without end."""
-        watcher = GameWatcher(self.api, game)
+        watcher = GameWatcher(self, game)
         try:
             while True:
-                yield await self.run(watcher.next_game())
+                yield await watcher.next_game()
         finally:
-            await self.close_stream(watcher)
+            await watcher.close()
 
-    async def create_game(self) -> JoinedGame:
-        """Create a game and join it."""
-        return await self.run(self.api.create_game())
-
-    async def join(self, game: Guid | None = None) -> JoinedGame:
-        """Join this game, or any game with a free seat."""
-        return await self.run(self.api.join(game))
-
-    async def act(self, act: Act) -> str | None:
-        """Bet or fold. Returns the reason if the server treated an invalid bet as a fold, else None.
-
-        `HoldemSeat.make_move` checks moves before it sends them.
-        """
-        return await self.run(self.api.act(act))
-
-    async def leave(self, joined_game: JoinedGame) -> None:
-        """Leave a game; chips that were bet in the running hand are lost."""
-        await self.run(self.api.leave(joined_game))
-
-    def sit(self, game: Guid | None = None) -> "HoldemSeat":
+    def sit(self, game: Guid | None = None) -> HoldemSeat:
         """Return a seat to be used as an async context manager: in this game, or in any game with a free seat."""
         return HoldemSeat(self, game)
 
-    async def run[T](self, flow: RequestFlow[T]) -> T:
-        """Run a request flow to its end and return its result."""
-        response: ApiResponse | ConnectionFailed | None = None
-        try:
-            while True:
-                match flow.send(response):
-                    case Delay(seconds):
-                        await asyncio.sleep(seconds)
-                        response = None
-                    case ApiRequest() as request:
-                        response = await self._request(request)
-                    case ApiStream(owner, request, restart):
-                        response = await self._read_stream(owner, request, restart=restart)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
 
-    async def close_stream(self, owner: object) -> None:
-        """Close the streamed response of this owner, if there is one."""
-        stream = self._streams.pop(owner, None)
-        if stream is not None:
-            await stream.response.aclose()
+class BlockingHoldemClient(BlockingProxy[HoldemClient]):
+    """The synchronous counterpart of HoldemClient, with the same methods; use it as a context manager.
 
-    async def _request(self, request: ApiRequest) -> ApiResponse | ConnectionFailed:
-        response_context = self._http.stream(
-            request.method, request.path, content=request.body or None, headers=dict(request.headers)
-        )
-        try:
-            async with response_context as response:
-                body = ResponseBody(response)
-                async for chunk in response.aiter_bytes():
-                    body.add(chunk)
-        except httpx.TransportError as error:
-            return connection_failed(error)
-        return ApiResponse(response.status_code, response.headers, body.to_bytes())
-
-    async def _read_stream(
-        self, owner: object, api_request: ApiRequest, *, restart: bool
-    ) -> ApiResponse | ConnectionFailed:
-        if restart:
-            await self.close_stream(owner)
-        try:
-            if owner not in self._streams:
-                request = self._http.build_request(
-                    api_request.method, api_request.path, headers=dict(api_request.headers)
-                )
-                response = await self._http.send(request, stream=True)
-                self._streams[owner] = OpenStream(response, response.aiter_bytes())
-            stream = self._streams[owner]
-            if stream.response.status_code == HTTPStatus.OK:
-                check_not_compressed(stream.response)
-                async for chunk in stream.chunks:
-                    if line := stream.lines.newest_line(chunk):
-                        return ApiResponse(HTTPStatus.OK, stream.response.headers, line)
-            last_response: ApiResponse | ConnectionFailed = stream.final_response()
-        except httpx.TransportError as error:
-            last_response = connection_failed(error)
-        await self.close_stream(owner)
-        return last_response
-
-
-class HoldemSeat:
-    """A seat at a table: entering the context joins the game, leaving it leaves the game.
-
-    `async for game in seat` yields the states of the game while the user has the seat. `player` follows the game:
-    `player.view` is the meaning of the latest Game for the user, `player.legal` the moves that are allowed now. `nets`
-    are the results of the finished hands.
+    Every call blocks until it is done.
     """
 
-    def __init__(self, client: HoldemClient, game: Guid | None) -> None:
-        self._client = client
-        self._game = game
+    register = blocking(HoldemClient.register)
+    list_games = blocking(HoldemClient.list_games)
+    get_game = blocking(HoldemClient.get_game)
+    create_game = blocking(HoldemClient.create_game)
+    join = blocking(HoldemClient.join)
+    act = blocking(HoldemClient.act)
+    leave = blocking(HoldemClient.leave)
 
-    async def __aenter__(self) -> Self:
-        self._session = SeatSession(self._client.api, await self._client.join(self._game))
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    def __init__(
+        self,
+        url: str,
+        user: str,
+        password: str,
+        *,
+        ssl: SSLContext | None = None,
+        retry_timeout: float = 30.0,
+        dialect: Dialect | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        await self._client.close_stream(self._session.watcher)
-        if not isinstance(error, ConnectionError | Refusal):
-            await self._client.run(self._session.leave())
+        super().__init__(
+            HoldemClient(
+                url, user, password, ssl=ssl, retry_timeout=retry_timeout, dialect=dialect, transport=transport
+            )
+        )
 
-    @property
-    def joined_game(self) -> JoinedGame:
-        """The game, and the user's GUID in it."""
-        return self._session.joined_game
+    def watch(self, game: Guid) -> Iterator[Game]:
+        """See `HoldemClient.watch`."""
+        return self._iterate(self._client.watch(game))
 
-    @property
-    def player(self) -> Player:
-        """The session that follows the game."""
-        return self._session.player
-
-    @property
-    def nets(self) -> list[int]:
-        """The result of every finished hand, in chips."""
-        return self._session.nets
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Game:
-        game = await self._client.run(self._session.next_game())
-        if game is None:
-            raise StopAsyncIteration
-        return game
-
-    async def make_move(self, move: Move | Act) -> str | None:
-        """Fold, or bet a number of chips. Returns None, or the reason why the move was treated as a fold or not made.
-
-        Raises IllegalMove if the move is not in `player.legal`; nothing is sent then.
-        """
-        return await self._client.run(self._session.make_move(move))
+    def sit(self, game: Guid | None = None) -> BlockingHoldemSeat:
+        """Return a seat to be used as a context manager: in this game, or in any game with a free seat."""
+        return BlockingHoldemSeat(self._client.sit(game), self._thread)
 
 
 async def play_hands(
@@ -307,7 +149,7 @@ async def _play_seat(
 ) -> None:
     """Play in one seat until it is lost or `hands` hands are finished."""
     waits_for = "a free seat" if seat.joined_game.is_queued else "other players"
-    notice = WaitNotice(f"{client.api.user} is waiting for {waits_for} at {client.url}")
+    notice = WaitNotice(f"{client.user} is waiting for {waits_for} at {client.url}")
     notice.begin()
     try:
         async for game in seat:
@@ -348,18 +190,3 @@ def server_address(url: str) -> Address:
     """Return the host and the port of a server's URL. Raises ValueError."""
     address = httpx.URL(with_scheme(url))
     return address.host, address.port or (443 if address.scheme == "https" else 80)
-
-
-def verify_option(address: str, ssl: SSLContext | None) -> SSLContext | bool:
-    """Return the `verify` option of httpx.
-
-    For plain HTTP it is an empty TLS context, because loading the default certificates takes time.
-    """
-    return ssl or address.startswith("https:") or SSLContext(PROTOCOL_TLS_CLIENT)
-
-
-def connection_failed(error: httpx.TransportError) -> ConnectionFailed:
-    """Describe a transport error of httpx; some of them have no text."""
-    if "WRONG_VERSION_NUMBER" in str(error):
-        return ConnectionFailed("the server does not speak TLS; use http://")
-    return ConnectionFailed(str(error) or type(error).__name__)

@@ -4,13 +4,13 @@ import asyncio
 import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from ssl import SSLContext
 from types import TracebackType
 from typing import Any, Self
 
+from croupier.clients.blocking import BlockingProxy, blocking
 from croupier.clients.identify import NOTIFY_AFTER_SECONDS, OtherProtocol, identify, silence_message
 from croupier.clients.silence import SilenceWatch
 from croupier.core.bots import Bot
@@ -42,7 +42,7 @@ class RingConfig:
 
 
 class RingClient:
-    """A player in one game; use it as an async context manager.
+    """A player in one game. Enter it with `async with`, or with `with` for a BlockingRingClient.
 
     Entering the context listens and joins. `receive` returns the next event, `send` picks a card, and `player` is the
     session that follows the game. The player connects to the table from the port on which it listens, because the table
@@ -114,7 +114,16 @@ class RingClient:
                 await self._finished.wait()
         finally:
             self._silence_watch.stop()
-            await self._close()
+            await self._endpoint.close()
+
+    def __enter__(self) -> "BlockingRingClient":
+        self._blocking = BlockingRingClient(self)
+        return self._blocking.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._blocking.__exit__(kind, error, trace)
 
     async def find_other_protocol(self) -> OtherProtocol | None:
         """Probe the table if no game has begun; return an error if it does not speak Old Maid."""
@@ -160,7 +169,7 @@ class RingClient:
                 local_address=listening_address if is_same_port else (listening_address[0], 0),
             )
         except LocalAddressError as error:
-            await self._close()
+            await self._endpoint.close()
             if not is_same_port:
                 raise self._no_answer_error(str(error)) from error
             self._log.warning(
@@ -174,7 +183,7 @@ class RingClient:
             raise
         else:
             if not self._is_joined:
-                await self._close()
+                await self._endpoint.close()
 
     async def _start_player(self, host: str, port: int, options: Options) -> Address:
         """Create the player and listen; return the listening address."""
@@ -193,14 +202,6 @@ class RingClient:
             raise listen_error((host, port), error) from error
         self._log.debug("listening", nick=options.nick, address=listening_address)
         return listening_address
-
-    async def _close(self) -> None:
-        """Close all connections and stop listening."""
-        self._endpoint.halt(final=True)
-        await asyncio.sleep(0)  # the endpoint closes its listening sockets in the next iteration of the loop
-        with suppress(TimeoutError):
-            async with asyncio.timeout(2 * self._endpoint.limits.close_timeout):
-                await self._endpoint.wait_drained()
 
     def _no_answer_error(self, reason: str) -> ConnectionError:
         return ConnectionError(f"no table answers at {format_address(self._config.table)}: {reason}")
@@ -222,6 +223,28 @@ class RingClient:
             self._finished.set()
 
 
+class BlockingRingClient(BlockingProxy[RingClient]):
+    """The synchronous counterpart of RingClient: every call blocks until it is done."""
+
+    send = blocking(RingClient.send)
+    receive = blocking(RingClient.receive)
+
+    @property
+    def legal(self) -> Sequence[Pick]:
+        """See `RingClient.legal`."""
+        return self._client.legal
+
+    @property
+    def player(self) -> Player:
+        """See `RingClient.player`."""
+        return self._client.player
+
+    @property
+    def result(self) -> PlayerResult | None:
+        """See `RingClient.result`."""
+        return self._client.result
+
+
 def join_table(
     host: str = "127.0.0.1",
     port: int = 9898,
@@ -232,7 +255,7 @@ def join_table(
     ssl: SSLContext | None = None,
     luck: Luck | None = None,
 ) -> RingClient:
-    """Return a player for the table at an address, to be used with `async with`.
+    """Return a player for the table at an address, to be used with `async with` or `with`.
 
     `options` are the player's options; they replace `nick`. `strict` rejects what the protocol only tolerates. `ssl` is
     the TLS context for a table that uses TLS. `luck` is the randomness that decides where a new card goes in the hand.

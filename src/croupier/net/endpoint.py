@@ -224,6 +224,14 @@ class Endpoint:
         """Wait until all connections are closed."""
         await self._idle.wait()
 
+    async def close(self) -> None:
+        """Close all connections and stop listening; peers have twice the limit `close_timeout` to close their side."""
+        self.halt(final=True)
+        await asyncio.sleep(0)  # the listening sockets are closed in the next iteration of the loop
+        with suppress(TimeoutError):
+            async with asyncio.timeout(2 * self.limits.close_timeout):
+                await self.wait_drained()
+
     # Events and effects.
 
     def handle_and_flush(self, event: Event[Any]) -> None:

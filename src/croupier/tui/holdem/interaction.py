@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from rich.live import Live
 
-from croupier.clients.holdem import HoldemClient, HoldemSeat, Refusal
-from croupier.clients.holdem_api import ApiRequest, ApiResponse, RequestFlow
+from croupier.clients.holdem import HoldemClient
+from croupier.clients.holdem_api import ApiRequest, ApiResponse, HoldemApi, Refusal
+from croupier.clients.holdem_seat import HoldemSeat
 from croupier.core.errors import IllegalMove, Violation
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.wire import Game, Guid
@@ -33,7 +34,7 @@ async def interact(client: HoldemClient, game: Guid | None, house: str) -> int:
 
     Raises Refusal, Violation or ConnectionError if no table can be joined.
     """
-    offset = await client.run(clock_offset(time))
+    offset = await clock_offset(client, time)
     scene = HoldemScene(house, lambda: time() + offset)
     with read_keys() as pressed, Live(auto_refresh=False) as live, redraw_on_resize(scene.draw, live):
         while True:
@@ -82,7 +83,7 @@ def _end_reason(scene: HoldemScene, error: Violation | ConnectionError | Refusal
 async def _session_loop(scene: HoldemScene, table: HoldemSeat, pressed: asyncio.Queue[str], live: Live) -> TableAction:
     """Handle new states, keys and answers to moves until the person leaves or wants to rejoin."""
     scene.sit(table)
-    state: asyncio.Future[Game | None] = asyncio.ensure_future(_next_game(table))
+    state: asyncio.Future[Game | None] = asyncio.ensure_future(table.next_game())
     key: asyncio.Future[str] = asyncio.ensure_future(pressed.get())
     answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()  # to the last move
     try:
@@ -97,7 +98,7 @@ async def _session_loop(scene: HoldemScene, table: HoldemSeat, pressed: asyncio.
                     state = asyncio.get_running_loop().create_future()  # there will be no more states
                 else:
                     scene.update(game)
-                    state = asyncio.ensure_future(_next_game(table))
+                    state = asyncio.ensure_future(table.next_game())
             if answer.done():
                 refusal = answer.result()
                 scene.on_answered(refusal)
@@ -105,7 +106,7 @@ async def _session_loop(scene: HoldemScene, table: HoldemSeat, pressed: asyncio.
                 if refusal:  # a state newer than the last one may never come: ask for the current one
                     state.cancel()
                     await asyncio.wait({state})
-                    state = asyncio.ensure_future(_next_game(table))
+                    state = asyncio.ensure_future(table.next_game())
             if key.done():
                 key_result = TableAction.LEAVE if key.result() == END_OF_INPUT else scene.press(key.result())
                 if isinstance(key_result, TableAction):
@@ -120,11 +121,6 @@ async def _session_loop(scene: HoldemScene, table: HoldemSeat, pressed: asyncio.
         await asyncio.gather(state, key, answer, return_exceptions=True)
 
 
-async def _next_game(table: HoldemSeat) -> Game | None:
-    """Return the next state, None once the seat is lost."""
-    return await anext(table, None)
-
-
 async def _submit_move(table: HoldemSeat, move: Move) -> str | None:
     """Make a move. Return None if the server accepted it, else the reason: it may have come too late."""
     try:
@@ -133,9 +129,9 @@ async def _submit_move(table: HoldemSeat, move: Move) -> str | None:
         return str(error)
 
 
-def clock_offset(clock: Callable[[], float]) -> RequestFlow[float]:
+async def clock_offset(api: HoldemApi, clock: Callable[[], float]) -> float:
     """Return the seconds by which the server's clock is ahead of `clock`; 0.0 if the difference is small or unknown."""
-    reply = yield ApiRequest("GET", "/games/")
+    reply = await api.exchange.request(ApiRequest("GET", "/games/"))
     try:
         date = parsedate_to_datetime(reply.headers["date"] if isinstance(reply, ApiResponse) else "")
     except (KeyError, ValueError):

@@ -9,8 +9,8 @@ from rich.console import RenderableType
 from rich.constrain import Constrain
 from rich.text import Text
 
-from croupier.clients.holdem import HoldemSeat
 from croupier.clients.holdem_api import MAX_TABLE_PLAYERS
+from croupier.clients.holdem_seat import HoldemSeat
 from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, Legal, Move
 from croupier.rooms.holdem.wire import Game, Player
 from croupier.tui.cards import encodable_or
