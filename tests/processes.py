@@ -1,4 +1,4 @@
-"""Runs `croupier` commands as separate processes."""
+"""Runs `croupier` commands as separate processes: most are forked by a process that has imported everything."""
 
 import json
 import os
@@ -12,9 +12,14 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
+
+from tests.fork_server import ForkedProcess, fork_croupier
+
+type Process = ForkedProcess | subprocess.Popen[bytes]
 
 PATIENCE = 20.0
+MAX_OUTPUT_BYTES = 1 << 26
 READY = re.compile(r"(\w+) (?:is open )?at (?:http://)?\[?([\w.:]+?)\]?:(\d+)(/metrics)?( \(TLS\))?$")
 COMMAND = (sys.executable, "-m", "croupier")
 ROOT = Path(__file__).parent.parent
@@ -26,23 +31,59 @@ def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(removed)} | {**(variables or {})}
 
 
-def croupier(*arguments: object, variables: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a `croupier` command to its end."""
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        env=environment(variables),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        stdin=subprocess.DEVNULL,
+def start(
+    arguments: Sequence[str],
+    *,
+    stdout: int,
+    stderr: int,
+    environment: Mapping[str, str],
+    stdin: int | None = None,
+    cwd: Path | None = None,
+    new_session: bool = False,
+) -> Process:
+    """Start `croupier ARGUMENTS` with these descriptors, in a new interpreter only if the environment configures it."""
+    if environment.get("PYTHONIOENCODING", "utf-8") == "utf-8":
+        return fork_croupier(arguments, environment, (stdin, stdout, stderr), cwd, new_session=new_session)
+    return subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=subprocess.DEVNULL if stdin is None else stdin,
+        stdout=stdout,
+        stderr=stderr,
+        env=environment,
+        cwd=cwd,
+        start_new_session=new_session,
     )
+
+
+def croupier(
+    *arguments: object,
+    variables: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    timeout: float = PATIENCE,
+) -> subprocess.CompletedProcess[str]:
+    """Run a `croupier` command to its end."""
+    words = [*map(str, arguments)]
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        streams = {"stdout": output.fileno(), "stderr": errors.fileno()}
+        process = start(words, environment=environment(variables), cwd=cwd, **streams)
+        try:
+            status = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        return subprocess.CompletedProcess(words, status, whole(output), whole(errors))
+
+
+def whole(file: IO[bytes]) -> str:
+    """The whole text of a file that another process has written."""
+    return os.pread(file.fileno(), MAX_OUTPUT_BYTES, 0).decode()
 
 
 class Serving:
     """A running `croupier serve …`. `ports` has the ports of the rooms and of `metrics`.
 
-    It starts with an empty data folder, unless `variables` set another one.
+    It starts with an empty data folder, unless `variables` set another one. A `command` that begins with COMMAND is
+    started by the fork server.
     """
 
     def __init__(
@@ -65,14 +106,11 @@ class Serving:
         self._sockets: list[socket.socket] = []
 
     def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
-            self._arguments,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            stdin=subprocess.DEVNULL,
-            env=self._environment,
-            cwd=self._cwd,
-        )
+        self._output, output = os.pipe()
+        try:
+            self._process = self._start(output)
+        finally:
+            os.close(output)
         try:
             self._read_ready_lines()
         except BaseException:
@@ -80,13 +118,29 @@ class Serving:
             raise
         return self
 
+    def _start(self, output: int) -> Process:
+        if tuple(self._arguments[: len(COMMAND)]) == COMMAND:
+            return start(
+                self._arguments[len(COMMAND) :],
+                stdout=output,
+                stderr=self._log.fileno(),
+                environment=self._environment,
+                cwd=self._cwd,
+            )
+        return subprocess.Popen(
+            self._arguments,
+            stdout=output,
+            stderr=self._log,
+            stdin=subprocess.DEVNULL,
+            env=self._environment,
+            cwd=self._cwd,
+        )
+
     def _read_ready_lines(self) -> None:
-        output = self._process.stdout
-        assert output is not None
         found, end = b"", time.monotonic() + PATIENCE
         while found.count(b"\n") < self._ready:
-            assert select.select([output], [], [], end - time.monotonic())[0], f"not ready: {found!r}"
-            data = os.read(output.fileno(), 4096)
+            assert select.select([self._output], [], [], end - time.monotonic())[0], f"not ready: {found!r}"
+            data = os.read(self._output, 4096)
             assert data, f"ended before it was ready: {self.log!r}"
             found += data
         self.lines = found.decode().splitlines()
@@ -106,8 +160,7 @@ class Serving:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        os.close(self._output)
         self._log.close()
         self._data.cleanup()
 
@@ -121,6 +174,13 @@ class Serving:
     def entries(self) -> list[dict[str, Any]]:
         """The log entries: one JSON object per line, because standard error is not a terminal."""
         return [json.loads(line) for line in self.log.splitlines()]
+
+    def read_output(self) -> str:
+        """Read the standard output after the ready lines, until the process ends."""
+        found = b""
+        while data := os.read(self._output, 1 << 16):
+            found += data
+        return found.decode()
 
     def call(self, room: str = "kuhn") -> socket.socket:
         """Open a connection to a room."""

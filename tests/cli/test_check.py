@@ -21,7 +21,7 @@ from croupier.conformance.report.reports import REPORT_FORMATS
 from croupier.conformance.run import Role
 from croupier.conformance.run import cases as cases_of
 from croupier.rooms import ROOMS
-from tests.processes import COMMAND, ROOT, Serving, environment
+from tests.processes import COMMAND, ROOT, Serving, croupier, environment
 
 TIMEOUT_SECONDS = 90.0
 PROGRAMS = ROOT / "tests" / "conformance" / "programs"
@@ -36,16 +36,8 @@ HONEST = dialect_server("honest")
 
 
 def check(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, "check", *map(str, arguments)],
-        env=environment({"COLUMNS": "200", "PYTHONPATH": str(ROOT), **variables}),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_SECONDS,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    texts = {"COLUMNS": "200", "PYTHONPATH": str(ROOT), **variables}
+    return croupier("check", *arguments, variables=texts, cwd=ROOT, timeout=TIMEOUT_SECONDS)
 
 
 def cases(text: str, outcome: str) -> set[str]:

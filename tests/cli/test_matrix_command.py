@@ -10,21 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.test_matrix import hand_in
-from tests.processes import COMMAND, PATIENCE, environment
+from tests.processes import COMMAND, PATIENCE, croupier, environment
 
 MATRIX = (*COMMAND, "matrix")
 
 
 def matrix(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*MATRIX, *map(str, arguments)],
-        env=environment({"COLUMNS": "120"}),
-        capture_output=True,
-        text=True,
-        timeout=6 * PATIENCE,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    return croupier("matrix", *arguments, variables={"COLUMNS": "120"}, timeout=6 * PATIENCE)
 
 
 def running(folder: Path) -> list[str]:

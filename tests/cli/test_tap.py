@@ -33,9 +33,7 @@ def tapped(house: Serving, *arguments: object) -> Serving:
 
 def tap_lines(serving: Serving) -> list[str]:
     """Return the output of a tap after its end, without the times."""
-    assert serving._process.stdout is not None
-    text = serving._process.stdout.read().decode()
-    return [re.sub(r"^ *(\d+) +\d+\.\d{3}  ", r"\1 ", line) for line in text.splitlines()]
+    return [re.sub(r"^ *(\d+) +\d+\.\d{3}  ", r"\1 ", line) for line in serving.read_output().splitlines()]
 
 
 def test_a_conversation_is_printed_and_recorded(house: Serving, tmp_path: Path) -> None:

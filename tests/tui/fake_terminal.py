@@ -8,7 +8,6 @@ import select
 import signal
 import socket
 import struct
-import subprocess
 import termios
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
-from tests.processes import COMMAND, PATIENCE, Serving, environment
+from tests.processes import PATIENCE, Process, Serving, environment, start
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLUMNS = 100
@@ -27,7 +26,7 @@ SIZELESS = {"COLUMNS": "", "LINES": ""}
 class Seat:
     """A pseudo-terminal with a running program. `screen` is the output since the last key."""
 
-    def __init__(self, process: subprocess.Popen[bytes], terminal: int) -> None:
+    def __init__(self, process: Process, terminal: int) -> None:
         self.process = process
         self.screen = ""
         self._terminal = terminal
@@ -94,19 +93,20 @@ def terminal(
     outer, inner = pty.openpty()
     size = {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "24" if columns < COLUMNS else "40"}
     try:
-        with subprocess.Popen(
-            [*COMMAND, *command],
+        process = start(
+            command,
             stdin=inner,
             stdout=inner,
             stderr=inner,
-            env=environment({**size, "PYTHONIOENCODING": encoding, **variables}),
-            start_new_session=True,
-        ) as process:
-            os.close(inner)
-            try:
-                yield Seat(process, outer)
-            finally:
-                process.kill() if process.poll() is None else None
+            environment=environment({**size, "PYTHONIOENCODING": encoding, **variables}),
+            new_session=True,
+        )
+        os.close(inner)
+        try:
+            yield Seat(process, outer)
+        finally:
+            process.kill()
+            process.wait()
     finally:
         os.close(outer)
 

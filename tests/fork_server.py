@@ -1,0 +1,270 @@
+"""Starts `croupier` commands quickly: a process that has imported everything forks for each command.
+
+`fork_croupier` gives the arguments, the environment and three descriptors to that process, which is started on first
+use. Each command is a process of its own: it has its own standard streams, receives signals, and ends with an exit
+status. Only the start of the interpreter and the imports are missing.
+
+    python -m tests.fork_server        standard input is the socket with the requests
+"""
+
+import atexit
+import gc
+import io
+import json
+import os
+import pkgutil
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Self, TextIO
+
+LENGTH_BYTES = 4
+MAX_DESCRIPTOR = 4096
+LEFT_OUT = ("croupier.__main__", "croupier.store.migrations.")
+"""Modules that do something when they are imported: the name of a module, or how its name starts."""
+
+
+class ForkedProcess:
+    """A running command, with the part of the interface of `subprocess.Popen` that the tests use."""
+
+    def __init__(self, pid: int, status: int, arguments: Sequence[str]) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._status = status
+        self._arguments = arguments
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.wait()
+
+    def poll(self) -> int | None:
+        """The exit status, or None while the process runs."""
+        return self._read_status(0.0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the exit status. Raises subprocess.TimeoutExpired after `timeout` seconds."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while (found := self._read_status(None if end is None else max(0.0, end - time.monotonic()))) is None:
+            if end is not None and end <= time.monotonic():
+                raise subprocess.TimeoutExpired([*self._arguments], timeout or 0.0)
+        return found
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _read_status(self, timeout: float | None) -> int | None:
+        if self.returncode is None and select.select([self._status], [], [], timeout)[0]:
+            line = os.read(self._status, 64)
+            os.close(self._status)
+            assert line, f"the fork server ended before {self._arguments}"
+            self.returncode = int(line)
+        return self.returncode
+
+
+class ForkServer:
+    """The process that forks, and the socket to it."""
+
+    def __init__(self) -> None:
+        self._socket, far = socket.socketpair()
+        self._lock = threading.Lock()
+        with far:
+            command = [sys.executable, "-m", "tests.fork_server"]
+            self._process = subprocess.Popen(command, stdin=far, cwd=Path(__file__).parent.parent)
+        atexit.register(self._close)
+
+    def _close(self) -> None:
+        self._socket.close()  # the process ends when its requests end
+        self._process.wait()
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        streams: tuple[int, int, int],
+        environment: Mapping[str, str],
+        cwd: Path | None,
+        *,
+        new_session: bool,
+    ) -> ForkedProcess:
+        """Start a command with these descriptors as standard input, output and error."""
+        status, far = os.pipe()
+        try:
+            request = json.dumps([[*arguments], {**environment}, str(cwd or Path.cwd()), new_session]).encode()
+            with self._lock:
+                socket.send_fds(self._socket, [len(request).to_bytes(LENGTH_BYTES)], [*streams, far])
+                self._socket.sendall(request)
+        finally:
+            os.close(far)
+        pid = b""
+        while not pid.endswith(b"\n"):
+            data = os.read(status, 1)
+            assert data, "the fork server has ended"
+            pid += data
+        return ForkedProcess(int(pid), status, arguments)
+
+
+@cache
+def fork_server() -> ForkServer:
+    return ForkServer()
+
+
+def fork_croupier(
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    streams: tuple[int | None, int, int],
+    cwd: Path | None = None,
+    *,
+    new_session: bool = False,
+) -> ForkedProcess:
+    """Start `croupier ARGUMENTS` in a forked process, with these descriptors; None as standard input is empty input."""
+    stdin, stdout, stderr = streams
+    with Path(os.devnull).open("rb") as empty:
+        found = (empty.fileno() if stdin is None else stdin, stdout, stderr)
+        return fork_server().start(arguments, found, environment, cwd, new_session=new_session)
+
+
+def import_everything() -> None:
+    """Import all modules of croupier, except those that need an optional dependency."""
+    import croupier
+
+    for module in pkgutil.walk_packages(croupier.__path__, "croupier."):
+        if not module.name.startswith(LEFT_OUT):
+            import_module(module.name)
+
+
+def open_stream(descriptor: int, mode: str, encoding: str, errors: str) -> TextIO:
+    """Open a standard stream as the interpreter does."""
+    raw = os.isatty(descriptor)
+    stream = open(descriptor, f"{mode}b", closefd=False)  # noqa: SIM115 -- the stream of a process
+    return io.TextIOWrapper(stream, encoding, errors, line_buffering=raw or descriptor == 2)
+
+
+def become(arguments: Sequence[str], environment: Mapping[str, str], cwd: str, streams: Sequence[int]) -> None:
+    """Turn this process, just forked, into one that was started with these arguments, environment and streams."""
+    for target, descriptor in enumerate(streams):
+        os.dup2(descriptor, target)
+    os.closerange(3, MAX_DESCRIPTOR)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(cwd)
+    encoding, _, errors = environment.get("PYTHONIOENCODING", "").partition(":")
+    sys.stdin = open_stream(0, "r", encoding or "utf-8", errors or "strict")
+    sys.stdout = open_stream(1, "w", encoding or "utf-8", errors or "strict")
+    sys.stderr = open_stream(2, "w", encoding or "utf-8", "backslashreplace")
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
+    sys.argv = ["croupier", *arguments]
+
+
+def receive(control: socket.socket, length: int) -> bytes:
+    found = b""
+    while len(found) < length:
+        data = control.recv(length - len(found))
+        if not data:
+            sys.exit(0)
+        found += data
+    return found
+
+
+def next_request(control: socket.socket, statuses: dict[int, int]) -> tuple[list[Any], list[int]]:
+    """Wait for a request and its descriptors; meanwhile report the exit statuses of processes that end."""
+    wake, woken = os.pipe()
+    os.set_blocking(woken, False)
+    signal.set_wakeup_fd(woken)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    try:
+        while True:
+            report_ends(statuses)
+            ready, _, _ = select.select([control, wake], [], [])
+            if wake in ready:
+                os.read(wake, 512)
+            if control in ready:
+                length, descriptors, _, _ = socket.recv_fds(control, LENGTH_BYTES, 4)
+                if not length:
+                    sys.exit(0)
+                return json.loads(receive(control, int.from_bytes(length))), descriptors
+    finally:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.close(wake)
+        os.close(woken)
+
+
+def report_ends(statuses: dict[int, int]) -> None:
+    """Write the exit status of each process that has ended to its pipe."""
+    while statuses:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if not pid:
+            return
+        descriptor = statuses.pop(pid)
+        os.write(descriptor, b"%d\n" % os.waitstatus_to_exitcode(status))
+        os.close(descriptor)
+
+
+def serve() -> None:
+    """Fork for every request. Returns in the forked process only."""
+    control = socket.socket(fileno=os.dup(0))
+    statuses: dict[int, int] = {}
+    while True:
+        (arguments, environment, cwd, new_session), descriptors = next_request(control, statuses)
+        *streams, status = descriptors
+        pid = os.fork()
+        if pid == 0:
+            if new_session:
+                os.setsid()
+            become(arguments, environment, cwd, streams)
+            return
+        for descriptor in streams:
+            os.close(descriptor)
+        statuses[pid] = status
+        os.write(status, b"%d\n" % pid)
+
+
+def run_croupier() -> int:
+    """Run the command of `sys.argv`, and return the exit status that the interpreter would have."""
+    try:
+        runpy.run_module("croupier", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        sys.stderr.write(f"{end.code}\n")
+        return 1
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def main() -> None:
+    import_everything()
+    gc.collect()
+    gc.freeze()  # a collection in a forked process does not touch, and so copy, the memory of the modules
+    serve()
+    status = run_croupier()
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and not thread.daemon:
+            thread.join()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # a normal exit would take apart, and so copy, the memory of all modules: 70 ms
+
+
+if __name__ == "__main__":
+    main()
