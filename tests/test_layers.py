@@ -7,16 +7,24 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
+from grimp import ImportGraph, build_graph
+from importlinter.api import read_configuration
+from importlinter.contracts.forbidden import ForbiddenContract
+from importlinter.contracts.independence import IndependenceContract
+from importlinter.contracts.layers import LayersContract
 
 ROOT = Path(__file__).parent.parent
 CONTRACTS = {
     contract["id"]: contract["name"]
     for contract in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 }
+
+CONTRACT_TYPES = {"forbidden": ForbiddenContract, "independence": IndependenceContract, "layers": LayersContract}
 
 NEW_ROOM = {"rooms/tiny/__init__.py": '"""A room."""\n', "rooms/tiny/rules.py": '"""Its rules."""\n'}
 
@@ -88,15 +96,47 @@ def lint(source: Path) -> tuple[set[str], str]:
     return broken, output
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    """A copy of the source tree with one more room."""
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+def with_breaches(folder: Path, breaches: Iterable[tuple[str, str, str]]) -> Path:
+    """Copy the source tree, add a room and these breaches to it, and return its folder."""
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
     for name, text in NEW_ROOM.items():
-        path = tmp_path / "src" / "croupier" / name
+        path = folder / "src" / "croupier" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return tmp_path / "src"
+    for _, module, line in breaches:
+        path = folder / "src" / "croupier" / module
+        path.write_text(f"{path.read_text()}\n{line}\n")
+    return folder / "src"
+
+
+@pytest.fixture(scope="module")
+def graph() -> ImportGraph:
+    """The imports of the sources with one more room."""
+    found = build_graph("croupier", include_external_packages=True, cache_dir=None)
+    for name in NEW_ROOM:
+        found.add_module(module_name(name))
+    return found
+
+
+def module_name(path: str) -> str:
+    """The name of the module in a file.
+
+    >>> module_name("core/hall.py")
+    'croupier.core.hall'
+    """
+    return f"croupier.{path.removesuffix('.py').removesuffix('/__init__').replace('/', '.')}"
+
+
+def broken_contracts(graph: ImportGraph) -> set[str]:
+    """The ids of the contracts that a graph of imports breaks."""
+    configuration = read_configuration(str(ROOT / "pyproject.toml"))
+    return {
+        options["id"]
+        for options in configuration["contracts_options"]
+        if not CONTRACT_TYPES[options["type"]](options["name"], configuration["session_options"], options)
+        .check(graph, verbose=False)
+        .kept
+    }
 
 
 def test_all_contracts_hold() -> None:
@@ -104,17 +144,30 @@ def test_all_contracts_hold() -> None:
     assert not broken, output
 
 
-def test_a_new_room_breaks_nothing(copy: Path) -> None:
-    broken, output = lint(copy)
-    assert not broken, output
+def test_every_contract_is_broken_by_its_breaches(tmp_path: Path) -> None:
+    broken, output = lint(
+        with_breaches(tmp_path, {contract: (contract, *rest) for contract, *rest in BREACHES}.values())
+    )
+    assert broken == {*CONTRACTS.values()}, output
+
+
+def test_a_new_room_breaks_nothing(graph: ImportGraph) -> None:
+    assert broken_contracts(graph) == set()
 
 
 @pytest.mark.parametrize(("contract", "module", "line"), BREACHES, ids=[f"{c}: {m} {i}" for c, m, i in BREACHES])
-def test_the_contract_catches_its_breach(copy: Path, contract: str, module: str, line: str) -> None:
-    path = copy / "croupier" / module
-    path.write_text(f"{path.read_text()}\n{line}\n")
-    broken, output = lint(copy)
-    assert broken == {CONTRACTS[contract]}, output
+def test_the_contract_catches_its_breach(graph: ImportGraph, contract: str, module: str, line: str) -> None:
+    (node,) = ast.parse(line).body
+    assert isinstance(node, ast.Import | ast.ImportFrom)
+    imported = node.names[0].name if isinstance(node, ast.Import) else str(node.module)
+    importer = module_name(module)
+    assert importer in graph.modules
+    changed = deepcopy(graph)
+    if not imported.startswith("croupier."):
+        changed.add_module(imported, is_squashed=True)
+    assert imported in changed.modules
+    changed.add_import(importer=importer, imported=imported)
+    assert broken_contracts(changed) == {contract}
 
 
 def test_every_contract_has_a_breach_here() -> None:
