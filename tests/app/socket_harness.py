@@ -31,6 +31,7 @@ class ServerThread:
     ) -> None:
         self.observed: queue.Queue[tuple[str, Peer, str]] = queue.Queue()
         self.faults: list[object] = []
+        self._ahead = 0.0
         self._make_session = make_session
         self._context = context
         self._options = {"log": silent_logger(), "limits": EndpointLimits(close_timeout=1.0)} | options
@@ -52,6 +53,15 @@ class ServerThread:
             self._loop.close()
         assert self.faults == []
 
+    def pass_time(self, seconds: float) -> None:
+        """Set the clock of the endpoint forward, and let it process its deadline."""
+
+        async def pass_time() -> None:
+            self._ahead += seconds
+            self.endpoint.process_deadline()
+
+        self._run(pass_time())
+
     def halt(self, *, final: bool) -> None:
         async def halt() -> None:
             self.endpoint.halt(final=final)
@@ -59,7 +69,12 @@ class ServerThread:
         self._run(halt())
 
     async def _open(self) -> Address:
-        self.endpoint = Endpoint(self._make_session(), observers=[self._observe], **self._options)
+        self.endpoint = Endpoint(
+            self._make_session(),
+            observers=[self._observe],
+            clock=lambda: self._loop.time() + self._ahead,
+            **self._options,
+        )
         return await self.endpoint.listen("127.0.0.1", 0, self._context)
 
     async def _close(self) -> None:
@@ -85,16 +100,11 @@ class ServerThread:
             self.observed.put(("left", event.peer, ""))
 
 
-def speedup(transcript: Transcript) -> float:
-    """The factor by which time passes faster than in the transcript, so that its time limit becomes short."""
-    if "move" in transcript.head:
-        return float(transcript.head["move"]) / 1.5
-    waits = any(line.kind == "pass" for line in transcript.lines)
-    return float(transcript.head.get("idle", 500)) / 1.5 if waits else 1.0
-
-
 class SocketHarness:
-    """Plays a transcript to a house over a real socket, sending `chunk_size` bytes at a time (0: whole messages)."""
+    """Plays a transcript to a house over a real socket, sending `chunk_size` bytes at a time (0: whole messages).
+
+    Where time passes, the clock of the endpoint is set forward, unless the harness `really_sleeps`.
+    """
 
     def __init__(
         self,
@@ -103,17 +113,19 @@ class SocketHarness:
         loop_factory: Callable[[], asyncio.AbstractEventLoop],
         chunk_size: int = 0,
         tls: tuple[ssl.SSLContext, ssl.SSLContext] | None = None,
+        *,
+        really_sleeps: bool = False,
     ) -> None:
         settings = house_settings(room, transcript)
-        self._speedup = speedup(transcript)
-        self._limit = float(transcript.head.get("move", transcript.head.get("idle", 500)))
+        self._really_sleeps = really_sleeps
+        self._sent_bytes = 0
         self._chunk_size = chunk_size
         self._context = tls[1] if tls else None
         self._peers: dict[str, tuple[Peer, socket.socket]] = {}
         self._received: dict[str, bytes] = {}
         self._unmatched: list[tuple[str, Peer, str]] = []
         self._room = ServerThread(
-            lambda: make_hall(room, transcript, self._speedup),
+            lambda: make_hall(room, transcript),
             loop_factory,
             tls[0] if tls else None,
             codec_factory=lambda: room.codec(is_strict(transcript), settings),
@@ -131,6 +143,7 @@ class SocketHarness:
 
     def send(self, peer: str, data: bytes) -> None:
         _, connection = self._connection(peer)
+        self._sent_bytes += len(data)
         size = self._chunk_size or len(data) or 1
         for start in range(0, len(data), size):
             connection.sendall(data[start : start + size])
@@ -144,8 +157,11 @@ class SocketHarness:
     def perform(self, line: TranscriptLine) -> None:
         match line.kind:
             case "pass":
-                # Twice the time limit has the same effect as any longer time.
-                time.sleep(min(float(line.text), 2 * self._limit) / self._speedup)
+                if self._really_sleeps:
+                    time.sleep(float(line.text))
+                else:
+                    self._wait_until_received()
+                    self._room.pass_time(float(line.text))
             case "halted":
                 self._room.halt(final=bool(line.text))
             case "left":
@@ -170,6 +186,13 @@ class SocketHarness:
                     pass
                 connection.close()
             assert not self._received[name], f"{name} also receives {self._received[name]!r}"
+
+    def _wait_until_received(self) -> None:
+        """Wait until the endpoint has received everything that was sent."""
+        end = time.monotonic() + TIMEOUT_SECONDS
+        while self._room.endpoint.counts.bytes_received < self._sent_bytes:
+            assert time.monotonic() < end, "a message was not received"
+            time.sleep(0)
 
     def _connection(self, name: str) -> tuple[Peer, socket.socket]:
         if name not in self._peers:

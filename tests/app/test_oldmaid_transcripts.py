@@ -3,7 +3,6 @@
 import asyncio
 import re
 import socket
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -15,7 +14,7 @@ from croupier.core.transcript import Transcript, is_strict, parse_transcript
 from croupier.rooms.oldmaid import TABLE_FULL
 from croupier.rooms.oldmaid.wire import Wire
 from tests.app.socket_harness import ServerThread, SocketHarness
-from tests.net.raw_client import LOOPS, TIMEOUT_SECONDS
+from tests.net.raw_client import LOOPS
 from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS, house, settings
 
 TRANSCRIPTS = [
@@ -50,13 +49,7 @@ class TableHarness(SocketHarness):
         for number, port in self._ports.items():
             data = data.replace(b'"port": %d' % (40_000 + number), b'"port": %d' % port)
         super().send(peer, data)
-        self._sent_bytes += len(data)
-        end = time.monotonic() + TIMEOUT_SECONDS
-        while (
-            self._room.endpoint.counts.bytes_received < self._sent_bytes
-        ):  # keep the order of messages on different connections
-            assert time.monotonic() < end, f"the message of {peer} was not received"
-            time.sleep(0)
+        self._wait_until_received()  # keep the order of messages on different connections
 
     def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
         message = super().receive(peer, expected)["message"].replace(b'["127.0.0.1",', b'["192.0.2.1",')

@@ -4,6 +4,7 @@ import asyncio
 import ssl
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import trustme
@@ -37,6 +38,23 @@ def tls() -> tuple[ssl.SSLContext, ssl.SSLContext]:
 def test_room_follows_the_transcript_on_uvloop(room: HouseRoom, transcript: Transcript) -> None:
     with SocketHarness(room, transcript, LOOPS.get("uvloop", asyncio.new_event_loop)) as harness:
         play_transcript(transcript, harness, room.patterns)
+
+
+@pytest.mark.parametrize(("name", "factor"), [("kuhn/idle-between-games", 500), ("kuhn/limit-on-a-decision", 10)])
+def test_room_follows_the_transcript_in_real_time(name: str, factor: int) -> None:
+    """All times are divided by the factor."""
+    ((room, transcript),) = [item for item in TRANSCRIPTS if item[1].name == name]
+    head = {
+        entry: str(float(value) / factor) if entry in {"idle", "move"} else value
+        for entry, value in transcript.head.items()
+    }
+    lines = tuple(
+        replace(line, text=str(float(line.text) / factor)) if line.kind == "pass" else line for line in transcript.lines
+    )
+    assert lines != transcript.lines
+    quick = replace(transcript, head=head, lines=lines)
+    with SocketHarness(room, quick, LOOPS.get("uvloop", asyncio.new_event_loop), really_sleeps=True) as harness:
+        play_transcript(quick, harness, room.patterns)
 
 
 @some_transcripts

@@ -379,13 +379,11 @@ def _convert_head(kind: type[Any], head: Mapping[str, str]) -> Any:
     return convert(values, kind, strict=False)
 
 
-def make_hall(room: HouseRoom, transcript: Transcript, speedup: float = 1.0) -> Hall[Any, Any]:
-    """The hall of a room, configured by the head of a transcript; its timeouts are divided by `speedup`."""
+def make_hall(room: HouseRoom, transcript: Transcript) -> Hall[Any, Any]:
+    """The hall of a room, configured by the head of a transcript."""
     head = transcript.head
     settings = house_settings(room, transcript)
-    timeouts = Timeouts(
-        float(head.get("idle", 500)) / speedup, float(head["move"]) / speedup if "move" in head else None
-    )
+    timeouts = Timeouts(float(head.get("idle", 500)), float(head["move"]) if "move" in head else None)
     text = "\n\n".join(deck.replace(" ", "\n") for deck in head.get("deck", "").split(" / "))
     decks = room.pack.parse_decks(text, transcript.name, room.deck_count(settings)) if "deck" in head else ()
     seed = int(head.get("seed", 1))

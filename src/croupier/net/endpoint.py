@@ -51,7 +51,8 @@ class Endpoint:
 
     The messages of one read are handled one after another; the replies leave in one write. Observers are called with
     each event and its effects before the effects are performed. With a `recorder`, peers receive nothing about a game
-    before it is recorded. Clients that are refused receive the messages of `refusal`.
+    before it is recorded. Clients that are refused receive the messages of `refusal`. `clock` gives the time of events
+    in seconds (default: the time of the event loop).
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Endpoint:
         limits: EndpointLimits = EndpointLimits(),
         refusal: Sequence[Any] = (),
         recorder: Recorder | None = None,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self.counts = RoomCounters()
         self.limits = limits
@@ -77,7 +79,7 @@ class Endpoint:
         self._suspend_reason: str | None = None
         self._pending_admission: set[Peer] = set()
         self._loop = asyncio.get_running_loop()
-        self.clock = self._loop.time
+        self.clock = clock or self._loop.time
         self._last_peer = 0
         self._address_counts: Counter[str] = Counter()
         self.connections_to_flush: list[Connection] = []
@@ -295,9 +297,12 @@ class Endpoint:
         if self._timer is not None:
             self._timer.cancel()
         self._timer_deadline = deadline
-        self._timer = self._loop.call_at(deadline, self._on_timer)
+        self._timer = self._loop.call_later(deadline - self.clock(), self.process_deadline)
 
-    def _on_timer(self) -> None:
+    def process_deadline(self) -> None:
+        """Deliver TimedOut to the session if its deadline has passed, and set the timer for the next deadline."""
+        if self._timer is not None:
+            self._timer.cancel()
         self._timer = None
         self._timer_deadline = inf
         deadline = self.session.deadline
