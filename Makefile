@@ -5,7 +5,11 @@ BIN := $(VENV)/bin
 # Many tests wait for a process or a timer, so run 1.5 workers per processor.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * (os.cpu_count() or 1) // 2 or 1)')
 
-.PHONY: setup serve test crash check fmt bench fuzz docs lock clean
+# Python reuses its bytecode and the rewritten tests even where the environment says not to write them.
+export PYTHONDONTWRITEBYTECODE :=
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+.PHONY: setup serve test test-extended test-all crash check fmt bench fuzz docs lock clean
 .DEFAULT_GOAL := setup
 
 $(BIN)/python:
@@ -28,8 +32,14 @@ setup: $(VENV)/dev.stamp  ## install everything for development in .venv
 serve: $(VENV)/run.stamp  ## serve all rooms on their default ports
 	@exec $(BIN)/croupier serve $(ARGS)
 
-test: $(VENV)/dev.stamp  ## run the tests
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+test: $(VENV)/dev.stamp  ## run the tests that show every clause once, in less than 3 minutes
+	$(PYTEST) --hypothesis-profile quick -m "not slow and not extended" $(ARGS)
+
+test-extended: $(VENV)/dev.stamp  ## run what `make test` leaves out, and random tests with more examples
+	$(PYTEST) -m "not slow and (extended or hypothesis)" $(ARGS)
+
+test-all: $(VENV)/dev.stamp  ## run all tests but the long fuzz and soak tests
+	$(PYTEST) $(ARGS)
 
 check: $(VENV)/dev.stamp  ## check format, lint, types, layers and prose
 	$(BIN)/ruff format --check .

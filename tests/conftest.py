@@ -1,4 +1,4 @@
-"""Settings of all tests: no Hypothesis deadlines, and an empty data folder for each test."""
+"""Settings of all tests: profiles of Hypothesis, and an empty data folder for each test."""
 
 import asyncio
 import signal
@@ -10,12 +10,15 @@ from hypothesis import settings
 
 from tests.net.raw_client import LOOPS, Run
 
+QUICK_EXAMPLES = 30
+
 # A background job of a shell ignores SIGINT, and one under nohup SIGHUP; child processes would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-settings.register_profile("no-deadline", deadline=None)
-settings.load_profile("no-deadline")
+settings.register_profile("full", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=QUICK_EXAMPLES)
+settings.load_profile("full")
 
 NUMBERS = count()
 

@@ -1,14 +1,44 @@
-"""Sampling of parameters: some cases in every run, all of them in slow runs."""
+"""Parameters of tests: samples of them, the rest in other runs, and loops over them in one test."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import pytest
+
+
+def looped[T](
+    cases: Iterable[T], name: Callable[[T], object] = str
+) -> Callable[[Callable[[T], None]], Callable[[], None]]:
+    """Make one test of a check that is quick: it checks every case, and a failure names its case."""
+
+    def decorate(check: Callable[[T], None]) -> Callable[[], None]:
+        def test() -> None:
+            for case in found:
+                try:
+                    check(case)
+                except BaseException as error:
+                    error.add_note(f"the case is {name(case)}")
+                    raise
+
+        found = [*cases]
+        test.__name__ = test.__qualname__ = check.__name__
+        test.__doc__, test.__module__ = check.__doc__, check.__module__
+        return test
+
+    return decorate
 
 
 def sampled(cases: Iterable[object], of: int) -> list[object]:
     """Keep every `of`-th case, and mark the others as slow."""
     return [
         case if number % of == 0 else pytest.param(*_values(case), marks=pytest.mark.slow)
+        for number, case in enumerate(cases)
+    ]
+
+
+def extended(cases: Iterable[object], of: int) -> list[object]:
+    """Keep every `of`-th case for `make test`, and mark the others as extended: `make test-all` runs them."""
+    return [
+        case if number % of == 0 else pytest.param(*_values(case), marks=pytest.mark.extended)
         for number, case in enumerate(cases)
     ]
 

@@ -22,9 +22,8 @@ FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 every_page = pytest.mark.parametrize("page", [pytest.param(path, id=str(path.relative_to(ROOT))) for path in WRITTEN])
 
 
-@pytest.mark.parametrize(("path", "text"), [pytest.param(path, text, id=path.name) for path, text in pages()])
-def test_generated_pages_are_up_to_date(path: Path, text: str) -> None:
-    assert path.read_text() == text, "run `make docs` to update it"
+def test_generated_pages_are_up_to_date() -> None:
+    assert [path.name for path, text in pages() if path.read_text() != text] == [], "run `make docs` to update them"
 
 
 def test_the_pages_build_without_a_warning(tmp_path: Path) -> None:

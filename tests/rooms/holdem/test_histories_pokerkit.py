@@ -23,9 +23,11 @@ from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.histories import from_phh, to_phh
 from croupier.rooms.holdem.histories.notation import seat_order
 from tests.rooms.holdem.random_hands import begin, end
+from tests.sampling import extended, looped
 
 pytestmark = pytest.mark.filterwarnings("ignore:There is no reason for this player to fold")
 
+BATCHES = extended((range(start, start + 40) for start in (0, 40, 80)), 3)
 DONE = (Folding, CheckingOrCalling, CompletionBettingOrRaisingTo, HoleCardsShowingOrMucking)
 
 
@@ -63,14 +65,16 @@ def check_seed(seed: int, leaving: float) -> None:
     check(hand, to_phh(hand, open_seats=hand.showdown_order))
 
 
-@pytest.mark.parametrize("seed", range(120))
-def test_pokerkit_replays_our_hands_to_the_same_stacks(seed: int) -> None:
-    check_seed(seed, 0)
+@pytest.mark.parametrize("seeds", BATCHES, ids=str)
+def test_pokerkit_replays_our_hands_to_the_same_stacks(seeds: range) -> None:
+    for seed in seeds:
+        check_seed(seed, 0)
 
 
-@pytest.mark.parametrize("seed", range(120))
-def test_pokerkit_replays_hands_in_which_players_left_out_of_turn_to_the_same_stacks(seed: int) -> None:
-    check_seed(1_000 + seed, 0.1)
+@pytest.mark.parametrize("seeds", BATCHES, ids=str)
+def test_pokerkit_replays_hands_in_which_players_left_out_of_turn_to_the_same_stacks(seeds: range) -> None:
+    for seed in seeds:
+        check_seed(1_000 + seed, 0.1)
 
 
 @pytest.mark.slow
@@ -183,7 +187,7 @@ def dumped(luck: Random) -> tuple[str, list[int]]:
     return HandHistory.from_game_state(game, state).dumps(), list(state.stacks)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@looped(range(100))
 def test_hands_written_by_pokerkit_end_with_its_stacks(seed: int) -> None:
     text, stacks = dumped(Random(seed))
     hand = from_phh(text)

@@ -10,6 +10,7 @@ import pytest
 from croupier.core.http_transcript import parse_expected_response, parse_request
 from croupier.core.transcript import Transcript
 from tests.rooms.holdem.transcript_harness import ROOT, TRANSCRIPTS
+from tests.sampling import looped
 
 PAGE = (ROOT / "docs" / "protocols" / "holdem.md").read_text()
 CLAUSES = re.findall(
@@ -25,7 +26,7 @@ SOURCES = [
     for path in sorted((ROOT / "src" / "croupier" / folder).rglob("*.py"))
 ]
 
-every_transcript = pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda transcript: transcript.name)
+every_transcript = looped(TRANSCRIPTS, lambda transcript: transcript.name)
 
 
 def test_every_clause_occurs_once_with_its_own_anchor() -> None:
@@ -63,12 +64,12 @@ def test_links_on_the_page_lead_to_clauses() -> None:
     assert linked <= set(NAMES)
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda source: f"{source.parent.name}/{source.name}")
+@looped(SOURCES)
 def test_clauses_cited_in_the_code_exist(source: Path) -> None:
     assert {*re.findall(r"\bholdem-\d+\.\d+", source.read_text())} <= set(NAMES)
 
 
-@pytest.mark.parametrize("clause", NAMES)
+@looped(NAMES)
 def test_every_clause_is_shown_by_a_transcript_or_listed_as_unshown(clause: str) -> None:
     assert any(clause in transcript.clauses for transcript in TRANSCRIPTS) or clause in UNSHOWN
 

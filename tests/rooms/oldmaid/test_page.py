@@ -12,6 +12,7 @@ from croupier.core.json_transcript import parse_values
 from croupier.core.transcript import Transcript, parse_transcript
 from croupier.rooms.oldmaid.cards import CARD_NAMES, CARD_NUMBERS, PACK, is_pair
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
+from tests.sampling import looped
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "protocols" / "oldmaid.md").read_text()
@@ -36,9 +37,9 @@ HEADS = {
     "player": {"title", "clause", "side", "calls", "pause", "dialect", "strict"},
 }
 
-transcripts = pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda transcript: transcript.name)
-tables = pytest.mark.parametrize("transcript", TABLE, ids=lambda transcript: transcript.name)
-players = pytest.mark.parametrize("transcript", PLAYER, ids=lambda transcript: transcript.name)
+transcripts = looped(TRANSCRIPTS, lambda transcript: transcript.name)
+tables = looped(TABLE, lambda transcript: transcript.name)
+players = looped(PLAYER, lambda transcript: transcript.name)
 
 
 def messages(transcript: Transcript) -> list[tuple[str, str, dict[str, object]]]:
@@ -110,7 +111,7 @@ def test_the_code_names_clauses_that_exist() -> None:
     assert {name: found - set(ANCHORS) for name, found in named.items() if found - set(ANCHORS)} == {}
 
 
-@pytest.mark.parametrize("clause", ANCHORS)
+@looped(ANCHORS)
 def test_a_clause_is_shown_by_a_transcript_or_listed_as_one_that_cannot_be(clause: str) -> None:
     assert any(clause in transcript.clauses for transcript in TRANSCRIPTS) != (clause in UNSHOWN)
 
@@ -153,7 +154,7 @@ def test_transcripts_are_sufficient_and_distinct() -> None:
 TOLERATED = [anchor for anchor, _, expected in CLAUSES if "NON-STRICT" in expected]
 
 
-@pytest.mark.parametrize("clause", TOLERATED)
+@looped(TOLERATED)
 def test_every_tolerance_is_shown_and_shown_refused(clause: str) -> None:
     shown = [transcript for transcript in TRANSCRIPTS if clause in transcript.clauses]
     assert any("strict" not in transcript.head for transcript in shown)
@@ -191,10 +192,9 @@ def test_there_are_whole_games_of_two_three_and_eight() -> None:
     assert ended >= {"2", "3", "8"}
 
 
-@pytest.mark.parametrize(
-    "transcript",
+@looped(
     [transcript for transcript in TABLE if "deck" in transcript.head and " / " not in transcript.head["deck"]],
-    ids=lambda p: p.name,
+    lambda transcript: transcript.name,
 )
 def test_dealt_cards_are_those_of_the_deck(transcript: Transcript) -> None:
     deck = order(transcript.head["deck"])
