@@ -37,18 +37,6 @@ GAME_OVER_CLAUSE: Final = "oldmaid-6.9"
 """Requests after the end of the game are no fault: the player may not know yet that it is over."""
 
 
-class ObservedDeck:
-    """The deck of the observed table: its next card is always the last one that was seen."""
-
-    card: Card = JOKER
-
-    def __iter__(self) -> "ObservedDeck":
-        return self
-
-    def __next__(self) -> Card:
-        return self.card
-
-
 class Referee:
     """Checks one game from the messages between the table and its players, and between the players.
 
@@ -71,7 +59,7 @@ class Referee:
         self._strict = strict
         self._turn_checker: TurnChecker | None = None
         self._player_list: tuple[ListedPlayer, ...] = ()
-        self._deck = ObservedDeck()
+        self._last_card: Card = JOKER
         self._dealt_cards: set[Card] = set()
         self._pending_requests: dict[tuple[Party, Party], deque[Request | None]] = defaultdict(deque)
         self._unlisted_nicks: set[Party] = set()  # players that have not received the list yet
@@ -219,7 +207,8 @@ class Referee:
                 )
                 return
             self._player_list = tuple(listed)
-            self.game = TableGame(1, nicks, self._deck, 0.0)
+            deck = iter(lambda: self._last_card, None)  # its next card is always the last one that was seen
+            self.game = TableGame(1, nicks, deck, 0.0)
             self.players = {nick: Observed(nick, seat) for seat, nick in enumerate(nicks)}
             self._turn_checker = TurnChecker(self.game, self.players, self._blame, strict=self._strict)
             self._unlisted_nicks = {*nicks}
@@ -263,7 +252,7 @@ class Referee:
         if card in self._dealt_cards:
             self._blame(TABLE, "oldmaid-4.1", f"{card_name(card)}, dealt before", "every card once")
         self._dealt_cards.add(card)
-        self._deck.card = card
+        self._last_card = card
         self._apply_action(lambda: game.draw(player.seat, 0.0), accepted=True, clause="oldmaid-4.2")
         last = answer.result == "last_card"
         if last != (game.drawn_count == CARD_COUNT):

@@ -121,11 +121,7 @@ class TableGame:
         self._holders[card] = seat
         self._held_counts[seat] += 1
         self.drawn_count += 1
-        following = seat + 1
-        if following < len(self.is_inside) and self.is_inside[following]:
-            self.drawer = following
-        else:
-            self._advance_drawer()
+        self._advance_drawer()
         self.log.append(("drew", seat, card))
         self.last_action_at = now
         return card
