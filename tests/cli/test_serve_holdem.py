@@ -356,6 +356,8 @@ def test_metrics_count_hands_and_requests_without_names() -> None:
         assert metrics['croupier_connections_total{room="holdem"}'] == 3
         assert metrics['croupier_messages_received_total{room="holdem"}'] == 7
         assert metrics['croupier_messages_sent_total{room="holdem"}'] == 7
+        assert metrics["croupier_store_pending"] == 0
+        assert metrics['croupier_store_commit_seconds_count{place="thread"}'] > 0
         assert not any(word in text for word in ("ann", "bob", "127.0.0.1", server.game))
 
 

@@ -82,7 +82,7 @@ def check_config(config: ServerConfig) -> None:
 
 @asynccontextmanager
 async def _serve_metrics(
-    config: ServerConfig, room_names: Sequence[str], rooms: dict[str, OpenRoom]
+    config: ServerConfig, room_names: Sequence[str], rooms: dict[str, OpenRoom], shared_store: SharedStore
 ) -> AsyncIterator[str | None]:
     """Serve /metrics and /healthz while the context is open; yield the metrics URL, or None without --metrics-port."""
     if config.metrics_port is None:
@@ -93,21 +93,28 @@ async def _serve_metrics(
     from croupier.app.health import MonitoringApp
     from croupier.http.limits import MONITORING_LIMITS
     from croupier.http.server import HttpServer
+    from croupier.net.loop_lag import LoopLagMonitor
     from croupier.observers.counters import RoomCounters
     from croupier.observers.metrics import MetricsCollector
 
-    collector = MetricsCollector(lambda: [(name, room.counts, room.connection_count) for name, room in rooms.items()])
     server = HttpServer(MonitoringApp(make_asgi_app(), room_names, rooms), MONITORING_LIMITS, RoomCounters())
     listen_address = (config.metrics_host, config.metrics_port)
     try:
         address = await server.listen(*listen_address)
     except OSError as error:
         raise listen_error(listen_address, error) from error
+    loop_lag = LoopLagMonitor(asyncio.get_running_loop())
+    collector = MetricsCollector(
+        lambda: [(name, room.counts, room.connection_count) for name, room in rooms.items()],
+        lambda: shared_store.current,
+        loop_lag.lags,
+    )
     REGISTRY.register(collector)
     try:
         yield f"http://{format_address(address)}/metrics"
     finally:
         REGISTRY.unregister(collector)
+        loop_lag.close()
         server.close()
         await server.drain(MONITORING_LIMITS.close_timeout)
 
@@ -131,7 +138,7 @@ async def serve(room_configs: Sequence[RoomConfig], config: ServerConfig, announ
         stack.enter_context(_log_loop_errors())
         deal_output = stack.enter_context(_open_deal_file(config.deals)) if config.deals else None
         room_names = [room_config.room.name for room_config in room_configs]
-        metrics = await stack.enter_async_context(_serve_metrics(config, room_names, rooms))
+        metrics = await stack.enter_async_context(_serve_metrics(config, room_names, rooms, shared_store))
         for room_config in room_configs:
             room = room_config.room
             log = get_logger(room=room.name)

@@ -1,11 +1,14 @@
-"""Exports the counters of the rooms to Prometheus."""
+"""Exports the counters of the rooms, of the store and of the event loop to Prometheus."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf
+from typing import Protocol
 
 from prometheus_client import Metric
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
+from croupier.core.histogram import Histogram
 from croupier.observers.counters import RoomCounters
 
 COUNTERS = (
@@ -21,14 +24,47 @@ COUNTERS = (
 """Counters and their descriptions; the metric is called `croupier_NAME_total`."""
 
 
-class MetricsCollector(Collector):
-    """Collects the counters of every room on each scrape. `rooms` returns (name, counters, open connections)."""
+class StoreFigures(Protocol):
+    """The figures of a store."""
 
-    def __init__(self, rooms: Callable[[], Sequence[tuple[str, RoomCounters, int]]]) -> None:
+    @property
+    def pending_count(self) -> int:
+        """The number of facts that wait to be written."""
+        ...
+
+    @property
+    def commit_times(self) -> Mapping[str, Histogram]:
+        """How long commits took, by the place where they were made."""
+        ...
+
+
+class MetricsCollector(Collector):
+    """Collects the counters of every room, of the store and of the event loop on each scrape.
+
+    `rooms` returns (name, counters, open connections), `store` the store, or None if none is open. `loop_lags` are the
+    delays of timers.
+    """
+
+    def __init__(
+        self,
+        rooms: Callable[[], Sequence[tuple[str, RoomCounters, int]]],
+        store: Callable[[], StoreFigures | None],
+        loop_lags: Histogram,
+    ) -> None:
         self._rooms = rooms
+        self._store = store
+        self._loop_lags = loop_lags
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all metrics, labelled with the room."""
+        """Yield all metrics."""
+        yield from self._collect_rooms()
+        yield from self._collect_store()
+        lags = HistogramMetricFamily("croupier_loop_lag_seconds", "Delays of the event loop's timers.")
+        _add_histogram(lags, [], self._loop_lags)
+        yield lags
+
+    def _collect_rooms(self) -> Iterator[Metric]:
+        """Yield the metrics that are labelled with the room."""
         rooms = self._rooms()
         for name, description in COUNTERS:
             family = CounterMetricFamily(f"croupier_{name}", description, labels=["room"])
@@ -49,3 +85,19 @@ class MetricsCollector(Collector):
                 refused.add_metric([room, reason], number)
             connections.add_metric([room], connected)
         yield from (traffic, refused, connections)
+
+    def _collect_store(self) -> Iterator[Metric]:
+        pending = GaugeMetricFamily("croupier_store_pending", "Facts that wait to be written to the store.")
+        commits = HistogramMetricFamily(
+            "croupier_store_commit_seconds", "Times of the store's commits, until they are on disk.", labels=["place"]
+        )
+        if (store := self._store()) is not None:
+            pending.add_metric([], store.pending_count)
+            for place, times in store.commit_times.items():
+                _add_histogram(commits, [place], times)
+        yield from (pending, commits)
+
+
+def _add_histogram(family: HistogramMetricFamily, labels: Sequence[str], histogram: Histogram) -> None:
+    buckets = [("+Inf" if bound == inf else f"{bound:g}", float(count)) for bound, count in histogram.cumulative()]
+    family.add_metric(labels, buckets, histogram.seconds)

@@ -19,6 +19,11 @@ class SharedStore:
         self._location = location
         self._store: Store | None = None
 
+    @property
+    def current(self) -> "Store | None":
+        """The store, None if no room has opened it yet."""
+        return self._store
+
     @asynccontextmanager
     async def open_for(self, room: str, *, exclusive: bool = True) -> AsyncIterator["Store"]:
         """Open the store for a room, which has to close it. If the context raises, the store is closed here.

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
+from croupier.core.histogram import Histogram
 from croupier.store.records import StoredHand, StoreError
 
 type Query = tuple[str, Sequence[object]]
@@ -78,7 +79,15 @@ class ReadTransaction(Protocol):
 
 
 class Engine(Protocol):
-    """A database. No method blocks the event loop; all raise StoreUnavailable if the database cannot be reached."""
+    """A database. All methods raise StoreUnavailable if the database cannot be reached.
+
+    None blocks the event loop, except `commit` while commits are known to be faster than a change of the thread.
+    """
+
+    @property
+    def commit_times(self) -> Mapping[str, Histogram]:
+        """How long commits took, by the place where they were made: loop, thread, server."""
+        ...
 
     async def commit(self, writes: Sequence[Write]) -> Sequence[object]:
         """Write a batch durably in one transaction.

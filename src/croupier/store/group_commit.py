@@ -51,6 +51,11 @@ class GroupCommitter:
         self._task = self._loop.create_task(self._run(), name="store")
 
     @property
+    def pending_count(self) -> int:
+        """The number of facts that wait to be written, or are being written; any other write counts as one."""
+        return self._weight
+
+    @property
     def is_full(self) -> bool:
         """Whether the queue is full, so that further writes would fail."""
         return self._weight >= self._max_pending

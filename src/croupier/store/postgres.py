@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]  # it is untyped
 
+from croupier.core.histogram import Histogram
 from croupier.store.announcements import AnnouncementListener, announce
 from croupier.store.batches import Fault, commit_batch, run_in_transaction
 from croupier.store.engine import (
@@ -74,6 +76,7 @@ class PostgresEngine:
     """The engine of a PostgreSQL database. It must have the last revision; see `open_database`."""
 
     def __init__(self, location: PostgresLocation, clock: Callable[[], float]) -> None:
+        self.commit_times = {"server": Histogram()}
         self._location = location
         self._clock = clock
         self._writer_lock_key = (WRITER_LOCK_CLASS, secrets.randbits(31))
@@ -229,7 +232,10 @@ class PostgresEngine:
         return self._pool
 
     async def _commit(self, writes: Sequence[Write]) -> Sequence[object]:
-        return await run_statements(self._writer, commit_batch(writes, POSTGRESQL, _find_fault))
+        started = perf_counter()
+        outcomes = await run_statements(self._writer, commit_batch(writes, POSTGRESQL, _find_fault))
+        self.commit_times["server"].observe(perf_counter() - started)
+        return outcomes
 
 
 class _PostgresReadTransaction:

@@ -1,4 +1,7 @@
-"""The SQLite engine: one thread writes and another reads, so that the event loop never blocks."""
+"""The SQLite engine: one thread writes and another reads, so that the event loop does not block.
+
+On a fast disk the event loop itself commits single writes, which takes less time than a thread (see `commit_place`).
+"""
 
 import asyncio
 import os
@@ -7,12 +10,16 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from threading import Lock
+from time import perf_counter
 
+from croupier.core.histogram import Histogram
 from croupier.store.batches import Fault, commit_batch
+from croupier.store.commit_place import CommitPlacePolicy
 from croupier.store.engine import FETCH_ROWS, WRITE_PULSE_SQL, ReadTransaction, Rows, Write, name_taken_error
 from croupier.store.records import StoreError, StoreUnavailable
 from croupier.store.schema import SQLITE
-from croupier.store.sqlite_file import connect, execute, new_file, run_statements
+from croupier.store.sqlite_file import connect, execute, new_file, run_statements, set_writer_patience
 from croupier.store.urls import SqliteLocation
 from croupier.store.version_file import VersionFile
 
@@ -44,11 +51,20 @@ class SqliteEngine:
 
     The file that was opened first remains the store until the engine is closed. While it is deleted, moved or replaced,
     the store is unavailable, because commits to an unlinked file are lost with the process.
+
+    `timer` returns seconds; it measures how long commits take.
     """
 
-    def __init__(self, location: SqliteLocation, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, location: SqliteLocation, clock: Callable[[], float], timer: Callable[[], float] = perf_counter
+    ) -> None:
+        self.commit_times = {"loop": Histogram(), "thread": Histogram()}
         self._path = location.path
         self._clock = clock
+        self._timer = timer
+        self._place_policy = CommitPlacePolicy(timer)
+        self._writer_lock = Lock()  # held while a thread, or the event loop, uses the writer
+        self._is_patient = True
         self._writer: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
         self._file_identity: FileIdentity = None
@@ -59,20 +75,28 @@ class SqliteEngine:
         self._read_executor = ThreadPoolExecutor(1, "store-reading")
 
     async def commit(self, writes: Sequence[Write]) -> Sequence[object]:
-        """Commit a batch in the write thread."""
-        return await self._run_in(self._write_executor, lambda: self._commit(writes))
+        """Commit a batch: on the event loop if that is fast and no thread uses the writer, else in the write thread."""
+        if self._place_policy.allows_loop(writes) and self._writer_lock.acquire(blocking=False):
+            try:
+                return self._commit(writes, on_loop=True)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:  # else the thread waits for the other process
+                    raise StoreUnavailable(f"{self._path}: {error}") from error
+            finally:
+                self._writer_lock.release()
+        return await self._write_in_thread(lambda: self._commit(writes, on_loop=False))
 
     async def reconnect(self) -> None:
         """Reopen the file, and write the pulse."""
-        await self._run_in(self._write_executor, self._check_file)
+        await self._write_in_thread(self._check_file)
         await self._run_in(self._read_executor, self._close_reader)
-        await self._run_in(self._write_executor, self._reconnect)
+        await self._write_in_thread(self._reconnect)
         if self._accounts_version_file is not None:
             self._accounts_version_file.randomize()  # another process may have changed accounts meanwhile
 
     async def check_connection(self) -> None:
         """Check in the write thread that the file is still the same."""
-        await self._run_in(self._write_executor, self._check_files)
+        await self._write_in_thread(self._check_files)
 
     async def fetch(self, sql: str, *arguments: object) -> Rows:
         """Run a query in the read thread."""
@@ -146,16 +170,30 @@ class SqliteEngine:
         """Call `work` in the read thread. Raises StoreUnavailable instead of sqlite3.Error."""
         return await self._run_in(self._read_executor, work)
 
+    async def _write_in_thread[T](self, work: Callable[[], T]) -> T:
+        def run() -> T:
+            with self._writer_lock:
+                return work()
+
+        return await self._run_in(self._write_executor, run)
+
     async def _run_in[T](self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
         try:
             return await asyncio.get_running_loop().run_in_executor(thread, work)
         except sqlite3.Error as error:
             raise StoreUnavailable(f"{self._path}: {error}") from error
 
-    def _commit(self, writes: Sequence[Write]) -> Sequence[object]:
+    def _commit(self, writes: Sequence[Write], *, on_loop: bool) -> Sequence[object]:
         assert self._writer is not None, "reconnect comes before commit"
+        if self._is_patient is on_loop:
+            set_writer_patience(self._writer, is_patient=not on_loop)
+            self._is_patient = not on_loop
+        started = self._timer()
         outcomes = run_statements(self._writer, commit_batch(writes, SQLITE, _find_fault))
         self._check_files()  # after the commit, because the file may have disappeared during it
+        seconds = self._timer() - started
+        self.commit_times["loop" if on_loop else "thread"].observe(seconds)
+        self._place_policy.record(seconds, on_loop=on_loop)
         return outcomes
 
     def _reconnect(self) -> None:
@@ -163,7 +201,7 @@ class SqliteEngine:
             self._writer.close()
             self._writer = None
         file = _file_identity(self._path)
-        self._writer = connect(self._path)
+        self._writer, self._is_patient = connect(self._path), True
         execute(self._writer, (WRITE_PULSE_SQL, (self._clock(),)))
         self._file_identity = self._file_identity or file
         self._wal_identity = _file_identity(_wal_path(self._path))

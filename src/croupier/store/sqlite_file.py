@@ -20,11 +20,13 @@ from croupier.store.urls import SqliteLocation
 BUSY_TIMEOUT_SECONDS = 5.0
 """The time to wait for another process that writes to the same file."""
 
-CONNECTION_PRAGMAS = """
+CHECKPOINT_PAGES = 8000
+
+CONNECTION_PRAGMAS = f"""
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
 PRAGMA foreign_keys = ON;
-PRAGMA wal_autocheckpoint = 8000;
+PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES};
 PRAGMA journal_size_limit = 67108864;
 """
 """With synchronous = FULL, a commit returns only when it is on disk, also in WAL mode. A checkpoint happens at a log
@@ -45,6 +47,12 @@ def connect(path: Path) -> sqlite3.Connection:
 def _connect(path: Path) -> sqlite3.Connection:
     uri = f"file:{quote(str(path.absolute()))}?mode=rw"  # mode=rw: do not create the file
     return sqlite3.connect(uri, timeout=BUSY_TIMEOUT_SECONDS, uri=True, isolation_level=None, check_same_thread=False)
+
+
+def set_writer_patience(connection: sqlite3.Connection, *, is_patient: bool) -> None:
+    """Set whether commits wait for other processes, and checkpoint the log when it is long. Both take long."""
+    connection.execute(f"PRAGMA busy_timeout = {round(BUSY_TIMEOUT_SECONDS * 1000) if is_patient else 0}")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES if is_patient else 0}")
 
 
 def connect_read_only(path: Path) -> sqlite3.Connection:

@@ -5,13 +5,14 @@ Servers wait for writes to be durable before they answer clients. Both databases
 
 import asyncio
 from asyncio import Future
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from time import time
 from typing import Any, BinaryIO, Self
 
 import msgspec
 
+from croupier.core.histogram import Histogram
 from croupier.store import scripts
 from croupier.store.engine import Engine, Facts, Script, StatementGenerator
 from croupier.store.group_commit import RETRY_DELAYS_SECONDS, GroupCommitter
@@ -126,6 +127,16 @@ class Store:
     def outage(self) -> str | None:
         """The reason why nothing can be written now, None if the store is writable."""
         return self._committer.outage
+
+    @property
+    def pending_count(self) -> int:
+        """The number of facts that wait to be written, or are being written; any other write counts as one."""
+        return self._committer.pending_count
+
+    @property
+    def commit_times(self) -> Mapping[str, Histogram]:
+        """How long commits took, by the place where they were made: loop and thread (SQLite), server (PostgreSQL)."""
+        return self._engine.commit_times
 
     @property
     def is_full(self) -> bool:

@@ -1,0 +1,62 @@
+"""Where SQLite commits: on the event loop as long as that is faster than handing the batch to a thread and back."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from croupier.store.engine import Facts, Write
+
+SLOW_SECONDS: Final = 200e-6
+"""A commit that takes so long is slow. On the loop, the 99th percentile of recent commits has to be below it."""
+
+WINDOW_COMMITS: Final = 200
+"""The number of recent commits, in both places, of which the percentile is taken."""
+
+SLOW_SHARE: Final = 0.01
+"""Of the time of the event loop, slow commits take at most this share."""
+
+MAX_LOOP_WEIGHT: Final = 4
+"""The weight of the largest write that is committed on the loop: that of one table, which waits for it. During larger
+commits the loop can read the next requests."""
+
+MAX_LOOP_RUN: Final = 1000
+"""The number of commits on the loop after which one is made in the thread, where it may be followed by a checkpoint."""
+
+
+class CommitPlacePolicy:
+    """Decides for each batch whether it may be committed on the event loop, from how long former commits took.
+
+    It begins with the thread, because nothing is known about the disk, which may also be a network file system. After a
+    slow commit on the loop it stays with the thread for so long that slow commits take at most SLOW_SHARE of the time.
+    `timer` returns seconds.
+    """
+
+    def __init__(self, timer: Callable[[], float]) -> None:
+        self._timer = timer
+        self._recent: deque[bool] = deque(maxlen=WINDOW_COMMITS)  # whether the commit was slow
+        self._slow_count = 0  # in `_recent`
+        self._loop_run = 0  # commits on the loop since the last one in the thread
+        self._barred_until = 0.0
+
+    def allows_loop(self, writes: Sequence[Write]) -> bool:
+        """Whether this batch may be committed on the loop."""
+        return (
+            len(writes) == 1
+            and isinstance(writes[0], Facts)
+            and writes[0].weight <= MAX_LOOP_WEIGHT
+            and len(self._recent) == WINDOW_COMMITS
+            and self._slow_count <= WINDOW_COMMITS // 100
+            and self._loop_run < MAX_LOOP_RUN
+            and self._timer() >= self._barred_until
+        )
+
+    def record(self, seconds: float, *, on_loop: bool) -> None:
+        """Note how long a commit took."""
+        is_slow = seconds >= SLOW_SECONDS
+        if len(self._recent) == WINDOW_COMMITS:
+            self._slow_count -= self._recent[0]
+        self._recent.append(is_slow)
+        self._slow_count += is_slow
+        self._loop_run = self._loop_run + 1 if on_loop else 0
+        if on_loop and is_slow:
+            self._barred_until = self._timer() + seconds / SLOW_SHARE

@@ -1,0 +1,252 @@
+"""Where SQLite commits: the policy with injected times, and the engine with an injected timer."""
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from croupier.store import sqlite_file
+from croupier.store.commit_place import (
+    MAX_LOOP_RUN,
+    MAX_LOOP_WEIGHT,
+    SLOW_SECONDS,
+    SLOW_SHARE,
+    WINDOW_COMMITS,
+    CommitPlacePolicy,
+)
+from croupier.store.engine import Facts, Script, Write
+from croupier.store.records import StoreUnavailable
+from croupier.store.sqlite import SqliteEngine
+from croupier.store.urls import SqliteLocation
+from tests.store.store_fixture import NOON, TIMEOUT_SECONDS, TempStore, facts, journal, run
+
+FAST, SLOW = SLOW_SECONDS / 4, SLOW_SECONDS
+ALLOWED_SLOW = WINDOW_COMMITS // 100
+
+
+def make_facts(seq: int, count: int = 1) -> Facts:
+    return Facts([("holdem", "a", seq + n, b'{"n":%d}' % (seq + n), NOON + seq + n) for n in range(count)], count)
+
+
+ONE = [make_facts(1)]
+
+
+class FakeClock:
+    """A timer that the test sets, and that moves by `step` seconds at each reading."""
+
+    def __init__(self, step: float = 0.0) -> None:
+        self.now = 1000.0
+        self.step = step
+
+    def __call__(self) -> float:
+        self.now += self.step
+        return self.now
+
+
+def make_policy(clock: FakeClock | None = None) -> CommitPlacePolicy:
+    """A policy that has seen a window of fast commits in the thread."""
+    policy = CommitPlacePolicy(clock or FakeClock())
+    for _ in range(WINDOW_COMMITS):
+        policy.record(FAST, on_loop=False)
+    return policy
+
+
+def test_first_commits_are_made_in_the_thread() -> None:
+    policy = CommitPlacePolicy(FakeClock())
+    for _ in range(WINDOW_COMMITS):
+        assert not policy.allows_loop(ONE)
+        policy.record(FAST, on_loop=False)
+    assert policy.allows_loop(ONE)
+
+
+@pytest.mark.parametrize(
+    ("writes", "allowed"),
+    [
+        ([make_facts(1, MAX_LOOP_WEIGHT)], True),
+        ([make_facts(1, MAX_LOOP_WEIGHT + 1)], False),
+        ([make_facts(1), make_facts(2)], False),
+        ([Script(lambda: iter(()))], False),
+    ],
+    ids=["small", "large", "two", "script"],
+)
+def test_only_a_single_small_write_of_facts_is_committed_on_the_loop(writes: list[Write], allowed: bool) -> None:
+    assert make_policy().allows_loop(writes) is allowed
+
+
+@pytest.mark.parametrize("on_loop", [False, True])
+def test_p99_of_the_window_decides(on_loop: bool) -> None:
+    clock = FakeClock()
+    policy = make_policy(clock)
+    for _ in range(ALLOWED_SLOW):
+        policy.record(SLOW, on_loop=on_loop)
+    clock.now += 1e6
+    assert policy.allows_loop(ONE), "one per cent may be slow"
+    policy.record(SLOW, on_loop=on_loop)
+    clock.now += 1e6
+    assert not policy.allows_loop(ONE)
+    for _ in range(WINDOW_COMMITS - ALLOWED_SLOW - 1):
+        policy.record(FAST, on_loop=False)
+        assert not policy.allows_loop(ONE)
+    policy.record(FAST, on_loop=False)
+    assert policy.allows_loop(ONE), "the first slow commit has left the window"
+
+
+@pytest.mark.parametrize("seconds", [SLOW, 0.02, 3.0])
+def test_single_slow_commit_on_the_loop_returns_to_the_thread(seconds: float) -> None:
+    clock = FakeClock()
+    policy = make_policy(clock)
+    policy.record(seconds, on_loop=True)
+    assert not policy.allows_loop(ONE)
+    clock.now += seconds / SLOW_SHARE * 0.99
+    policy.record(FAST, on_loop=False)
+    assert not policy.allows_loop(ONE)
+    clock.now += seconds / SLOW_SHARE * 0.02
+    assert policy.allows_loop(ONE)
+
+
+def test_slow_commits_take_at_most_their_share_of_the_loop() -> None:
+    """A disk on which each commit on the loop is slow, and none in the thread."""
+    clock = FakeClock()
+    policy = make_policy(clock)
+    started, blocked = clock.now, 0.0
+    while clock.now < started + 100.0:
+        on_loop = policy.allows_loop(ONE)
+        seconds = 0.05 if on_loop else FAST
+        clock.now += seconds
+        blocked += seconds if on_loop else 0.0
+        policy.record(seconds, on_loop=on_loop)
+    assert 10 * 0.05 < blocked <= 100.0 * SLOW_SHARE + 0.05
+
+
+def test_slow_commit_in_the_thread_bars_the_loop_only_by_the_p99() -> None:
+    policy = make_policy()
+    policy.record(5.0, on_loop=False)
+    assert policy.allows_loop(ONE)
+
+
+def test_thread_commits_from_time_to_time_so_that_it_can_make_checkpoints() -> None:
+    policy = make_policy()
+    for _ in range(MAX_LOOP_RUN):
+        assert policy.allows_loop(ONE)
+        policy.record(FAST, on_loop=True)
+    assert not policy.allows_loop(ONE)
+    policy.record(FAST, on_loop=False)
+    assert policy.allows_loop(ONE)
+
+
+def run_engine(path: Path, clock: FakeClock, steps: Callable[[SqliteEngine], Awaitable[None]]) -> None:
+    async def main() -> None:
+        engine = SqliteEngine(SqliteLocation(path), lambda: NOON, clock)
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                await engine.reconnect()
+                await steps(engine)
+        finally:
+            await engine.close()
+
+    run(main())
+
+
+def counts(engine: SqliteEngine) -> dict[str, int]:
+    return {place: times.count for place, times in engine.commit_times.items()}
+
+
+@pytest.fixture
+def path(empty_store_file: bytes, tmp_path: Path) -> Path:
+    store = tmp_path / "store"
+    store.write_bytes(empty_store_file)
+    return store
+
+
+def test_fast_disk_is_written_on_the_loop(path: Path) -> None:
+    count = WINDOW_COMMITS + MAX_LOOP_RUN + 10
+
+    async def steps(engine: SqliteEngine) -> None:
+        for seq in range(1, count + 1):
+            outcomes = await engine.commit([make_facts(seq)])
+            assert outcomes == [None]
+        assert counts(engine) == {"loop": MAX_LOOP_RUN + 9, "thread": WINDOW_COMMITS + 1}
+        await engine.commit([make_facts(count + 1), make_facts(count + 2)])
+        assert counts(engine) == {"loop": MAX_LOOP_RUN + 9, "thread": WINDOW_COMMITS + 2}
+
+    run_engine(path, FakeClock(FAST), steps)
+    found = TempStore(str(path), "sqlite").run(lambda store: journal(store, "a"))
+    assert found == facts("a", range(1, count + 3))
+
+
+def test_slow_disk_is_written_in_the_thread(path: Path) -> None:
+    async def steps(engine: SqliteEngine) -> None:
+        for seq in range(1, 2 * WINDOW_COMMITS):
+            await engine.commit([make_facts(seq)])
+        assert counts(engine) == {"loop": 0, "thread": 2 * WINDOW_COMMITS - 1}
+
+    run_engine(path, FakeClock(2 * SLOW), steps)
+
+
+async def commit_until_on_the_loop(engine: SqliteEngine) -> int:
+    """Commit until the next commit is made on the loop; returns its sequence number."""
+    for seq in range(1, WINDOW_COMMITS + 2):
+        await engine.commit([make_facts(seq)])
+    assert counts(engine) == {"loop": 1, "thread": WINDOW_COMMITS}
+    return WINDOW_COMMITS + 2
+
+
+def test_loop_does_not_wait_for_another_process_that_writes(path: Path) -> None:
+    async def steps(engine: SqliteEngine) -> None:
+        seq = await commit_until_on_the_loop(engine)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            waiting = asyncio.ensure_future(engine.commit([make_facts(seq)]))
+            await asyncio.sleep(0.01)
+            assert not waiting.done(), "the thread waits"
+            other.execute("ROLLBACK")
+            assert await waiting == [None]
+        assert counts(engine) == {"loop": 1, "thread": WINDOW_COMMITS + 1}
+        await engine.commit([make_facts(seq + 1)])
+        assert counts(engine)["loop"] == 2
+
+    run_engine(path, FakeClock(FAST), steps)
+
+
+def test_locked_file_is_unavailable_also_after_commits_on_the_loop(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_file, "BUSY_TIMEOUT_SECONDS", 0.02)
+
+    async def steps(engine: SqliteEngine) -> None:
+        seq = await commit_until_on_the_loop(engine)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StoreUnavailable, match="database is locked"):
+                await engine.commit([make_facts(seq)])
+            other.execute("ROLLBACK")
+
+    run_engine(path, FakeClock(FAST), steps)
+
+
+def test_loop_does_not_use_the_connection_while_the_thread_does(path: Path) -> None:
+    async def steps(engine: SqliteEngine) -> None:
+        seq = await commit_until_on_the_loop(engine)
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            in_thread = asyncio.ensure_future(engine.commit([make_facts(seq), make_facts(seq + 1)]))
+            await asyncio.sleep(0.01)
+            single = asyncio.ensure_future(engine.commit([make_facts(seq + 2)]))
+            await asyncio.sleep(0)
+            assert not single.done()
+            other.execute("ROLLBACK")
+            assert (await in_thread, await single) == ([None, None], [None])
+        assert counts(engine) == {"loop": 1, "thread": WINDOW_COMMITS + 2}
+
+    run_engine(path, FakeClock(FAST), steps)
+
+
+def test_deleted_file_is_unavailable_for_commits_on_the_loop(path: Path) -> None:
+    async def steps(engine: SqliteEngine) -> None:
+        seq = await commit_until_on_the_loop(engine)
+        path.unlink()
+        with pytest.raises(StoreUnavailable, match="was deleted or moved"):
+            await engine.commit([make_facts(seq)])
+
+    run_engine(path, FakeClock(FAST), steps)
