@@ -7,22 +7,29 @@ compares every byte of every answer, except the date.
 
 Playing: each bot has one connection, requests the game as a player, and checks or calls at its turn. The load checks
 every answer: the game, the chips, the hole cards, and that no card occurs twice. The same is measured with a journal on
-disk: at one table, where every act waits for the disk, and at many tables, whose acts share commits.
+disk: at one table, where every act waits for the disk, and at many tables, whose acts share commits. What a commit of
+one fact takes on this disk is measured beside it.
 """
 
 import argparse
 import json
 import socket
+import sqlite3
 import sys
 import tempfile
 from base64 import b64encode
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
+from time import perf_counter
 from typing import Any, Final
 
+from croupier.net.event_loop import run
+from croupier.store.sqlite_file import CONNECTION_PRAGMAS
+from croupier.store.store import upgrade_store
 from harness import HERE, BenchError, Cores, Load, Result, Server, fail, pick_cores, run_load, running, verdict
 from servers import MANY_CONNECTIONS, doubt, summarize
 
@@ -41,6 +48,10 @@ RATIO_TARGET: Final = 0.8
 AUTHENTICATION_TARGET: Final = 0.05
 JOURNAL_TARGET: Final = 0.8
 WARM_UP_SECONDS: Final = 1.0
+COMMITS: Final = 1000
+"""The number of commits that are timed."""
+
+FACT_BYTES: Final = 120
 RESPONSE: Final = "response"
 """The file with the response of the bare application."""
 
@@ -285,10 +296,27 @@ def play(setting: Setting, scenario: Scenario, journal: Sequence[str]) -> Result
     return seen
 
 
+def commit_times_us(folder: Path) -> tuple[float, float]:
+    """Return the median and the 99th percentile of commits of one fact to a journal in this folder, in µs."""
+    path = str(folder / "commits")
+    if not Path(path).exists():
+        run(upgrade_store(path))
+    times = []
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(f"{CONNECTION_PRAGMAS}; DELETE FROM journal")
+        for seq in range(COMMITS):
+            started = perf_counter()
+            connection.execute("INSERT INTO journal VALUES ('holdem', 'house', ?, ?, 0)", (seq, b"x" * FACT_BYTES))
+            times.append((perf_counter() - started) * 1e6)
+    return median(times), quantiles(times, n=100)[98]
+
+
 def compare_playing(setting: Setting, scenarios: Sequence[Scenario]) -> None:
     """Print the hands per second of the bots."""
     print(f"\nBots that poll and check or call, each on one connection: medians of {setting.rounds} rounds.")
     for scenario in scenarios:
+        commits = [commit_times_us(setting.folder) for _ in range(setting.rounds)]
+        commit_us, commit_p99_us = (median(found) for found in zip(*commits, strict=True))
         pairs = [
             (
                 play(setting, scenario, IN_MEMORY),
@@ -317,6 +345,7 @@ def compare_playing(setting: Setting, scenarios: Sequence[Scenario]) -> None:
             + (f"    the published Go server, measured elsewhere: {scenario.go}\n" if scenario.go else "")
             + f"    {kept:.2f} of the hands with a journal on disk, each act durable before it is answered; target"
             f" {JOURNAL_TARGET}: {verdict(kept >= JOURNAL_TARGET)}\n"
+            f"    a commit of one fact takes {commit_us:,.0f} µs on this disk, p99 {commit_p99_us:,.0f} µs\n"
             f"    {kept_ms:.2f} ms of the server's CPU a hand there, and {kept_acts:.0%} of the requests are acts",
             flush=True,
         )

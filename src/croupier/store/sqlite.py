@@ -60,6 +60,7 @@ class SqliteEngine:
     ) -> None:
         self.commit_times = {"loop": Histogram(), "thread": Histogram()}
         self._path = location.path
+        self._wal_path = self._path.with_name(f"{self._path.name}-wal")  # SQLite's write-ahead log
         self._clock = clock
         self._timer = timer
         self._place_policy = CommitPlacePolicy(timer)
@@ -204,15 +205,13 @@ class SqliteEngine:
         self._writer, self._is_patient = connect(self._path), True
         execute(self._writer, (WRITE_PULSE_SQL, (self._clock(),)))
         self._file_identity = self._file_identity or file
-        self._wal_identity = _file_identity(_wal_path(self._path))
+        self._wal_identity = _file_identity(self._wal_path)
 
     def _check_files(self) -> None:
         """Raise StoreUnavailable if the file or its write-ahead log was deleted or replaced."""
         self._check_file()
-        if _file_identity(_wal_path(self._path)) != self._wal_identity:
-            raise StoreUnavailable(
-                f"{_wal_path(self._path)}: the log of the store was deleted or replaced while it was open"
-            )
+        if _file_identity(self._wal_path) != self._wal_identity:
+            raise StoreUnavailable(f"{self._wal_path}: the log of the store was deleted or replaced while it was open")
 
     def _check_file(self) -> None:
         if self._file_identity is not None and (found := _file_identity(self._path)) != self._file_identity:
@@ -270,8 +269,3 @@ def _file_identity(path: Path) -> FileIdentity:
     except OSError:
         return None
     return status.st_dev, status.st_ino
-
-
-def _wal_path(path: Path) -> Path:
-    """The path of SQLite's write-ahead log."""
-    return path.with_name(f"{path.name}-wal")
