@@ -100,7 +100,7 @@ def test_the_big_blind_that_leaves_first_is_called_and_folds() -> None:
     hand = heads_up(1_000, 1_000)
     hand.leave(1)
     text = to_phh(hand)
-    assert actions(text) == ["p2 cc", "p1 f"]
+    assert actions(text) == ["p2 cc", "p1 f # leaves"]
     assert '_actions = [\n  "d dh p1 AdKd",\n  "d dh p2 AhKh",\n  "p1 f # leaves",\n]\n' in text
     check(hand, text)
 

@@ -15,7 +15,7 @@ from croupier.conformance.diagnosis.dialect import CONJUNCTION
 from croupier.conformance.holdem.http_client import ReceivedResponse
 from croupier.conformance.holdem.schema import OBJECT_KEYS
 from croupier.rooms.holdem.cards import CARD_NUMBERS
-from croupier.rooms.holdem.wire import Dialect
+from croupier.rooms.holdem.wire import Cards, Dialect
 
 type ObjectTransform = Callable[[dict[str, Any]], dict[str, Any]]
 """Maps a JSON object as received to the object that the document prescribes."""
@@ -23,7 +23,7 @@ type ObjectTransform = Callable[[dict[str, Any]], dict[str, Any]]
 type ResponseTransform = Callable[[str, ReceivedResponse], ReceivedResponse]
 """Maps a request ("METHOD path") and its response as received to the response that the document prescribes."""
 
-CARD_KEYS: Final = frozenset({"hole", "flop", "turn", "river"})
+CARD_KEYS: Final = frozenset(Cards.__struct_fields__)
 
 WINNER_KEYS: Final = frozenset({"PlayerID", "Hand"})
 """Keys of a winner in dialect hspe-go, which must not be normalised."""

@@ -11,12 +11,13 @@ from msgspec.json import decode, encode
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.cards import CARD_NUMBERS
+from croupier.rooms.holdem.engine.streets import STREET_CARDS, STREET_NAMES
 from croupier.rooms.holdem.observed.state_reader import read_game, read_games
 from croupier.rooms.holdem.wire import Dialect, Game
 
 GUID_PATTERN: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 PLAYER_STATES: Final = frozenset({"active", "folded", "called"})
-BOARD_SIZES: Final = {"flop": 3, "turn": 1, "river": 1}
+BOARD_SIZES: Final = dict(list(zip(STREET_NAMES, STREET_CARDS, strict=True))[1:])
 """The number of cards of each part of the board."""
 
 OBJECT_KEYS: Final[Mapping[str, Mapping[str, type]]] = {

@@ -294,9 +294,8 @@ def _summarise_game(game: Game) -> str:
     player_list = ", ".join(
         f"{names[each.player_id]} {each.wealth}+{each.bet_so_far} {each.state}" for each in game.table
     )
-    cards = [name for part in (game.cards.flop, game.cards.turn, game.cards.river) for name in part or ()]
     parts = [player_list or "nobody sits", *([f"hole {' '.join(game.cards.hole)}"] if game.cards.hole else [])]
-    parts += [f"board {' '.join(cards)}"] if cards else []
+    parts += [f"board {' '.join(game.cards.board)}"] if game.cards.board else []
     parts += [f"pots {'+'.join(str(pot.size) for pot in game.pots)}"] if game.pots else []
     turn = game.turn
     parts.append(f"turn of {names.get(turn.player_id, turn.player_id)}" if turn.player_id else "nobody's turn")

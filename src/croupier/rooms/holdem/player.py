@@ -287,4 +287,4 @@ def _card_numbers(names: Sequence[str]) -> tuple[Card, ...]:
 
 
 def _board_numbers(cards: Cards) -> tuple[Card, ...]:
-    return _card_numbers([*(cards.flop or ()), *(cards.turn or ()), *(cards.river or ())])
+    return _card_numbers(cards.board)

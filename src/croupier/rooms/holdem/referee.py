@@ -435,8 +435,7 @@ class Referee:
 
 def _board_numbers(game: Game) -> list[Card]:
     """Return the board as card numbers."""
-    cards = game.cards
-    return [CARD_NUMBERS[name] for part in (cards.flop, cards.turn, cards.river) for name in part or ()]
+    return [CARD_NUMBERS[name] for name in game.cards.board]
 
 
 def _format_cards(cards: Sequence[Card]) -> str:

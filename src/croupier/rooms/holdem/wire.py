@@ -178,6 +178,11 @@ class Cards(Struct, frozen=True, gc=False):
     turn: Sequence[str] | None = None
     river: Sequence[str] | None = None
 
+    @property
+    def board(self) -> tuple[str, ...]:
+        """The cards of the board, in the order of the deal."""
+        return (*(self.flop or ()), *(self.turn or ()), *(self.river or ()))
+
 
 class Pot(Struct, frozen=True, gc=False):
     """A pot (document: Pot) and the players who have paid into it, in the order of seats."""

@@ -11,14 +11,13 @@ from typing import Final
 from rich.cells import cell_len, set_cell_size
 
 from croupier.rooms.holdem.cards import CARD_NUMBERS
-from croupier.rooms.holdem.wire import Cards, Game, Guid, Player
+from croupier.rooms.holdem.engine.streets import STREET_NAMES, split_board
+from croupier.rooms.holdem.wire import Game, Guid, Player
 from croupier.tui.cards import french_face
 from croupier.tui.frame import terminal_text
 
 MAX_LINES: Final = 12
 MAX_NAME_COLUMNS: Final = 16
-
-STREETS: Final = ("Flop", "Turn", "River")
 
 
 class LiveHandHistory:
@@ -55,8 +54,8 @@ class LiveHandHistory:
 
     def _is_new_hand(self, before: Game, game: Game) -> bool:
         """Return whether `game` shows another hand: other cards, another small blind, or chips paid out."""
-        board, holes = board_cards(before.cards), [one for one in (before.cards.hole, game.cards.hole) if one]
-        if board_cards(game.cards)[: len(board)] != board or (len(holes) == 2 and holes[0] != holes[1]):
+        board, holes = before.cards.board, [one for one in (before.cards.hole, game.cards.hole) if one]
+        if game.cards.board[: len(board)] != board or (len(holes) == 2 and holes[0] != holes[1]):
             return True
         stacks = {one.player_id: one.wealth for one in before.table}
         small_blind = next((one.player_id for one in game.table if one.small_blind), self._small_blind)
@@ -77,7 +76,7 @@ class LiveHandHistory:
             self.lines.append(
                 f"Hand {self.hands_seen}: the button is {'yours' if self._is_own(button) else display_name(button)}"
             )
-        self._add_board_cards((), board_cards(game.cards))
+        self._add_board_cards((), game.cards.board)
 
     def _end_hand(self, before: Game, game: Game) -> None:
         """Add the end of a hand. `game` may show the next hand already."""
@@ -86,7 +85,7 @@ class LiveHandHistory:
             if one.player_id == before.turn.player_id and self._has_folded(one, before, game, stacks):
                 self._add_line(one, "fold")
         if not is_running(game):
-            self._add_board_cards(board_cards(before.cards), board_cards(game.cards))
+            self._add_board_cards(before.cards.board, game.cards.board)
         shown = {one.player_id: one.hand for one in game.last_winners or ()}
         for one in before.table:
             chips = stacks.get(one.player_id, 0)
@@ -123,7 +122,7 @@ class LiveHandHistory:
 
     def _add_actions(self, before: Game, game: Game) -> None:
         """Add the actions of the betting round of `before`, new board cards, and the actions after them."""
-        board, cards = board_cards(before.cards), board_cards(game.cards)
+        board, cards = before.cards.board, game.cards.board
         is_round_over = len(cards) > len(board)
         now = {one.player_id: one for one in game.table}
         top = before.turn.bet_to_player
@@ -168,9 +167,9 @@ class LiveHandHistory:
 
     def _add_board_cards(self, board: Sequence[str], cards: Sequence[str]) -> None:
         """Add a line for each street in `cards` that is not in `board`."""
-        for street, old, new in zip(STREETS, split_streets(board), split_streets(cards), strict=True):
+        for street, old, new in zip(STREET_NAMES[1:], split_board(board), split_board(cards), strict=True):
             if new and new != old:
-                self.lines.append(f"{street}: {cards_text(new)}")
+                self.lines.append(f"{street.capitalize()}: {cards_text(new)}")
 
     def _add_line(self, player: Player, verb: str, more: str = "") -> None:
         self.lines.append(f"You {verb}{more}" if self._is_own(player) else f"{display_name(player)} {verb}s{more}")
@@ -182,16 +181,6 @@ class LiveHandHistory:
 def is_running(game: Game) -> bool:
     """Return whether a hand is being played, that is, whether it is a player's turn."""
     return bool(game.turn.player_id)
-
-
-def board_cards(cards: Cards) -> tuple[str, ...]:
-    """Return the cards of the board in the order dealt."""
-    return (*(cards.flop or ()), *(cards.turn or ()), *(cards.river or ()))
-
-
-def split_streets(cards: Sequence[str]) -> tuple[Sequence[str], ...]:
-    """Return the flop, turn and river of a board; streets not dealt yet are empty."""
-    return cards[:3], cards[3:4], cards[4:5]
 
 
 def stacks_before_hand(game: Game) -> dict[Guid, int]:

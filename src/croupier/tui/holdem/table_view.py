@@ -13,7 +13,6 @@ from croupier.rooms.holdem.wire import Game, Guid, Player
 from croupier.tui.cards import TwoHands, french_face
 from croupier.tui.holdem.hand_history import (
     LiveHandHistory,
-    board_cards,
     cards_text,
     display_name,
     is_running,
@@ -105,7 +104,7 @@ class HoldemTableView:
 
     def _render_cards(self, *, drawn: bool) -> RenderResult:
         """Yield the player's cards and the board."""
-        hole, board = self._game.cards.hole or (), board_cards(self._game.cards)
+        hole, board = self._game.cards.hole or (), self._game.cards.board
         if not hole and not board:
             return
         hand = hand_name(hole, board)

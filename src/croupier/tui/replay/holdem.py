@@ -1,17 +1,15 @@
 """Replay of a hold'em hand, with all known cards."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import Card, card_names
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.log import BetEntry, ExitEntry, HandLogEntry
 from croupier.rooms.holdem.engine.ranks import describe_rank
+from croupier.rooms.holdem.engine.streets import STREET_NAMES
 from croupier.tui.holdem.hand_history import cards_text
 from croupier.tui.replay.steps import GameReplay, ReplayStep, align_columns
-
-STREET_NAMES: Final = {3: "The flop", 4: "The turn", 5: "The river"}
 
 
 def hand_replay(hand: Hand, names: Sequence[str], title: str) -> GameReplay:
@@ -33,10 +31,10 @@ class _HandReplayer:
         log = whole.log
         for at, entry in enumerate(log):
             if entry[0] == "deal":
+                street = hand.street
                 hand.deal(entry[2])
                 if entry[1] is None:
-                    street = STREET_NAMES.get(len(hand.board), "The board")
-                    steps.append(self._make_step(f"{street}: {_cards_text(entry[2])}."))
+                    steps.append(self._make_step(f"The {STREET_NAMES[street]}: {_cards_text(entry[2])}."))
                 elif not _is_hole(log[at + 1 : at + 2]):
                     steps.append(self._make_step("Each player is dealt two cards."))
                 continue

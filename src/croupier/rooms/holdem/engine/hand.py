@@ -35,7 +35,7 @@ class Hand(HandEngine):
 
         Its deck is not known: cards after the log must be dealt. Raises IllegalMove if an entry breaks the rules.
         """
-        hand = Hand(self._start_stacks, button=self.button, blinds=self.blinds, ante=self.ante, straddle=self.straddle)
+        hand = Hand(self.start_stacks, button=self.button, blinds=self.blinds, ante=self.ante, straddle=self.straddle)
         for entry in log:
             match entry:
                 case ("deal", _, cards):
@@ -62,12 +62,12 @@ class Hand(HandEngine):
     @property
     def _setup(self) -> tuple[tuple[int, ...], Seat, tuple[int, int], int, int]:
         """The initial stacks, the button, the blinds, the ante and the straddle."""
-        return self._start_stacks, self.button, self.blinds, self.ante, self.straddle
+        return self.start_stacks, self.button, self.blinds, self.ante, self.straddle
 
     def copy(self) -> "Hand":
         """Return an independent copy in the same state."""
         twin = object.__new__(Hand)
-        twin._start_stacks, twin.button, twin.blinds = self._start_stacks, self.button, self.blinds
+        twin.start_stacks, twin.button, twin.blinds = self.start_stacks, self.button, self.blinds
         twin.ante, twin.straddle = self.ante, self.straddle
         twin.small_blind, twin.big_blind = self.small_blind, self.big_blind
         twin.turn, twin.cards_due, twin.street = self.turn, self.cards_due, self.street

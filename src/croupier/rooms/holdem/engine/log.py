@@ -9,6 +9,7 @@ from msgspec import Struct
 from croupier.core.rules import Seat
 from croupier.rooms.holdem.cards import CARD_NUMBERS, CARDS, Card, card_names
 from croupier.rooms.holdem.engine.legal import FOLD
+from croupier.rooms.holdem.engine.streets import FLOP_CARDS
 
 type DealEntry = tuple[Literal["deal"], Seat | None, tuple[Card, ...]]
 type BetEntry = tuple[Literal["bet"], Seat, int]
@@ -48,7 +49,7 @@ def expand_log(
         board = at - 2 * seats
         if board < 0:
             expanded += [("deal", (small_blind + nth) % seats, (card,)) for nth, card in enumerate(dealt, at)]
-        elif 0 < board < 3 and expanded[-1][0] == "deal":
+        elif 0 < board < FLOP_CARDS and expanded[-1][0] == "deal":
             expanded[-1] = ("deal", None, expanded[-1][2] + dealt)
         else:
             expanded.append(("deal", None, dealt))

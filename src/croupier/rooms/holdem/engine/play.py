@@ -13,11 +13,8 @@ from croupier.rooms.holdem.engine.log import CompactLogEntry, HandLogEntry, expa
 from croupier.rooms.holdem.engine.pots import Award, Pot, award_pots, side_pots
 from croupier.rooms.holdem.engine.ranks import ranks_on
 from croupier.rooms.holdem.engine.seat_sets import ALL_SEATS, HAS_SEVERAL, NEXT_IN_SET, SEAT_BITS, SEATS_IN_SET, SeatSet
+from croupier.rooms.holdem.engine.streets import BOARD_CARDS, BOARD_SIZES, RIVER, STREET_CARDS
 
-STREET_CARDS: Final = (0, 3, 1, 1)
-"""The number of board cards dealt before each betting round: before the flop, flop, turn, river."""
-BOARD_SIZES: Final = (0, 3, 4, 5)
-"""The number of board cards during each betting round."""
 CHANCE: Final = Turn.CHANCE
 OVER: Final = Turn.OVER
 
@@ -42,7 +39,6 @@ class HandEngine:
         "_may_have_side_pots",
         "_no_reopen",
         "_pot",
-        "_start_stacks",
         "_to_act",
         "ante",
         "awards",
@@ -54,6 +50,7 @@ class HandEngine:
         "min_raise",
         "small_blind",
         "stacks",
+        "start_stacks",
         "straddle",
         "street",
         "to_match",
@@ -71,7 +68,8 @@ class HandEngine:
     ) -> None:
         seats = len(stacks)
         check_forced_bets(stacks, button, blinds, ante, straddle)
-        self._start_stacks = tuple(stacks)
+        self.start_stacks = tuple(stacks)
+        """The chips of each seat before the forced bets."""
         self.button = button
         self.blinds = blinds
         self.ante = ante
@@ -160,7 +158,7 @@ class HandEngine:
         `turn` is never CHANCE afterwards. Raises IllegalMove if the hand is over or the deck is too short or invalid.
         """
         cards = self._dealt_cards + tuple(deck)
-        least = 2 * len(self._start_stacks) + BOARD_SIZES[-1]
+        least = 2 * len(self.start_stacks) + BOARD_CARDS
         if self.turn is OVER or len(cards) < least or not are_distinct(cards):
             allowed = () if self.turn is OVER else (f"{least - len(self._dealt_cards)} or more of {self.unseen}",)
             raise IllegalMove(f"a deck of {list(cards[len(self._dealt_cards) :])}", allowed)
@@ -179,19 +177,19 @@ class HandEngine:
     @property
     def _dealt_cards(self) -> tuple[Card, ...]:
         """The cards that have been dealt, in the order of the deal."""
-        return self._cards[: 2 * len(self._start_stacks) + BOARD_SIZES[self.street]]
+        return self._cards[: 2 * len(self.start_stacks) + BOARD_SIZES[self.street]]
 
     @property
     def holes(self) -> list[list[Card]]:
         """The hole cards of each seat, in the order of the deal."""
-        seats = len(self._start_stacks)
+        seats = len(self.start_stacks)
         dealt = self._cards[: 2 * seats]
         return [[*dealt[(seat - self.small_blind) % seats :: seats]] for seat in range(seats)]
 
     @property
     def board(self) -> list[Card]:
         """The cards on the board, in the order of the deal."""
-        return [*self._dealt_cards[2 * len(self._start_stacks) :]]
+        return [*self._dealt_cards[2 * len(self.start_stacks) :]]
 
     # Betting
 
@@ -199,12 +197,12 @@ class HandEngine:
     def folded(self) -> list[bool]:
         """Whether each seat has folded or left."""
         live = self._live
-        return [not live >> seat & 1 for seat in range(len(self._start_stacks))]
+        return [not live >> seat & 1 for seat in range(len(self.start_stacks))]
 
     @property
     def paid(self) -> list[int]:
         """The chips that each seat has put in during the whole hand, including antes, without a returned bet."""
-        paid = [*map(sub, self._start_stacks, self.stacks)]
+        paid = [*map(sub, self.start_stacks, self.stacks)]
         for award in self.awards:
             paid[award.seat] += award.chips
         return paid
@@ -349,7 +347,7 @@ class HandEngine:
             self._no_reopen = 0
         if not HAS_SEVERAL[self._live]:
             self._end_hand([Award(0, SEATS_IN_SET[self._live][0], self._pot, None)])
-        elif self.street == 3:
+        elif self.street == RIVER:
             self._end_hand(self._showdown_awards())
         elif not self._deck_known:
             self.street += 1
@@ -361,7 +359,7 @@ class HandEngine:
             self._open_round()
         else:  # no more betting is possible
             self._log += STREET_CARDS[self.street + 1 :]
-            self.street = 3
+            self.street = RIVER
             self._end_hand(self._showdown_awards())
 
     def _return_uncalled(self) -> None:
@@ -377,10 +375,10 @@ class HandEngine:
 
     def _showdown_awards(self) -> list[Award]:
         """Compare the hands of the live seats and award the pots; the lowest rank wins."""
-        seats = len(self._start_stacks)
+        seats = len(self.start_stacks)
         live, dealt = SEATS_IN_SET[self._live], self._cards[: 2 * seats]
         holes = [(dealt[at := seat - self.small_blind], dealt[at - seats]) for seat in live]  # in either order
-        ranks = ranks_on(self._cards[2 * seats : 2 * seats + BOARD_SIZES[3]], holes)
+        ranks = ranks_on(self._cards[2 * seats : 2 * seats + BOARD_CARDS], holes)
         best = min(ranks)
         if not self._may_have_side_pots and ranks.count(best) == 1:
             return [Award(0, live[ranks.index(best)], self._pot, best)]
@@ -417,9 +415,9 @@ class HandEngine:
     def payoff(self) -> tuple[int, ...]:
         """Return the net result of each seat in chips; the results sum to 0. The hand must be over."""
         assert self.turn is OVER, "the payoff of a hand that is not over"
-        return tuple(map(sub, self.stacks, self._start_stacks))
+        return tuple(map(sub, self.stacks, self.start_stacks))
 
     @property
     def log(self) -> list[HandLogEntry]:
         """Everything that has happened since the blinds, in order, with one entry per hole card."""
-        return expand_log(self._log, self._cards, self.small_blind, len(self._start_stacks))
+        return expand_log(self._log, self._cards, self.small_blind, len(self.start_stacks))

@@ -13,14 +13,13 @@ from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.blinds import BLINDS
 from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.streets import FLOP_CARDS, STREET_CARDS, split_board
+from croupier.rooms.holdem.histories.in_turn import InTurnHand
 from croupier.rooms.holdem.histories.notation import format_cards, parse_partial_cards, seat_order
 from croupier.rooms.holdem.histories.replay import HandReplay
 
 LINE_PATTERN: Final = re.compile(r"MATCHSTATE:([0-9]{1,2}):([0-9]{1,18}):([cfr/0-9]*):([^:/]*)((?:/[^:/]*)*)", re.ASCII)
 MOVE_PATTERN: Final = re.compile(r"[cf/]|r[0-9]{1,18}", re.ASCII)
-FLOP_CARDS: Final = 3
-COMPLETE_BOARD_SIZES: Final = (0, 3, 4)
-"""The numbers of board cards after which a street may follow."""
 
 
 def to_acpc(hand: Hand, viewer: Seat, number: int = 0) -> str:
@@ -44,46 +43,28 @@ def to_acpc(hand: Hand, viewer: Seat, number: int = 0) -> str:
     holes = "|".join(
         format_cards(hand.holes[seat]) if seat == viewer or seat in hand.showdown_order else "" for seat in seats
     )
-    streets = (hand.board[:3], hand.board[3:4], hand.board[4:])
-    board = "".join(f"/{format_cards(cards)}" for cards in streets if cards)
+    board = "".join(f"/{format_cards(cards)}" for cards in split_board(hand.board) if cards)
     return f"MATCHSTATE:{seats.index(viewer)}:{number}:{_format_betting(hand)}:{holes}{board}"
 
 
 def _format_betting(hand: Hand) -> str:
     """Format the betting of a hand as if players who left had folded at their next turn."""
-    replayed = hand.replay(())
-    departed: set[Seat] = set()
+    played = InTurnHand(hand)
+    paid, to_match = played.paid, played.to_match
+    played.follow(hand.log)
     betting = []
-
-    def fold_departed() -> None:
-        while replayed.turn in departed:
-            betting.append("f")
-            replayed.fold()
-
-    def advance_to(seat: Seat | None) -> bool:
-        """Call for the players before a seat, who have no action in the log. Return whether the seat is to act."""
-        while isinstance(replayed.turn, int) and replayed.turn != seat:
-            betting.append("c")
-            replayed.bet(replayed.legal.call)
-            fold_departed()
-        return replayed.turn == seat
-
-    for entry in hand.log:
+    for entry in played.log:
         match entry:
-            case ("deal", seat, cards):
-                advance_to(None)
-                if replayed.cards_due:
-                    is_new_street = seat is None and replayed.street and len(replayed.board) in COMPLETE_BOARD_SIZES
-                    betting += "/" if is_new_street else ""
-                    replayed.deal(cards)
+            case ("deal", seat, _) if seat is None:
+                betting.append("/")
             case ("bet", seat, chips):
-                if advance_to(seat):
-                    is_raise = chips > replayed.to_match - replayed.bets[seat]
-                    betting.append(f"r{replayed.paid[seat] + chips}" if is_raise else "c")
-                    replayed.bet(chips)
-            case (_, seat):
-                departed.add(seat)
-        fold_departed()
+                paid[seat] += chips
+                betting.append(f"r{paid[seat]}" if paid[seat] > to_match else "c")
+                to_match = max(to_match, paid[seat])
+            case ("fold", _):
+                betting.append("f")
+            case _:
+                pass
     return "".join(betting)
 
 
@@ -109,7 +90,7 @@ def from_acpc(line: str, stacks: Sequence[int], blinds: tuple[int, int] = BLINDS
     if int(position) >= count:
         raise ValueError(f"found position {position}; allowed: 0 to {count - 1}")
     streets = [parse_partial_cards(street) for street in dealt.split("/")[1:]]
-    if [len(street) for street in streets] != [3, 1, 1][: len(streets)]:
+    if [len(street) for street in streets] != [*STREET_CARDS[1 : len(streets) + 1]]:
         raise ValueError(f"found the board {dealt!r}; allowed: /flop, /turn and /river")
     hand = Hand(stacks, button=count - 1, blinds=blinds, straddle=straddle)
     board: list[Card | None] = [card for street in streets for card in street]

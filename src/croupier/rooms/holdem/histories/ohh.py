@@ -15,11 +15,10 @@ from msgspec import UNSET, Struct, UnsetType
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.streets import FLOP_CARDS, STREET_NAMES
 from croupier.rooms.holdem.histories.notation import CARD_TEXTS, seat_order
 
 OHH_VERSION: Final = "1.4.7"
-STREET_NAMES: Final = ("Preflop", "Flop", "Turn", "River")
-FLOP_CARDS: Final = 3
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 type OhhActionName = Literal[
@@ -189,7 +188,7 @@ class _OhhWriter:
             self.start_stacks[award.seat] -= award.chips
         self.stacks = list(self.start_stacks)
         self.bets = [0 for _ in self.stacks]
-        self.rounds = [OhhRound(0, STREET_NAMES[0], [], [])]
+        self.rounds = [OhhRound(0, STREET_NAMES[0].capitalize(), [], [])]
 
     def write(self) -> None:
         """Write all rounds."""
@@ -247,11 +246,11 @@ class _OhhWriter:
     def _add_board(self, cards: Sequence[Card]) -> None:
         """Add cards to the board: they open a new street, unless they complete the flop."""
         flop = self.rounds[-1].cards
-        if 0 < len(flop) < FLOP_CARDS and self.rounds[-1].street == STREET_NAMES[1]:
+        if len(self.rounds) == 2 and len(flop) < FLOP_CARDS:
             flop += _card_texts(cards)
             return
         street = len(self.rounds)
-        self.rounds.append(OhhRound(street, STREET_NAMES[street], _card_texts(cards), []))
+        self.rounds.append(OhhRound(street, STREET_NAMES[street].capitalize(), _card_texts(cards), []))
         self.bets = [0 for _ in self.bets]
 
     def _pay(self, seat: int, name: OhhActionName, chips: int) -> None:

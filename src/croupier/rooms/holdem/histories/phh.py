@@ -1,7 +1,7 @@
 """Reader and writer of PHH (Poker Hand History, version 0.0.2), an open TOML format.
 
 Players are numbered from the left of the button. Chips are whole numbers. What the format cannot express (see
-`phh_actions`) goes into user-defined fields: `_actions`, `_starting_stacks`, `_antes` and `_blinds_or_straddles` have
+`pokerkit_hand`) goes into user-defined fields: `_actions`, `_starting_stacks`, `_antes` and `_blinds_or_straddles` have
 the hand as it was played, and `from_phh` prefers them to the standard fields.
 
 Other programs may award odd chips differently: PokerKit merges pots that have the same winners before it divides them.
@@ -13,10 +13,12 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.histories.notation import parse_partial_cards, seat_order
-from croupier.rooms.holdem.histories.phh_actions import LEAVES_COMMENT, make_phh_hand, make_played_hand
+from croupier.rooms.holdem.histories.phh_actions import LEAVES_COMMENT, PhhActionFormat, action_words
+from croupier.rooms.holdem.histories.pokerkit_hand import find_equivalent, full_antes, full_posts
 from croupier.rooms.holdem.histories.replay import HandReplay
 
 VARIANT: Final = "NT"
@@ -69,17 +71,22 @@ def to_phh(
         <BLANKLINE>
     """
     seats = seat_order(len(hand.stacks), hand.button)
-    played = make_played_hand(hand, open_seats)
-    written = make_phh_hand(played)
+    action_format = PhhActionFormat(hand, open_seats)
+    played_actions = action_format.format_played()
+    actions, antes, posts, stacks = played_actions, full_antes(hand), full_posts(hand), hand.start_stacks
+    equivalent = find_equivalent(hand)
+    if equivalent is not None:
+        actions = action_format.format_equivalent(equivalent)
+        antes, posts, stacks = equivalent.antes, equivalent.posts, equivalent.start_stacks
     fields: dict[str, object] = {"variant": VARIANT}
-    if any(written.antes):
+    if any(antes):
         fields["ante_trimming_status"] = True
     fields |= {
-        "antes": _in_format_order(written.antes),
-        "blinds_or_straddles": _in_format_order(written.posts),
-        "min_bet": played.min_bet,
-        "starting_stacks": written.stacks,
-        "actions": written.actions,
+        "antes": _forced_bets(antes, seats),
+        "blinds_or_straddles": _forced_bets(posts, seats),
+        "min_bet": hand.blinds[1],
+        "starting_stacks": [stacks[seat] for seat in seats],
+        "actions": actions,
         "venue": VENUE,
     }
     if started_at is not None:
@@ -93,23 +100,24 @@ def to_phh(
         fields["table"] = table
     if players is not None:
         fields["players"] = [players[seat] for seat in seats]
-    if played.final_stacks is not None:
+    if hand.turn is Turn.OVER:
         won = [sum(award.chips for award in hand.awards if award.seat == seat) for seat in seats]
-        fields |= {"finishing_stacks": played.final_stacks, "winnings": won}
-    if written.antes != [played.ante] * len(seats):
-        fields["_antes"] = [played.ante] * len(seats)
-    if written.posts != played.posts:
-        fields["_blinds_or_straddles"] = _in_format_order(played.posts)
-    if written.stacks != played.stacks:
-        fields["_starting_stacks"] = played.stacks
-    if [action for action in written.actions if " sm" not in action] != written.played_actions:
-        fields["_actions"] = written.played_actions
+        fields |= {"finishing_stacks": [hand.stacks[seat] for seat in seats], "winnings": won}
+    if antes != full_antes(hand):
+        fields["_antes"] = _forced_bets(full_antes(hand), seats)
+    if posts != full_posts(hand):
+        fields["_blinds_or_straddles"] = _forced_bets(full_posts(hand), seats)
+    if stacks != hand.start_stacks:
+        fields["_starting_stacks"] = [hand.start_stacks[seat] for seat in seats]
+    if [action for action in actions if " sm" not in action] != played_actions:
+        fields["_actions"] = played_actions
     return "".join(f"{name} = {_to_toml(value)}\n" for name, value in fields.items())
 
 
-def _in_format_order(forced: list[int]) -> list[int]:
-    """Return forced bets by player in the order of the format: reversed heads-up."""
-    return forced[::-1] if len(forced) == 2 else forced
+def _forced_bets(amounts: Sequence[int], seats: Sequence[Seat]) -> list[int]:
+    """Return forced bets by player, in the order of the format: reversed heads-up."""
+    by_player = [amounts[seat] for seat in seats]
+    return by_player[::-1] if len(seats) == 2 else by_player
 
 
 def _to_toml(value: object) -> str:
@@ -279,8 +287,3 @@ class _ActionPlayer:
                 self._player_number(action, player)
             case _:
                 raise ValueError("found an unknown action; allowed: d dh, d db, f, cc, cbr, sm")
-
-
-def action_words(action: str) -> list[str]:
-    """Return the words of an action, without its comment."""
-    return action.partition("#")[0].split()

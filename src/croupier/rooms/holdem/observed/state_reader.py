@@ -12,13 +12,11 @@ import msgspec
 
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.cards import CARD_NUMBERS, CARDS
-from croupier.rooms.holdem.wire import NO_TURN, Game
+from croupier.rooms.holdem.wire import NO_TURN, Cards, Game
 
 BLANK_PLAYER: Final = {"handle": "", "state": "active", "bet_so_far": 0, "small_blind": False}
 BLANK_TURN: Final = msgspec.to_builtins(NO_TURN)
 BLANK_POT: Final = {"players": ()}
-
-CARD_PARTS: Final = ("hole", "flop", "turn", "river")
 
 
 def read_game(body: bytes) -> Game:
@@ -92,7 +90,11 @@ def _fill_player(value: Any) -> Any:
 
 def _fill_cards(value: Any) -> Any:
     filled = _fill({}, value)
-    return {part: _normalise_cards(filled.get(part)) for part in CARD_PARTS} if isinstance(filled, dict) else filled
+    return (
+        {part: _normalise_cards(filled.get(part)) for part in Cards.__struct_fields__}
+        if isinstance(filled, dict)
+        else filled
+    )
 
 
 def _normalise_cards(value: Any) -> Any:

@@ -8,6 +8,7 @@ from croupier.core.rules import Seat
 from croupier.core.rules import Turn as Whose
 from croupier.rooms.holdem.cards import card_names
 from croupier.rooms.holdem.engine.ranks import best_five
+from croupier.rooms.holdem.engine.streets import split_board
 from croupier.rooms.holdem.rules import Hand
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.seats import Participant
@@ -95,8 +96,7 @@ def _player_status(hand: Hand, seat: Seat, acted: Container[Seat]) -> PlayerStat
 
 def visible_cards(hand: Hand, hole: HoleNames) -> Cards:
     """Return the board and the given hole cards."""
-    board = card_names(hand.board)
-    return Cards(hole, board[:3] or None, board[3:4] or None, board[4:5] or None)
+    return Cards(hole, *(street or None for street in split_board(card_names(hand.board))))
 
 
 def visible_pots(hand: Hand, dealt: Sequence[Participant]) -> list[Pot]:
