@@ -25,7 +25,7 @@ from croupier.core.session import (
 from croupier.rooms.oldmaid.cards import Card
 from croupier.rooms.oldmaid.ring.member import RingMember
 from croupier.rooms.oldmaid.ring.player_events import PlayerEvent, PlayerFinished, PlayerResult
-from croupier.rooms.oldmaid.ring.table_client import TABLE, Effects, Options, TableClient, TableOutcome
+from croupier.rooms.oldmaid.ring.table_client import TABLE, Effects, Options, TableClient, TableOutcome, ended_by
 from croupier.rooms.oldmaid.ring.turns import IGNORED_REPLY_CLAUSES
 from croupier.rooms.oldmaid.rules import View
 from croupier.rooms.oldmaid.wire import ListedPlayer, Message, Pick, Standing
@@ -146,7 +146,7 @@ class Player:
                 self._apply_outcome(self._table.receive(message, now), now)
             case Malformed(_, violation):
                 if self._table.is_waiting or violation.clause not in IGNORED_REPLY_CLAUSES:
-                    self._end(PlayerResult("ended", reason=str(violation)))
+                    self._end(ended_by(violation))
             case Left(_, reason):
                 self._is_at_table = False
                 detail = self._table.last_error or ("" if reason == "hung up" else reason)

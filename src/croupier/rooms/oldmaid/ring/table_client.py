@@ -195,16 +195,16 @@ class TableClient:
                 return TableOutcome.SETTLED
             case Status(), Standing():
                 return self._update_standing(message, now)
-        return misunderstood_result(f"{message} as the answer to {request}")
+        return ended_by(
+            Violation("oldmaid-8.11", f"{message} as the answer to {request}", "the answers of oldmaid-2.3")
+        )
 
     def _take_seat(self, players: Sequence[ListedPlayer]) -> TableOutcome | PlayerResult:
         nick = self._options.nick
         nicks = [nick for _, nick in players]
         if nick not in nicks or not MIN_PLAYERS <= len(players) <= MAX_PLAYERS:
             allowed = f"{MIN_PLAYERS} to {MAX_PLAYERS}, {nick} among them"
-            return PlayerResult(
-                "ended", reason=str(Violation("oldmaid-3.19", f"the players {', '.join(nicks)}", allowed))
-            )
+            return ended_by(Violation("oldmaid-3.19", f"the players {', '.join(nicks)}", allowed))
         self.players, self.seat = tuple(players), nicks.index(nick)
         self._notify(SeatTaken(self.players, self.seat))
         return TableOutcome.SEATED
@@ -252,6 +252,6 @@ class TableClient:
         self._effects.append(Notify(event))
 
 
-def misunderstood_result(found: str) -> PlayerResult:
-    """The result after a message of the table that is not a valid answer (oldmaid-8.11)."""
-    return PlayerResult("ended", reason=str(Violation("oldmaid-8.11", found, "the answers of oldmaid-2.3")))
+def ended_by(violation: Violation) -> PlayerResult:
+    """The result of a game that ends because the table broke a clause (oldmaid-3.19, oldmaid-8.11)."""
+    return PlayerResult("ended", reason=str(violation))
