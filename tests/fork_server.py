@@ -30,8 +30,7 @@ from typing import Any, Self, TextIO
 
 LENGTH_BYTES = 4
 MAX_DESCRIPTOR = 4096
-LEFT_OUT = ("croupier.__main__", "croupier.store.migrations.")
-"""Modules that do something when they are imported: the name of a module, or how its name starts."""
+RUN_ON_IMPORT = "croupier.__main__"
 
 
 class ForkedProcess:
@@ -146,7 +145,7 @@ def import_everything() -> None:
     import croupier
 
     for module in pkgutil.walk_packages(croupier.__path__, "croupier."):
-        if not module.name.startswith(LEFT_OUT):
+        if module.name != RUN_ON_IMPORT:
             import_module(module.name)
 
 

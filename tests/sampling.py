@@ -43,6 +43,21 @@ def extended(cases: Iterable[object], of: int) -> list[object]:
     ]
 
 
+def one_for_each[T](cases: Iterable[T], clauses: Callable[[T], Iterable[str]], of: int) -> list[object]:
+    """Keep the first case of each clause for `make test`.
+
+    Of the others, every `of`-th is extended (`make test-all`) and the rest is slow (`make fuzz`).
+    """
+    found: list[object] = []
+    shown: set[str] = set()
+    for number, case in enumerate(cases):
+        own = {*clauses(case)}
+        mark = pytest.mark.extended if number % of == 0 else pytest.mark.slow
+        found.append(pytest.param(*_values(case), marks=() if own - shown else mark))
+        shown |= own
+    return found
+
+
 def _values(case: object) -> tuple[object, ...]:
     """The values of a case; a named tuple is a single value."""
     return case if type(case) is tuple else (case,)

@@ -29,6 +29,8 @@ ROGUES = [
 ]
 """Each with its room and the head that it is set by: its own deck, for many know one hand only."""
 
+ONE_FOR_EACH_CLAUSE = [*{rogue.clause: (room, rogue, head) for room, rogue, head in ROGUES}.values()]
+
 MISSED = 0.02
 """The largest share of faulty servers that may be missed."""
 
@@ -59,6 +61,15 @@ def tried(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> tuple[Result 
 
 def test_there_are_a_hundred_rogues_and_more() -> None:
     assert len(ROGUES) >= 300
+
+
+@pytest.mark.parametrize(
+    ("room", "rogue", "head"), ONE_FOR_EACH_CLAUSE, ids=[rogue.clause for _, rogue, _ in ONE_FOR_EACH_CLAUSE]
+)
+def test_a_rogue_of_every_clause_is_found(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> None:
+    result, before = tried(room, rogue, head)
+    assert result is not None, before
+    assert not result.outcome.is_good
 
 
 @pytest.mark.parametrize(

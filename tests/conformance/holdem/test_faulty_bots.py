@@ -11,7 +11,7 @@ from croupier.conformance.case import select
 from croupier.conformance.holdem import check_client, client_cases
 from croupier.conformance.results import Outcome, Result
 from croupier.rooms.holdem.settings import Settings
-from tests.sampling import sampled
+from tests.sampling import one_for_each
 
 BOT = Path(__file__).parent / "programs" / "bot.py"
 COMMAND = (
@@ -68,7 +68,7 @@ FAULTY_BOTS = {
 }
 
 
-@pytest.mark.parametrize("habit", sampled(FAULTY_BOTS, 3))
+@pytest.mark.parametrize("habit", one_for_each(FAULTY_BOTS, lambda habit: [FAULTY_BOTS[habit].clause], 3))
 def test_faulty_bot_fails_by_its_clause(habit: str) -> None:
     expected = FAULTY_BOTS[habit]
     (result,) = check(habit, expected.case, settings=expected.settings, timeout=4.0)

@@ -8,7 +8,7 @@ import pytest
 from croupier.conformance.holdem import check_server, server_cases
 from croupier.conformance.results import Outcome, Result
 from tests.conformance.holdem.faulty_programs import FAULTY_SERVERS, FaultyServer, open_faulty_server
-from tests.sampling import sampled
+from tests.sampling import one_for_each
 
 CASES = [case for case in server_cases() if not case.wait_seconds and case.dialect != "hspe-go"]
 
@@ -24,7 +24,7 @@ def check(faulty: FaultyServer, *, whole: bool, seed: int = 1) -> tuple[Result, 
     return asyncio.run(main())
 
 
-@pytest.mark.parametrize("name", sampled(FAULTY_SERVERS, 2))
+@pytest.mark.parametrize("name", one_for_each(FAULTY_SERVERS, lambda name: FAULTY_SERVERS[name].clauses, 2))
 def test_faulty_server_fails_by_its_clause(name: str) -> None:
     faulty = FAULTY_SERVERS[name]
     failed = [result for result in check(faulty, whole=False) if result.outcome is Outcome.FAIL]

@@ -17,7 +17,7 @@ from croupier.core.referee import CLIENT
 from croupier.rooms.oldmaid import ROOM
 from tests.conformance.oldmaid.faulty_players import FAULTY_PLAYERS, FaultyPlayer, play_faulty
 from tests.conformance.oldmaid.players import Main, independent_player, our_player, start_as_task
-from tests.sampling import sampled
+from tests.sampling import one_for_each
 
 
 def run(main: Main, *selections: str, timeout: float = 0.5, **options: Any) -> Sequence[Result]:
@@ -33,7 +33,9 @@ def failed(results: Sequence[Result]) -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.parametrize("faulty", sampled(FAULTY_PLAYERS, 3), ids=lambda faulty: faulty.name)
+@pytest.mark.parametrize(
+    "faulty", one_for_each(FAULTY_PLAYERS, lambda faulty: faulty.clauses, 3), ids=lambda faulty: faulty.name
+)
 def test_faulty_player_fails_by_its_clause(faulty: FaultyPlayer) -> None:
     results = run(partial(play_faulty, faulty), *faulty.selections, strict=faulty.strict)
     found = failed(results)
