@@ -22,6 +22,19 @@ settings.load_profile("full")
 
 NUMBERS = count()
 
+POSTGRESQL = {"cluster", "restartable_cluster"}
+"""Fixtures that start a PostgreSQL server."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    """Leave the twins on PostgreSQL of tests on SQLite to `make test-all`: the server takes seconds to start."""
+    for item in items:
+        parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        texts = [value for value in parameters if isinstance(value, str)]
+        if "postgresql" in texts or POSTGRESQL & {*item.fixturenames}:
+            item.add_marker("extended")
+
 
 @pytest.fixture(autouse=True)
 def empty_data_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:

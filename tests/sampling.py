@@ -3,6 +3,14 @@
 from collections.abc import Callable, Iterable
 
 import pytest
+from hypothesis import settings
+
+FULL_EXAMPLES = settings.get_profile("default").max_examples
+
+
+def example_count(number: int) -> int:
+    """The number of examples of a random test: `number` in `make test-all`, fewer in `make test`."""
+    return max(1, number * settings().max_examples // FULL_EXAMPLES)
 
 
 def looped[T](

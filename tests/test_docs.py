@@ -26,6 +26,7 @@ def test_generated_pages_are_up_to_date() -> None:
     assert [path.name for path, text in pages() if path.read_text() != text] == [], "run `make docs` to update them"
 
 
+@pytest.mark.extended
 def test_the_pages_build_without_a_warning(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", ROOT / "docs", tmp_path],

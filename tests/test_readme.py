@@ -122,6 +122,7 @@ def reader(tmp_path: Path) -> ExitStack:
         yield Reader(tmp_path, stack)
 
 
+@pytest.mark.extended
 def test_every_command_and_snippet_of_the_readme_works(reader: Reader) -> None:
     for kind, block in BLOCK.findall((ROOT / "README.md").read_text()):
         if kind == "console":

@@ -351,6 +351,7 @@ def check(phh_texts: Sequence[str], record: Path, table: Sequence[ListedPlayer] 
     assert verified.returncode == 0, verified.stdout
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("hands", [200, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_ten_bots_play_and_chips_are_conserved(tmp_path: Path, hands: int) -> None:
     record = tmp_path / "deals.jsonl"

@@ -172,6 +172,7 @@ def test_blackjack_json_matches_csv(cards: list[dict[str, str]]) -> None:
         assert [record[name]["exact"] for name in ("hit", "stand")] == [row["hit"], row["stand"]]
 
 
+@pytest.mark.extended
 def test_blackjack_with_two_decks() -> None:
     assert "= +0.0403156183 bets" in solved("blackjack", "--decks", 2)
 

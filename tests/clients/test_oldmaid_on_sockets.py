@@ -21,6 +21,7 @@ from croupier.store.store import open_store
 from tests.clients.independent_player import IndependentPlayer
 from tests.clients.oldmaid_fixtures import OpenTable, luck, make_client, open_table, play_with_bot, play_with_bots
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
+from tests.sampling import extended
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 8])
@@ -95,16 +96,19 @@ async def play_until_disconnect(table: OpenTable, kind: type[PlayerEvent], times
 
 @pytest.mark.parametrize(
     ("kind", "times"),
-    [
-        (SeatTaken, 1),
-        (CardDrawn, 1),
-        (CardDrawn, 7),
-        (OfferReceived, 1),
-        (CardPicked, 1),
-        (CardPicked, 3),
-        (OfferMade, 2),
-        (CardGiven, 1),
-    ],
+    extended(
+        [
+            (SeatTaken, 1),
+            (CardDrawn, 1),
+            (CardDrawn, 7),
+            (CardPicked, 3),
+            (OfferReceived, 1),
+            (CardPicked, 1),
+            (OfferMade, 2),
+            (CardGiven, 1),
+        ],
+        3,
+    ),
 )
 def test_disconnected_player_is_last_and_the_others_finish(run: Run, kind: type[PlayerEvent], times: int) -> None:
     """The lost cards may leave several cards without a pair; the game cannot end then."""

@@ -18,6 +18,7 @@ from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.kuhn import ROOM as KUHN
 from tests.conformance.programs import FOLDER, command
 from tests.processes import COMMAND
+from tests.sampling import extended
 
 rooms = pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
 
@@ -34,11 +35,12 @@ def alarms(results: Sequence[Result]) -> list[Result]:
     return [result for result in results if not result.outcome.is_good or result.outcome is Outcome.NON_STRICT]
 
 
+@pytest.mark.parametrize("step", extended([8, 2], 2))
 @rooms
-def test_an_honest_client_passes(room: HouseRoom) -> None:
-    results = tried(room, command(room.name, "client"), slice(0, None, 2))
+def test_an_honest_client_passes(room: HouseRoom, step: int) -> None:
+    results = tried(room, command(room.name, "client"), slice(0, None, step))
     assert alarms(results) == []
-    assert sum(result.outcome is Outcome.PASS for result in results) >= 25
+    assert sum(result.outcome is Outcome.PASS for result in results) >= 50 / step
     assert sum(result.outcome is Outcome.SKIP for result in results) <= len(results) // 6
 
 
@@ -47,7 +49,7 @@ def test_an_honest_client_passes_a_strict_run(room: HouseRoom) -> None:
     assert alarms(tried(room, command(room.name, "client"), slice(1, None, 7), strict=True)) == []
 
 
-@rooms
+@pytest.mark.parametrize("room", extended(HOUSE_ROOMS.values(), 3), ids=HOUSE_ROOMS)
 def test_our_own_client_passes(room: HouseRoom) -> None:
     line = shlex.join([*COMMAND, "play", room.name, "HOST", "--bot", "random", "--games", "3"])
     results = tried(room, line.replace("HOST", "{host}:{port}"), slice(2, None, 20))
@@ -72,6 +74,7 @@ def test_an_honest_client_passes_with_every_luck(room: HouseRoom, seed: int) -> 
     assert alarms(tried(room, line, seed=seed, timeout=20.0)) == []
 
 
+@pytest.mark.extended
 @rooms
 def test_a_client_of_one_game_has_nothing_to_fear(room: HouseRoom) -> None:
     line = command(room.name, "client", "honest", "--games", 1)

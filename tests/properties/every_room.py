@@ -9,6 +9,7 @@ from hypothesis.strategies import SearchStrategy, tuples
 
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSE_ROOMS
+from tests.sampling import example_count
 
 every_room = pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
 
@@ -19,10 +20,11 @@ def property_test(examples: int, *draws: Draw) -> Callable[[Callable[..., None]]
     """Make a Hypothesis test of `check(room, *drawn)` for every room, with this many examples (slow: times 100)."""
 
     def decorate(check: Callable[..., None]) -> Callable[..., None]:
+        @pytest.mark.hypothesis
         @pytest.mark.parametrize("times", [1, pytest.param(100, marks=pytest.mark.slow)], ids=["quick", "soak"])
         @every_room
         def test(room: HouseRoom, times: int) -> None:
-            @settings(max_examples=examples * times, deadline=None)
+            @settings(max_examples=example_count(examples) * times, deadline=None)
             @given(tuples(*(draw(room) for draw in draws)))
             def example(drawn: tuple[Any, ...]) -> None:
                 check(room, *drawn)

@@ -159,6 +159,7 @@ def kill_repeatedly(store: Path, times: int, seed: int) -> None:
     assert len(finished) > times / 8, "too few finished hands"
 
 
+@pytest.mark.extended
 def test_killed_server_loses_and_repeats_nothing(tmp_path: Path) -> None:
     """holdem-3.16"""
     kill_repeatedly(tmp_path / "kept.db", 20, 1)

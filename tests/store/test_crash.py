@@ -51,6 +51,7 @@ async def check_nothing_is_lost(store: Store, acknowledged: dict[tuple[str, str]
     assert sum(acknowledged[table, "coin"] for table in TABLES) <= paid <= sum(ends.values())
 
 
+@pytest.mark.extended
 def test_no_acknowledged_write_is_lost_by_20_kills(temp_store: TempStore) -> None:
     kill_repeatedly(temp_store, 20)
 

@@ -101,6 +101,7 @@ def test_mean_of_rounds_from_the_dealer_agrees_with_the_value(name: str) -> None
     table.check_mean(rounds_from_dealer(table, 20_000))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", sampled(TABLES, 4))
 def test_mean_of_rounds_from_pythons_random_agrees_with_the_value(name: str) -> None:
     table = TABLES[name]()

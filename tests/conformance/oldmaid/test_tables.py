@@ -19,7 +19,7 @@ from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
 from croupier.rooms.oldmaid.wire import Join, Wire
 from tests.conformance.oldmaid.faulty_tables import FAULTY_TABLES, Effects, FaultyTable, Mutation, open_faulty_table
-from tests.sampling import one_for_each, sampled
+from tests.sampling import extended, one_for_each, sampled
 
 HONEST = FaultyTable("honest", frozenset(), "oldmaid")
 
@@ -65,7 +65,7 @@ def test_our_table_passes() -> None:
     assert {result.outcome for result in results} == {Outcome.PASS, Outcome.CHOICE, Outcome.SKIP}
 
 
-@pytest.mark.parametrize("players", [2, 3, 8])
+@pytest.mark.parametrize("players", extended([2, 3, 8], 3))
 def test_our_table_passes_with_any_size(players: int) -> None:
     selections = ("oldmaid/3", "oldmaid/9") if players < 8 else ("oldmaid/3.3", "oldmaid/6.8", "oldmaid/9.2")
     for selection in selections:

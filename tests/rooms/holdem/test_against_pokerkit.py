@@ -26,6 +26,7 @@ from pokerkit import Automation, Mode, NoLimitTexasHoldem
 from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.rules import Hand
 from tests.rooms.holdem.random_hands import begin, end
+from tests.sampling import extended
 
 AUTOMATIC = (
     Automation.ANTE_POSTING,
@@ -167,8 +168,9 @@ def agree(seeds: Iterable[int]) -> None:
     assert compared
 
 
-def test_300_random_hands_end_with_the_stacks_of_pokerkit() -> None:
-    agree(range(300))
+@pytest.mark.parametrize("seeds", extended([range(100), range(100, 300)], 2), ids=str)
+def test_random_hands_end_with_the_stacks_of_pokerkit(seeds: range) -> None:
+    agree(seeds)
 
 
 @pytest.mark.slow

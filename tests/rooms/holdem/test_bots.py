@@ -20,6 +20,7 @@ from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.table.views import View
 from tests.rooms.holdem.random_hands import act, begin
+from tests.sampling import extended
 
 LUCK = FairDealer(bytes(32)).luck
 
@@ -184,7 +185,8 @@ def match(one: str, other: str, hands: int) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("equity:60", "caller"), ("equity:60", "maniac"), ("equity:60", "random"), ("tight", "caller")]
+    ("one", "other"),
+    extended([("equity:60", "caller"), ("equity:60", "maniac"), ("equity:60", "random"), ("tight", "caller")], 3),
 )
 def test_equity_and_tight_bots_beat_simple_bots(one: str, other: str) -> None:
     won, error = match(one, other, 400)

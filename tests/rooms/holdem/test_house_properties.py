@@ -27,6 +27,7 @@ from croupier.rooms.holdem.wire import (
     RequestRefused,
 )
 from tests.rooms.holdem.house_fixture import HouseFixture
+from tests.sampling import example_count
 
 USERS = ("ann", "bob", "cat", "dan", "eve")
 
@@ -299,7 +300,7 @@ class HouseMachine(RuleBasedStateMachine):
 
 
 TestHouse = HouseMachine.TestCase
-TestHouse.settings = settings(max_examples=40, stateful_step_count=60, deadline=None)
+TestHouse.settings = settings(max_examples=example_count(40), stateful_step_count=60, deadline=None)
 
 
 @pytest.mark.slow

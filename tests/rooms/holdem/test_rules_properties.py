@@ -19,6 +19,7 @@ from croupier.rooms.holdem.engine.play import HandEngine
 from croupier.rooms.holdem.rules import FOLD, HOLDEM, Hand, Holdem
 from tests.properties import test_rules as rule_properties
 from tests.rooms.holdem.random_hands import act, begin, end, move, steps
+from tests.sampling import example_count
 
 LEAVING = 0.02
 
@@ -27,9 +28,10 @@ def hands(examples: int, leaving: float = LEAVING) -> Callable[[Callable[[Hand, 
     """Make a test that checks a property at every step of random hands; the slow variant has 50 times as many."""
 
     def state(check: Callable[[Hand, Random], None]) -> Callable[..., None]:
+        @pytest.mark.hypothesis
         @pytest.mark.parametrize("times", [1, pytest.param(50, marks=pytest.mark.slow)], ids=["quick", "soak"])
         def test(times: int) -> None:
-            @settings(max_examples=examples * times)
+            @settings(max_examples=example_count(examples) * times)
             @given(st.integers(0, 2**64))
             def example(seed: int) -> None:
                 luck = Random(seed)

@@ -38,6 +38,7 @@ from croupier.rooms.oldmaid.wire import (
     Status,
 )
 from tests.rooms.oldmaid.tables import TableHarness, clause, dealers_of
+from tests.sampling import example_count
 
 NICKS: Final = ("ann", "bob", "cyd", "dan", "")
 PORTS: Final = (None, None, None, 40_001, 40_002, 50_000)
@@ -480,7 +481,7 @@ class TableMachine(RuleBasedStateMachine):
         assert [*house._clients, *house._running_games, *house._lobby.waiting_clients, *house._lobby._addresses] == []
 
 
-TableMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=50, deadline=None)
+TableMachine.TestCase.settings = settings(max_examples=example_count(150), stateful_step_count=50, deadline=None)
 
 
 @pytest.mark.slow

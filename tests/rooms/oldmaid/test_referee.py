@@ -34,6 +34,7 @@ from croupier.rooms.oldmaid.wire import (
 )
 from tests.rooms.oldmaid.network import in_order, random_order
 from tests.rooms.oldmaid.refereed_ring import ObservedMessage, RefereedNetwork, check_message
+from tests.sampling import example_count
 
 type GamePoint = tuple[Referee, str, str, Any]
 """A referee with the sender, receiver and message that come next."""
@@ -147,7 +148,7 @@ def test_disconnects_cause_no_verdicts(
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=example_count(500), deadline=None)
 @given(st.integers(2, 8), st.integers(0, 999), st.none() | st.integers(0, 999), DEATHS)
 def test_disconnects_cause_no_verdicts_in_many_games(
     players: int, seed: int, order: int | None, deaths: list[tuple[int, int]]

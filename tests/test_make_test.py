@@ -1,0 +1,73 @@
+"""`make test` shows every clause of the five protocols; `make test-extended` runs what it leaves out."""
+
+import re
+import subprocess
+import sys
+from functools import cache
+from itertools import product
+
+import pytest
+
+from croupier.core.transcript import parse_transcript
+from croupier.rooms import ROOMS
+from tests.processes import ROOT
+from tests.transcripts import TRANSCRIPT_FOLDER
+
+REPLAYS = (
+    "tests/test_transcripts.py",
+    "tests/rooms/holdem/test_transcripts.py",
+    "tests/rooms/oldmaid/test_table_transcripts.py",
+    "tests/rooms/oldmaid/test_player_transcripts.py",
+)
+"""The tests that play transcripts; a test's id has the name of its transcript."""
+
+MARKS = ("slow", "extended", "hypothesis")
+
+
+def selection(target: str) -> str:
+    """The marker expression of a target of the Makefile."""
+    (found,) = re.findall(rf'^{target}:.*\n\t\$\(PYTEST\).* -m "(.+?)"', (ROOT / "Makefile").read_text(), re.MULTILINE)
+    return str(found)
+
+
+@cache
+def selected_ids() -> set[str]:
+    """What stands in brackets behind the names of the tests that `make test` selects."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", selection("test"), *REPLAYS],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {*re.findall(r"\[(.+)\]$", done.stdout, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_transcript_of_each_clause_is_played_or_the_page_lists_it_as_not_shown(room: str) -> None:
+    page = (ROOT / "docs" / "protocols" / f"{room}.md").read_text()
+    clauses = {*re.findall(rf"^\(({room}-\d+\.\d+)\)=$", page, re.MULTILINE)}
+    unshown = page.partition("## Clauses that no conversation shows")[2]
+    listed = {*re.findall(rf"^- \*\*({room}-\d+\.\d+)\*\*", unshown, re.MULTILINE)}
+    shown = {
+        clause
+        for path in (TRANSCRIPT_FOLDER / room).glob("*.txt")
+        if selected_ids() & {f"{room}/{path.stem}", f"{path.stem}-whole"}
+        for clause in parse_transcript(path.read_text(), path.stem).clauses
+    }
+    assert len(clauses) >= 40
+    assert clauses - shown - listed == set()
+
+
+def test_the_tests_that_are_left_out_are_those_of_make_test_extended() -> None:
+    for values in product([False, True], repeat=len(MARKS)):
+        marks = dict(zip(MARKS, values, strict=True))
+        first, second = (eval(selection(target), {}, marks) for target in ("test", "test-extended"))
+        assert (first or second) != marks["slow"], marks
+        assert not (first and second) or marks["hypothesis"], "only random tests are run twice"
+
+
+def test_the_ci_job_runs_both() -> None:
+    job = (ROOT / ".ci" / "run").read_text()
+    assert "for tests in test test-extended; do\n" in job
+    assert "make check\n" in job
