@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterator
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -15,10 +16,11 @@ from rich.console import Console
 
 from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed
 from croupier.core.errors import IllegalMove
+from croupier.rooms.holdem.player import Options
 from croupier.rooms.holdem.wire import NO_TURN, Cards, Game, Player, Pot, Turn
+from croupier.tui.holdem.clock import clock_offset, seconds_left
 from croupier.tui.holdem.hand_history import MAX_LINES, MAX_NAME_COLUMNS, LiveHandHistory, display_name, is_running
-from croupier.tui.holdem.interaction import _submit_move, clock_offset
-from croupier.tui.holdem.scene import seconds_left
+from croupier.tui.holdem.scene import HoldemScene
 from croupier.tui.holdem.table_view import HoldemTableView
 from tests.clients.independent_server import IndependentServer
 from tests.rooms.holdem.house_fixture import HouseFixture, duel, trio
@@ -310,8 +312,10 @@ def test_a_wrong_clock_is_corrected_by_the_servers(reply: ApiResponse | Connecti
 
 
 def test_a_late_act_is_explained() -> None:
-    class Late:
-        async def make_move(self, move: object) -> str:
-            raise IllegalMove(move, ())
+    async def make_move(move: object) -> str:
+        raise IllegalMove(move, ())
 
-    assert asyncio.run(_submit_move(Late(), 20)) == "20 is not allowed here; allowed: nothing"
+    seat: Any = SimpleNamespace(nets=[], player=SimpleNamespace(options=Options("ann", "")), make_move=make_move)
+    scene = HoldemScene("server", lambda: 0.0)
+    scene.sit(seat)
+    assert asyncio.run(scene.submit(20)) == "20 is not allowed here; allowed: nothing"

@@ -9,10 +9,11 @@ from rich.console import Console
 from rich.live import Live
 
 from croupier.clients.holdem import HoldemClient
-from croupier.tui.holdem.interaction import _play_session
 from croupier.tui.holdem.scene import HoldemScene
+from croupier.tui.interaction import play_session
 from croupier.tui.keys import END_OF_INPUT
 from croupier.tui.table_action import TableAction
+from croupier.tui.terminal import Terminal
 from tests.processes import PATIENCE
 
 
@@ -75,7 +76,8 @@ class Screen:
         async def main() -> tuple[TableAction | None, str]:
             transport = httpx.MockTransport(self.host)
             async with HoldemClient("server", "ann", "secret", retry_timeout=0.0, transport=transport) as client:
-                return await _play_session(client, None, self.scene, self._pressed, cast(Live, self))
+                terminal = Terminal(self.scene.draw, self._pressed, cast(Live, self))
+                return await play_session(self.scene, client.sit(), terminal)
 
         async def with_timeout() -> tuple[TableAction | None, str]:
             async with asyncio.timeout(PATIENCE):
@@ -86,7 +88,7 @@ class Screen:
 
 @pytest.fixture
 def short_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.tui.holdem.interaction.JOIN_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr(HoldemScene, "timeout_seconds", 0.05)
 
 
 def test_joining_times_out(short_timeout: None) -> None:

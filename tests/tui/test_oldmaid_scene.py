@@ -1,5 +1,6 @@
 """The Old Maid screen, drawn without a terminal from the events of a player."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -49,7 +50,8 @@ class BobsScreen:
             Options("bob", pause=0.0, retry_seconds=0.0), FairDealer(derive_server_seed(1, "oldmaid", 1)).luck
         )
         self.scene = OldMaidScene("table:9898")
-        self.scene.sit(self.player)
+        client: Any = SimpleNamespace(player=self.player)
+        self.scene.sit(client)
         self.receive(Joined(TABLE))
         if nicks:
             listed = tuple((("192.0.2.1", 4001 + at), nick) for at, nick in enumerate(nicks))
@@ -162,7 +164,8 @@ def test_a_finished_game_is_counted_and_another_can_begin() -> None:
     assert {"You are left with the old maid: you have lost.", "Games: 1   Lost: 1", "The game is over."} < {*seen}
     assert seen[-1] == "[n/Enter] another game  [q] leave"
     assert bob.scene.press(ENTER) is TableAction.REJOIN
-    bob.scene.sit(BobsScreen().player)
+    client: Any = SimpleNamespace(player=BobsScreen().player)
+    bob.scene.sit(client)
     assert "Games: 1   Lost: 1" in bob.sees()
     bob.scene.on_ended("You have left the table.")
     assert bob.sees()[-1] == "Games: 1   Lost: 1"

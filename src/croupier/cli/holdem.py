@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from getpass import getpass
 from http import HTTPStatus
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, time
 from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import quote
 
@@ -125,13 +125,17 @@ def _play(url: str, login: LoginOptions, bot_options: HoldemBotOptions) -> int:
     game = None if login.game is None else quote(login.game, safe="")
 
     async def play_yourself() -> int:
-        from croupier.tui.holdem import interact
+        from croupier.tui.holdem.clock import clock_offset
+        from croupier.tui.holdem.scene import HoldemScene
+        from croupier.tui.interaction import interact
 
         async with HoldemClient(
             url, user, password, ssl=context, retry_timeout=PERSON_RETRY_TIMEOUT_SECONDS, dialect=login.dialect
         ) as client:
             await await_first_answer(authenticate(client, user, password), ROOM, address, probe_context, print_error)
-            return await interact(client, game, url)
+            offset = await clock_offset(client, time)
+            scene = HoldemScene(url, lambda: time() + offset)
+            return await interact(scene, lambda _: client.sit(game))
 
     async def play_with_bot(tally: BotTally) -> None:
         from croupier.clients.holdem import play_hands

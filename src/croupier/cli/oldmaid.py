@@ -136,10 +136,12 @@ def _play(
         connection.ssl_context(),
     )
     if bot_options.bot is None and bot_options.bots is None and sys.stdin.isatty() and sys.stdout.isatty():
-        from croupier.tui.oldmaid import interact
+        from croupier.tui.interaction import interact
+        from croupier.tui.oldmaid.scene import OldMaidScene
 
         luck = make_luck(bot_options.seed, f"{ROOM.name} bot")
-        return run(interact(lambda: RingClient(ring_config, options, luck), format_address(ring_config.table)))
+        scene = OldMaidScene(format_address(ring_config.table))
+        return run(interact(scene, lambda _: RingClient(ring_config, options, luck)))
     return _play_bots(ring_config, options, bot_options)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Protocol
 
 from cyclopts import App, Group, Parameter
 
@@ -133,7 +133,7 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
             async def find_address() -> Address:
                 return await locate(room, host, context) if port is None else (host, port)
 
-            def open_game(address: Address) -> GameClient:
+            def open_game(address: Address, notify: Callable[[str], None] = print_error) -> GameClient:
                 seconds = bot_options.answer_seconds
                 return GameClient(
                     room,
@@ -142,7 +142,7 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
                     strict=connection.strict,
                     ssl=context,
                     answer_timeout=seconds,
-                    notify=print_error,
+                    notify=notify,
                 )
 
             name = bot_options.bot or room_options.bot()
@@ -155,14 +155,19 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
     return play_in_room
 
 
-async def play_yourself(
-    room: HouseRoom, find_address: Callable[[], Awaitable[Address]], open_game: Callable[[Address], GameClient]
-) -> int:
+class OpenGame(Protocol):
+    """Returns a client for the house at an address."""
+
+    def __call__(self, address: Address, notify: Callable[[str], None] = ...) -> GameClient: ...  # noqa: D102
+
+
+async def play_yourself(room: HouseRoom, find_address: Callable[[], Awaitable[Address]], open_game: OpenGame) -> int:
     """Let a person play in the terminal and return the exit status."""
     from croupier.tui.interaction import interact
 
     address = await find_address()
-    return await interact(room, lambda: open_game(address), format_address(address))
+    scene = room.load_extra("scene")(format_address(address))
+    return await interact(scene, lambda notify: open_game(address, notify))
 
 
 class SummaryNouns(NamedTuple):
@@ -176,7 +181,7 @@ class SummaryNouns(NamedTuple):
 def play_bot(
     room: HouseRoom,
     find_address: Callable[[], Awaitable[Address]],
-    open_game: Callable[[Address], GameClient],
+    open_game: OpenGame,
     bot_options: BotOptions,
     name: str,
 ) -> int:

@@ -11,8 +11,9 @@ from croupier.rooms.blackjack.referee import WireGame
 from croupier.rooms.blackjack.rules import TARGET_TOTAL, hand_total, largest_bet
 from croupier.rooms.blackjack.wire import MOV, PLY, SRD, Message
 from croupier.tui.cards import TwoHands, french_face
+from croupier.tui.house_scene import HouseScene
 from croupier.tui.keys import ENTER
-from croupier.tui.scene import Choice, NumberPrompt, Scene
+from croupier.tui.scene import Choice, NumberPrompt
 from croupier.tui.table_action import TableAction
 
 ERROR_TEXTS = {
@@ -25,14 +26,14 @@ ERROR_TEXTS = {
 MOVE_KEYS = (("h", "hit", MOV["H"]), ("s", "stand", MOV["S"]), ("r", "surrender", SRD))
 
 
-class BlackjackScene(Scene[Message, WireGame]):
-    """The screen of blackjack; see `Scene`. The balance is None until the house has sent it."""
+class BlackjackScene(HouseScene[Message, WireGame]):
+    """The screen of blackjack; see `HouseScene`. The balance is None until the house has sent it."""
 
     TITLE = "Blackjack"
     WELCOME = "Welcome. Get closer to 21 than the bank without going over."
 
-    def __init__(self, house: str) -> None:
-        super().__init__(house)
+    def __init__(self, place: str) -> None:
+        super().__init__(place)
         self._balance: int | None = None
         self._last_bet: int | None = None
         self._is_purse_unusable = False
@@ -42,11 +43,11 @@ class BlackjackScene(Scene[Message, WireGame]):
         """Whether this connection allows no further game, also if the purse allows no further bet."""
         return super().is_spent or self._is_purse_unusable
 
-    def sit(self, game: GameClient) -> Message | None:
+    def sit(self, client: GameClient) -> Message | None:
         """Start to show a connection; the balance of its purse is not known yet."""
         self._balance = None
         self._is_purse_unusable = False
-        return super().sit(game)
+        return super().sit(client)
 
     def on_sent(self, message: Message) -> None:
         """Deduct a bet from the balance."""
@@ -101,11 +102,13 @@ class BlackjackScene(Scene[Message, WireGame]):
                 yield Choice(key, label, move)
 
     def _number_prompt(self) -> NumberPrompt[Message] | None:
-        if Bet(1) not in self._player.legal:
+        if self.is_spent or Bet(1) not in self._player.legal:
             return None
-        return NumberPrompt("bet", "another bet", largest_bet(self._balance or 0), Bet)
+        maximum = largest_bet(self._balance or 0)
+        allowed = f"1 to {maximum}" if maximum else "no more"
+        return NumberPrompt("bet", "another bet", allowed, lambda coins: self._legal_or_none(Bet(coins)))
 
-    def _render_table(self, game: WireGame | None) -> list[RenderableType]:
+    def _render_game(self, game: WireGame | None) -> list[RenderableType]:
         """Render both hands with their totals, the bet and the balance."""
         balance = "" if self._balance is None else f"Balance: {self._balance}"
         if game is None:

@@ -11,7 +11,8 @@ from croupier.rooms.kuhn.referee import WireGame
 from croupier.rooms.kuhn.rules import ACTION_COST, ANTE, BETTING_TREE, P_1
 from croupier.rooms.kuhn.wire import Message
 from croupier.tui.cards import render_card
-from croupier.tui.scene import Choice, Scene
+from croupier.tui.house_scene import HouseScene
+from croupier.tui.scene import Choice
 from croupier.tui.table_action import TableAction
 
 CARD_NAMES = {"J": "the jack", "Q": "the queen", "K": "the king"}
@@ -19,8 +20,8 @@ ACTION_TEXTS = {"CHK": "check", "BET": "bet a coin", "CAL": "call", "FLD": "fold
 ACTION_KEYS = {"CHK": "c", "BET": "b", "CAL": "c", "FLD": "f"}
 
 
-class KuhnScene(Scene[Message, WireGame]):
-    """The screen of Kuhn poker; see `Scene`."""
+class KuhnScene(HouseScene[Message, WireGame]):
+    """The screen of Kuhn poker; see `HouseScene`."""
 
     TITLE = "Kuhn poker"
     WELCOME = "Welcome. Choose your seat: P_1 acts first."
@@ -61,7 +62,7 @@ class KuhnScene(Scene[Message, WireGame]):
                 case _:
                     pass
 
-    def _render_table(self, game: WireGame | None) -> list[RenderableType]:
+    def _render_game(self, game: WireGame | None) -> list[RenderableType]:
         """Render both cards, the pot and the actions."""
         if game is None:
             return []

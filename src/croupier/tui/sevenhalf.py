@@ -11,13 +11,14 @@ from croupier.rooms.sevenhalf.referee import WireGame
 from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES, bank_cards, client_cards, total
 from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Message
 from croupier.tui.cards import TwoHands, encodable_or, spanish_face
+from croupier.tui.house_scene import HouseScene
 from croupier.tui.keys import ENTER
-from croupier.tui.scene import Choice, NumberPrompt, Scene
+from croupier.tui.scene import Choice, NumberPrompt
 from croupier.tui.table_action import TableAction
 
 
-class SevenHalfScene(Scene[Message, WireGame]):
-    """The screen of seven and a half; see `Scene`.
+class SevenHalfScene(HouseScene[Message, WireGame]):
+    """The screen of seven and a half; see `HouseScene`.
 
     Many houses close the connection after each game; the next game then starts on a new connection.
     """
@@ -25,14 +26,14 @@ class SevenHalfScene(Scene[Message, WireGame]):
     TITLE = "Seven and a half"
     WELCOME = "Welcome. Get close to seven and a half without going over."
 
-    def __init__(self, house: str) -> None:
-        super().__init__(house)
+    def __init__(self, place: str) -> None:
+        super().__init__(place)
         self._starting_bet = 0
 
-    def sit(self, game: GameClient) -> Message | None:
+    def sit(self, client: GameClient) -> Message | None:
         """Start to show a connection. After a reconnect, start the next game at once."""
         is_reconnect = self._is_seated
-        super().sit(game)
+        super().sit(client)
         return STRT if is_reconnect else None
 
     def on_sent(self, message: Message) -> None:
@@ -76,11 +77,13 @@ class SevenHalfScene(Scene[Message, WireGame]):
 
     def _number_prompt(self) -> NumberPrompt[Message] | None:
         game = self._player.game
-        if game is None or Ante(1) not in self._player.legal:
+        if game is None or self.is_spent or Ante(1) not in self._player.legal:
             return None
-        return NumberPrompt("raise by", "another raise", MAX_TOTAL_BET - game.bet, Ante)
+        maximum = MAX_TOTAL_BET - game.bet
+        allowed = f"1 to {maximum}" if maximum else "no more"
+        return NumberPrompt("raise by", "another raise", allowed, lambda coins: self._legal_or_none(Ante(coins)))
 
-    def _render_table(self, game: WireGame | None) -> list[RenderableType]:
+    def _render_game(self, game: WireGame | None) -> list[RenderableType]:
         """Render both hands with their scores, and the bet."""
         if game is None:
             return []

@@ -1,14 +1,15 @@
 """Screen of Old Maid: what it shows, and what its keys do."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 from rich.console import RenderableType
-from rich.constrain import Constrain
-from rich.text import Text
 
-from croupier.clients.ring import with_advice
+from croupier.clients.identify import OtherProtocol
+from croupier.clients.ring import RingClient, with_advice
+from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
 from croupier.rooms.oldmaid.player import Player
 from croupier.rooms.oldmaid.ring.player_events import (
@@ -30,14 +31,12 @@ from croupier.rooms.oldmaid.ring.player_events import (
 )
 from croupier.rooms.oldmaid.wire import Pick
 from croupier.tui.cards import encodable_or
-from croupier.tui.frame import SceneFrame, terminal_text
-from croupier.tui.keys import ENTER, ESCAPE
+from croupier.tui.frame import terminal_text
+from croupier.tui.keys import ENTER
 from croupier.tui.number_input import NumberInput
 from croupier.tui.oldmaid.table_view import OldMaidTableView, card_count_text, card_face, display_nick
-from croupier.tui.scene import KEY_NAMES, SCENE_WIDTH_COLUMNS, Choice
+from croupier.tui.scene import Choice, Scene
 from croupier.tui.table_action import TableAction
-
-WELCOME: Final = "Welcome. The player left with the old maid loses."
 
 MAX_HISTORY_LINES: Final = 12
 
@@ -45,91 +44,96 @@ ARROW_OFFSETS: Final = {"\x1b[D": -1, "\x1bOD": -1, "\x1b[C": 1, "\x1bOC": 1}
 """The left and right arrow keys as terminals send them, with the change of position."""
 
 
-class OldMaidScene:
-    """State of the screen. `table` is the address of the table server."""
+class OldMaidScene(Scene[Pick, RingClient]):
+    """The screen of a game of Old Maid."""
 
-    def __init__(self, table: str) -> None:
-        self._table = table
-        self._player: Player | None = None
+    TITLE = "Old Maid"
+    WELCOME = "Welcome. The player left with the old maid loses."
+    errors = (OSError,)
+
+    def __init__(self, place: str) -> None:
+        super().__init__(place)
+        self._last_result: PlayerResult | None = None
         self._history: deque[str] = deque(maxlen=MAX_HISTORY_LINES)
         self._unreachable: list[Seat] = []
         self._results: list[PlayerResult] = []
-        self._number_input = NumberInput()
         self._chosen_position = 0
-        self._notice = ""
         self._offer_notice = ""
-        self._is_confirming_leave = False
-        self._is_over = False
+
+    # The client.
+
+    def sit(self, client: RingClient) -> None:
+        """Start to show a player who waits for a game."""
+        super().sit(client)
+        self._last_result = None
+        self._history.clear()
+        self._unreachable = []
+        self._offer_notice = ""
+
+    async def receive(self) -> PlayerEvent | None:
+        """Wait for the next event; None after the end of a game. Raises ConnectionError if no game has begun."""
+        if self._last_result is None:
+            return await self._client.receive()
+        if self._client.player.seat is None:
+            raise await self._client.find_other_protocol() or ConnectionError(ending_text(self._last_result))
+        return None
+
+    async def submit(self, move: Pick) -> None:
+        """Pick a card."""
+        with suppress(IllegalMove):  # the neighbour who offered may have left
+            await self._client.send(move)
+
+    def end_reason(self, error: Exception) -> str:
+        """Return the text for an error."""
+        text = str(error)
+        return text if isinstance(error, OtherProtocol) else f"{text[:1].upper()}{text[1:]}"
 
     # Events.
 
-    def sit(self, player: Player) -> None:
-        """Start to show a player who waits for a game."""
-        self._player = player
-        self._history.clear()
-        self._unreachable = []
-        self._notice = WELCOME
-        self._offer_notice = ""
-        self._number_input = NumberInput()
-        self._is_confirming_leave = False
-
-    def on_received(self, event: PlayerEvent) -> None:
+    def on_received(self, item: PlayerEvent) -> None:
         """Show an event of the game."""
         self._offer_notice = ""
-        match event:
+        match item:
             case OfferReceived():
                 self._chosen_position = 0
                 self._number_input = NumberInput()
             case OfferMade(nick, num_cards):
                 self._offer_notice = f"You offer {card_count_text(num_cards)} to {display_nick(nick)}"
-            case NeighbourSkipped(nick, "gone") if self._player is not None:
-                self._unreachable += [seat for seat, (_, other) in enumerate(self._player.players) if other == nick]
+            case NeighbourSkipped(nick, "gone"):
+                players = self._client.player.players
+                self._unreachable += [seat for seat, (_, other) in enumerate(players) if other == nick]
             case PlayerFinished(result):
-                if self._player is not None and self._player.seat is not None:
+                self._last_result = result
+                if self._client.player.seat is not None:
                     self._results.append(result)
                 self._is_confirming_leave = False
                 self._notice = ending_text(result)
             case _:
                 pass
-        line = event_text(event)
+        line = event_text(item)
         if line:
             self._history.append(line)
 
-    def on_ended(self, reason: str) -> None:
-        """Show the reason why the session has ended."""
-        self._notice = reason
-        self._is_over = True
+    # The screen.
 
-    def press(self, key: str) -> Pick | TableAction | None:
-        """Handle a key. Return the pick or table action it means, None if there is nothing to do."""
-        was_confirming, self._is_confirming_leave = self._is_confirming_leave, False
-        if was_confirming and key == ESCAPE:
-            self._notice = ""
-            return None
-        if self._can_pick and self._change_choice(key):
-            return None
-        for choice in self._all_choices():
-            if key.lower() in choice.keys:
-                return self._apply_choice(choice.result, confirmed=was_confirming)
-        self._notice = f"{KEY_NAMES.get(key) or (repr(key) if key.isprintable() else 'That key')} does nothing now."
-        return None
+    def _render_table(self) -> Sequence[RenderableType]:
+        if self._player is None or self._player.seat is None:
+            return []
+        return [OldMaidTableView(self._player, self._unreachable, self._chosen_position)]
 
-    def draw(self) -> RenderableType:
-        """Return the screen: ring, cards, notice, results, history and keys."""
-        above: list[RenderableType] = []
-        if self._player is not None and self._player.seat is not None:
-            above.append(OldMaidTableView(self._player, self._unreachable, self._chosen_position))
-        if not self._is_over:
-            above.append(Text(self._status_text()))
+    def _score_text(self) -> str:
         lost = sum(result.outcome == "lost" for result in self._results)
-        above += [
-            Text(terminal_text(self._notice), style="bold"),
-            Text(f"Games: {len(self._results)}   Lost: {lost}"),
-        ]
-        below = [] if self._is_over else [Text(self._hint(), style="reverse")]
-        return Constrain(SceneFrame(f"Old Maid at {self._table}", above, self._history, below), SCENE_WIDTH_COLUMNS)
+        return f"Games: {len(self._results)}   Lost: {lost}"
+
+    def _history_lines(self) -> Iterable[str]:
+        return self._history
 
     # State.
+
+    @property
+    def _player(self) -> Player | None:
+        """The player's session, None before it has joined a table."""
+        return self._client.player if self._is_seated else None
 
     @property
     def _can_pick(self) -> bool:
@@ -165,9 +169,10 @@ class OldMaidScene:
 
     # Choices.
 
-    def _change_choice(self, key: str) -> bool:
+    def _accept_input(self, key: str) -> bool:
         """Move the choice of a card by an arrow or a number. Return whether the key was used."""
-        assert self._player is not None, "cards are chosen only in a game"
+        if self._player is None or not self._can_pick:
+            return False
         count = self._player.offer_size or 0
         if key in ARROW_OFFSETS:
             self._number_input = NumberInput()
@@ -185,33 +190,18 @@ class OldMaidScene:
             self._chosen_position = int(self._number_input.digits) - 1
         return True
 
-    def _all_choices(self) -> Iterator[Choice[Pick]]:
+    def _choices(self) -> Iterator[Choice[Pick]]:
         """Yield the choices with their keys."""
         if self._can_pick:
             yield Choice(ENTER, f"pick card {self._chosen_position + 1}", Pick(self._chosen_position))
         if self._player is not None and self._player.seat is not None and self._player.result is not None:
             yield Choice(f"n{ENTER}", "another game", TableAction.REJOIN)
-        yield Choice("q", "leave", TableAction.LEAVE)
 
-    def _apply_choice(self, result: Pick | TableAction, *, confirmed: bool) -> Pick | TableAction | None:
-        """Return the result of a choice. A player who is still in the game must confirm to leave."""
-        if result is TableAction.LEAVE and self._is_still_in and not confirmed:
-            self._is_confirming_leave = True
-            self._notice = "You come last if you leave now."
-            return None
-        self._notice = ""
-        return result
+    def _leave_warning(self) -> str:
+        return "You come last if you leave now." if self._is_still_in else ""
 
-    def _hint(self) -> str:
-        """Return the line of keys that do something now."""
-        if self._is_confirming_leave:
-            return "[q] leave anyway  [Esc] stay"
-        choices = [
-            f"[{'/'.join(KEY_NAMES.get(key, key) for key in keys)}] {label}" for keys, label, _ in self._all_choices()
-        ]
-        if self._can_pick:
-            choices.insert(0, f"[{encodable_or('←', '<-')} {encodable_or('→', '->')} 0-9] choose")
-        return "  ".join(choices)
+    def _input_hints(self) -> list[str]:
+        return [f"[{encodable_or('←', '<-')} {encodable_or('→', '->')} 0-9] choose"] if self._can_pick else []
 
 
 def ending_text(result: PlayerResult) -> str:

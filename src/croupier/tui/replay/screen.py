@@ -5,14 +5,13 @@ from typing import Final
 
 from rich.console import RenderableType
 from rich.constrain import Constrain
-from rich.live import Live
 from rich.text import Text
 
 from croupier.tui.frame import SceneFrame, terminal_text
-from croupier.tui.keys import END_OF_INPUT, ENTER, read_keys
+from croupier.tui.keys import END_OF_INPUT, ENTER
 from croupier.tui.replay.steps import GameReplay
-from croupier.tui.resize import redraw_on_resize
 from croupier.tui.scene import SCENE_WIDTH_COLUMNS
+from croupier.tui.terminal import open_terminal
 
 FORWARD_KEYS: Final = {"\x1b[C", "\x1bOC", "\x1b[B", "\x1bOB", " ", ENTER, "n", "l"}
 BACK_KEYS: Final = {"\x1b[D", "\x1bOD", "\x1b[A", "\x1bOA", "p", "h"}
@@ -59,10 +58,10 @@ class ReplayScreen:
 async def show_replay(replay: GameReplay) -> None:
     """Show a replay on the terminal until the person quits."""
     screen = ReplayScreen(replay)
-    with read_keys() as pressed, Live(auto_refresh=False) as live, redraw_on_resize(screen.draw, live):
-        live.update(screen.draw(), refresh=True)
-        while screen.press(await pressed.get()):
-            live.update(screen.draw(), refresh=True)
+    with open_terminal(screen.draw) as terminal:
+        terminal.draw()
+        while screen.press(await terminal.keys.get()):
+            terminal.draw()
 
 
 def replay_lines(replay: GameReplay) -> Iterator[str]:
