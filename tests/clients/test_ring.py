@@ -11,7 +11,7 @@ import trustme
 from croupier.clients.ring import RingClient, RingConfig, RingTally, join_table, play_ring_games
 from croupier.core.bots import RandomBot
 from croupier.core.errors import IllegalMove
-from croupier.core.session import Address
+from croupier.core.session import Address, Joined
 from croupier.net.endpoint import Endpoint, LocalAddressError
 from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.ring.player_events import (
@@ -22,7 +22,7 @@ from croupier.rooms.oldmaid.ring.player_events import (
     SeatTaken,
 )
 from croupier.rooms.oldmaid.wire import Pick
-from tests.clients.oldmaid_fixtures import fast_options, luck, make_client, open_table, play_with_bots
+from tests.clients.oldmaid_fixtures import OpenTable, fast_options, luck, make_client, open_table, play_with_bots
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.net.test_local_port import HOSTS, closed_port
 
@@ -319,3 +319,25 @@ def test_tally_counts_places_losses_and_faults() -> None:
     for result in results:
         tally.add_result(PlayerResult(*result))
     assert (tally.losses, tally.places, tally.faults) == (1, {1: 2, 2: 1, 4: 1}, ["gone"])
+
+
+def test_joining_can_be_cancelled_at_the_moment_of_the_connection(run: Run) -> None:
+    class InterruptedClient(RingClient):
+        def _on_event(self, event: Any, effects: Any, now: float) -> None:
+            super()._on_event(event, effects, now)
+            if isinstance(event, Joined):
+                joining.cancel()
+
+    async def join(table: OpenTable) -> None:
+        async with InterruptedClient(RingConfig(table.address), fast_options("ann"), luck(1)):
+            pass
+
+    async def main() -> None:
+        nonlocal joining
+        async with open_table(2) as table:
+            joining = asyncio.create_task(join(table))
+            with pytest.raises(asyncio.CancelledError):
+                await joining
+
+    joining: asyncio.Task[None]
+    run(main())

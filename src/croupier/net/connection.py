@@ -183,7 +183,7 @@ class Connection(asyncio.Protocol):
             self._abort_later()
             if not transport.is_closing():
                 if transport.can_write_eof() and not self._input_ended:
-                    with suppress(OSError):  # the peer may be gone already
+                    with suppress(OSError, RuntimeError):  # the peer is gone; uvloop: connecting was cancelled
                         transport.write_eof()
                 else:
                     transport.close()
