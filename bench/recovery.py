@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
@@ -16,7 +17,15 @@ from random import Random
 from croupier.core.dealer import dealer_factory
 from croupier.core.session import Effect, HandFinished
 from croupier.net.event_loop import run
-from croupier.recording.holdem_journal import JOURNAL_TABLE, ROOM_NAME, HoldemJournal, JournalStart, open_journal
+from croupier.recording.holdem_journal import (
+    JOURNAL_TABLE,
+    ROOM_NAME,
+    HoldemJournal,
+    JournalStart,
+    hand_record,
+    open_journal,
+)
+from croupier.recording.journal import JournalBatch
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.persistence import HouseInput
@@ -77,13 +86,14 @@ class RandomPlay:
 
 def build(start: JournalStart) -> House:
     """Build a house as the server does."""
-    return House(start.settings, dealer_factory(start.server_seed), start.server_seed(0))
+    dealers = dealer_factory(partial(start.server_seed, ROOM_NAME))
+    return House(start.settings, dealers, start.server_seed(ROOM_NAME, 0))
 
 
 async def play(path: str, hands: int, tables: int) -> None:
     """Play `hands` hands into a store, one act per table at a time."""
     async with await open_store(path) as store:
-        house, journal, _ = await open_journal(store, JournalStart(Settings(stack=STACK)), build)
+        house, journal = await open_journal(store, JournalStart(settings=Settings(stack=STACK)), build)
         random_play = RandomPlay(house, Random(hands))
         for house_input in random_play.sit_down(tables):
             await write(journal, [house_input], random_play.apply(house_input))
@@ -97,8 +107,11 @@ async def play(path: str, hands: int, tables: int) -> None:
 
 async def write(journal: HoldemJournal, facts: Sequence[HouseInput], effects: Sequence[Effect[object]]) -> None:
     """Write inputs and finished hands to the journal, as the hold'em service does."""
-    await journal.write(facts, [effect for effect in effects if type(effect) is HandFinished])
-    journal.confirm_written(facts)
+    now = facts[-1].now
+    hands = [hand_record(effect, now) for effect in effects if type(effect) is HandFinished]
+    batch: JournalBatch[HouseInput, None] = JournalBatch(facts, None, now, hands)
+    await journal.write(batch)
+    journal.confirm(batch)
 
 
 async def inspect(path: str) -> StoreContents:

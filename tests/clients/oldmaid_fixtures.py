@@ -78,7 +78,7 @@ async def open_table(
     if store is None:
         endpoint = SharedEndpoint(house, wire, silent_logger(), observers=[*taps, add_finished_games])
     else:
-        _, journal, *_ = await open_journal(await open_store(str(store)), Seeds(1), time)
+        _, journal, *_ = await open_journal(await open_store(str(store)), Seeds(1), time())
         endpoint = DurableTableEndpoint(house, journal, wire, silent_logger(), observers=[*taps, add_finished_games])
     table = OpenTable(endpoint, await endpoint.listen(host, 0, ssl), games)
     try:

@@ -45,11 +45,11 @@ def test_actions_are_answered_without_a_task_once_durable_and_views_at_once(run:
             assert actor.ask(bet(game, ann, "ann", 10)) is None
             assert is_shown(before)
             await run_pending_callbacks()
-            assert [len(entries) for entries, _ in web.journal.pending_writes] == [1]
+            assert [len(entries) for entries, _ in web.store.pending_writes] == [1]
             assert is_shown(before)
             assert not any(client.server.state.tasks for client in connections)
             assert not actor.transport.writes
-            web.journal.complete_write()
+            web.store.complete_write()
             while not actor.transport.writes:
                 assert is_shown(before) or (await web.turn(game))["playerID"] == bob
                 await asyncio.sleep(0)
@@ -76,7 +76,7 @@ def test_polling_client_sees_an_action_when_it_is_answered(run: Run) -> None:
                 repeated = poller.ask(get)
                 assert repeated is not None
                 assert is_same(repeated, before)
-                web.journal.complete_write()
+                web.store.complete_write()
                 assert (await acting).status == 201
                 got = poller.ask(get)
                 assert got is not None
@@ -95,7 +95,7 @@ def test_refusal_without_a_change_is_not_written(run: Run) -> None:
             assert actor.ask(bet(game, bob, "bob", 0)) is None
             await run_pending_callbacks()
             assert [got.status for got in responses(actor)] == [403]
-            assert not web.journal.pending_writes
+            assert not web.store.pending_writes
             await actor.leave()
 
     run(main())
@@ -111,8 +111,8 @@ def test_requests_after_a_waiting_one_are_answered_in_order(run: Run) -> None:
             assert connection.ask(get) is None
             while (got := len(connection.transport.writes)) < 4:
                 await run_pending_callbacks()
-                if web.journal.pending_writes:
-                    web.journal.complete_write()
+                if web.store.pending_writes:
+                    web.store.complete_write()
                 elif len(connection.transport.writes) == got:
                     break
             answers = b"".join(connection.transport.writes).split(b"HTTP/1.1 ")[1:]
@@ -130,7 +130,7 @@ def test_disconnected_client_gets_no_response_but_its_action_counts(run: Run) ->
             actor.ask(bet(game, ann, "ann", 10))
             await actor.leave()
             await run_pending_callbacks()
-            web.journal.complete_write()
+            web.store.complete_write()
             await run_pending_callbacks()
             assert actor.transport.writes == []
             assert (await web.turn(game))["playerID"] == bob
@@ -151,7 +151,7 @@ def test_store_failure_answers_waiting_commands_at_once_and_views_stay(run: Run)
             assert actor.ask(act) is None
             await run_pending_callbacks()
             assert other.ask(request("POST", f"/games/{game}/players/", "ann")) is None
-            web.journal.complete_write(StoreUnavailable("found no space on the disk"))
+            web.store.complete_write(StoreUnavailable("found no space on the disk"))
             await run_pending_callbacks()
             for _ in range(2):
                 for connection in (actor, other):
@@ -204,7 +204,7 @@ def test_waiting_request_is_answered_and_closed_when_the_server_closes(run: Run)
             draining = asyncio.ensure_future(connection.server.drain(5.0))
             await run_pending_callbacks()
             assert not draining.done()
-            web.journal.complete_write()
+            web.store.complete_write()
             await run_pending_callbacks()
             (answer,) = connection.transport.writes
             assert answer.startswith(b"HTTP/1.1 201 Created\r\ndate: today\r\nconnection: close\r\n")
@@ -228,7 +228,7 @@ def test_drain_timeout_closes_waiting_connections(run: Run) -> None:
             await actor.leave()
             await draining
             assert not actor.transport.writes
-            web.journal.complete_write()
+            web.store.complete_write()
             await run_pending_callbacks()
 
     run(main())
@@ -242,7 +242,7 @@ def test_half_closed_client_is_answered_once_durable(run: Run) -> None:
             connection.ask(bet(game, ann, "ann", 10))
             assert connection.connection.eof_received()
             await run_pending_callbacks()
-            web.journal.complete_write()
+            web.store.complete_write()
             await run_pending_callbacks()
             assert connection.transport.writes[0].startswith(b"HTTP/1.1 201 ")
             assert connection.transport.closed
@@ -283,14 +283,14 @@ def test_service_with_a_journal_responds_like_one_without(steps: list[tuple[int,
             for what, size, durable in steps:
                 for connection in (immediate, deferred):
                     await data(connection.connection, requests[what], size)
-                if durable and durable_service.journal.pending_writes:
-                    durable_service.journal.complete_write()
+                if durable and durable_service.store.pending_writes:
+                    durable_service.store.complete_write()
             expected = -1
-            while durable_service.journal.pending_writes or expected < len(deferred.transport.writes):
+            while durable_service.store.pending_writes or expected < len(deferred.transport.writes):
                 expected = len(deferred.transport.writes)
                 await run_pending_callbacks()
-                if durable_service.journal.pending_writes:
-                    durable_service.journal.complete_write()
+                if durable_service.store.pending_writes:
+                    durable_service.store.complete_write()
                 await run_pending_callbacks()
             assert b"".join(deferred.transport.writes) == b"".join(immediate.transport.writes)
             for connection in (immediate, deferred):
@@ -317,7 +317,7 @@ def test_unused_body_leaves_the_connection_open(size: int, run: Run) -> None:
             assert got is not None
             assert got.status == 200
             await run_pending_callbacks()
-            web.journal.complete_write()
+            web.store.complete_write()
             await run_pending_callbacks()
             assert [got.status for got in responses(actor)] == [201]
             assert read[-1:] != [False]

@@ -2,7 +2,7 @@
 
 import asyncio
 from asyncio import Future
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from croupier.recording.recorded_room import RecordedRoom, open_recorder
 from croupier.recording.recorder import GameRecorder
 from croupier.recording.shared_store import SharedStore
 from croupier.rooms import HOUSE_ROOMS
-from croupier.store.records import Account, JournalEntry, Posting, StoreUnavailable, Transfer
+from croupier.store.records import Account, JournalEntry, Posting, Snapshot, StoredHand, StoreUnavailable, Transfer
 from croupier.store.store import open_store
 from tests.net.raw_client import TIMEOUT_SECONDS
 
@@ -101,6 +101,59 @@ class FakeStore:
     def fail_writes(self) -> None:
         """Let all pending writes fail."""
         self.complete_writes(*[StoreUnavailable("the disk is full") for _ in self.pending_writes])
+
+
+class ManualStore:
+    """A store with the journal of one room, whose writes complete when the test says so.
+
+    `decode` returns what an entry contains. `pending_writes` have not completed yet; `written` has what is in the
+    journal. With `is_written`, the next write that fails is in the journal nevertheless.
+    """
+
+    def __init__(self, decode: Callable[[bytes], Sequence[Any]]) -> None:
+        self.pending_writes: list[tuple[list[Any], Future[None]]] = []
+        self.written: list[Any] = []
+        self.is_written = False
+        self.outage: str | None = None
+        self.is_up = asyncio.Event()
+        self._decode = decode
+        self._entries: list[JournalEntry] = []
+        self._failed: list[JournalEntry] = []
+
+    def append(self, entries: Sequence[JournalEntry], hands: Sequence[StoredHand]) -> Future[None]:
+        future = asyncio.get_running_loop().create_future()
+        facts = [each for entry in entries for each in self._decode(entry.fact)]
+        self.pending_writes.append((facts, future))
+        self._entries = [*entries]
+        return future
+
+    async def read_journal(self, room: str, table: str, after: int) -> AsyncIterator[JournalEntry]:
+        if self.is_written:
+            self.is_written = False
+            for entry in self._failed:
+                assert entry.seq > after
+                self.written += self._decode(entry.fact)
+                yield entry
+
+    def save_snapshot(self, snapshot: Snapshot) -> Future[None]:
+        future = asyncio.get_running_loop().create_future()
+        future.set_result(None)
+        return future
+
+    async def wait_until_up(self) -> None:
+        await self.is_up.wait()
+
+    def complete_write(self, error: Exception | None = None) -> list[Any]:
+        """Complete the pending write, or let it fail; return its facts."""
+        ((facts, future),) = self.pending_writes
+        self.pending_writes.clear()
+        if error is None:
+            self.written += facts
+            future.set_result(None)
+        else:
+            self._failed = self._entries
+            future.set_exception(error)
+        return facts
 
 
 class OpenedHouse:

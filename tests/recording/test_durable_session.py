@@ -16,8 +16,9 @@ from croupier.logs import silent_logger
 from croupier.observers.deal_file import DealFile
 from croupier.observers.deal_recorder import DealRecorder
 from croupier.observers.line_writer import LineWriter
-from croupier.recording import oldmaid_journal
+from croupier.recording import journal as event_journal
 from croupier.recording.durable_session import DurableSession, void_game_effects
+from croupier.recording.journal import EventJournal
 from croupier.recording.oldmaid_journal import JOURNAL_TABLE, ROOM_NAME, OldMaidJournal, open_journal
 from croupier.recording.seeds import Seeds
 from croupier.rooms.oldmaid import ROOM as OLDMAID
@@ -25,11 +26,19 @@ from croupier.rooms.oldmaid.cards import to_wire
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.table.game import TableGame
-from croupier.rooms.oldmaid.table.persistence import ActionTaken, GameEnded, GameLogEntry, GameStarted
+from croupier.rooms.oldmaid.table.persistence import (
+    ActionTaken,
+    GameEnded,
+    GameLogEntry,
+    GameStarted,
+    JournalPage,
+    LogReplay,
+)
 from croupier.rooms.oldmaid.wire import Answer, Discard, Draw, Join, Message, OutOfCards, Reply, Status
 from croupier.store.records import SUPERSEDED_MESSAGE, StoreUnavailable, WriteRefused
 from croupier.store.store import Store, open_store
 from tests.net.raw_client import TIMEOUT_SECONDS
+from tests.recording.fake_store import ManualStore
 from tests.rooms.oldmaid.tables import TableHarness, clause
 
 NOW = 1_000_000_000.0
@@ -37,43 +46,11 @@ TURNS = 32
 """Iterations of the event loop after which every callback that waits for nothing external has run."""
 
 
-class FakeStoreStatus:
-    """The part of a store that says when it is available again."""
-
-    def __init__(self) -> None:
-        self.event = asyncio.Event()
-
-    async def wait_until_up(self) -> None:
-        await self.event.wait()
-
-
-class ManualJournal(OldMaidJournal):
-    """A journal whose writes complete when the test says so."""
-
-    def __init__(self) -> None:
-        self.pending_writes: list[tuple[Sequence[GameLogEntry], Sequence[TableGame], Future[None]]] = []
-        self.is_written = False
-        self.store: Any = FakeStoreStatus()
-        self.confirmed: list[GameLogEntry] = []
-
-    def write(self, entries: Sequence[GameLogEntry], finished: Sequence[TableGame]) -> Future[None]:
-        future: Future[None] = asyncio.get_running_loop().create_future()
-        self.pending_writes.append((entries, finished, future))
-        return future
-
-    async def was_written(self, entries: Sequence[GameLogEntry]) -> bool:
-        is_written, self.is_written = self.is_written, False
-        return is_written
-
-    def confirm_written(self, entries: Sequence[GameLogEntry]) -> None:
-        self.confirmed += entries
-
-    async def complete_write(self, error: Exception | None = None) -> Sequence[GameLogEntry]:
-        """Complete the first pending write, or let it fail; return its entries."""
-        entries, _, future = self.pending_writes.pop(0)
-        future.set_result(None) if error is None else future.set_exception(error)
-        await run_pending_callbacks()
-        return entries
+async def complete(store: ManualStore, error: Exception | None = None) -> Sequence[GameLogEntry]:
+    """Complete the pending write, or let it fail; return its entries."""
+    entries = store.complete_write(error)
+    await run_pending_callbacks()
+    return entries
 
 
 class DurableTable(TableHarness):
@@ -105,15 +82,16 @@ class DurableTable(TableHarness):
         return [effect.state for effect in self.facts if isinstance(effect, HandFinished)]  # type: ignore[misc]  # the states are TableGames
 
 
-def table_with_manual_journal(**settings: Any) -> tuple[DurableTable, ManualJournal]:
+def table_with_manual_journal(**settings: Any) -> tuple[DurableTable, ManualStore]:
     """A table whose journal is written when the test says so."""
-    journal = ManualJournal()
-    return DurableTable(journal, dealer_factory(lambda game: bytes(32), shared=True), **settings), journal
+    store = ManualStore(lambda fact: JournalPage.from_json(fact).notes)
+    journal: OldMaidJournal = EventJournal(store, ROOM_NAME, JOURNAL_TABLE, LogReplay(), is_live=False)  # type: ignore[arg-type]  # has what it uses
+    return DurableTable(journal, dealer_factory(lambda game: bytes(32), shared=True), **settings), store
 
 
-async def seated(table: DurableTable, journal: ManualJournal, *nicks: str) -> list[int]:
+async def seated(table: DurableTable, journal: ManualStore, *nicks: str) -> list[int]:
     peers = table.join(*nicks)
-    await journal.complete_write()
+    await complete(journal)
     assert all(isinstance(table.heard[peer][-1], Reply) for peer in peers)
     return peers
 
@@ -138,16 +116,16 @@ def test_answers_wait_until_the_entry_is_durable() -> None:
         table, journal = table_with_manual_journal(players=2)
         ann, bob = table.join("ann", "bob")
         assert (table.heard[ann], table.heard[bob], table.facts) == ([], [], [])
-        assert await journal.complete_write() == [GameStarted(1, ("ann", "bob"))]
+        assert await complete(journal) == [GameStarted(1, ("ann", "bob"))]
         assert len(table.heard[ann]) == len(table.heard[bob]) == len(table.facts) == 1
         assert table.say(ann, Draw()) == []
         assert table.say(bob, Draw(), Status()) == []
         assert table.held_peers[-3:] == [ann, bob, bob]
-        (draw,) = await journal.complete_write()
+        (draw,) = await complete(journal)
         assert isinstance(draw, ActionTaken)
         assert len(table.heard[ann]) == 2
         assert len(table.heard[bob]) == 1, "the second draw was handled after the first, and is being written now"
-        await journal.complete_write()
+        await complete(journal)
         assert len(table.heard[bob]) == 3
 
     run(main)
@@ -160,8 +138,8 @@ def test_messages_during_a_write_form_the_next_write() -> None:
         assert len(journal.pending_writes) == 1
         second = table.join("cyd", "dan", "eve", "fay")
         assert len(journal.pending_writes) == 1
-        await journal.complete_write()
-        assert await journal.complete_write() == [GameStarted(2, ("cyd", "dan")), GameStarted(3, ("eve", "fay"))]
+        await complete(journal)
+        assert await complete(journal) == [GameStarted(2, ("cyd", "dan")), GameStarted(3, ("eve", "fay"))]
         assert all(len(table.heard[peer]) == 1 for peer in [*first, *second])
 
     run(main)
@@ -186,8 +164,8 @@ def test_client_that_leaves_during_a_write_is_out_and_deadlines_wait() -> None:
         assert table.session.playing
         table.now = 1e6
         table.leave(bob)
-        await journal.complete_write()
-        assert await journal.complete_write() == [ActionTaken(1, "gone", 1), GameEnded(1, is_void=False)]
+        await complete(journal)
+        assert await complete(journal) == [ActionTaken(1, "gone", 1), GameEnded(1, is_void=False)]
         assert table.session.deadline is not None
         assert not table.session.playing
         assert table.house.has_peer(ann)
@@ -205,7 +183,7 @@ def test_failed_write_voids_all_games_until_the_store_is_available(is_written: b
         (waiting,), idle = table.join("cyd"), table.come()
         table.say(ann, Draw())
         table.say(bob, Status())
-        await journal.complete_write(StoreUnavailable("found no space on the disk"))
+        await complete(journal, StoreUnavailable("found no space on the disk"))
         assert table.session.trouble == "found no space on the disk"
         for peer in (ann, bob, waiting):
             assert clause(table.heard[peer][-1]) == "oldmaid-9.15"
@@ -217,18 +195,18 @@ def test_failed_write_voids_all_games_until_the_store_is_available(is_written: b
             assert table.clause(idle, Join("dan")) == "oldmaid-9.15"
         assert idle not in table.dropped
         journal.is_written = is_written
-        journal.store.event.set()
+        journal.is_up.set()
         await run_pending_callbacks()
         if not is_written:
-            (draw,) = await journal.complete_write()
+            (draw,) = await complete(journal)
             assert isinstance(draw, ActionTaken)
         assert table.session.trouble is not None
-        assert await journal.complete_write() == [GameEnded(1, is_void=True)]
+        assert await complete(journal) == [GameEnded(1, is_void=True)]
         assert table.session.trouble is None
-        assert [type(note) for note in journal.confirmed] == [GameStarted, ActionTaken, GameEnded]
+        assert [type(note) for note in journal.written] == [GameStarted, ActionTaken, GameEnded]
         assert table.say(idle, Join("dan")) == []
         table.join("eve")
-        assert await journal.complete_write() == [GameStarted(2, ("dan", "eve"))]
+        assert await complete(journal) == [GameStarted(2, ("dan", "eve"))]
 
     run(main)
 
@@ -237,14 +215,16 @@ def test_second_outage_during_recovery_is_waited_for() -> None:
     async def main() -> None:
         table, journal = table_with_manual_journal(players=2)
         table.join("ann", "bob")
-        await journal.complete_write(StoreUnavailable("once"))
-        journal.store.event.set()
+        await complete(journal, StoreUnavailable("once"))
+        journal.is_up.set()
         await run_pending_callbacks()
-        await journal.complete_write(StoreUnavailable("twice"))
-        await journal.complete_write()
-        await journal.complete_write()
+        await complete(journal, StoreUnavailable("twice"))
+        while not journal.pending_writes:
+            await asyncio.sleep(0.001)
+        await complete(journal)
+        await complete(journal)
         assert table.session.trouble is None
-        assert journal.confirmed == [GameStarted(1, ("ann", "bob")), GameEnded(1, is_void=True)]
+        assert journal.written == [GameStarted(1, ("ann", "bob")), GameEnded(1, is_void=True)]
 
     run(main)
 
@@ -255,10 +235,10 @@ def test_superseded_table_plays_no_more(after_outage: bool) -> None:
         table, journal = table_with_manual_journal(players=2)
         table.join("ann", "bob")
         if after_outage:
-            await journal.complete_write(StoreUnavailable("away"))
-            journal.store.event.set()
+            await complete(journal, StoreUnavailable("away"))
+            journal.is_up.set()
             await run_pending_callbacks()
-        await journal.complete_write(WriteRefused("found facts of table from 2 on"))
+        await complete(journal, WriteRefused("found facts of table from 2 on"))
         assert table.session.trouble == SUPERSEDED_MESSAGE
         assert table.clause(table.come(), Join("cyd")) == "oldmaid-9.15"
         table.on(Closing(True))
@@ -308,7 +288,7 @@ class OpenedTable:
 
 async def open_table(path: Path, seeds: Seeds = Seeds()) -> OpenedTable:
     store = await open_store(str(path))
-    return OpenedTable(store, await open_journal(store, seeds, lambda: NOW), path.with_suffix(".deals"))
+    return OpenedTable(store, await open_journal(store, seeds, NOW), path.with_suffix(".deals"))
 
 
 @pytest.mark.parametrize("facts_per_snapshot", [1, 1000], ids=["snapshot", "replay"])
@@ -316,7 +296,7 @@ def test_interrupted_games_are_void_and_match_their_promises(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, facts_per_snapshot: int
 ) -> None:
     """oldmaid-9.14"""
-    monkeypatch.setattr(oldmaid_journal, "MIN_FACTS_PER_SNAPSHOT", facts_per_snapshot)
+    monkeypatch.setattr(event_journal, "MIN_FACTS_PER_SNAPSHOT", facts_per_snapshot)
 
     async def main() -> None:
         path = tmp_path / "kept.db"
@@ -400,9 +380,9 @@ def test_finished_game_is_stored_with_its_last_entry(tmp_path: Path) -> None:
 def test_table_does_not_resume_with_other_cards(tmp_path: Path, first: Seeds, second: Seeds, message: str) -> None:
     async def main() -> None:
         async with await open_store(str(tmp_path / "kept.db")) as store:
-            seeds, *_ = await open_journal(store, first, lambda: NOW)
-            assert (await open_journal(store, first, lambda: NOW))[0] == seeds
+            seeds, *_ = await open_journal(store, first, NOW)
+            assert (await open_journal(store, first, NOW))[0] == seeds
             with pytest.raises(ValueError, match=f"^{message}$"):
-                await open_journal(store, second, lambda: NOW)
+                await open_journal(store, second, NOW)
 
     run(main)

@@ -1,9 +1,9 @@
 """Hold'em journal: answers wait until their cause is durable, and a reopened house resumes where it was."""
 
 import asyncio
-from asyncio import Future
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,10 @@ import pytest
 
 from croupier.core.cards import Order
 from croupier.core.dealer import dealer_factory
-from croupier.core.session import HandFinished
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.stored_users import StoredUsers
-from croupier.recording import holdem_journal
+from croupier.recording import journal as event_journal
 from croupier.recording.holdem_journal import JOURNAL_TABLE, ROOM_NAME, HoldemJournal, JournalStart, open_journal
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
@@ -25,45 +24,10 @@ from croupier.store.records import JournalEntry, StoreUnavailable
 from croupier.store.store import open_store
 from tests.http.service_fixture import QUICK, InProcessService, ManualClock, Response, house
 from tests.net.raw_client import TIMEOUT_SECONDS
+from tests.recording.fake_store import ManualStore
 
 TURNS = 32
 """Iterations of the event loop after which every callback that waits for nothing external has run."""
-
-
-class FakeStoreStatus:
-    """The part of a store that says when it is available again."""
-
-    outage: str | None = None
-
-    def __init__(self) -> None:
-        self.event = asyncio.Event()
-
-    async def wait_until_up(self) -> None:
-        await self.event.wait()
-
-
-class ManualJournal(HoldemJournal):
-    """A journal whose writes complete when the test says so."""
-
-    def __init__(self, house: House) -> None:
-        self.pending_writes: list[tuple[Sequence[HouseInput], Future[None]]] = []
-        self.is_written = False
-        self.fake_store = FakeStoreStatus()
-        super().__init__(self.fake_store, house, house.settings, 1, 0)  # type: ignore[arg-type]  # has what the service uses
-
-    def write(self, facts: Sequence[HouseInput], finished: Iterable[HandFinished]) -> Future[None]:
-        future: Future[None] = asyncio.get_running_loop().create_future()
-        self.pending_writes.append((facts, future))
-        return future
-
-    async def was_written(self, facts: Sequence[HouseInput]) -> bool:
-        return self.is_written
-
-    def complete_write(self, error: Exception | None = None) -> list[HouseInput]:
-        """Complete the first pending write, or let it fail; return its inputs."""
-        inputs, future = self.pending_writes.pop(0)
-        future.set_result(None) if error is None else future.set_exception(error)
-        return [*inputs]
 
 
 class ServiceWithManualJournal(InProcessService):
@@ -73,8 +37,9 @@ class ServiceWithManualJournal(InProcessService):
         self.clock = ManualClock()
         self.house = house(1, **settings)
         self.guard = Authenticator(clock=self.clock, hasher=QUICK)
-        self.journal = ManualJournal(self.house)
-        self.service = HoldemApp(self.house, self.guard, clock=self.clock, journal=self.journal)
+        self.store = ManualStore(lambda fact: [HouseInput.from_json(fact)])
+        journal = HoldemJournal(self.store, self.house, self.house.settings)  # type: ignore[arg-type]  # has what it uses
+        self.service = HoldemApp(self.house, self.guard, clock=self.clock, journal=journal)
 
     def start_task(self, request: Awaitable[Response]) -> asyncio.Task[Response]:
         return asyncio.ensure_future(request)
@@ -86,7 +51,7 @@ class ServiceWithManualJournal(InProcessService):
         for user in ("ann", "bob"):
             joining = self.start_task(self.ask("POST", f"/games/{game}/players/", user))
             await run_pending_callbacks()
-            self.journal.complete_write()
+            self.store.complete_write()
             assert (await joining).status == 201
         return game, guids
 
@@ -127,7 +92,7 @@ def test_answers_wait_and_views_show_the_last_durable_state() -> None:
             assert await look() == before
             assert (await web.ask("GET", f"/games/{web.house.games()[1].guid}")).status == 404
             assert not any(task.done() for task in (polling, acting, opening))
-            web.journal.complete_write()
+            web.store.complete_write()
             assert [(await task).status for task in (acting, opening, polling)] == [201, 201, 200]
             after = await look()
             assert all(now != then for now, then in zip(after, before, strict=True))
@@ -148,7 +113,7 @@ def test_finished_hand_is_shown_once_durable() -> None:
                 assert (await web.ask("GET", hand)).status == 404
                 if number == 2:
                     assert (await web.ask("GET", f"/games/{game}/hands/1.phh")).status == 200, "still the last one"
-                web.journal.complete_write()
+                web.store.complete_write()
                 assert (await folding).status == 201
                 assert (await web.ask("GET", hand)).status == 200
             assert (await web.ask("GET", f"/games/{game}/hands/1.phh")).status == 404
@@ -167,7 +132,7 @@ def test_stream_shows_only_durable_states() -> None:
             acting = web.start_task(web.act(game, "ann", ann, 1, 10))
             await run_pending_callbacks()
             assert len(chunks) == 1
-            web.journal.complete_write()
+            web.store.complete_write()
             await acting
             await run_pending_callbacks()
             assert len(chunks) == 2
@@ -205,8 +170,8 @@ def test_simultaneous_requests_are_written_together() -> None:
             game = await web.game()
             joining = [web.start_task(web.ask("POST", f"/games/{game}/players/", user)) for user in users]
             await run_pending_callbacks()
-            assert [len(inputs) for inputs, _ in web.journal.pending_writes] == [4]
-            web.journal.complete_write()
+            assert [len(inputs) for inputs, _ in web.store.pending_writes] == [4]
+            web.store.complete_write()
             assert [(await task).status for task in joining] == [201] * 4
 
     run(main)
@@ -217,11 +182,11 @@ def test_write_starts_although_requests_keep_arriving() -> None:
         with ServiceWithManualJournal() as web:
             await web.register("ann")
             game, requests = await web.game(), []
-            while not web.journal.pending_writes:
+            while not web.store.pending_writes:
                 requests.append(web.start_task(web.ask("POST", f"/games/{game}/players/", "ann")))
                 await asyncio.sleep(0)
                 assert len(requests) < TURNS
-            web.journal.complete_write()
+            web.store.complete_write()
             assert {(await task).status for task in requests} == {201, 409}
 
     run(main)
@@ -238,13 +203,13 @@ def test_requests_during_a_write_form_the_next_write() -> None:
                 web.start_task(web.ask("POST", f"/games/{game}/players/", user)) for user in ("bob", "cid")
             )
             await run_pending_callbacks()
-            assert [len(inputs) for inputs, _ in web.journal.pending_writes] == [1]
-            web.journal.complete_write()
+            assert [len(inputs) for inputs, _ in web.store.pending_writes] == [1]
+            web.store.complete_write()
             await first
             await run_pending_callbacks()
-            assert [len(inputs) for inputs, _ in web.journal.pending_writes] == [2]
+            assert [len(inputs) for inputs, _ in web.store.pending_writes] == [2]
             assert not second.done()
-            web.journal.complete_write()
+            web.store.complete_write()
             assert [(await second).status, (await third).status] == [201, 201]
 
     run(main)
@@ -256,7 +221,7 @@ def test_refused_requests_are_not_written() -> None:
             game, (_, bob) = await web.seat_two()
             assert (await web.act(game, "bob", bob)).status == 403
             assert (await web.ask("POST", f"/games/{game}/players/", "ann")).status == 409
-            assert not web.journal.pending_writes
+            assert not web.store.pending_writes
 
     run(main)
 
@@ -273,7 +238,7 @@ def test_requests_are_refused_and_turns_paused_during_an_outage(is_written: bool
             before = (await web.ask("GET", f"/games/{game}")).json
             joining = web.start_task(web.ask("POST", "/games/", "ann"))
             await run_pending_callbacks()
-            web.journal.complete_write(StoreUnavailable("found no space on the disk"))
+            web.store.complete_write(StoreUnavailable("found no space on the disk"))
             for refused in (acting, joining):
                 got = await refused
                 assert got.status == 503
@@ -284,20 +249,20 @@ def test_requests_are_refused_and_turns_paused_during_an_outage(is_written: bool
                 assert (await web.act(game, "bob", bob)).status == 503
                 assert (await web.ask("GET", f"/games/{game}")).json == before
                 assert (await web.ask("GET", "/games/")).json == [before]
-            web.journal.is_written = is_written
-            web.journal.fake_store.event.set()
+            web.store.is_written = is_written
+            web.store.is_up.set()
             await run_pending_callbacks()
             if not is_written:
-                assert [inputs.said is not None for inputs in web.journal.complete_write()] == [True]
+                assert [inputs.said is not None for inputs in web.store.complete_write()] == [True]
                 await run_pending_callbacks()
-            assert web.journal.complete_write()[0].opened
+            assert web.store.complete_write()[0].opened
             await run_pending_callbacks()
             turn = await web.turn(game)
             assert turn["playerID"] == bob, "the act took effect although its request was refused"
             assert web.house.deadline == web.clock.now + 15.0
             checking = web.start_task(web.act(game, "bob", bob))
             await run_pending_callbacks()
-            web.journal.complete_write()
+            web.store.complete_write()
             assert (await checking).status == 201
 
     run(main)
@@ -309,15 +274,16 @@ def test_second_outage_during_recovery_is_waited_for() -> None:
             game, (ann, _) = await web.seat_two()
             acting = web.start_task(web.act(game, "ann", ann, 1, 10))
             await run_pending_callbacks()
-            web.journal.complete_write(StoreUnavailable("once"))
+            web.store.complete_write(StoreUnavailable("once"))
             assert (await acting).status == 503
-            web.journal.fake_store.event.set()
+            web.store.is_up.set()
             await run_pending_callbacks()
-            web.journal.complete_write(StoreUnavailable("twice"))
+            web.store.complete_write(StoreUnavailable("twice"))
+            while not web.store.pending_writes:
+                await asyncio.sleep(0.001)
+            web.store.complete_write()
             await run_pending_callbacks()
-            web.journal.complete_write()
-            await run_pending_callbacks()
-            web.journal.complete_write()
+            web.store.complete_write()
             await run_pending_callbacks()
             assert (await web.ask("GET", f"/games/{game}")).status == 200
 
@@ -333,6 +299,11 @@ async def wait_for_views(web: InProcessService, game: str) -> None:
         await asyncio.sleep(0.001)
 
 
+def make_house(start: JournalStart, client_seed: str = "") -> House:
+    dealers = dealer_factory(partial(start.server_seed, ROOM_NAME), client_seed.encode())
+    return House(start.settings, dealers, start.server_seed(ROOM_NAME, 0))
+
+
 @asynccontextmanager
 async def service_with_store(
     path: Path | str,
@@ -344,16 +315,13 @@ async def service_with_store(
 ) -> AsyncIterator[InProcessService]:
     """A service whose house has its journal in a store."""
 
-    def build(start: JournalStart) -> House:
-        return House(start.settings, dealer_factory(start.server_seed, client_seed.encode()), start.server_seed(0))
-
     async with await open_store(str(path)) as store:
-        wanted = JournalStart(Settings(**settings), seed, client_seed=client_seed, decks=decks)
+        wanted = JournalStart(seed, client_seed=client_seed, decks=decks, settings=Settings(**settings))
         await store.watch_accounts()
-        house_in_store, journal, now = await open_journal(store, wanted, build)
+        house_in_store, journal = await open_journal(store, wanted, partial(make_house, client_seed=client_seed))
         web = object.__new__(InProcessService)
         web.clock = ManualClock()
-        web.clock.now = now
+        web.clock.now = journal.last_time
         web.house = house_in_store
         web.guard = Authenticator(StoredUsers(store), clock=web.clock, hasher=QUICK)
         web.service = HoldemApp(house_in_store, web.guard, clock=web.clock, observers=taps, journal=journal)
@@ -413,11 +381,8 @@ def test_inputs_during_a_shutdown_are_replayed_unchanged(tmp_path: Path) -> None
             assert (await web.turn(game))["playerID"] == ""
             before = web.house.snapshot()
 
-        def build(start: JournalStart) -> House:
-            return House(start.settings, dealer_factory(start.server_seed), start.server_seed(0))
-
         async with await open_store(str(path)) as store:
-            replayed, _, _ = await open_journal(store, JournalStart(Settings()), build)
+            replayed, _ = await open_journal(store, JournalStart(settings=Settings()), make_house)
         assert replayed.snapshot() == before
         async with service_with_store(path) as web:
             assert (await web.turn(game))["playerID"]
@@ -443,8 +408,8 @@ def test_changed_turn_time_is_stored_before_any_game(tmp_path: Path) -> None:
 
 
 def test_long_journal_is_resumed_from_its_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holdem_journal, "MIN_FACTS_PER_SNAPSHOT", 7)
-    monkeypatch.setattr(holdem_journal, "APPROXIMATE_FACT_BYTES", 1 << 20)
+    monkeypatch.setattr(event_journal, "MIN_FACTS_PER_SNAPSHOT", 7)
+    monkeypatch.setattr(event_journal, "APPROXIMATE_FACT_BYTES", 1 << 20)
 
     async def main() -> None:
         path = tmp_path / "kept.db"
@@ -497,7 +462,7 @@ def test_house_does_not_resume_with_other_cards(
 def test_house_does_not_resume_with_other_blinds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, facts_per_snapshot: int
 ) -> None:
-    monkeypatch.setattr(holdem_journal, "MIN_FACTS_PER_SNAPSHOT", facts_per_snapshot)
+    monkeypatch.setattr(event_journal, "MIN_FACTS_PER_SNAPSHOT", facts_per_snapshot)
 
     async def main() -> None:
         path = tmp_path / "kept.db"
@@ -514,7 +479,7 @@ def test_house_does_not_resume_with_other_blinds(
 def test_turn_time_can_change_without_changing_the_past(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, facts_per_snapshot: int
 ) -> None:
-    monkeypatch.setattr(holdem_journal, "MIN_FACTS_PER_SNAPSHOT", facts_per_snapshot)
+    monkeypatch.setattr(event_journal, "MIN_FACTS_PER_SNAPSHOT", facts_per_snapshot)
 
     async def main() -> None:
         path, chips = tmp_path / "kept.db", {}

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from croupier.recording import recorder
-from croupier.store.records import WriteRefused
+from croupier.store.records import SUPERSEDED_MESSAGE, WriteRefused
 from croupier.store.store import open_store
 from tests.net.raw_client import RawClient, Run
 from tests.recording.fake_store import (
@@ -387,7 +387,7 @@ def test_house_stops_when_another_server_writes_to_its_run(run: Run) -> None:
             await wait_until(lambda: store.pending_writes)
             store.complete_writes(WriteRefused("found journal entries of another server"))
             await wait_until(lambda: house.endpoint.unavailable_reason)
-            assert house.recorder.trouble == "found journal entries of another server"
+            assert house.recorder.trouble == SUPERSEDED_MESSAGE
             await expect_disconnect(caller)
 
     run(main())

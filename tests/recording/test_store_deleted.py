@@ -35,6 +35,7 @@ def test_holdem_refuses_requests_until_the_file_is_back(tmp_path: Path, remove: 
     path = tmp_path / "kept.db"
     with parlour("--store", path, "--metrics-port", 0, ready=2) as found:
         assert found.seat("ann", "bob") == [201, 201]
+        before = found.see()
         link = link_aside(path)
         remove(path)  # type: ignore[operator]
         assert found.act(1, 10).status == 503
@@ -43,7 +44,7 @@ def test_holdem_refuses_requests_until_the_file_is_back(tmp_path: Path, remove: 
         reason = report["rooms"]["holdem"]["reason"]
         assert reason.startswith(f"{path}: the store was ")
         assert "while it was open" in reason
-        assert found.ask("ann", "GET", f"/games/{found.game}").status == 503
+        assert found.see() == before, "the view from before the outage"
         link.rename(path)
         await_health(found.serving)
         assert found.serving.stop() == 0

@@ -23,7 +23,7 @@ from croupier.net.shared_endpoint import SharedEndpoint
 from croupier.observers.counters import RoomCounters
 from croupier.recording.promises import Promises
 from croupier.recording.recorded_room import RecordedRoom, open_recorder
-from croupier.recording.seeds import SeedConfig
+from croupier.recording.seeds import Seeds
 from croupier.recording.shared_store import SharedStore
 
 if TYPE_CHECKING:  # imported at run time only by the room that needs them
@@ -279,17 +279,21 @@ async def _load_holdem_house(
     from croupier.recording.holdem_journal import JournalStart, open_journal
 
     def build(start: JournalStart) -> House:
-        return House(start.settings, _resumed_dealers(start, start.server_seed), start.server_seed(0))
+        dealers = _resumed_dealers(room_config.room.name, start)
+        return House(start.settings, dealers, start.server_seed(room_config.room.name, 0))
 
     room_config.settings.check()
     wanted = JournalStart(
-        room_config.settings, server_config.seed, client_seed=server_config.client_seed, decks=_read_decks(room_config)
+        server_config.seed,
+        client_seed=server_config.client_seed,
+        decks=_read_decks(room_config),
+        settings=room_config.settings,
     )
     async with shared_store.open_for(room_config.room.name) as store:
         await store.watch_accounts()
-        house, journal, last_time = await open_journal(store, wanted, build, log)
+        house, journal = await open_journal(store, wanted, build, log)
     # The clock starts no earlier than the last journal entry, even if the system clock was set back.
-    offset = max(time.time(), last_time) - loop_time()
+    offset = max(time.time(), journal.last_time) - loop_time()
     return house, lambda: loop_time() + offset, journal
 
 
@@ -315,12 +319,11 @@ async def _open_oldmaid(
             raise listen_error(address, error) from error
     from croupier.recording.durable_session import DurableTableEndpoint, void_game_effects
     from croupier.recording.oldmaid_journal import open_journal
-    from croupier.recording.seeds import Seeds
 
     wanted = Seeds(server_config.seed, client_seed=server_config.client_seed, decks=_read_decks(room_config))
     async with shared_store.open_for(room_config.room.name) as store:
-        seeds, journal, started_count, void_games = await open_journal(store, wanted, time.time, log)
-        dealers = _resumed_dealers(seeds, partial(seeds.server_seed, room_config.room.name))
+        seeds, journal, started_count, void_games = await open_journal(store, wanted, time.time(), log)
+        dealers = _resumed_dealers(room_config.room.name, seeds)
         house = House(settings, dealers, idle=server_config.idle_seconds, record_entries=True)
         house.restore(started_count, len(void_games), asyncio.get_running_loop().time())
         durable = DurableTableEndpoint(
@@ -361,9 +364,9 @@ def _dealers(room_config: RoomConfig, server_config: ServerConfig) -> Callable[[
     return dealer_factory(seeds, server_config.client_seed.encode(), _read_decks(room_config), shared=shared)
 
 
-def _resumed_dealers(seed_config: SeedConfig, seeds: Callable[[int], bytes]) -> Callable[[int], Dealer]:
+def _resumed_dealers(room: str, seeds: Seeds) -> Callable[[int], Dealer]:
     """Return the function that makes the dealer of a hand at shared tables, from the seeds and decks in a journal."""
-    return dealer_factory(seeds, seed_config.client_seed.encode(), seed_config.decks, shared=True)
+    return dealer_factory(partial(seeds.server_seed, room), seeds.client_seed.encode(), seeds.decks, shared=True)
 
 
 def _read_decks(room_config: RoomConfig) -> tuple[Order, ...]:

@@ -1,4 +1,4 @@
-"""Runs a hold'em house for HTTP: queues its events, writes its journal, keeps its deadlines and its views."""
+"""Runs a hold'em house for HTTP: gathers its events, writes them ahead, keeps its deadlines and its views."""
 
 import asyncio
 from asyncio import Future
@@ -13,14 +13,15 @@ from croupier.http.views import ViewCache
 from croupier.logs import Logger
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut
-from croupier.recording.holdem_journal import HoldemJournal
+from croupier.recording.holdem_journal import HoldemJournal, hand_record
+from croupier.recording.journal import JournalBatch
 from croupier.recording.promises import Promises
+from croupier.recording.write_ahead import WriteAhead
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.persistence import RULES_LIMITED_GAMES, HouseInput
 from croupier.rooms.holdem.wire import Dialect, HoldemRequest, HoldemResponse, RequestRefused
-from croupier.store import records
-from croupier.store.records import SUPERSEDED_MESSAGE, StoreUnavailable
+from croupier.store.records import StoreUnavailable
 
 STORE_DOWN: Final = RequestRefused(
     503, "holdem-3.17", "found a store that cannot be written to; allowed: to come later, and see what was done"
@@ -37,11 +38,15 @@ class HouseOpened(Struct, frozen=True):
 
 
 class Transition(Struct, frozen=True):
-    """An event that the house has handled, with its journal entry and its effects."""
+    """An event that the house has handled, with its journal entry and its effects.
+
+    `waiter` is the future of the answer to a request, if somebody waits for it.
+    """
 
     journal_entry: HouseInput
     event: Event[HoldemRequest]
     effects: Sequence[Effect[Any]]
+    waiter: Future[HoldemResponse] | None = None
 
     @property
     def changes_state(self) -> bool:
@@ -64,6 +69,9 @@ class Transition(Struct, frozen=True):
         raise AssertionError(f"the house did not answer {self.event}")
 
 
+type HoldemBatch = JournalBatch[HouseInput, Sequence[Transition]]
+
+
 class HoldemService:
     """A hold'em house with a clock, which returns the house's time in seconds.
 
@@ -71,7 +79,7 @@ class HoldemService:
     With a journal, all of that waits until the event is durable: while a write is in progress, new requests are queued,
     and the views show the state before it. The queue is then handled and written as one batch. Requests that arrive in
     consecutive turns of the event loop are gathered, too. With `promises`, the dealer's promises are durable before a
-    hand is.
+    hand is. During an outage requests are refused (holdem-3.17).
     """
 
     def __init__(
@@ -90,22 +98,17 @@ class HoldemService:
         self.views = ViewCache(dialect)
         self.clock = clock
         self.closing = False
-        self.is_superseded = False
         self._observers = ObserverFanOut(observers, log, counts)
         self._counts = counts
         self._log = log
         self._journal = journal
+        self._write_ahead = None if journal is None else WriteAhead(journal, self, log)
         self._promises = promises
         self._request_count = 0
         self._timer_deadline = inf
         self._timer: asyncio.TimerHandle | None = None
         self._queue: list[tuple[Event[HoldemRequest] | HouseOpened, Future[HoldemResponse] | None]] = []
         self._is_gathering = False
-        self._is_writing = False
-        self._settled = asyncio.Event()  # set while nothing is written, or the store is down
-        self._is_down = False
-        self._down_reason = ""
-        self._recovery_task: asyncio.Task[None] | None = None
         self._publish_views()
 
     async def open(self) -> None:
@@ -113,22 +116,26 @@ class HoldemService:
 
         Raises StoreUnavailable.
         """
-        if self._journal is None:
+        if self._journal is None or self._write_ahead is None:
             self._schedule_deadline()
-        else:
-            settings = self._journal.settings
-            self._queue.append((HouseOpened(None if settings == self.house.settings else settings), None))
-            self._process_queue()
-            await self._settled.wait()
-            if self._is_down:
-                raise StoreUnavailable(self._down_reason)
+            return
+        settings = self._journal.settings
+        self._put(HouseOpened(None if settings == self.house.settings else settings))
+        await self._write_ahead.settled()
+        if self._write_ahead.trouble is not None:
+            raise StoreUnavailable(self._write_ahead.trouble)
 
     @property
     def unavailable_reason(self) -> str | None:
         """Why games cannot be played now; None if they can."""
-        if self._is_down:
-            return self._down_reason
-        return None if self._journal is None else self._journal.store.outage
+        if self._write_ahead is None or self._journal is None:
+            return None
+        return self._write_ahead.trouble or self._journal.store.outage
+
+    @property
+    def is_superseded(self) -> bool:
+        """Whether another server has taken over the games, so that the views are no longer those of the games."""
+        return self._write_ahead is not None and self._write_ahead.is_superseded
 
     # Requests.
 
@@ -139,15 +146,15 @@ class HoldemService:
         """
         self._request_count += 1
         event = Received(self._request_count, request)
-        if self._journal is None:
+        if self._write_ahead is None:
             transition = self._handle(event)
-            self._publish(transition)
+            self._publish([transition])
             return transition.answer
         if self.unavailable_reason is not None:
             return STORE_DOWN
         answer: Future[HoldemResponse] = asyncio.get_running_loop().create_future()
         self._queue.append((event, answer))
-        if not self._is_writing:
+        if not self._write_ahead.is_writing:
             self._gather()
         return answer
 
@@ -160,14 +167,13 @@ class HoldemService:
         """Deliver the deadlines that are due to the house."""
         self._timer_deadline = inf
         while (deadline := self.house.deadline) is not None and deadline <= self.clock():
-            if self._journal is not None:
+            if self._write_ahead is not None:
                 if (reason := self.unavailable_reason) is not None:
-                    self._suspend(reason)
+                    self._write_ahead.suspend(reason)  # players cannot act until the store is up (holdem-3.17)
                 else:
-                    self._queue.append((TimedOut(), None))
-                    self._process_queue()
+                    self._put(TimedOut())
                 return
-            self._publish(self._handle(TimedOut()))
+            self._publish([self._handle(TimedOut())])
         self._schedule_deadline()
 
     def halt(self, *, final: bool) -> None:
@@ -175,22 +181,23 @@ class HoldemService:
 
         With a journal, a final halt voids nothing: a running hand continues when the house is opened again.
         """
-        if self._journal is None:
-            self._publish(self._handle(Closing(final)))
+        if self._write_ahead is None:
+            self._publish([self._handle(Closing(final))])
         elif not final:
-            self._queue.append((Closing(final), None))
-            self._process_queue()
+            self._put(Closing(final))
         if final:
             self.closing = True
             self.views.notify_all()
             if self._timer is not None:
                 self._timer.cancel()
-            if self._recovery_task is not None:
-                self._recovery_task.cancel()
+            if self._write_ahead is not None:
+                self._write_ahead.stop()
 
     # Transitions.
 
-    def _handle(self, event: Event[HoldemRequest] | HouseOpened) -> Transition:
+    def _handle(
+        self, event: Event[HoldemRequest] | HouseOpened, waiter: Future[HoldemResponse] | None = None
+    ) -> Transition:
         now = self.clock()
         match event:
             case Received(message=request):
@@ -202,10 +209,10 @@ class HoldemService:
                 entry = HouseInput(now, halted=final)
             case _:
                 entry = HouseInput(now)
-        return Transition(entry, event, self.house.on(event, now))
+        return Transition(entry, event, self.house.on(event, now), waiter)
 
-    def _publish(self, *transitions: Transition) -> None:
-        """Call the observers, notify clients that wait for changes, and set the timer."""
+    def _publish(self, transitions: Sequence[Transition]) -> None:
+        """Call the observers, show the changes, give the answers, and set the timer."""
         for transition in transitions:
             self._observers(transition.event, transition.effects, transition.journal_entry.now)
             for effect in transition.effects:
@@ -213,6 +220,9 @@ class HoldemService:
                     self._counts.games += 1
         self._publish_views()
         self._schedule_deadline()
+        for transition in transitions:
+            if transition.waiter is not None and not transition.waiter.done():
+                transition.waiter.set_result(transition.answer)
 
     def _publish_views(self) -> None:
         """Show the current state of the house, which is durable."""
@@ -229,7 +239,14 @@ class HoldemService:
         self._timer_deadline = deadline
         self._timer = asyncio.get_running_loop().call_later(deadline - self.clock(), self.process_deadlines)
 
-    # The journal.
+    # The queue. Only a house with a journal has one.
+
+    def _put(self, event: Event[HoldemRequest] | HouseOpened) -> None:
+        """Queue an event of our own, and handle it now unless a write is in progress."""
+        assert self._write_ahead is not None, "only a house with a journal has a queue"
+        self._queue.append((event, None))
+        self._is_gathering = False
+        self._write_ahead.flush()
 
     def _gather(self) -> None:
         """Handle the queue as soon as a turn of the event loop adds nothing to it."""
@@ -238,142 +255,58 @@ class HoldemService:
             asyncio.get_running_loop().call_soon(self._on_gather_turn, len(self._queue), MAX_GATHER_TURNS)
 
     def _on_gather_turn(self, previous_length: int, turns: int) -> None:
+        assert self._write_ahead is not None, "only a house with a journal has a queue"
         length = len(self._queue)
         if length > previous_length and turns:
             asyncio.get_running_loop().call_soon(self._on_gather_turn, length, turns - 1)
         else:
             self._is_gathering = False
-            self._process_queue()
+            self._write_ahead.flush()
 
-    def _process_queue(self) -> None:
-        """Let the house handle the queue, and write the result, unless a write is in progress."""
-        if self._is_writing or not self._queue:
-            return
-        assert self._journal is not None, "only a house with a journal has a queue"
+    # What the write-ahead asks of the room.
+
+    def take_batch(self) -> HoldemBatch | None:
+        """Let the house handle the queue; return what has to be written, None if that is nothing."""
+        if self._is_gathering or not self._queue:
+            return None
         queue, self._queue = self._queue, []
         transitions: list[Transition] = []
-        answers: list[tuple[Future[HoldemResponse], HoldemResponse]] = []
-        for event, answer in queue:
+        for event, waiter in queue:
             try:
-                transition = self._handle(event)
+                transitions.append(self._handle(event, waiter))
             except Exception as error:  # the other requests are handled all the same
-                if answer is None:
+                if waiter is None:
                     self._log.error("internal error", exc_info=error)
-                elif not answer.done():
-                    answer.set_exception(error)
-                continue
-            transitions.append(transition)
-            if answer is not None:
-                answers.append((answer, transition.answer))
-        if not _entries_to_write(transitions):
-            self._publish(*transitions)
-            _resolve_answers(answers)
-            return
-        self._is_writing = True
-        self._settled.clear()
+                elif not waiter.done():
+                    waiter.set_exception(error)
+        facts = [transition.journal_entry for transition in transitions if transition.changes_state]
+        if not facts:
+            self._publish(transitions)
+            return None
+        now = facts[-1].now
         effects = [effect for transition in transitions for effect in transition.effects]
+        hands = [hand_record(effect, now) for effect in effects if type(effect) is HandFinished]
         promised = None if self._promises is None else self._promises.write(effects)
-        if promised is None:
-            self._write(transitions, answers)
-        else:  # a hand that continues after a crash must have been promised before
-            promised.add_done_callback(lambda _: self._write(transitions, answers))
+        return JournalBatch(facts, transitions, now, hands, promised)
 
-    def _write(
-        self, transitions: list[Transition], answers: list[tuple[Future[HoldemResponse], HoldemResponse]]
-    ) -> None:
-        assert self._journal is not None, "only a journal is written"
-        writing = self._journal.write(_entries_to_write(transitions), _finished_hands(transitions))
-        writing.add_done_callback(lambda done: self._on_written(done, transitions, answers))
-
-    def _on_written(
-        self,
-        done: Future[None],
-        transitions: list[Transition],
-        answers: list[tuple[Future[HoldemResponse], HoldemResponse]],
-    ) -> None:
-        """Publish transitions that are durable; if the write failed, retry it when the store is up."""
-        if done.cancelled():
-            return  # the event loop is closing
-        if (error := done.exception()) is None:
-            self._complete(transitions, answers)
-            return
-        self._is_down = True
-        self._down_reason = str(error)
-        _resolve_answers([(answer, STORE_DOWN) for answer, _ in answers])
-        _resolve_answers([(answer, STORE_DOWN) for _, answer in self._queue if answer is not None])
-        self._queue.clear()
-        self._settled.set()
-        if isinstance(error, records.WriteRefused):
-            self._mark_superseded(error)
-            return
-        self._log.error("store unavailable", reason=str(error))
-        self._recovery_task = asyncio.get_running_loop().create_task(self._retry_write(transitions))
-
-    def _complete(
-        self, transitions: list[Transition], answers: list[tuple[Future[HoldemResponse], HoldemResponse]]
-    ) -> None:
-        assert self._journal is not None, "only a journal makes entries durable"
-        self._journal.confirm_written(_entries_to_write(transitions))
-        self._is_writing = False
-        self._settled.set()
-        self._publish(*transitions)
-        _resolve_answers(answers)
+    def release(self, batch: HoldemBatch) -> None:
+        """Show what a batch has changed, and give its answers."""
         if self._queue:
             self._gather()
+        self._publish(batch.effects)
 
-    def _suspend(self, reason: str) -> None:
-        """Postpone all deadlines until the store is up, because players cannot act until then (holdem-3.17)."""
-        if not self._is_down:
-            self._is_down, self._down_reason = True, reason
-            self._recovery_task = asyncio.get_running_loop().create_task(self._resume_when_up())
+    def suspend(self, batch: HoldemBatch | None) -> None:
+        """Refuse all requests that are not answered yet. What the batch has changed is shown later all the same."""
+        waiters = [waiter for _, waiter in self._queue]
+        self._queue.clear()
+        if batch is not None:
+            waiters += [transition.waiter for transition in batch.effects]
+        for waiter in waiters:
+            if waiter is not None and not waiter.done():
+                waiter.set_result(STORE_DOWN)
+        if self.is_superseded:
+            self.views.notify_all()
 
-    async def _resume_when_up(self) -> None:
-        """Wait until the store is up; then open turns get their full time."""
-        assert self._journal is not None, "only a house with a journal is suspended"
-        await self._journal.store.wait_until_up()
-        self._is_down = False
+    def resume(self) -> None:
+        """Open the house again: open turns get their full time."""
         self._queue.insert(0, (HouseOpened(), None))
-        self._process_queue()
-
-    async def _retry_write(self, transitions: list[Transition]) -> None:
-        """Write transitions when the store is up again; then open turns get their full time."""
-        assert self._journal is not None, "only a journal is written again"
-        entries = _entries_to_write(transitions)
-        while True:
-            await self._journal.store.wait_until_up()
-            try:
-                if not await self._journal.was_written(entries):
-                    await self._journal.write(entries, _finished_hands(transitions))
-                break
-            except StoreUnavailable:
-                continue
-            except records.WriteRefused as error:
-                self._mark_superseded(error)
-                return
-        self._log.info("store available again")
-        self._is_down = False
-        self._queue.insert(0, (HouseOpened(), None))
-        self._complete(transitions, [])
-
-    def _mark_superseded(self, error: records.WriteRefused) -> None:
-        self.is_superseded = True
-        self._down_reason = SUPERSEDED_MESSAGE
-        self.views.notify_all()
-        self._log.error(SUPERSEDED_MESSAGE, reason=str(error))
-
-
-def _entries_to_write(transitions: Sequence[Transition]) -> list[HouseInput]:
-    """The journal entries of the transitions that change the house."""
-    return [transition.journal_entry for transition in transitions if transition.changes_state]
-
-
-def _finished_hands(transitions: Sequence[Transition]) -> list[HandFinished]:
-    """The hands that end in these transitions."""
-    return [effect for transition in transitions for effect in transition.effects if type(effect) is HandFinished]
-
-
-def _resolve_answers(answers: Sequence[tuple[Future[HoldemResponse], HoldemResponse]]) -> None:
-    """Set the results of the futures that are still waiting."""
-    for waiter, answer in answers:
-        if not waiter.done():
-            waiter.set_result(answer)

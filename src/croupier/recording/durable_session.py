@@ -3,6 +3,7 @@
 import asyncio
 from asyncio import Future
 from collections.abc import Callable, Sequence
+from time import time
 from typing import Any
 
 from croupier.core.codec import Codec
@@ -24,17 +25,16 @@ from croupier.core.session import (
 from croupier.logs import Logger
 from croupier.net.endpoint import EndpointLimits
 from croupier.net.shared_endpoint import SharedEndpoint
-from croupier.recording.oldmaid_journal import OldMaidJournal
+from croupier.recording.journal import JournalBatch
+from croupier.recording.oldmaid_journal import OldMaidBatch, OldMaidJournal, hand_record
 from croupier.recording.promises import Promises
+from croupier.recording.write_ahead import WriteAhead
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.table.game import TableGame
-from croupier.rooms.oldmaid.table.persistence import GameLogEntry
-from croupier.store.records import SUPERSEDED_MESSAGE, StoreUnavailable, WriteRefused
+from croupier.rooms.oldmaid.table.persistence import JournalPage
 
 type Effects = Sequence[Effect[Any]]
-type JournalBatch = tuple[Sequence[GameLogEntry], Sequence[TableGame]]
-"""What is written in one transaction: log entries, and the games that they end."""
 
 
 class DurableSession:
@@ -42,7 +42,7 @@ class DurableSession:
 
     While a write is in progress, further events wait; they are handled and written together afterwards. `hold` pauses
     reading from a peer until the given future is done. `deliver` receives the effects of a write when it is durable.
-    While the store is unavailable no games are played, and `trouble` gives the reason (oldmaid-9.15).
+    `clock` returns the time of the house in seconds. While the store is unavailable no games are played (oldmaid-9.15).
     """
 
     def __init__(
@@ -56,140 +56,103 @@ class DurableSession:
         deliver: Callable[[Effects], None],
         promises: Promises | None = None,
     ) -> None:
-        self.trouble: str | None = None
         self._hold = hold
         self._deliver = deliver
         self._house = house
-        self._journal = journal
         self._log = log
         self._clock = clock
         self._promises = promises
         self._waiting_events: list[Event[Any]] = []
-        self._unwritten_batches: list[JournalBatch] = []
-        self._write_future: Future[None] | None = None
-        self._recovery_task: asyncio.Task[None] | None = None
+        self._unwritten_effects: list[Effect[Any]] = []
+        self._write_ahead = WriteAhead(journal, self, log)
+
+    @property
+    def trouble(self) -> str | None:
+        """The reason why no games are played, or None."""
+        return self._write_ahead.trouble
 
     @property
     def deadline(self) -> float | None:
         """When the house wants a TimedOut event; None during a write, when events have to wait."""
-        return None if self._write_future is not None else self._house.deadline
+        return None if self._write_ahead.is_writing else self._house.deadline
 
     @property
     def playing(self) -> bool:
         """Whether a game is running or a write is in progress."""
-        return self._write_future is not None or self._house.playing
+        return self._write_ahead.is_writing or self._house.playing
 
     def on(self, event: Event[Any], now: float) -> Effects:
         """Handle an event. Returns its effects if nothing has to be written; else they go to `deliver` later."""
-        if self._write_future is not None:
+        if self._write_ahead.is_writing:
             self._waiting_events.append(event)
         else:
             effects = self._house.on(event, now)
             if not self._house.journal_entries:
                 return effects
-            self._write(effects)
-        if isinstance(event, Received | Malformed) and self._write_future is not None:
-            self._hold(event.peer, self._write_future)
+            self._unwritten_effects += effects
+            self._write_ahead.flush()
+        if isinstance(event, Received | Malformed) and self._write_ahead.is_writing:
+            self._hold(event.peer, self._write_ahead.settled())
         return ()
 
     async def close(self) -> None:
-        """Wait for a write in progress, then give up batches that an unavailable store still lacks."""
-        while self._write_future is not None:
-            await asyncio.wait([self._write_future])
-        if self._recovery_task is not None:
-            self._recovery_task.cancel()
+        """Wait for the writes in progress, then give up what an unavailable store still lacks."""
+        while self._write_ahead.is_writing:
+            await self._write_ahead.settled()
+        self._write_ahead.stop()
 
-    def _take_batch(self, effects: Effects) -> JournalBatch:
-        """Return what has happened since the last call."""
-        assert self._house.journal_entries is not None, "the house of a durable table records log entries"
-        entries = self._house.journal_entries.copy()
-        self._house.journal_entries.clear()  # running games append to this same list
-        return entries, [effect.state for effect in effects if type(effect) is HandFinished]  # type: ignore[misc]  # the states are TableGames
+    # What the write-ahead asks of the room.
 
-    def _write(self, effects: Effects) -> None:
-        batch = self._take_batch(effects)
-        promises_written = None if self._promises is None else self._promises.write(effects)
-        if promises_written is None:
-            self._write_future = self._journal.write(*batch)
-        else:
-            self._write_future = asyncio.get_running_loop().create_task(self._write_after(promises_written, batch))
-        self._write_future.add_done_callback(lambda future: self._on_write_done(future, batch, effects))
-
-    async def _write_after(self, promises_written: Future[None], batch: JournalBatch) -> None:
-        """Write a batch as soon as the dealer's promises to its players are durable."""
-        await promises_written
-        await self._journal.write(*batch)
-
-    def _on_write_done(self, future: Future[None], batch: JournalBatch, effects: Effects) -> None:
-        """Deliver the effects of a durable write; after a failure, void all games instead."""
-        if future.cancelled():
-            return  # the event loop is shutting down
-        if (error := future.exception()) is None:
-            self._journal.confirm_written(batch[0])
-        else:
-            effects = self._on_write_failure(error, batch, effects)
-        self._write_future = None
-        try:
-            self._deliver(effects)
-        finally:
-            self._handle_waiting_events()
-
-    def _handle_waiting_events(self) -> None:
-        """Handle the events that arrived during a write, and write what they changed."""
+    def take_batch(self) -> OldMaidBatch | None:
+        """Handle the events that arrived during a write; return what they have changed, None if that is nothing."""
         waiting, self._waiting_events = self._waiting_events, []
-        effects: list[Effect[Any]] = []
         for event in waiting:
             try:
-                effects += self._house.on(event, self._clock())
+                self._unwritten_effects += self._house.on(event, self._clock())
             except Exception as error:  # an error must not lose the other peers' events
                 self._log.error("internal error", exc_info=error)
-        if self._house.journal_entries:
-            self._write(effects)
-        elif effects:
+        effects, self._unwritten_effects = self._unwritten_effects, []
+        batch = self._make_batch(effects)
+        if batch is None and effects:
             self._deliver(effects)
+        return batch
 
-    def _on_write_failure(self, error: BaseException, batch: JournalBatch, effects: Effects) -> Effects:
-        """Suspend the house; return the effects to deliver instead.
+    def _make_batch(self, effects: Effects) -> OldMaidBatch | None:
+        """Return what has happened in games since the last call, with the effects that wait for it; None if nothing."""
+        assert self._house.journal_entries is not None, "the house of a durable table records log entries"
+        if not self._house.journal_entries:
+            return None
+        page = JournalPage(self._house.journal_entries.copy())
+        self._house.journal_entries.clear()  # running games append to this same list
+        promised = None if self._promises is None else self._promises.write(effects)
+        now = time()
+        finished = [effect.state for effect in effects if type(effect) is HandFinished]
+        hands = [hand_record(game, now) for game in finished if isinstance(game, TableGame)]
+        return JournalBatch([page], effects, now, hands, promised)
 
-        All games are void, and clients that would have received an answer are disconnected.
-        """
-        self.trouble = str(error)
-        if isinstance(error, WriteRefused):
-            self.trouble = SUPERSEDED_MESSAGE
-            self._log.error(SUPERSEDED_MESSAGE, reason=str(error))
-        else:
-            self._log.error("store unavailable", reason=str(error))
-            self._recovery_task = asyncio.get_running_loop().create_task(self._recover())
+    def release(self, batch: OldMaidBatch) -> None:
+        """Deliver the effects of a batch that is durable."""
+        if batch.effects:
+            self._deliver(batch.effects)
+
+    def suspend(self, batch: OldMaidBatch | None) -> OldMaidBatch | None:
+        """Void all games, and disconnect the clients that would have received an answer."""
+        if batch is None:
+            return None  # nothing is played at a table that is suspended already
+        effects, batch.effects = batch.effects, ()
         house = self._house
         unanswered = [effect.peer for effect in effects if type(effect) is Send and house.has_peer(effect.peer)]
-        kept_effects = [
-            effect for effect in effects if not (isinstance(effect, Send | Drop) and house.has_peer(effect.peer))
-        ]
+        kept = [effect for effect in effects if not (isinstance(effect, Send | Drop) and house.has_peer(effect.peer))]
         void_effects = house.suspend(self._clock(), unanswered)
-        self._unwritten_batches += [batch, self._take_batch(void_effects)]
-        return [*kept_effects, *void_effects]
+        voided = self._make_batch(void_effects)
+        if voided is not None:
+            voided.effects = ()
+        self._deliver([*kept, *void_effects])
+        self.take_batch()  # the events that waited, at a table without games
+        return voided
 
-    async def _recover(self) -> None:
-        """Wait for the store, write the batches that failed, and let the house resume."""
-        while True:
-            await self._journal.store.wait_until_up()
-            try:
-                while self._unwritten_batches:
-                    entries, games = self._unwritten_batches[0]
-                    if entries and not await self._journal.was_written(entries):
-                        await self._journal.write(entries, games)
-                    if entries:
-                        self._journal.confirm_written(entries)
-                    del self._unwritten_batches[0]
-                break
-            except StoreUnavailable:
-                continue
-            except WriteRefused as error:
-                self.trouble = SUPERSEDED_MESSAGE
-                self._log.error(SUPERSEDED_MESSAGE, reason=str(error))
-                return
-        self._log.info("store available again")
-        self.trouble = None
+    def resume(self) -> None:
+        """Let the house play games again."""
         self._house.resume()
 
 

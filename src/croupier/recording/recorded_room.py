@@ -84,7 +84,7 @@ class RecordedRoom:
     @property
     def unavailable_reason(self) -> str | None:
         """The reason why games cannot be recorded now, or None if they can."""
-        return self._recorder.trouble or self._recorder.store_trouble
+        return self._recorder.trouble or self._recorder.store.outage
 
     def halt(self, *, final: bool) -> None:
         """Start no new games; if `final`, also void the running games and stop waiting for an unavailable store."""

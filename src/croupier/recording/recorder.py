@@ -8,7 +8,7 @@ import asyncio
 import secrets
 from asyncio import Future
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
@@ -18,7 +18,8 @@ from croupier.logs import Logger
 from croupier.recording.accounts import AccountSession, Purses
 from croupier.recording.game_records import encode_with_accounts, make_encoder
 from croupier.recording.promises import Promises
-from croupier.store.records import JournalEntry, StoreUnavailable, WriteRefused
+from croupier.recording.write_ahead import WriteAhead
+from croupier.store.records import JournalEntry, WriteRefused
 from croupier.store.store import Store
 
 FLUSH_INTERVAL_SECONDS: Final = 0.01
@@ -47,22 +48,19 @@ class AdmissionControl(Protocol):
     def disconnect(self, peer: Peer) -> None: ...  # noqa: D102 -- see Endpoint
 
 
-type TransferFutures = Mapping[AccountSession, Future[None] | None]
-"""The pending transfer of each account session in a batch; None if no coins move."""
-
-
 class Batch:
     """Games that are written together.
 
-    `account_sessions` has one item per game, if there are accounts. `write_future` is done when the batch is durable;
-    it is None if no client waits.
+    `account_sessions` has one item per game, if there are accounts, and `refusals` why games of an account session were
+    not settled. `write_future` is done when the batch is durable; it is None if no client waits.
     """
 
-    __slots__ = ("account_sessions", "games", "time", "write_future")
+    __slots__ = ("account_sessions", "games", "refusals", "time", "write_future")
 
     def __init__(self, write_future: Future[None] | None) -> None:
         self.games: list[Settle] = []
         self.account_sessions: list[AccountSession] = []
+        self.refusals: dict[AccountSession, WriteRefused] = {}
         self.write_future = write_future
         self.time = 0.0
 
@@ -86,9 +84,8 @@ def run_name(now: float) -> str:
 class GameRecorder:
     """Records the games of one house, see `Recorder`. One batch is written at a time, while the next one fills.
 
-    `clock` returns the time in seconds since 1970. `admission` is suspended while games cannot be written. `trouble` is
-    the reason why they cannot, or None. `purses` are the clients' accounts, if any. `promises` are the dealer's, if
-    they have to be durable.
+    `clock` returns the time in seconds since 1970. `admission` is suspended while games cannot be written. `purses` are
+    the clients' accounts, if any. `promises` are the dealer's, if they have to be durable.
     """
 
     def __init__(
@@ -102,10 +99,9 @@ class GameRecorder:
         purses: Purses | None = None,
         promises: Promises | None = None,
     ) -> None:
-        self.trouble: str | None = None
+        self.store = store
         self.admission: AdmissionControl | None = None
         self.run = run_name(clock())
-        self._store = store
         self._room = room
         self._log = log
         self._clock = clock
@@ -125,12 +121,12 @@ class GameRecorder:
         self._idle = asyncio.Event()
         self._idle.set()
         self._grace_timer: asyncio.TimerHandle | None = None
-        self._recovery_task: asyncio.Task[None] | None = None
+        self._write_ahead = WriteAhead(self, self, log)
 
     @property
-    def store_trouble(self) -> str | None:
-        """The reason why the store is unavailable, even if nothing had to be written since; None if it is available."""
-        return self._store.outage
+    def trouble(self) -> str | None:
+        """The reason why games cannot be written; None if they can, as far as is known."""
+        return self._write_ahead.trouble
 
     # Called by the endpoint.
 
@@ -162,6 +158,7 @@ class GameRecorder:
                 self._loop.call_later(FLUSH_INTERVAL_SECONDS, self._flush_due)
         if len(games) == self._max_batch_games:
             self._close_batch()
+            self._write_ahead.flush()
         return batch.write_future or self._capacity_future
 
     # Closing.
@@ -176,14 +173,14 @@ class GameRecorder:
         """Write what is waiting, if the store is available, and close the store."""
         if not self._waiting_batches:
             self._close_batch()
+            self._write_ahead.flush()
         await self._idle.wait()
         if self._grace_timer is not None:
             self._grace_timer.cancel()
-        if self._recovery_task is not None:
-            self._recovery_task.cancel()
+        self._write_ahead.stop()
         if lost := sum(len(batch.games) for batch in (*self._waiting_batches, self._batch)):
             self._log.error("games not recorded", games=lost, reason=self.trouble)
-        await self._store.close()
+        await self.store.close()
 
     # Batches.
 
@@ -193,86 +190,43 @@ class GameRecorder:
     def _flush_due(self) -> None:
         """Write the current batch, unless a write is in progress; its completion writes the batch then."""
         self._is_flush_scheduled = False
-        if not self._waiting_batches:
-            self._close_batch()
+        self._write_ahead.flush()
 
     def _close_batch(self) -> None:
-        """Start a new batch, and write the current one after those that are waiting."""
+        """Start a new batch; the current one is written after those that are waiting."""
         batch = self._batch
         if not batch.games:
             return
         batch.time = self._clock()
         self._batch = self._new_batch()
         self._waiting_batches.append(batch)
-        if len(self._waiting_batches) == 1:
-            self._idle.clear()
-            self._write_batch(batch)
-        elif len(self._waiting_batches) == MAX_WAITING_BATCHES and not self._is_durable:
+        self._idle.clear()
+        if len(self._waiting_batches) == MAX_WAITING_BATCHES and not self._is_durable:
             self._capacity_future = self._loop.create_future()
 
-    def _write_batch(self, batch: Batch, *, is_written: bool = False) -> None:
-        """Write a batch. With `is_written`, its journal entry is in the store already, and only transfers are repeated.
+    def take_batch(self) -> Batch | None:
+        """Return the next batch, if it is full or due."""
+        if not self._waiting_batches and (not self._is_flush_scheduled or self._is_final):
+            self._close_batch()
+        return self._waiting_batches[0] if self._waiting_batches else None
 
-        A transfer that is repeated moves no coins twice.
-        """
-        transfers = {session: self._transfer(session, games) for session, games in batch.games_by_account().items()}
-        append = None
-        if not is_written:
-            append = self._store.append(
-                [JournalEntry(self._room.name, self.run, self._seq + 1, self._encode_batch(batch), batch.time)]
-            )
-        writes: list[Future[Any]] = [future for future in (*transfers.values(), append) if future is not None]
-        gathered = asyncio.gather(*writes, return_exceptions=True)
-        gathered.add_done_callback(lambda _: self._on_write_done(batch, transfers, append))
-
-    def _transfer(self, session: AccountSession, games: Sequence[Settle]) -> Future[None] | None:
-        """Settle the games of one account session together; None if no coins move or the session is void."""
-        assert self.purses is not None, "account sessions exist only with purses"
-        games_with_net = [game for game in games if game.net]
-        return (
-            self.purses.transfer(session, games_with_net, self.run) if games_with_net and not session.is_void else None
-        )
-
-    def _encode_batch(self, batch: Batch) -> bytes:
-        if self.purses is None:
-            return self._encode_games(batch.games)
-        return encode_with_accounts(
-            self._room, zip(batch.games, [session.name for session in batch.account_sessions], strict=True)
-        )
-
-    def _on_write_done(self, batch: Batch, transfers: TransferFutures, append: Future[None] | None) -> None:
-        """Release the clients that wait for a durable batch, and write the next one; after a failure, retry later."""
-        if any(future is not None and future.cancelled() for future in (*transfers.values(), append)):
-            return  # the event loop is shutting down
-        errors = {session: None if future is None else future.exception() for session, future in transfers.items()}
-        error = None if append is None else append.exception()
-        if error is None:
-            error = next(filter(_is_down, errors.values()), None)
-        if error is not None:
-            self._on_write_failure(error)
-            return
-        self._seq += 1
+    def release(self, batch: Batch) -> None:
+        """Settle the games of a batch that is durable, and release the clients that wait for it."""
         self._waiting_batches.popleft()
-        if self.trouble is not None:
-            self._on_recovered()
-        self._release_games(batch, errors)
+        self._release_games(batch)
         _resolve(batch.write_future)
         if self._capacity_future is not None and len(self._waiting_batches) < MAX_WAITING_BATCHES:
             _resolve(self._capacity_future)
             self._capacity_future = None
-        if self._waiting_batches:
-            self._write_batch(self._waiting_batches[0])
-        elif not self._is_flush_scheduled or self._is_final:
-            self._close_batch()
         if not self._waiting_batches:
             self._idle.set()
 
-    def _release_games(self, batch: Batch, errors: Mapping[AccountSession, BaseException | None]) -> None:
+    def _release_games(self, batch: Batch) -> None:
         """Release the games of a batch. A refused transfer voids its account session and disconnects the session's
         peers."""
         for game, session in zip(batch.games, batch.account_sessions, strict=False):
             assert self.purses is not None, "account sessions exist only with purses"
-            refusal = errors[session]
+            refusal = batch.refusals.get(session)
             if refusal is not None or session.is_void:
                 game_name = f"{self.run}-{game.peer}/{game.hand_number}"
                 self._log.error(
@@ -284,34 +238,69 @@ class GameRecorder:
                         self.admission.disconnect(peer)
             self.purses.release(session)
 
+    # What the write-ahead asks of the writer of batches.
+
+    def write(self, batch: Batch) -> Awaitable[None]:
+        """Write a batch and its transfers."""
+        transfers = self._start_transfers(batch)
+        append = self.store.append(
+            [JournalEntry(self._room.name, self.run, self._seq + 1, self._encode_batch(batch), batch.time)]
+        )
+        return self._collect(batch, transfers, append) if transfers else append
+
+    async def write_again(self, batch: Batch) -> None:
+        """Write a batch, unless it is in the journal; repeat its transfers, which moves no coins twice."""
+        if await self.store.last_seq(self._room.name, self.run) == self._seq:
+            await self.write(batch)
+        else:
+            await self._collect(batch, self._start_transfers(batch))
+
+    def confirm(self, batch: Batch) -> None:  # noqa: ARG002 -- see `BatchWriter`
+        """Count a batch that is durable."""
+        self._seq += 1
+
+    def _start_transfers(self, batch: Batch) -> Mapping[AccountSession, Future[None]]:
+        """Settle the games of each account session together, unless no coins move or the session is void."""
+        transfers = {}
+        for session, games in batch.games_by_account().items():
+            assert self.purses is not None, "account sessions exist only with purses"
+            games_with_net = [game for game in games if game.net]
+            if games_with_net and not session.is_void:
+                transfers[session] = self.purses.transfer(session, games_with_net, self.run)
+        return transfers
+
+    async def _collect(
+        self, batch: Batch, transfers: Mapping[AccountSession, Future[None]], *others: Future[None]
+    ) -> None:
+        """Wait for all transfers of a batch, and for other writes. Only a refused transfer is no failure."""
+        outcomes = await asyncio.gather(*transfers.values(), *others, return_exceptions=True)
+        errors = dict(zip(transfers, outcomes, strict=False))
+        batch.refusals = {session: error for session, error in errors.items() if isinstance(error, WriteRefused)}
+        for session in batch.refusals:
+            del errors[session]
+        for outcome in (*outcomes[len(transfers) :], *errors.values()):
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    def _encode_batch(self, batch: Batch) -> bytes:
+        if self.purses is None:
+            return self._encode_games(batch.games)
+        return encode_with_accounts(
+            self._room, zip(batch.games, [session.name for session in batch.account_sessions], strict=True)
+        )
+
     # An unavailable store.
 
-    def _on_write_failure(self, error: BaseException) -> None:
-        if self.trouble is None:
-            self._log.error("store unavailable", reason=str(error))
-            self._grace_timer = self._loop.call_later(STORE_DOWN_GRACE_SECONDS, self._suspend_games)
-        self.trouble = str(error)
-        if self._is_final or not isinstance(error, StoreUnavailable):
+    def suspend(self, batch: Batch | None) -> None:  # noqa: ARG002 -- see `DurableRoom`
+        """Start no new games if the store is still unavailable after a while; games that have ended are kept."""
+        if self._is_final or not self._write_ahead.is_recovering:
             self._suspend_games()
             self._give_up()
         else:
-            self._recovery_task = self._loop.create_task(self._retry_when_up())
+            self._grace_timer = self._loop.call_later(STORE_DOWN_GRACE_SECONDS, self._suspend_games)
 
-    async def _retry_when_up(self) -> None:
-        """Write the waiting batches as soon as the store is available again."""
-        while True:
-            await self._store.wait_until_up()
-            try:
-                last_seq = await self._store.last_seq(self._room.name, self.run)
-            except StoreUnavailable:
-                await asyncio.sleep(FLUSH_INTERVAL_SECONDS)
-                continue
-            self._write_batch(self._waiting_batches[0], is_written=last_seq > self._seq)
-            return
-
-    def _on_recovered(self) -> None:
-        self._log.info("store available again")
-        self.trouble = None
+    def resume(self) -> None:
+        """Start new games again."""
         if self._grace_timer is not None:
             self._grace_timer.cancel()
         if self._is_suspended and self.admission is not None:
@@ -338,7 +327,3 @@ class GameRecorder:
 def _resolve(future: Future[None] | None) -> None:
     if future is not None and not future.done():
         future.set_result(None)
-
-
-def _is_down(error: BaseException | None) -> bool:
-    return error is not None and not isinstance(error, WriteRefused)

@@ -2,7 +2,7 @@
 
 import hmac
 import secrets
-from typing import Protocol, Self
+from typing import Self
 
 from msgspec import DecodeError, Struct
 from msgspec.json import decode
@@ -12,21 +12,12 @@ from croupier.core.cards import Order
 from croupier.core.dealer import derive_server_seed
 
 
-class SeedConfig(Protocol):
-    """The part of a journal's first entry that determines the cards."""
-
-    @property
-    def seed(self) -> int | None: ...  # noqa: D102 -- the value of `--seed`
-
-    @property
-    def client_seed(self) -> str: ...  # noqa: D102 -- the value of `--client-seed`
-
-    @property
-    def decks(self) -> tuple[Order, ...]: ...  # noqa: D102 -- the decks of `--deck`
-
-
 class Seeds(Struct, frozen=True, omit_defaults=True):
-    """The first entry of an Old Maid journal. Without `seed`, `secret` is 32 random bytes in hexadecimal."""
+    """What the cards of a room derive from: the first entry of its journal.
+
+    `seed` is the number given with `--seed`; without it, `secret` is 32 random bytes in hexadecimal. `decks` are those
+    of `--deck`.
+    """
 
     seed: int | None = None
     secret: str = ""
@@ -38,18 +29,13 @@ class Seeds(Struct, frozen=True, omit_defaults=True):
         return self if self.seed is not None else replace(self, secret=secrets.token_hex(32))
 
     def server_seed(self, room: str, hand_number: int) -> bytes:
-        """Return the server seed of a deal."""
-        return server_seed(room, self.seed, self.secret, hand_number)
+        """Return the server seed of a deal: derived from `seed`, or from `secret` if there is none."""
+        if self.seed is not None:
+            return derive_server_seed(self.seed, room, hand_number)
+        return hmac.digest(bytes.fromhex(self.secret), f"{room}/{hand_number}".encode(), "sha256")
 
 
-def server_seed(room: str, seed: int | None, secret: str, hand_number: int) -> bytes:
-    """Return the server seed of a deal: derived from `seed`, or from `secret` (hexadecimal) if `seed` is None."""
-    if seed is not None:
-        return derive_server_seed(seed, room, hand_number)
-    return hmac.digest(bytes.fromhex(secret), f"{room}/{hand_number}".encode(), "sha256")
-
-
-def decode_start[S: SeedConfig](fact: bytes, wanted: S) -> S:
+def decode_start[S: Seeds](fact: bytes, wanted: S) -> S:
     """Decode the first entry of a journal.
 
     Raises ValueError if it is not a first entry, or if `wanted` asks for other cards.
@@ -63,7 +49,7 @@ def decode_start[S: SeedConfig](fact: bytes, wanted: S) -> S:
     return stored
 
 
-def check_same_cards(stored: SeedConfig, wanted: SeedConfig) -> None:
+def check_same_cards(stored: Seeds, wanted: Seeds) -> None:
     """Raise ValueError if `wanted` asks for other cards than the stored ones.
 
     A `wanted` without seed or decks accepts the stored ones.

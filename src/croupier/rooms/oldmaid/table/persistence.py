@@ -115,15 +115,15 @@ class OldMaidTableSnapshot(Struct, frozen=True):
 
 
 class LogReplay:
-    """Rebuilds a table from log entries: the number of games it has started, and the running ones."""
+    """Rebuilds a table from journal pages: the number of games it has started, and the running ones."""
 
-    def __init__(self, snapshot: OldMaidTableSnapshot = OldMaidTableSnapshot()) -> None:
-        self.started_count = snapshot.started
-        self.running_games = {game.game: game for game in snapshot.games}
+    def __init__(self) -> None:
+        self.started_count = 0
+        self.running_games: dict[int, OldMaidGameSnapshot] = {}
 
-    def apply(self, entries: Sequence[GameLogEntry]) -> None:
-        """Apply entries in order. Raises ValueError for an entry of a game that is not running."""
-        for entry in entries:
+    def apply(self, page: JournalPage) -> None:
+        """Apply the entries of a page. Raises ValueError for an entry of a game that is not running."""
+        for entry in page.notes:
             if type(entry) is GameStarted:
                 self.started_count = entry.game
                 self.running_games[entry.game] = OldMaidGameSnapshot(entry.game, entry.nicks, [])
@@ -137,9 +137,15 @@ class LogReplay:
             else:
                 del self.running_games[entry.game]
 
-    def snapshot(self) -> OldMaidTableSnapshot:
-        """The snapshot of the table."""
-        return OldMaidTableSnapshot(self.started_count, tuple(self.running_games.values()))
+    def snapshot(self) -> bytes:
+        """Return the state as JSON."""
+        return OldMaidTableSnapshot(self.started_count, tuple(self.running_games.values())).to_json()
+
+    def restore(self, data: bytes) -> None:
+        """Restore a state from `snapshot`. Raises ValueError."""
+        snapshot = OldMaidTableSnapshot.from_json(data)
+        self.started_count = snapshot.started
+        self.running_games = {game.game: game for game in snapshot.games}
 
 
 class OldMaidRecord(Struct, frozen=True):
