@@ -11,6 +11,7 @@ import pytest
 
 from croupier.app.open_rooms import RoomConfig
 from croupier.app.serve import conversation_log_path
+from croupier.cli import app as root
 from croupier.cli import serve as serving
 from croupier.cli.serve import assign_ports
 from croupier.core.room import HouseRoom
@@ -130,7 +131,7 @@ def test_sevenhalf_alone_listens_on_both_ports_unless_one_is_given(monkeypatch: 
     open_room(port=1213)
     assert ports == [(1213, 1212), (1213, None)]
     ports.clear()
-    serving.COMMAND_TOKENS.set(("serve",))
+    serving.PARSE_ARGUMENTS.set(lambda room: root.parse_args(["serve", room])[1].arguments)
     serving.open_all_rooms()
     assert {document for _, document in ports} == {None}
 

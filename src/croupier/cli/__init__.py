@@ -45,9 +45,9 @@ def launch(
 
     app.config = config_sources(config)
     if tokens[:1] == ("serve",):
-        from croupier.cli.serve import COMMAND_TOKENS
+        from croupier.cli.serve import PARSE_ARGUMENTS
 
-        COMMAND_TOKENS.set(tokens)
+        PARSE_ARGUMENTS.set(lambda room: app.parse_args(["serve", room, *tokens[1:]])[1].arguments)
     return app(tokens)
 
 

@@ -1,26 +1,25 @@
 """`croupier play holdem`: play hold'em at a server, in the terminal or with a bot."""
 
 import ssl
-import sys
 from dataclasses import dataclass
 from getpass import getpass
 from http import HTTPStatus
 from pathlib import Path
-from time import perf_counter, time
+from time import time
 from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import quote
 
 from cyclopts import Group, Parameter
 
-from croupier.cli.output import fail, print_error
-from croupier.cli.play import SummaryNouns, list_bots, print_summary
+from croupier.cli.output import fail, is_interactive, print_error
+from croupier.cli.play import SummaryNouns, list_bots, print_summary, run_bots
 from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally
 from croupier.core.bots import bot_factory
 from croupier.core.errors import Violation
 from croupier.net.event_loop import run
 from croupier.rooms.holdem import ROOM
-from croupier.rooms.holdem.wire import Dialect
+from croupier.rooms.holdem.wire import Dialect, Guid
 
 if TYPE_CHECKING:  # the HTTP client is imported on demand, which keeps --help fast
     from croupier.clients.holdem import HoldemClient
@@ -109,11 +108,10 @@ def play_holdem(
 
 def _play(url: str, login: LoginOptions, bot_options: HoldemBotOptions) -> int:
     """Play and return the exit status. Raises ValueError, OSError, Refusal or Violation."""
-    from croupier.clients.holdem import HoldemClient, server_address, with_scheme
+    from croupier.clients.holdem import HoldemClient, play_hands, server_address, with_scheme
     from croupier.clients.identify import await_first_answer
 
-    terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    human = bot_options.bot is None and terminal
+    is_terminal = is_interactive()
     if bot_options.hands < 1:
         raise ValueError(f"found --hands {bot_options.hands}; allowed: 1 or more")
     name = bot_options.bot or ROOM.default_bot
@@ -121,44 +119,38 @@ def _play(url: str, login: LoginOptions, bot_options: HoldemBotOptions) -> int:
     context = None if login.tls_ca is None else ssl.create_default_context(cafile=login.tls_ca)
     address = server_address(url)
     probe_context = (context or ssl.create_default_context()) if with_scheme(url).startswith("https:") else None
-    user, password = _ask_credentials(login, terminal=terminal)
+    user, password = _ask_credentials(login, terminal=is_terminal)
     game = None if login.game is None else quote(login.game, safe="")
+    is_person = bot_options.bot is None and is_terminal
+    tally = BotTally()
 
-    async def play_yourself() -> int:
-        from croupier.tui.holdem.clock import clock_offset
-        from croupier.tui.holdem.scene import HoldemScene
-        from croupier.tui.interaction import interact
-
+    async def play() -> int:
+        timeout = PERSON_RETRY_TIMEOUT_SECONDS if is_person else BOT_RETRY_TIMEOUT_SECONDS
         async with HoldemClient(
-            url, user, password, ssl=context, retry_timeout=PERSON_RETRY_TIMEOUT_SECONDS, dialect=login.dialect
+            url, user, password, ssl=context, retry_timeout=timeout, dialect=login.dialect
         ) as client:
             await await_first_answer(authenticate(client, user, password), ROOM, address, probe_context, print_error)
-            offset = await clock_offset(client, time)
-            scene = HoldemScene(url, lambda: time() + offset)
-            return await interact(scene, lambda _: client.sit(game))
+            if is_person:
+                return await _play_yourself(client, url, game)
+            luck = make_luck(bot_options.seed, f"{ROOM.name} bot")
+            await play_hands(client, bot, luck, bot_options.hands, rebuy=bot_options.rebuy, game=game, tally=tally)
+            return 0
 
-    async def play_with_bot(tally: BotTally) -> None:
-        from croupier.clients.holdem import play_hands
+    def report(seconds: float) -> int:
+        return print_summary(tally, name, url, None if bot_options.json else seconds, SUMMARY_NOUNS)
 
-        async with HoldemClient(
-            url, user, password, ssl=context, retry_timeout=BOT_RETRY_TIMEOUT_SECONDS, dialect=login.dialect
-        ) as client:
-            await await_first_answer(authenticate(client, user, password), ROOM, address, probe_context, print_error)
-            chance = make_luck(bot_options.seed, f"{ROOM.name} bot")
-            await play_hands(client, bot, chance, bot_options.hands, rebuy=bot_options.rebuy, game=game, tally=tally)
+    return run(play()) if is_person else run_bots(play(), report)
 
-    if human:
-        return run(play_yourself())
-    tally, started = BotTally(), perf_counter()
-    interrupted = False
-    try:
-        run(play_with_bot(tally))
-    except KeyboardInterrupt:  # a bot alone at a table waits until interrupted
-        interrupted = True
-    status = print_summary(tally, name, url, None if bot_options.json else perf_counter() - started, SUMMARY_NOUNS)
-    if interrupted:
-        raise KeyboardInterrupt
-    return status
+
+async def _play_yourself(client: "HoldemClient", url: str, game: Guid | None) -> int:
+    """Let a person play in the terminal and return the exit status."""
+    from croupier.tui.holdem.clock import clock_offset
+    from croupier.tui.holdem.scene import HoldemScene
+    from croupier.tui.interaction import interact
+
+    offset = await clock_offset(client, time)
+    scene = HoldemScene(url, lambda: time() + offset)
+    return await interact(scene, lambda _: client.sit(game))
 
 
 def _ask_credentials(login: LoginOptions, *, terminal: bool) -> tuple[str, str]:

@@ -5,13 +5,12 @@ import json
 import sys
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from croupier.cli.output import fail, print_error
-from croupier.cli.play import ConnectionOptions, list_bots, server_address
+from croupier.cli.output import fail, is_interactive, print_error
+from croupier.cli.play import ConnectionOptions, list_bots, run_bots, server_address
 from croupier.clients.luck import make_luck
 from croupier.core.bots import bot_factory
 from croupier.core.plural import format_count
@@ -135,7 +134,7 @@ def _play(
         connection.strict,
         connection.ssl_context(),
     )
-    if bot_options.bot is None and bot_options.bots is None and sys.stdin.isatty() and sys.stdout.isatty():
+    if bot_options.bot is None and bot_options.bots is None and is_interactive():
         from croupier.tui.interaction import interact
         from croupier.tui.oldmaid.scene import OldMaidScene
 
@@ -176,23 +175,16 @@ def _play_bots(ring_config: "RingConfig", base_options: Options, bot_options: Ol
     async def play_all() -> None:
         await asyncio.gather(*(play(number, tally) for number, tally in enumerate(tallies, start=1)))
 
-    started = perf_counter()
-    interrupted = False
-    try:
-        run(play_all())
-    except KeyboardInterrupt:  # a bot waits for other players until interrupted
-        interrupted = True
-    if bot_options.json:
-        summary = summary_json(tallies, name, format_address(ring_config.table))
-    else:
-        summary = summary_text(tallies, name, format_address(ring_config.table), perf_counter() - started)
-    sys.stdout.write(f"{summary}\n")
-    for tally in tallies:
-        for fault in tally.faults:
-            print_error(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{with_advice(fault)}")
-    if interrupted:
-        raise KeyboardInterrupt
-    return 1 if any(tally.faults for tally in tallies) else 0
+    def report(seconds: float) -> int:
+        table = format_address(ring_config.table)
+        text = summary_json(tallies, name, table) if bot_options.json else summary_text(tallies, name, table, seconds)
+        sys.stdout.write(f"{text}\n")
+        for tally in tallies:
+            for fault in tally.faults:
+                print_error(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{with_advice(fault)}")
+        return 1 if any(tally.faults for tally in tallies) else 0
+
+    return run_bots(play_all(), report)
 
 
 def summary_text(tallies: "Sequence[RingTally]", name: str, table: str, seconds: float) -> str:

@@ -18,6 +18,11 @@ INDENT = "    "
 """Indentation of the continuation of a wrapped line."""
 
 
+def is_interactive() -> bool:
+    """Whether standard input and output are terminals."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def fail(error: object, status: int = 1, *, keep: str = "") -> int:
     """Print an error to standard error and return `status`.
 

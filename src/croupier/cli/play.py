@@ -3,15 +3,15 @@
 import json
 import ssl
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple
 
 from cyclopts import App, Group, Parameter
 
-from croupier.cli.output import fail, print_error
+from croupier.cli.output import fail, is_interactive, print_error
 from croupier.clients.game import GameClient
 from croupier.clients.identify import locate
 from croupier.clients.luck import make_luck
@@ -133,7 +133,7 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
             async def find_address() -> Address:
                 return await locate(room, host, context) if port is None else (host, port)
 
-            def open_game(address: Address, notify: Callable[[str], None] = print_error) -> GameClient:
+            def open_game(address: Address, notify: Callable[[str], None]) -> GameClient:
                 seconds = bot_options.answer_seconds
                 return GameClient(
                     room,
@@ -146,7 +146,7 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
                 )
 
             name = bot_options.bot or room_options.bot()
-            if name is None and sys.stdin.isatty() and sys.stdout.isatty():
+            if name is None and is_interactive():
                 return run(play_yourself(room, find_address, open_game))
             return play_bot(room, find_address, open_game, bot_options, name or room.default_bot)
         except (ValueError, OSError) as error:
@@ -155,10 +155,8 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
     return play_in_room
 
 
-class OpenGame(Protocol):
-    """Returns a client for the house at an address."""
-
-    def __call__(self, address: Address, notify: Callable[[str], None] = ...) -> GameClient: ...  # noqa: D102
+type OpenGame = Callable[[Address, Callable[[str], None]], GameClient]
+"""Returns a client for the house at an address. Its notices go to the second argument."""
 
 
 async def play_yourself(room: HouseRoom, find_address: Callable[[], Awaitable[Address]], open_game: OpenGame) -> int:
@@ -191,14 +189,14 @@ def play_bot(
     if bot_options.games < 1:
         raise ValueError(f"found --games {bot_options.games}; allowed: 1 or more")
     bot = bot_factory(room.bots, name)()
-    house, tally, started = "the house", BotTally(), perf_counter()
+    house, tally = "the house", BotTally()
 
     async def play() -> None:
         nonlocal house
         address = await find_address()
         house = format_address(address)
         await play_games(
-            lambda: open_game(address),
+            lambda: open_game(address, print_error),
             bot,
             make_luck(bot_options.seed, f"{room.name} bot"),
             bot_options.games,
@@ -206,15 +204,21 @@ def play_bot(
             tally=tally,
         )
 
-    interrupted = False
+    return run_bots(play(), lambda seconds: print_summary(tally, name, house, None if bot_options.json else seconds))
+
+
+def run_bots(play: Coroutine[Any, Any, object], report: Callable[[float], int]) -> int:
+    """Run bots until they have played or are interrupted; `report` their results, and return its exit status.
+
+    The argument of `report` is the number of seconds that they took.
+    """
+    started = perf_counter()
     try:
-        run(play())
-    except KeyboardInterrupt:
-        interrupted = True
-    status = print_summary(tally, name, house, None if bot_options.json else perf_counter() - started)
-    if interrupted:
-        raise KeyboardInterrupt
-    return status
+        run(play)
+    except KeyboardInterrupt:  # a bot may be waiting for other players
+        report(perf_counter() - started)
+        raise
+    return report(perf_counter() - started)
 
 
 def list_bots(room: Room) -> int:

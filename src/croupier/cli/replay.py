@@ -1,11 +1,10 @@
 """`croupier replay`: replay a recorded game step by step."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from croupier.cli.db import StoreArgument, with_store
-from croupier.cli.output import fail, print_line
+from croupier.cli.output import fail, is_interactive, print_line
 from croupier.rooms import HOUSE_ROOMS
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def _show_or_print(replay: "GameReplay") -> int:
     from croupier.net.event_loop import run
     from croupier.tui.replay import replay_lines, show_replay
 
-    if sys.stdin.isatty() and sys.stdout.isatty():
+    if is_interactive():
         run(show_replay(replay))
     else:
         for line in replay_lines(replay):

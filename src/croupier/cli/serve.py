@@ -1,10 +1,10 @@
 """`croupier serve`: serve one room, or all of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from itertools import count
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
@@ -15,8 +15,8 @@ from croupier.core.room import Room
 from croupier.net.event_loop import run
 from croupier.rooms import ROOMS
 
-COMMAND_TOKENS: ContextVar[tuple[str, ...]] = ContextVar("TOKENS")
-"""The arguments of the process, beginning with `serve`."""
+PARSE_ARGUMENTS: ContextVar[Callable[[str], Mapping[str, Any]]] = ContextVar("PARSE_ARGUMENTS")
+"""Returns the arguments of this process by their names, parsed as those of `serve ROOM`."""
 
 app = App(name="serve", help="Serve one room, or all of them.")
 
@@ -81,13 +81,9 @@ def open_all_rooms(
 
     Settings of single rooms come from the --config file and from environment variables.
     """
-    from croupier.cli import app as root
-
     if room:
         return fail(f"found the room {room[0]!r}; allowed: {', '.join(ROOMS)}, or none for all", 2)
-    rooms = [
-        (each, root.parse_args(["serve", each.name, *COMMAND_TOKENS.get()[1:]])[1].arguments) for each in ROOMS.values()
-    ]
+    rooms = [(each, PARSE_ARGUMENTS.get()(each.name)) for each in ROOMS.values()]
     ports = assign_ports([each.port for each, _ in rooms], [given.get("port") for _, given in rooms])
     room_configs = [
         RoomConfig(each, port, given.get("room_settings", each.settings()), given.get("deck"))
