@@ -1,5 +1,6 @@
 """Old Maid in the terminal, with a real table and a bot as the other player."""
 
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -7,6 +8,8 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from pathlib import Path
+
+import pytest
 
 from tests.processes import COMMAND, PATIENCE, Serving, environment
 from tests.tui import fake_terminal as seats
@@ -135,6 +138,14 @@ def test_control_c_leaves(tmp_path: Path) -> None:
     with Serving("oldmaid", "--port", "0", "--log-level", "error") as server, sitting(server.port, *ANN) as seat:
         seat.sees("Waiting for other players …")
         seat.plays(("\x03", "You have left the table."))
+        seat.leaves()
+
+
+@pytest.mark.parametrize("key", ["\x03", "q"])
+def test_leaving_while_connecting(key: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, sitting(silent.getsockname()[1], "--tls", *ANN) as seat:
+        seat.sees("Waiting for other players …")
+        seat.plays((key, "You have left the table."))
         seat.leaves()
 
 
