@@ -218,6 +218,7 @@ def test_missing_database_is_reported(cluster: Cluster) -> None:
 def test_missing_driver_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "asyncpg", None)
     monkeypatch.delitem(sys.modules, "croupier.store.postgres", raising=False)
+    monkeypatch.delattr("croupier.store.postgres", raising=False)
     message = "found no asyncpg, the driver of PostgreSQL; pip install 'croupier[postgresql]'"
     assert error_text("postgresql://127.0.0.1:1/books") == message
     with pytest.raises(StoreError, match="found no asyncpg"):

@@ -87,39 +87,24 @@ class PostgresEngine:
 
     async def commit(self, writes: Sequence[Write]) -> Sequence[object]:
         """Commit a batch: with a single statement if it has only facts, else in a transaction."""
-        try:
-            with self.translate_errors():
-                if self._writer.is_closed():  # the database was restarted while the writer was idle
-                    await self._connect_writer()
-                for _ in range(MAX_TRANSACTION_RETRIES):
-                    with suppress(asyncpg.TransactionRollbackError):
-                        return await self._commit(writes)
-                return await self._commit(writes)
-        except StoreUnavailable:
-            self._discard_writer()
-            raise
+        with self._discarding_writer():
+            await self._ensure_connected()  # the database may have been restarted while the writer was idle
+            for _ in range(MAX_TRANSACTION_RETRIES):
+                with suppress(asyncpg.TransactionRollbackError):
+                    return await self._commit(writes)
+            return await self._commit(writes)
 
     async def reconnect(self) -> None:
         """Reconnect the writer, and write the pulse."""
         self._discard_writer()
-        try:
-            with self.translate_errors():
-                await self._connect_writer()
-                await self._writer.execute(WRITE_PULSE_SQL, self._clock())
-        except StoreUnavailable:
-            self._discard_writer()
-            raise
+        with self._discarding_writer():
+            await self._ensure_connected()
+            await self._writer.execute(WRITE_PULSE_SQL, self._clock())
 
     async def check_connection(self) -> None:
         """Reconnect the writer if its connection was closed, as by a database that was stopped or dropped."""
-        if not self._writer.is_closed():
-            return
-        try:
-            with self.translate_errors():
-                await self._connect_writer()
-        except StoreUnavailable:
-            self._discard_writer()
-            raise
+        with self._discarding_writer():
+            await self._ensure_connected()
 
     async def fetch(self, sql: str, *arguments: object) -> Rows:
         """Run a query on a connection of the read pool."""
@@ -199,20 +184,24 @@ class PostgresEngine:
 
     async def _open_connection(self) -> Any:
         """Open a separate connection, for locks and notifications."""
-        return await asyncpg.connect(
-            self._location.url, timeout=CONNECT_TIMEOUT_SECONDS, server_settings=SERVER_SETTINGS
-        )
+        return await _connect(self._location, None)
 
-    async def _connect_writer(self) -> None:
-        """Reconnect the writer, and make sure that its former connection cannot commit any more."""
-        self._writer = await asyncpg.connect(
-            self._location.url,
-            timeout=CONNECT_TIMEOUT_SECONDS,
-            command_timeout=STATEMENT_TIMEOUT_SECONDS,
-            server_settings=SERVER_SETTINGS,
-        )
-        await self._writer.execute(TERMINATE_FORMER_WRITER_SQL, *self._writer_lock_key)
-        await self._writer.execute("SELECT pg_advisory_lock($1, $2)", *self._writer_lock_key)
+    async def _ensure_connected(self) -> None:
+        """Reconnect the writer if it is closed, and make sure that its former connection cannot commit any more."""
+        if self._writer is None or self._writer.is_closed():
+            self._writer = await _connect(self._location)
+            await self._writer.execute(TERMINATE_FORMER_WRITER_SQL, *self._writer_lock_key)
+            await self._writer.execute("SELECT pg_advisory_lock($1, $2)", *self._writer_lock_key)
+
+    @contextmanager
+    def _discarding_writer(self) -> Iterator[None]:
+        """Translate errors, after which the writer is not used again."""
+        try:
+            with self.translate_errors():
+                yield
+        except StoreUnavailable:
+            self._discard_writer()
+            raise
 
     def _discard_writer(self) -> None:
         if self._writer is not None:
@@ -349,6 +338,15 @@ async def upgrade_database(location: PostgresLocation) -> None:
     await run_on_connection(location, work, statement_timeout=None)
 
 
+async def _connect(location: PostgresLocation, statement_timeout: float | None = STATEMENT_TIMEOUT_SECONDS) -> Any:
+    return await asyncpg.connect(
+        location.url,
+        timeout=CONNECT_TIMEOUT_SECONDS,
+        command_timeout=statement_timeout,
+        server_settings=SERVER_SETTINGS,
+    )
+
+
 async def run_on_connection[T](
     location: PostgresLocation,
     work: Callable[[Any], Awaitable[T]],
@@ -356,9 +354,7 @@ async def run_on_connection[T](
 ) -> T:
     """Call `work` with a separate connection. Raises StoreError if the server cannot be reached."""
     try:
-        connection = await asyncpg.connect(
-            location.url, timeout=CONNECT_TIMEOUT_SECONDS, command_timeout=statement_timeout
-        )
+        connection = await _connect(location, statement_timeout)
         try:
             return await work(connection)
         finally:

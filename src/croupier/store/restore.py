@@ -12,7 +12,7 @@ from croupier.store.migrations import check_revision
 from croupier.store.records import StoreError
 from croupier.store.schema import PULSE, Table, tables
 from croupier.store.sqlite_file import connect, connect_read_only, new_file, open_file, read_revision, translate_errors
-from croupier.store.store import missing_driver_error, upgrade_store
+from croupier.store.store import import_postgres, upgrade_store
 from croupier.store.urls import AnyStoreLocation, PostgresLocation, SqliteLocation, parse_location
 
 LOCK_TIMEOUT = "5s"
@@ -28,10 +28,7 @@ async def restore_store(file: Path, location: str | None = None, *, force: bool 
     if isinstance(target, SqliteLocation):
         await asyncio.to_thread(_restore_file, file, target, force=force)
         return target
-    try:
-        import asyncpg  # type: ignore[import-untyped]  # noqa: F401 -- checks that the driver is installed
-    except ModuleNotFoundError as error:
-        raise missing_driver_error(error) from None
+    import_postgres()
     with _open_backup(file) as source:
         await upgrade_store(location)
         await _restore_database(source, target, force=force)
@@ -84,7 +81,7 @@ def _lock_exclusively(store: sqlite3.Connection, target: SqliteLocation) -> None
 
 
 async def _restore_database(source: sqlite3.Connection, target: PostgresLocation, *, force: bool) -> None:
-    from asyncpg import LockNotAvailableError
+    from asyncpg import LockNotAvailableError  # type: ignore[import-untyped]  # it is untyped
 
     from croupier.store.postgres import STORE_IN_USE_SQL, run_on_connection
 

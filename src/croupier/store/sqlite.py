@@ -90,7 +90,7 @@ class SqliteEngine:
     async def reconnect(self) -> None:
         """Reopen the file, and write the pulse."""
         await self._write_in_thread(self._check_file)
-        await self._run_in(self._read_executor, self._close_reader)
+        await self.read_in_thread(self._close_reader)
         await self._write_in_thread(self._reconnect)
         if self._accounts_version_file is not None:
             self._accounts_version_file.randomize()  # another process may have changed accounts meanwhile
@@ -101,16 +101,16 @@ class SqliteEngine:
 
     async def fetch(self, sql: str, *arguments: object) -> Rows:
         """Run a query in the read thread."""
-        return await self._run_in(self._read_executor, lambda: self._fetch(sql, arguments))
+        return await self.read_in_thread(lambda: self._fetch(sql, arguments))
 
     @asynccontextmanager
     async def read_transaction(self) -> AsyncIterator[ReadTransaction]:
         """A transaction on a separate connection, in the read thread."""
-        connection = await self._run_in(self._read_executor, self._begin_reading)
+        connection = await self.read_in_thread(self._begin_reading)
         try:
             yield _SqliteReadTransaction(self, connection)
         finally:
-            await self._run_in(self._read_executor, connection.close)
+            await self.read_in_thread(connection.close)
 
     async def find_faults(self) -> list[str]:
         """The results of SQLite's integrity and foreign key checks."""
@@ -119,7 +119,7 @@ class SqliteEngine:
 
     async def backup(self, path: Path) -> None:
         """Make an online backup; writes continue meanwhile."""
-        await self._run_in(self._read_executor, lambda: self._backup(path))
+        await self.read_in_thread(lambda: self._backup(path))
 
     async def claim(self, name: str) -> None:
         """Lock a file next to the store; the system releases the lock at any end of the process."""
@@ -168,7 +168,7 @@ class SqliteEngine:
             thread.shutdown(wait=False)
 
     async def read_in_thread[T](self, work: Callable[[], T]) -> T:
-        """Call `work` in the read thread. Raises StoreUnavailable instead of sqlite3.Error."""
+        """Call `work` in the read thread. Raises StoreUnavailable."""
         return await self._run_in(self._read_executor, work)
 
     async def _write_in_thread[T](self, work: Callable[[], T]) -> T:

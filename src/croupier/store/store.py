@@ -58,12 +58,9 @@ async def open_store(
     parsed_location = parse_location(location)
     engine: Engine
     if isinstance(parsed_location, PostgresLocation):
-        try:
-            from croupier.store.postgres import PostgresEngine, open_database
-        except ModuleNotFoundError as error:
-            raise missing_driver_error(error) from None
-        await open_database(parsed_location, create=create)
-        engine = PostgresEngine(parsed_location, clock)
+        postgres = import_postgres()
+        await postgres.open_database(parsed_location, create=create)
+        engine = postgres.PostgresEngine(parsed_location, clock)
     else:
         from croupier.store.sqlite import SqliteEngine
         from croupier.store.sqlite_file import open_file
@@ -82,11 +79,7 @@ async def upgrade_store(location: str | None = None) -> AnyStoreLocation:
     """Create a store, or migrate an older one to the last revision; returns its location. Raises StoreError."""
     parsed_location = parse_location(location)
     if isinstance(parsed_location, PostgresLocation):
-        try:
-            from croupier.store.postgres import upgrade_database
-        except ModuleNotFoundError as error:
-            raise missing_driver_error(error) from None
-        await upgrade_database(parsed_location)
+        await import_postgres().upgrade_database(parsed_location)
     else:
         from croupier.store.sqlite_file import upgrade_store_file
 
@@ -94,9 +87,15 @@ async def upgrade_store(location: str | None = None) -> AnyStoreLocation:
     return parsed_location
 
 
-def missing_driver_error(error: ModuleNotFoundError) -> StoreError:
-    """The error if the PostgreSQL driver is not installed."""
-    return StoreError(f"found no {error.name}, the driver of PostgreSQL; pip install 'croupier[postgresql]'")
+def import_postgres() -> Any:
+    """Import the module of the PostgreSQL engine. Raises StoreError if the driver is not installed."""
+    try:
+        from croupier.store import postgres
+    except ModuleNotFoundError as error:
+        raise StoreError(
+            f"found no {error.name}, the driver of PostgreSQL; pip install 'croupier[postgresql]'"
+        ) from None
+    return postgres
 
 
 class Store:
