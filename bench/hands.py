@@ -24,7 +24,7 @@ from typing import Any, Final
 from warnings import simplefilter
 
 from croupier.rooms.holdem.cards import CARDS
-from croupier.rooms.holdem.rules import BLINDS, STARTING_STACK, Hand
+from croupier.rooms.holdem.rules import STAKES, STARTING_STACK, Hand
 from harness import verdict
 
 SEED: Final = 1
@@ -82,7 +82,7 @@ def croupier(seats: int, hands: int, draw: Draw, *, random: bool) -> int:
 
 def universal_poker(seats: int) -> Any:
     """Return OpenSpiel's game. Its seats are in the order of the blinds; heads-up the second one is the button."""
-    small, big = BLINDS
+    small, big = STAKES.small_blind, STAKES.big_blind
     blinds, first = ([big, small], [2, 1, 1, 1]) if seats == 2 else ([small, big] + [0] * (seats - 2), [3, 1, 1, 1])
     settings = {
         "betting": "nolimit",
@@ -127,8 +127,8 @@ def pokerkit(seats: int, hands: int, draw: Draw, *, random: bool) -> int:
         tuple(each for each in kit.Automation if each.name not in ours),
         ante_trimming_status=True,
         raw_antes=0,
-        raw_blinds_or_straddles=BLINDS,
-        min_bet=BLINDS[1],
+        raw_blinds_or_straddles=(STAKES.small_blind, STAKES.big_blind),
+        min_bet=STAKES.big_blind,
     )
     won = 0
     for _ in range(hands):

@@ -4,7 +4,7 @@ from croupier.clients.holdem import BlockingHoldemClient, HoldemClient, play_han
 from croupier.clients.holdem_api import Refusal
 from croupier.clients.holdem_seat import BlockingHoldemSeat, HoldemSeat
 from croupier.core.rules import Turn
-from croupier.rooms.holdem import ROOM, Hand, Options, Settings
+from croupier.rooms.holdem import ROOM, Hand, Options, Settings, Stakes
 from croupier.rooms.holdem.bots import BOT_SPECS, CallerBot, EquityBot, ManiacBot, TightBot
 from croupier.rooms.holdem.cards import CARDS, card_names, parse_cards
 from croupier.rooms.holdem.engine.equity import Estimate, count_outcomes, equity, estimate, parse_range
@@ -28,6 +28,7 @@ __all__ = [
     "Options",
     "Refusal",
     "Settings",
+    "Stakes",
     "TightBot",
     "Turn",
     "View",

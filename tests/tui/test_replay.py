@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.histories import to_ohh, to_phh
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
@@ -25,7 +26,7 @@ NAMES = ("ann", "bob", "cid")
 
 def hand() -> Hand:
     """Ann is all in for more than the others have; bob calls, cid folds."""
-    found = Hand([300, 100, 80], button=0, blinds=(5, 10), ante=1)
+    found = Hand([300, 100, 80], button=0, stakes=Stakes(5, 10, ante=1))
     found.deal([0, 1, 2, 3, 4, 5])
     found.bet(299)
     found.bet(94)

@@ -351,7 +351,12 @@ class NoOption(Hand):
     __slots__ = ()
 
     def _continue_betting(self, seat: Seat) -> None:
-        if not self.street and self._to_act == 1 << seat and seat == self.big_blind and self.to_match == self.blinds[1]:
+        if (
+            not self.street
+            and self._to_act == 1 << seat
+            and seat == self.big_blind
+            and self.to_match == self.stakes.big_blind
+        ):
             self._close_round()
         else:
             super()._continue_betting(seat)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from random import Random
 
 from croupier.core.rules import Turn
-from croupier.rooms.holdem.rules import FOLD, Hand, Move
+from croupier.rooms.holdem.rules import FOLD, Hand, Move, Stakes
 
 
 def begin(luck: Random) -> Hand:
@@ -14,9 +14,8 @@ def begin(luck: Random) -> Hand:
     stacks = [luck.randint(1, deep) for _ in range(seats)]
     blinds = luck.choice([(10, 20), (10, 20), (5, 5), (0, 2), (7, 15)])
     straddle = luck.choice([0, 0, 0, 2, 3]) * blinds[1]
-    return Hand(
-        stacks, button=luck.randrange(seats), blinds=blinds, ante=luck.choice([0, 0, 0, 1, 7]), straddle=straddle
-    )
+    button = luck.randrange(seats)
+    return Hand(stacks, button=button, stakes=Stakes(*blinds, luck.choice([0, 0, 0, 1, 7]), straddle))
 
 
 def move(hand: Hand, luck: Random) -> Move:

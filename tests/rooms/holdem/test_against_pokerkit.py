@@ -50,14 +50,14 @@ class PokerKitAdapter:
         seats = len(stacks)
         self.first = hand.big_blind if seats == 2 else hand.small_blind
         self.seats = seats
-        forced = [*hand.blinds, *([hand.straddle] if hand.straddle and seats > 2 else [])]
+        forced = [chips for _, chips in hand.blinds]
         self.exact = max(hand.bets) == max(forced) and len(forced) == 2
         self.state: Any = NoLimitTexasHoldem.create_state(
             AUTOMATIC,
             True,
-            hand.ante,
+            hand.stakes.ante,
             tuple(forced),
-            hand.blinds[1] if self.exact else 1,
+            hand.stakes.big_blind if self.exact else 1,
             tuple(stacks[self.seat(at)] for at in range(seats)),
             seats,
             mode=Mode.CASH_GAME,

@@ -6,10 +6,12 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.histories import from_acpc, to_acpc
 from croupier.rooms.holdem.histories.notation import seat_order
 from tests.rooms.holdem.random_hands import begin, end, steps
@@ -20,7 +22,7 @@ DEEP = (20_000, 20_000)
 
 def heads_up() -> Hand:
     """Return a heads-up hand; seat 0 has the button and the small blind, and so position 1."""
-    hand = Hand(DEEP, blinds=(50, 100))
+    hand = Hand(DEEP, stakes=Stakes(50, 100))
     hand.deal(parse_cards("9s3h8h3c"))
     return hand
 
@@ -63,7 +65,7 @@ def test_showdown_hands_are_in_the_line_of_every_viewer() -> None:
     ],
 )
 def test_heads_up_lines_are_parsed(line: str, turn: int, bets: list[int]) -> None:
-    hand = from_acpc(line, DEEP, (50, 100))
+    hand = from_acpc(line, DEEP, Stakes(50, 100))
     assert (hand.turn, hand.bets) == (turn, bets)
     position = int(line.split(":")[1])
     assert to_acpc(hand, position) == line.rstrip()
@@ -79,7 +81,7 @@ def test_heads_up_lines_are_parsed(line: str, turn: int, bets: list[int]) -> Non
     ],
 )
 def test_three_player_lines_are_parsed(line: str, turn: object) -> None:
-    hand = from_acpc(line, [20_000] * 3, (50, 100))
+    hand = from_acpc(line, [20_000] * 3, Stakes(50, 100))
     assert hand.turn == turn
     assert to_acpc(hand, int(line.split(":")[1]), 7).replace(":7:", ":0:") == line.replace(":7:", ":0:")
 
@@ -94,15 +96,15 @@ def told_by_position(hand: Hand) -> list[int]:
 def test_lines_of_every_position_round_trip(seed: int, chance: Random) -> None:
     luck = Random(seed)
     start = begin(luck)
-    if start.ante:
-        start = Hand(told_by_position(start), button=start.button, blinds=start.blinds, straddle=start.straddle)
+    if start.stakes.ante:
+        start = Hand(told_by_position(start), button=start.button, stakes=replace(start.stakes, ante=0))
     seats = seat_order(len(start.stacks), start.button)
     stacks = told_by_position(start)
     for hand in steps(start, luck):
         if (hand.turn is Turn.CHANCE and (hand.street == 0 or hand.cards_due in (1, 2))) or chance.random() < 0.5:
             continue
         viewer = chance.choice(seats)
-        read = from_acpc(to_acpc(hand, viewer, 3), stacks, hand.blinds, straddle=hand.straddle)
+        read = from_acpc(to_acpc(hand, viewer, 3), stacks, hand.stakes)
         assert [read.stacks[at] for at in range(len(seats))] == [hand.stacks[seat] for seat in seats]
         assert read.board == hand.board
         for seat in {viewer, *hand.showdown_order}:
@@ -114,7 +116,7 @@ def test_lines_of_every_position_round_trip(seed: int, chance: Random) -> None:
 def test_hands_with_departures_are_formatted_for_every_viewer(seed: int) -> None:
     luck = Random(seed)
     hand = end(begin(luck), luck, 0.1)
-    if not hand.ante:
+    if not hand.stakes.ante:
         for viewer in range(len(hand.stacks)):
             assert re.fullmatch(r"MATCHSTATE:\d:0:[cfr/0-9]*:[2-9TJQKAcdhs|]*(/[^/]*){0,3}", to_acpc(hand, viewer))
 
@@ -149,7 +151,7 @@ def test_a_check_that_no_opponent_can_answer_is_parsed() -> None:
 
 def test_hands_with_antes_are_refused() -> None:
     with pytest.raises(ValueError, match="found an ante of 1; allowed: 0"):
-        to_acpc(Hand([100, 100], ante=1), 0)
+        to_acpc(Hand([100, 100], stakes=Stakes(ante=1)), 0)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +175,7 @@ def test_hands_with_antes_are_refused() -> None:
 )
 def test_malformed_input_is_refused_with_the_reason(line: str, message: str) -> None:
     with pytest.raises(ValueError) as refused:  # noqa: PT011 -- the text is compared below
-        from_acpc(line, DEEP, (50, 100))
+        from_acpc(line, DEEP, Stakes(50, 100))
     assert message in str(refused.value)
 
 
@@ -185,7 +187,7 @@ def test_a_damaged_line_raises_value_error_or_is_a_hand(data: st.DataObject) -> 
         until = data.draw(st.integers(at, min(len(line), at + 3)))
         line = line[:at] + data.draw(st.sampled_from(["", "c", "f", "r", "/", "|", ":", "9", "Ah"])) + line[until:]
     try:
-        hand = from_acpc(line, DEEP, (50, 100))
+        hand = from_acpc(line, DEEP, Stakes(50, 100))
     except ValueError:
         return
     assert sum(hand.stacks) + (0 if hand.turn is Turn.OVER else sum(hand.paid)) == sum(DEEP)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.histories import to_ohh
 from tests.rooms.holdem.random_hands import begin, end, exchanged
 
@@ -104,7 +105,7 @@ def test_a_document_of_a_hero_has_their_hole_cards() -> None:
 
 
 def test_antes_straddle_bet_and_departure_are_written() -> None:
-    hand = Hand([1_000, 3, 1_000, 1_000], ante=5, straddle=40)
+    hand = Hand([1_000, 3, 1_000, 1_000], stakes=Stakes(ante=5, straddle=40))
     hand.deal(parse_cards("AhAdAsAcKhKdKsKc"))
     hand.bet(40)
     hand.bet(20)

@@ -12,6 +12,7 @@ from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.log import HandLogEntry
+from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.histories import from_phh, to_phh
 from tests.rooms.holdem.random_hands import begin, end, exchanged, steps
 
@@ -163,7 +164,7 @@ def test_a_hand_without_phh_equivalent_is_written_as_played() -> None:
         *[("bet", 2, 162), ("bet", 4, 160), ("deal", None, (40,)), ("bet", 2, 0), ("bet", 4, 70), ("bet", 2, 24)],
         ("deal", None, (21,)),
     ]
-    hand = Hand([53, 2, 195, 103, 241], button=4, blinds=(0, 2), ante=7).replay(log)
+    hand = Hand([53, 2, 195, 103, 241], button=4, stakes=Stakes(0, 2, ante=7)).replay(log)
     assert hand.stacks == [44, 10, 398, 96, 46]
     read = from_phh(to_phh(hand))
     assert (read.log, read.stacks) == (hand.log, hand.stacks)
@@ -207,7 +208,7 @@ def foreign(**changed: str) -> str:
 
 def test_heads_up_blinds_are_listed_in_reverse() -> None:
     hand = from_phh(foreign())
-    assert (hand.button, hand.small_blind, hand.blinds) == (1, 1, (1, 2))
+    assert (hand.button, hand.small_blind, hand.stakes) == (1, 1, Stakes(1, 2))
     assert hand.stacks == [198, 202]
     assert hand.holes[1] == list(parse_cards("AcAd"))
 
@@ -301,13 +302,7 @@ def test_a_damaged_file_raises_value_error_or_is_a_hand(data: st.DataObject) -> 
         hand = from_phh(text)
     except ValueError:
         return
-    assert sum(hand.stacks) + (0 if hand.turn is Turn.OVER else sum(hand.paid)) == sum(from_start(hand))
-
-
-def from_start(hand: Hand) -> list[int]:
-    """Return the starting stacks."""
-    fresh = hand.replay(())
-    return [stack + paid for stack, paid in zip(fresh.stacks, fresh.paid, strict=True)]
+    assert sum(hand.stacks) + (0 if hand.turn is Turn.OVER else sum(hand.paid)) == sum(hand.start_stacks)
 
 
 @given(st.text())

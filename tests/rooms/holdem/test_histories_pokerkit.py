@@ -20,6 +20,7 @@ from pokerkit import (
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.histories import from_phh, to_phh
 from croupier.rooms.holdem.histories.notation import seat_order
 from tests.rooms.holdem.random_hands import begin, end
@@ -143,7 +144,7 @@ def test_a_raise_over_a_short_big_blind_is_replayed() -> None:
 
 
 def test_equal_blinds_do_not_change_the_first_player_to_act() -> None:
-    hand = Hand([100, 100], blinds=(10, 10))
+    hand = Hand([100, 100], stakes=Stakes(10, 10))
     hand.deal(parse_cards("AhAdKhKd"))
     hand.bet(30)
     hand.fold()

@@ -8,7 +8,7 @@ import pytest
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import parse_cards
-from croupier.rooms.holdem.rules import FOLD, HOLDEM, Award, Hand, Move, Pot
+from croupier.rooms.holdem.rules import FOLD, HOLDEM, Award, Hand, Move, Pot, Stakes
 
 PACK = tuple(range(52))
 
@@ -131,13 +131,13 @@ def test_the_big_blind_has_the_option_to_raise() -> None:
 
 
 def test_antes_are_not_bets() -> None:
-    hand = dealt([1000] * 3, ante=5)
+    hand = dealt([1000] * 3, stakes=Stakes(ante=5))
     assert (hand.paid, hand.bets, hand.stacks) == ([5, 15, 25], [0, 10, 20], [995, 985, 975])
     assert hand.legal.call == 20
 
 
 def test_a_player_all_in_by_the_ante_plays_for_the_antes() -> None:
-    hand = holding(["AsAh", "KsKh", "QsQh"], [3, 1000, 1000], button=2, ante=5, blinds=(10, 20))
+    hand = holding(["AsAh", "KsKh", "QsQh"], [3, 1000, 1000], button=2, stakes=Stakes(10, 20, ante=5))
     assert (hand.small_blind, hand.paid, hand.turn) == (0, [3, 25, 5], 2)
     act(hand, 20, 0)
     assert hand.pots == [Pot(9, (0, 1, 2), (0, 1, 2)), Pot(44, (1, 2), (1, 2))]
@@ -148,7 +148,7 @@ def test_a_player_all_in_by_the_ante_plays_for_the_antes() -> None:
 
 
 def test_the_seat_left_of_the_big_blind_straddles_and_acts_last() -> None:
-    hand = dealt([1000] * 4, straddle=40)
+    hand = dealt([1000] * 4, stakes=Stakes(straddle=40))
     assert hand.bets == [0, 10, 20, 40]
     assert (hand.turn, hand.to_match, hand.min_raise) == (0, 40, 40)
     assert hand.legal.raise_range == (80, 1000)
@@ -159,9 +159,9 @@ def test_the_seat_left_of_the_big_blind_straddles_and_acts_last() -> None:
 
 
 def test_three_handed_the_button_straddles_and_heads_up_there_is_no_straddle() -> None:
-    assert dealt([1000] * 3, straddle=40).bets == [40, 10, 20]
-    assert dealt([1000] * 3, straddle=40).turn == 1
-    assert dealt([1000] * 2, straddle=40).bets == [10, 20]
+    assert dealt([1000] * 3, stakes=Stakes(straddle=40)).bets == [40, 10, 20]
+    assert dealt([1000] * 3, stakes=Stakes(straddle=40)).turn == 1
+    assert dealt([1000] * 2, stakes=Stakes(straddle=40)).bets == [10, 20]
 
 
 def test_a_short_big_blind_is_all_in_and_the_others_call_the_full_blind() -> None:
@@ -388,11 +388,11 @@ def test_invalid_decks_are_refused(strange: Any) -> None:
         ([100, -5], {}, "stacks of 1 chip or more"),
         ([100, 100], {"button": 2}, "found the button at seat 2; allowed: 0 to 1"),
         ([100, 100], {"button": -1}, "found the button at seat -1; allowed: 0 to 1"),
-        ([100, 100], {"blinds": (20, 10)}, "found the blinds 20/10; allowed"),
-        ([100, 100], {"blinds": (0, 0)}, "found the blinds 0/0; allowed"),
-        ([100, 100], {"blinds": (-1, 10)}, "found the blinds -1/10; allowed"),
-        ([100, 100], {"ante": -1}, "found an ante of -1; allowed: 0 or more"),
-        ([100, 100, 100], {"straddle": 39}, "found a straddle of 39; allowed: 0, or 40 or more"),
+        ([100, 100], {"stakes": Stakes(20, 10)}, "found the blinds 20/10; allowed"),
+        ([100, 100], {"stakes": Stakes(0, 0)}, "found the blinds 0/0; allowed"),
+        ([100, 100], {"stakes": Stakes(-1, 10)}, "found the blinds -1/10; allowed"),
+        ([100, 100], {"stakes": Stakes(ante=-1)}, "found an ante of -1; allowed: 0 or more"),
+        ([100, 100, 100], {"stakes": Stakes(straddle=39)}, "found a straddle of 39; allowed: 0, or 40 or more"),
     ],
 )
 def test_invalid_hand_arguments_are_refused(stacks: Sequence[int], settings: Any, found: str) -> None:
@@ -507,7 +507,7 @@ def test_a_tie_is_split() -> None:
 
 def test_odd_chips_go_to_the_first_winner_left_of_the_button() -> None:
     """Three of four split 100 and the small blind's 1: the remainder is 2, and all of it goes to one."""
-    hand = holding(["AsKs", "AhKh", "2s2h", "AdKd"], [1000] * 4, button=1, blinds=(2, 33))
+    hand = holding(["AsKs", "AhKh", "2s2h", "AdKd"], [1000] * 4, button=1, stakes=Stakes(2, 33))
     act(hand, 33, 33, FOLD, 0)
     for street in ("4cTd9h", "8s", "Jc"):
         hand.deal(parse_cards(street))
@@ -518,7 +518,7 @@ def test_odd_chips_go_to_the_first_winner_left_of_the_button() -> None:
 
 def test_each_pot_has_odd_chips_of_its_own() -> None:
     """5 + 5 + 1 and then 2 × 7 chips: the main pot of 15 leaves one for seat 1, the side pot of 14 leaves none."""
-    hand = holding(["AsKs", "AhKh", "2s3h"], [12, 12, 5], button=2, blinds=(1, 2))
+    hand = holding(["AsKs", "AhKh", "2s3h"], [12, 12, 5], button=2, stakes=Stakes(1, 2))
     act(hand, 5, 11, 10)
     run_out(hand, "4cTd9h8sJc")
     assert [(award.pot, award.seat, award.chips) for award in hand.awards] == [
@@ -600,7 +600,7 @@ def test_only_players_in_the_hand_can_leave_it() -> None:
 
 
 def test_a_hand_is_saved_as_readable_json() -> None:
-    hand = act(dealt([1000] * 3, ante=1), 20, FOLD)
+    hand = act(dealt([1000] * 3, stakes=Stakes(ante=1)), 20, FOLD)
     hand.leave(0)
     data = hand.to_json()
     assert data == (

@@ -16,7 +16,7 @@ from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import CARD_NUMBERS, CARDS, PACK
 from croupier.rooms.holdem.engine.play import HandEngine
-from croupier.rooms.holdem.rules import FOLD, HOLDEM, Hand, Holdem
+from croupier.rooms.holdem.rules import FOLD, HOLDEM, Hand, Holdem, Stakes
 from tests.properties import test_rules as rule_properties
 from tests.rooms.holdem.random_hands import act, begin, end, move, steps
 from tests.sampling import example_count
@@ -224,7 +224,7 @@ def dealt(hand: Hand) -> Sequence[str]:
     return [CARDS[card] for entry in hand.log if entry[0] == "deal" for card in entry[2]]
 
 
-THREE = Holdem((300, 45, 1000), button=1, ante=1)
+THREE = Holdem((300, 45, 1000), button=1, stakes=Stakes(ante=1))
 
 
 @cache

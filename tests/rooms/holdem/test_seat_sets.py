@@ -1,7 +1,7 @@
 """Tests of the seat set tables."""
 
-from croupier.rooms.holdem.engine.blinds import MAX_SEATS
 from croupier.rooms.holdem.engine.seat_sets import ALL_SEATS, HAS_SEVERAL, NEXT_IN_SET, SEAT_BITS, SEATS_IN_SET
+from croupier.rooms.holdem.engine.stakes import MAX_SEATS
 
 
 def members(seats: int) -> list[int]:

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from croupier.rooms.holdem import Settings
+from croupier.rooms.holdem import Settings, Stakes
 
 
 def test_default_settings_are_those_of_the_document() -> None:
     """holdem-3.1, holdem-4.15, holdem-6.3, holdem-6.17"""
     settings = Settings()
-    assert (settings.blind_amounts, settings.stack, settings.seats) == ((10, 20), 10_000, 10)
+    assert (settings.stakes, settings.stack, settings.seats) == (Stakes(10, 20), 10_000, 10)
     assert (settings.turn_seconds, settings.pause_seconds) == (15.0, 0.0)
     assert (settings.ante, settings.straddle, settings.dialect) == (0, 0, "readme")
 
@@ -19,7 +19,7 @@ def test_default_settings_are_those_of_the_document() -> None:
     ("blinds", "forced"), [("0/1", (0, 1)), ("1/2", (1, 2)), ("5/5", (5, 5)), ("1000000000000/1000000000000", None)]
 )
 def test_blinds_are_two_amounts(blinds: str, forced: tuple[int, int] | None) -> None:
-    assert Settings(blinds=blinds).blind_amounts == (forced or (10**12, 10**12))
+    assert Settings(blinds=blinds).stakes == Stakes(*(forced or (10**12, 10**12)))
 
 
 @pytest.mark.parametrize(

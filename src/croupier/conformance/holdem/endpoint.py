@@ -10,7 +10,7 @@ from msgspec import Struct
 from croupier.conformance.holdem.dialects import HttpDialect
 from croupier.conformance.holdem.features import ServerFeatures
 from croupier.conformance.holdem.http_client import HttpClient
-from croupier.rooms.holdem.engine.blinds import BLINDS
+from croupier.rooms.holdem.engine.stakes import STAKES
 from croupier.rooms.holdem.referee import STARTING_STACK
 from croupier.rooms.holdem.wire import Dialect
 
@@ -63,14 +63,14 @@ class ServerUnderTest:
         self.has_answered = False  # whether the server has sent any response
         self.features = ServerFeatures()
         self.can_open_games = True  # whether POST /games/ opens a game, as far as known
-        self.blinds = BLINDS
+        self.stakes = STAKES
         self.stack = STARTING_STACK
         self.turn_seconds = TURN_SECONDS  # as far as known
 
     @property
     def has_usual_stakes(self) -> bool:
         """Whether blinds and stacks are those of the document."""
-        return (self.blinds, self.stack) == (BLINDS, STARTING_STACK)
+        return (self.stakes, self.stack) == (STAKES, STARTING_STACK)
 
     def new_client(self) -> HttpClient:
         """Return a client for a new connection."""

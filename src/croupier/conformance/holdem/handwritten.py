@@ -13,7 +13,7 @@ from croupier.conformance.holdem.endpoint import TURN_SECONDS
 from croupier.conformance.holdem.http_client import ReceivedResponse, ResponseError, SentRequest
 from croupier.conformance.holdem.schema import parse_games, seconds_left
 from croupier.conformance.results import Outcome
-from croupier.rooms.holdem.engine.blinds import BLINDS
+from croupier.rooms.holdem.engine.stakes import STAKES
 from croupier.rooms.holdem.referee import STARTING_STACK
 from croupier.rooms.holdem.wire import Game
 
@@ -134,7 +134,7 @@ async def blinds_posted(context: HoldemContext) -> None:
     """Two players post blinds of 10 and 20."""
     game = await context.seat("ann", "bob")
     bets = sorted(one.bet_so_far for one in (await context.get_game(NOBODY, game)).table)
-    if bets != [*BLINDS]:
+    if bets != [STAKES.small_blind, STAKES.big_blind]:
         context.add_deviation("holdem-6.3", "blinds of 10 and 20", f"bets of {bets}")
 
 

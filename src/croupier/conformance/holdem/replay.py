@@ -30,7 +30,7 @@ from croupier.core.http_transcript import (
     parse_request,
 )
 from croupier.core.transcript import Transcript, TranscriptLine
-from croupier.rooms.holdem.engine.blinds import BLINDS
+from croupier.rooms.holdem.engine.stakes import STAKES
 
 NEW_SERVER_GAMES_PATTERN: Final = re.compile(r'\[\{"gameID": "\$game", "table": \[\], .*\}\]', re.DOTALL)
 """The body of a list of games on a new server, as transcripts write it."""
@@ -191,7 +191,7 @@ class HoldemReplay:
         if any(text in line.text for line in self._lines_without_split_pot() for text in ALL_IN_BETS):
             raise NotReached("the one who sits down first has not the first button")
         await context.act(role, self._bindings["game"], {"action": 0})
-        self._chip_corrections = {role: -BLINDS[0], self._first_role: BLINDS[0]}
+        self._chip_corrections = {role: -STAKES.small_blind, self._first_role: STAKES.small_blind}
 
     def _lines_without_split_pot(self) -> list[TranscriptLine]:
         """Return the lines, with a fold in place of a first hand that ends in a split pot.
@@ -204,7 +204,7 @@ class HoldemReplay:
         if at is None:
             return lines
         small, big = lines[at].peer, lines[at + 2].peer
-        self._fold_corrections = {small: -BLINDS[0], big: BLINDS[0]}
+        self._fold_corrections = {small: -STAKES.small_blind, big: STAKES.small_blind}
         fold = f'POST /games/$game/players/${small}/acts/ {{"action": 0}}'
         return [*lines[:at], replace(lines[at], text=fold), lines[at + 1], *lines[at + 4 :]]
 

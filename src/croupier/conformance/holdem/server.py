@@ -24,6 +24,7 @@ from croupier.conformance.holdem.shrink import MAX_SHOWN_LINES, excerpt
 from croupier.conformance.holdem.untestable import UNTESTABLE
 from croupier.conformance.holdem.walks import WALK_CLAUSES, WalkRunner
 from croupier.conformance.results import Failure, Outcome, Result
+from croupier.rooms.holdem.rules import Stakes
 from croupier.rooms.holdem.wire import ACTION_FOLD, Dialect
 
 ANSWER_TIMEOUT_SECONDS: Final = 2.0
@@ -244,7 +245,7 @@ class HoldemServerRun:
         game_state = context.require_game(response)
         bets = sorted(one.bet_so_far for one in game_state.table)
         if len(bets) == 2 and 0 < bets[0] < bets[1]:
-            server.blinds = (bets[0], bets[1])
+            server.stakes = Stakes(bets[0], bets[1])
             server.stack = max(one.wealth + one.bet_so_far for one in game_state.table)
         left = seconds_left(game_state.turn.expiry, server_time(response))
         server.turn_seconds = left if left is not None and left > 1 else TURN_SECONDS
@@ -262,10 +263,8 @@ class HoldemServerRun:
         if case.dialect is not None and case.dialect != self.server.dialect:
             return _skipped_result(case, f"it is about dialect {case.dialect}")
         if case.needs_usual_stakes and not self.server.has_usual_stakes:
-            small, big = self.server.blinds
-            return _skipped_result(
-                case, f"it is about blinds of 10/20 and 10000 chips; here are {small}/{big} and {self.server.stack}"
-            )
+            here = f"{self.server.stakes.small_blind}/{self.server.stakes.big_blind} and {self.server.stack}"
+            return _skipped_result(case, f"it is about blinds of 10/20 and 10000 chips; here are {here}")
         if case.is_from_walks:
             return await self._run_walk_case(case)
         if self.server.has_answered and not self._has_learned:

@@ -178,7 +178,7 @@ class Walk:
         self._script = script
         self._rng = rng
         self._roles = ROLES[:players]
-        self._referee = Referee(context.server.blinds, context.server.stack)
+        self._referee = Referee(context.server.stakes, context.server.stack)
         self._game = ""
         self._hands = 0
 

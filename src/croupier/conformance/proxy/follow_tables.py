@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.referee import HOUSE, Sent
+from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.referee import Referee, exchange, invalid_bet_clause
 from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, HoldemRequest, Join, Leave
 
@@ -229,7 +230,7 @@ class FollowedTable:
         paid = sum(pot.size for pot in game.pots)
         if not early or len(bets) != 2 or bets[0] == bets[1] or len(stacks) != 1 or paid != sum(bets):
             return None
-        start = Referee((bets[0], bets[1]), stacks.pop())
+        start = Referee(Stakes(bets[0], bets[1]), stacks.pop())
         for player in self._players:
             report(start, player, Join(player, ""), 201)
         return start

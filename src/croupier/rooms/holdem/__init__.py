@@ -13,13 +13,14 @@ from croupier.core.room import Room
 from croupier.rooms.holdem.bots import BOT_SPECS
 from croupier.rooms.holdem.cards import CARDS, PACK
 from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.player import Options
 from croupier.rooms.holdem.settings import Settings
 
 if TYPE_CHECKING:  # the command line needs no table
     from croupier.rooms.holdem.table.finished_hands import FinishedHand
 
-__all__ = ["ROOM", "Hand", "Options", "Settings"]
+__all__ = ["ROOM", "Hand", "Options", "Settings", "Stakes"]
 
 
 def dealt_cards(played: "FinishedHand") -> Sequence[str]:

@@ -14,8 +14,8 @@ from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE, Observation, Sent, Verdict
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import CARD_NUMBERS, Card, card_names
-from croupier.rooms.holdem.engine.blinds import BLINDS
 from croupier.rooms.holdem.engine.legal import Legal
+from croupier.rooms.holdem.engine.stakes import STAKES, Stakes
 from croupier.rooms.holdem.observed.differences import compare
 from croupier.rooms.holdem.observed.hand import ObservedHand
 from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, HoldemRequest, Join, Leave
@@ -81,7 +81,7 @@ class Referee:
     deadline: Final = None
     """The server does not announce when it begins a hand, so its silence proves nothing."""
 
-    def __init__(self, blinds: tuple[int, int] = BLINDS, stack: int = STARTING_STACK) -> None:
+    def __init__(self, stakes: Stakes = STAKES, stack: int = STARTING_STACK) -> None:
         self.clause_counts: Counter[str] = Counter()
         self.game: ObservedHand | None = None
         self.last_game: ObservedHand | None = None
@@ -89,7 +89,7 @@ class Referee:
         self.is_lost = False
         self.hand_count = 0
         self._pending_requests: defaultdict[Guid, deque[HoldemRequest]] = defaultdict(deque)
-        self._blinds = blinds
+        self._stakes = stakes
         self._stack = stack
         # The chips of the seated players when the running hand began or the last one ended.
         self._chips: dict[Guid, int] = {}
@@ -365,7 +365,9 @@ class Referee:
                 "holdem-5.17", f"{sum(found.values())} chips after a hand", f"{total - departed_chips}, as before"
             )
             return
-        may_have_missed_hand = any(0 < chips <= self._blinds[1] for end in self._possible_chips for _, chips in end)
+        may_have_missed_hand = any(
+            0 < chips <= self._stakes.big_blind for end in self._possible_chips for _, chips in end
+        )
         if may_have_missed_hand:
             self._previous_hand = None  # the button may have moved twice
         is_possible = any(dict(end) == found for end in self._possible_chips)
@@ -415,7 +417,7 @@ class Referee:
             [player.player_id for player in table],
             [player.wealth + player.bet_so_far for player in table],
             button,
-            self._blinds,
+            self._stakes,
         )
         self._cause_clause = "holdem-6.3"
         yield from self._check_button()

@@ -10,17 +10,17 @@ from typing import Final
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import CARD_NUMBERS, CARDS, card_names
-from croupier.rooms.holdem.engine.blinds import BLINDS, MAX_SEATS
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import FOLD, IllegalBet, Legal, Move
 from croupier.rooms.holdem.engine.log import HandLogEntry
 from croupier.rooms.holdem.engine.pots import Award, Pot
+from croupier.rooms.holdem.engine.stakes import MAX_SEATS, STAKES, Stakes
 
 __all__ = [
-    "BLINDS",
     "FOLD",
     "HOLDEM",
     "MAX_SEATS",
+    "STAKES",
     "STARTING_STACK",
     "Award",
     "Hand",
@@ -29,6 +29,7 @@ __all__ = [
     "Legal",
     "Move",
     "Pot",
+    "Stakes",
 ]
 
 STARTING_STACK: Final = 10_000
@@ -46,11 +47,9 @@ class Holdem:
         stacks: Sequence[int] = (STARTING_STACK, STARTING_STACK),
         *,
         button: Seat = 0,
-        blinds: tuple[int, int] = BLINDS,
-        ante: int = 0,
-        straddle: int = 0,
+        stakes: Stakes = STAKES,
     ) -> None:
-        self._start = Hand(stacks, button=button, blinds=blinds, ante=ante, straddle=straddle)
+        self._start = Hand(stacks, button=button, stakes=stakes)
         self.seats = len(stacks)
 
     def start(self) -> Hand:

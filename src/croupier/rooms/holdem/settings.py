@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from croupier.rooms.holdem.rules import MAX_SEATS
+from croupier.rooms.holdem.rules import MAX_SEATS, Stakes
 from croupier.rooms.holdem.wire import Dialect
 
 MAX_CHIPS = 10**12
@@ -60,7 +60,8 @@ class Settings:
 
     def check(self) -> None:
         """Validate all settings. Raises ValueError on the first invalid one."""
-        small, big = self.blind_amounts
+        stakes = self.stakes
+        small, big = stakes.small_blind, stakes.big_blind
         if not 0 <= small <= big or big == 0:
             raise ValueError(f"found the blinds {self.blinds}; allowed: SMALL/BIG, with 0 <= SMALL <= BIG and BIG >= 1")
         for name, value, lowest, highest in (
@@ -90,9 +91,9 @@ class Settings:
                 raise ValueError(f"found {name} {found} for saved tables; allowed: {allowed}, as saved")
 
     @property
-    def blind_amounts(self) -> tuple[int, int]:
-        """The small and the big blind. Raises ValueError if `blinds` is not two numbers."""
+    def stakes(self) -> Stakes:
+        """The forced bets of every hand. Raises ValueError if `blinds` is not two numbers."""
         small, slash, big = self.blinds.partition("/")
         if not (slash and small.isdecimal() and small.isascii() and big.isdecimal() and big.isascii()):
             raise ValueError(f"found the blinds {self.blinds!r}; allowed: two whole numbers such as 10/20")
-        return int(small[:20]), int(big[:20])
+        return Stakes(int(small[:20]), int(big[:20]), self.ante, self.straddle)

@@ -81,14 +81,11 @@ class _HandReplayer:
     def _blinds_text(self) -> str:
         """Return a text for the antes and blinds."""
         hand = self._hand
-        seats = len(hand.stacks)
-        posted = [f"{self._names[hand.small_blind]} posts the small blind, {hand.bets[hand.small_blind]}"]
-        posted.append(f"{self._names[hand.big_blind]} the big blind, {hand.bets[hand.big_blind]}")
-        if hand.straddle and seats > 2:
-            seat = (hand.big_blind + 1) % seats
-            posted.append(f"{self._names[seat]} straddles with {hand.bets[seat]}")
-        ante = f"Each player posts an ante of {hand.ante}; " if hand.ante else ""
-        return f"{ante}{', '.join(posted)}."
+        verbs = ("posts the small blind,", "the big blind,", "straddles with")
+        posted = zip(hand.blinds, verbs, strict=False)
+        blinds = ", ".join(f"{self._names[seat]} {verb} {hand.bets[seat]}" for (seat, _), verb in posted)
+        ante = f"Each player posts an ante of {hand.stakes.ante}; " if hand.stakes.ante else ""
+        return f"{ante}{blinds}."
 
     def _bet_text(self, seat: Seat, chips: int) -> str:
         """Return a text for a player who adds `chips` to the bet."""

@@ -7,6 +7,7 @@ from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import card_names
 from croupier.rooms.holdem.engine.log import HandLogEntry, SavedHand, SavedLeave, card_numbers, to_saved_steps
 from croupier.rooms.holdem.engine.play import HandEngine
+from croupier.rooms.holdem.engine.stakes import Stakes
 
 
 class Hand(HandEngine):
@@ -18,7 +19,8 @@ class Hand(HandEngine):
         Two players with 1,000 chips each; seat 0 has the button and, heads-up, the small blind.
 
         >>> from croupier.rooms.holdem.cards import parse_cards
-        >>> hand = Hand([1000, 1000], button=0, blinds=(5, 10))
+        >>> from croupier.rooms.holdem.rules import Stakes
+        >>> hand = Hand([1000, 1000], button=0, stakes=Stakes(5, 10))
         >>> hand.deal(parse_cards("AsKdAhKc"))  # seat 0 gets the aces
         >>> hand.turn, hand.legal.call, hand.legal.raise_range
         (0, 5, (15, 995))
@@ -35,7 +37,7 @@ class Hand(HandEngine):
 
         Its deck is not known: cards after the log must be dealt. Raises IllegalMove if an entry breaks the rules.
         """
-        hand = Hand(self.start_stacks, button=self.button, blinds=self.blinds, ante=self.ante, straddle=self.straddle)
+        hand = Hand(self.start_stacks, button=self.button, stakes=self.stakes)
         for entry in log:
             match entry:
                 case ("deal", _, cards):
@@ -60,15 +62,14 @@ class Hand(HandEngine):
         return (seat, *self._setup, *entries)
 
     @property
-    def _setup(self) -> tuple[tuple[int, ...], Seat, tuple[int, int], int, int]:
-        """The initial stacks, the button, the blinds, the ante and the straddle."""
-        return self.start_stacks, self.button, self.blinds, self.ante, self.straddle
+    def _setup(self) -> tuple[tuple[int, ...], Seat, Stakes]:
+        """The initial stacks, the button and the stakes."""
+        return self.start_stacks, self.button, self.stakes
 
     def copy(self) -> "Hand":
         """Return an independent copy in the same state."""
         twin = object.__new__(Hand)
-        twin.start_stacks, twin.button, twin.blinds = self.start_stacks, self.button, self.blinds
-        twin.ante, twin.straddle = self.ante, self.straddle
+        twin.start_stacks, twin.button, twin.stakes = self.start_stacks, self.button, self.stakes
         twin.small_blind, twin.big_blind = self.small_blind, self.big_blind
         twin.turn, twin.cards_due, twin.street = self.turn, self.cards_due, self.street
         twin.to_match, twin.min_raise = self.to_match, self.min_raise
@@ -86,13 +87,13 @@ class Hand(HandEngine):
             if self._deck_known and self.turn is not Turn.OVER
             else None
         )
-        return SavedHand(*self._setup, to_saved_steps(self.log), deck).to_json()
+        return SavedHand.of(*self._setup, to_saved_steps(self.log), deck).to_json()
 
     @staticmethod
     def from_json(data: bytes) -> "Hand":
         """Restore a hand saved by `to_json`. Raises ValueError if the data is malformed or breaks the rules."""
         saved = SavedHand.from_json(data)
-        hand = Hand(saved.stacks, button=saved.button, blinds=saved.blinds, ante=saved.ante, straddle=saved.straddle)
+        hand = Hand(saved.stacks, button=saved.button, stakes=saved.stakes)
         for step in saved.log:
             match step:
                 case int():

@@ -9,6 +9,7 @@ from msgspec import Struct
 from croupier.core.rules import Seat
 from croupier.rooms.holdem.cards import CARD_NUMBERS, CARDS, Card, card_names
 from croupier.rooms.holdem.engine.legal import FOLD
+from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.engine.streets import FLOP_CARDS
 
 type DealEntry = tuple[Literal["deal"], Seat | None, tuple[Card, ...]]
@@ -67,6 +68,19 @@ class SavedHand(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     straddle: int
     log: list[SavedStep]
     deck: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(
+        cls, stacks: tuple[int, ...], button: Seat, stakes: Stakes, log: list[SavedStep], deck: tuple[str, ...] | None
+    ) -> Self:
+        """Return the JSON form of a hand."""
+        blinds = (stakes.small_blind, stakes.big_blind)
+        return cls(stacks, button, blinds, stakes.ante, stakes.straddle, log, deck)
+
+    @property
+    def stakes(self) -> Stakes:
+        """The forced bets of the hand."""
+        return Stakes(*self.blinds, self.ante, self.straddle)
 
     def to_json(self) -> bytes:
         """Encode the hand as JSON."""

@@ -7,12 +7,12 @@ from typing import Final
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import ALL_CARDS, Card, are_distinct
-from croupier.rooms.holdem.engine.blinds import BLINDS, check_forced_bets
 from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, IllegalBet, Legal, Move
 from croupier.rooms.holdem.engine.log import CompactLogEntry, HandLogEntry, expand_log
 from croupier.rooms.holdem.engine.pots import Award, Pot, award_pots, side_pots
 from croupier.rooms.holdem.engine.ranks import ranks_on
 from croupier.rooms.holdem.engine.seat_sets import ALL_SEATS, HAS_SEVERAL, NEXT_IN_SET, SEAT_BITS, SEATS_IN_SET, SeatSet
+from croupier.rooms.holdem.engine.stakes import STAKES, Stakes, check_start
 from croupier.rooms.holdem.engine.streets import BOARD_CARDS, BOARD_SIZES, RIVER, STREET_CARDS
 
 CHANCE: Final = Turn.CHANCE
@@ -40,18 +40,16 @@ class HandEngine:
         "_no_reopen",
         "_pot",
         "_to_act",
-        "ante",
         "awards",
         "bets",
         "big_blind",
-        "blinds",
         "button",
         "cards_due",
         "min_raise",
         "small_blind",
         "stacks",
+        "stakes",
         "start_stacks",
-        "straddle",
         "street",
         "to_match",
         "turn",
@@ -62,18 +60,14 @@ class HandEngine:
         stacks: Sequence[int],
         *,
         button: Seat = 0,
-        blinds: tuple[int, int] = BLINDS,
-        ante: int = 0,
-        straddle: int = 0,
+        stakes: Stakes = STAKES,
     ) -> None:
         seats = len(stacks)
-        check_forced_bets(stacks, button, blinds, ante, straddle)
+        check_start(stacks, button, stakes)
         self.start_stacks = tuple(stacks)
         """The chips of each seat before the forced bets."""
         self.button = button
-        self.blinds = blinds
-        self.ante = ante
-        self.straddle = straddle
+        self.stakes = stakes
         all_seats: SeatSet = (1 << seats) - 1
         next_seat = NEXT_IN_SET[all_seats]
         self.small_blind: Seat = button if seats == 2 else next_seat[button]  # heads-up the button posts it (H7)
@@ -89,7 +83,7 @@ class HandEngine:
         """The chips that each seat has left."""
         self.bets = [0] * seats
         """The chips each seat has put in during this betting round, including blinds and straddle but not antes."""
-        self.to_match = self.min_raise = blinds[1]
+        self.to_match = self.min_raise = 0
         """The bet to match in this betting round, and the minimum raise on top of it: the last full raise of the round,
         at least the big blind.
         """
@@ -106,15 +100,22 @@ class HandEngine:
         self._cards: tuple[Card, ...] = ()  # in the order of the deal
         self._deck_known = False  # whether `_cards` includes the cards to come
         self._log: list[CompactLogEntry] = []
-        if ante:
-            self._post([(seat, ante) for seat in range(seats)])
+        if stakes.ante:
+            self._post([(seat, stakes.ante) for seat in range(seats)])
             self.bets = [0] * seats
-        self._post(((self.small_blind, blinds[0]), (self.big_blind, blinds[1])))
-        self._last_blind = self.big_blind
-        if straddle and seats > 2:
-            self._last_blind = next_seat[self.big_blind]
-            self._post(((self._last_blind, straddle),))
-            self.to_match = self.min_raise = straddle
+        blinds = self.blinds
+        self._post(blinds)
+        self._last_blind, self.to_match = blinds[-1]
+        self.min_raise = self.to_match
+
+    @property
+    def blinds(self) -> list[tuple[Seat, int]]:
+        """The seats that post the blinds and the straddle, in order, with the chips they post if their stacks allow."""
+        stakes = self.stakes
+        blinds = [(self.small_blind, stakes.small_blind), (self.big_blind, stakes.big_blind)]
+        if stakes.straddle and len(self.stacks) > 2:
+            blinds.append(((self.big_blind + 1) % len(self.stacks), stakes.straddle))
+        return blinds
 
     def _post(self, forced: Iterable[tuple[Seat, int]]) -> None:
         """Put in forced bets; a short stack posts what it has."""
@@ -343,7 +344,7 @@ class HandEngine:
                 self._return_uncalled()
             self.bets = [0] * len(bets)
             self.to_match = 0
-            self.min_raise = self.blinds[1]
+            self.min_raise = self.stakes.big_blind
             self._no_reopen = 0
         if not HAS_SEVERAL[self._live]:
             self._end_hand([Award(0, SEATS_IN_SET[self._live][0], self._pot, None)])

@@ -7,7 +7,7 @@ engine finds the next player with one look-up.
 from typing import Final
 
 from croupier.core.rules import Seat
-from croupier.rooms.holdem.engine.blinds import MAX_SEATS
+from croupier.rooms.holdem.engine.stakes import MAX_SEATS
 
 type SeatSet = int
 """A set of seats: bit s is set for seat s."""

@@ -11,8 +11,8 @@ from typing import Final
 
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import Card
-from croupier.rooms.holdem.engine.blinds import BLINDS
 from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.stakes import STAKES, Stakes
 from croupier.rooms.holdem.engine.streets import FLOP_CARDS, STREET_CARDS, split_board
 from croupier.rooms.holdem.histories.in_turn import InTurnHand
 from croupier.rooms.holdem.histories.notation import format_cards, parse_partial_cards, seat_order
@@ -31,14 +31,14 @@ def to_acpc(hand: Hand, viewer: Seat, number: int = 0) -> str:
 
     Example:
         >>> from croupier.rooms.holdem.cards import parse_cards
-        >>> hand = Hand([1000, 1000], blinds=(5, 10))
+        >>> hand = Hand([1000, 1000], stakes=Stakes(5, 10))
         >>> hand.deal(parse_cards("AsKdAhKc"))
         >>> hand.bet(25)
         >>> to_acpc(hand, viewer=0, number=7)
         'MATCHSTATE:1:7:r30:|AsAh'
     """
-    if hand.ante:
-        raise ValueError(f"found an ante of {hand.ante}; allowed: 0, because the ACPC format has no antes")
+    if hand.stakes.ante:
+        raise ValueError(f"found an ante of {hand.stakes.ante}; allowed: 0, because the ACPC format has no antes")
     seats = seat_order(len(hand.stacks), hand.button)
     holes = "|".join(
         format_cards(hand.holes[seat]) if seat == viewer or seat in hand.showdown_order else "" for seat in seats
@@ -68,14 +68,14 @@ def _format_betting(hand: Hand) -> str:
     return "".join(betting)
 
 
-def from_acpc(line: str, stacks: Sequence[int], blinds: tuple[int, int] = BLINDS, *, straddle: int = 0) -> Hand:
+def from_acpc(line: str, stacks: Sequence[int], stakes: Stakes = STAKES) -> Hand:
     """Parse a match state line. `stacks` are the starting stacks by position; seat 0 is left of the button.
 
     Hole cards that the line does not contain are replaced by unused cards. Raises ValueError if the line is malformed
     or breaks the rules.
 
     Example:
-        >>> hand = from_acpc("MATCHSTATE:1:7:r30f:|AsAh", [1000, 1000], (5, 10))
+        >>> hand = from_acpc("MATCHSTATE:1:7:r30f:|AsAh", [1000, 1000], Stakes(5, 10))
         >>> hand.payoff()
         (-10, 10)
     """
@@ -92,7 +92,7 @@ def from_acpc(line: str, stacks: Sequence[int], blinds: tuple[int, int] = BLINDS
     streets = [parse_partial_cards(street) for street in dealt.split("/")[1:]]
     if [len(street) for street in streets] != [*STREET_CARDS[1 : len(streets) + 1]]:
         raise ValueError(f"found the board {dealt!r}; allowed: /flop, /turn and /river")
-    hand = Hand(stacks, button=count - 1, blinds=blinds, straddle=straddle)
+    hand = Hand(stacks, button=count - 1, stakes=stakes)
     board: list[Card | None] = [card for street in streets for card in street]
     replay = HandReplay(hand, range(count), holes, board)
     replay.deal_holes()

@@ -17,13 +17,7 @@ class InTurnHand(Hand):
     __slots__ = ("_folds", "_out", "_played")
 
     def __init__(self, hand: Hand, stacks: Sequence[int] | None = None) -> None:
-        super().__init__(
-            stacks or hand.start_stacks,
-            button=hand.button,
-            blinds=hand.blinds,
-            ante=hand.ante,
-            straddle=hand.straddle,
-        )
+        super().__init__(stacks or hand.start_stacks, button=hand.button, stakes=hand.stakes)
         self._folds = hand.folded
         """Whether each seat has folded or left at the end of the log."""
         self._out: set[Seat] = set()

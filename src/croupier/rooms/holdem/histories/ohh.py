@@ -26,6 +26,8 @@ type OhhActionName = Literal[
     "Raise", "Call", "Stands Up",
 ]  # fmt: skip
 
+BLIND_NAMES: Final[Sequence[OhhActionName]] = ("Post SB", "Post BB", "Straddle")
+
 
 class OhhBetLimit(Struct, frozen=True):
     """The betting structure: no limit, no cap."""
@@ -130,7 +132,8 @@ def to_ohh(
 
     Example:
         >>> from croupier.rooms.holdem.cards import parse_cards
-        >>> hand = Hand([1000, 1000], blinds=(5, 10))
+        >>> from croupier.rooms.holdem.rules import Stakes
+        >>> hand = Hand([1000, 1000], stakes=Stakes(5, 10))
         >>> hand.deal(parse_cards("AsKdAhKc"))
         >>> hand.fold()
         >>> document = msgspec.json.decode(to_ohh(hand, players=["Ann", "Bob"]))
@@ -150,12 +153,12 @@ def to_ohh(
         table_name=table,
         table_size=table_size or count,
         dealer_seat=hand.button + 1,
-        small_blind_amount=hand.blinds[0],
-        big_blind_amount=hand.blinds[1],
-        ante_amount=hand.ante,
+        small_blind_amount=hand.stakes.small_blind,
+        big_blind_amount=hand.stakes.big_blind,
+        ante_amount=hand.stakes.ante,
         hero_player_id=UNSET if hero is None else hero,
         flags=["Observed"] if hero is None else [],
-        players=[OhhPlayer(seat, seat + 1, names[seat], writer.start_stacks[seat]) for seat in range(count)],
+        players=[OhhPlayer(seat, seat + 1, names[seat], hand.start_stacks[seat]) for seat in range(count)],
         rounds=writer.rounds,
         pots=_won_pots(hand),
     )
@@ -183,10 +186,7 @@ class _OhhWriter:
     def __init__(self, hand: Hand, known: Collection[int] | None) -> None:
         self.hand = hand
         self.known_seats = known
-        self.start_stacks = [stack + paid for stack, paid in zip(hand.stacks, hand.paid, strict=True)]
-        for award in hand.awards:
-            self.start_stacks[award.seat] -= award.chips
-        self.stacks = list(self.start_stacks)
+        self.stacks = [*hand.start_stacks]
         self.bets = [0 for _ in self.stacks]
         self.rounds = [OhhRound(0, STREET_NAMES[0].capitalize(), [], [])]
 
@@ -194,7 +194,7 @@ class _OhhWriter:
         """Write all rounds."""
         hand = self.hand
         self._post_forced_bets()
-        top = max(hand.blinds[1], hand.straddle if len(self.stacks) > 2 else 0)
+        top = hand.blinds[-1][1]
         dealt = Counter[int]()
         for entry in hand.log:
             match entry:
@@ -229,17 +229,11 @@ class _OhhWriter:
     def _post_forced_bets(self) -> None:
         """Write antes, blinds and the straddle."""
         hand, seats = self.hand, seat_order(len(self.stacks), self.hand.button)
-        if hand.ante:
+        if ante := hand.stakes.ante:
             for seat in seats:
-                self._pay(seat, "Post Ante", min(hand.ante, self.stacks[seat]))
+                self._pay(seat, "Post Ante", min(ante, self.stacks[seat]))
             self.bets = [0 for _ in self.bets]
-        straddler = seats[2] if len(seats) > 2 else seats[0]
-        forced: list[tuple[int, OhhActionName, int]] = [
-            (hand.small_blind, "Post SB", hand.blinds[0]),
-            (hand.big_blind, "Post BB", hand.blinds[1]),
-            (straddler, "Straddle", hand.straddle if len(seats) > 2 else 0),
-        ]
-        for seat, name, chips in forced:
+        for (seat, chips), name in zip(hand.blinds, BLIND_NAMES, strict=False):
             if posted := min(chips, self.stacks[seat]):
                 self._pay(seat, name, posted)
 

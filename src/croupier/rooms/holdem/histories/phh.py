@@ -16,6 +16,7 @@ from typing import Any, Final
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.histories.notation import parse_partial_cards, seat_order
 from croupier.rooms.holdem.histories.phh_actions import LEAVES_COMMENT, PhhActionFormat, action_words
 from croupier.rooms.holdem.histories.pokerkit_hand import find_equivalent, full_antes, full_posts
@@ -43,7 +44,7 @@ def to_phh(
 
     Example:
         >>> from croupier.rooms.holdem.cards import parse_cards
-        >>> hand = Hand([1000, 1000], blinds=(5, 10))
+        >>> hand = Hand([1000, 1000], stakes=Stakes(5, 10))
         >>> hand.deal(parse_cards("AsKdAhKc"))
         >>> hand.bet(25)
         >>> hand.fold()
@@ -84,7 +85,7 @@ def to_phh(
     fields |= {
         "antes": _forced_bets(antes, seats),
         "blinds_or_straddles": _forced_bets(posts, seats),
-        "min_bet": hand.blinds[1],
+        "min_bet": hand.stakes.big_blind,
         "starting_stacks": [stacks[seat] for seat in seats],
         "actions": actions,
         "venue": VENUE,
@@ -181,9 +182,7 @@ def from_phh(text: str) -> Hand:
     hand = Hand(
         [stacks[seats.index(seat)] for seat in range(count)],
         button=seats[-1],
-        blinds=(posts[0], posts[1]),
-        ante=antes[0],
-        straddle=posts[2] if count > 2 else 0,
+        stakes=Stakes(posts[0], posts[1], antes[0], posts[2] if count > 2 else 0),
     )
     _ActionPlayer(count, _read_actions(fields, "actions"), _read_actions(fields, "_actions")).play(hand, seats)
     return hand

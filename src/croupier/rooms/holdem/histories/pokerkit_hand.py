@@ -57,15 +57,14 @@ def find_equivalent(hand: Hand) -> "PokerKitHand | None":
 
 def full_antes(hand: Hand) -> list[int]:
     """Return the ante of each seat, not limited by the stacks."""
-    return [hand.ante for _ in hand.stacks]
+    return [hand.stakes.ante for _ in hand.stacks]
 
 
 def full_posts(hand: Hand) -> list[int]:
     """Return the blinds and the straddle by seat, not limited by the stacks."""
     posts = [0 for _ in hand.stacks]
-    if len(posts) > 2:
-        posts[(hand.big_blind + 1) % len(posts)] = hand.straddle
-    posts[hand.small_blind], posts[hand.big_blind] = hand.blinds
+    for seat, chips in hand.blinds:
+        posts[seat] = chips
     return posts
 
 

@@ -9,6 +9,7 @@ from croupier.rooms.holdem.cards import CARDS, Card
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.pots import Pot, award_pots, side_pots
 from croupier.rooms.holdem.engine.ranks import rank
+from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.wire import Guid, PlayerStatus
 
 FULL_BOARD_CARDS: Final = 5
@@ -31,11 +32,11 @@ class ObservedHand:
     have left the game.
     """
 
-    def __init__(self, players: Sequence[Guid], stacks: Sequence[int], button: Seat, blinds: tuple[int, int]) -> None:
+    def __init__(self, players: Sequence[Guid], stacks: Sequence[int], button: Seat, stakes: Stakes) -> None:
         self.players = tuple(players)
         self.stacks = tuple(stacks)
         self.button = button
-        self.blinds = blinds
+        self.stakes = stakes
         self.holes: dict[Guid, tuple[Card, ...]] = {}
         self.board: list[Card] = []
         self.actions: list[ObservedAction] = []
@@ -128,7 +129,7 @@ class ObservedHand:
     def hand_on(self, board: Iterable[Card]) -> Hand:
         """Return the state of the hand on a partially known board. Raises IllegalMove."""
         shown = tuple(board)
-        hand = Hand(self.stacks, button=self.button, blinds=self.blinds)
+        hand = Hand(self.stacks, button=self.button, stakes=self.stakes)
         seen = {*shown, *self.seen_cards}
         free = (card for card in range(len(CARDS)) if card not in seen)
         holes = [self.holes.get(player) or (next(free), next(free)) for player in self.players]

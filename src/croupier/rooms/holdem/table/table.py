@@ -248,9 +248,7 @@ class Table:
         self._hand = Hand(
             [participant.chips for participant in dealt],
             button=self._seats.pass_button(dealt),
-            blinds=settings.blind_amounts,
-            ante=settings.ante,
-            straddle=settings.straddle,
+            stakes=settings.stakes,
         )
         self._faults = []
 

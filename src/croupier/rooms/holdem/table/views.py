@@ -89,6 +89,6 @@ class View(Struct, frozen=True, kw_only=True):
             pot=sum(hand.paid),
             to_match=hand.to_match,
             min_raise=hand.min_raise,
-            big_blind=hand.blinds[1],
+            big_blind=hand.stakes.big_blind,
             legal=hand.legal if hand.turn == seat else NO_MOVES,
         )
