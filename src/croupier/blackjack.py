@@ -1,6 +1,6 @@
 """Blackjack: messages, rules, bots and the exact solution."""
 
-from croupier.core.bank import BankState
+from croupier.core.bank import BankState, bank_cards, client_cards
 from croupier.rooms.blackjack import (
     ROOM,
     Bet,
@@ -17,7 +17,7 @@ from croupier.rooms.blackjack import (
     Trn,
 )
 from croupier.rooms.blackjack.bots import BOT_SPECS
-from croupier.rooms.blackjack.rules import Blackjack, HandTotal, bank_cards, client_cards, hand_total
+from croupier.rooms.blackjack.rules import Blackjack, HandTotal, hand_total
 from croupier.rooms.blackjack.solution import solve
 
 __all__ = [

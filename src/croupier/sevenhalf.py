@@ -1,6 +1,6 @@
 """Seven and a half: messages, rules, bots and the exact solution."""
 
-from croupier.core.bank import BankState
+from croupier.core.bank import BankState, bank_cards, client_cards
 from croupier.rooms.sevenhalf import (
     ROOM,
     Ante,
@@ -17,7 +17,7 @@ from croupier.rooms.sevenhalf import (
     Strt,
 )
 from croupier.rooms.sevenhalf.bots import BOT_SPECS
-from croupier.rooms.sevenhalf.rules import SevenHalf, bank_cards, client_cards, total
+from croupier.rooms.sevenhalf.rules import SevenHalf, total
 from croupier.rooms.sevenhalf.solution import solve
 
 __all__ = [

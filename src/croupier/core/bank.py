@@ -8,6 +8,7 @@ and the exact solver all use the same automaton; a room only has to define its n
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import compress
 from typing import Final
 
 from msgspec import Struct
@@ -52,15 +53,30 @@ class BankNode:
 
 
 class BankState(Struct, frozen=True, gc=False):
-    """A node, the cards in dealing order, the number of them that the bank holds, and the bet in coins.
+    """A node, the cards in dealing order, the seat that received each card, and the bet in coins.
 
     Both seats know all of it, so a state is also each seat's view.
     """
 
     node: BankNode
     cards: tuple[str, ...] = ()
-    bank_card_count: int = 0
+    receivers: tuple[Seat, ...] = ()
     bet: int = 100
+
+    @property
+    def bank_card_count(self) -> int:
+        """The number of cards that the bank holds."""
+        return self.receivers.count(BANK_SEAT)
+
+
+def client_cards(state: BankState) -> tuple[str, ...]:
+    """The client's cards, in dealing order."""
+    return tuple(card for card, seat in zip(state.cards, state.receivers, strict=True) if seat == CLIENT_SEAT)
+
+
+def bank_cards(state: BankState) -> tuple[str, ...]:
+    """The bank's cards, in dealing order."""
+    return tuple(compress(state.cards, state.receivers))  # the bank's seat is 1, the client's 0
 
 
 class RaiseChoices(tuple[BankMove, ...]):
@@ -127,7 +143,7 @@ class BankRules:
 
     def start(self, bet: int = 100) -> BankState:
         """The state before the first card, with a bet of this many coins."""
-        return BankState(self.start_node, (), 0, bet)
+        return BankState(self.start_node, bet=bet)
 
     def turn(self, state: BankState) -> Seat | Turn:
         """CLIENT_SEAT, CHANCE or OVER."""
@@ -155,12 +171,13 @@ class BankRules:
         after = node.successors.get(move)
         if after is not None:
             if node.turn is not CHANCE:
-                return BankState(after, state.cards, state.bank_card_count, state.bet)
+                return BankState(after, state.cards, state.receivers, state.bet)
             cards = state.cards
             if move not in cards or cards.count(move) < self.decks:
-                return BankState(after, cards + (move,), state.bank_card_count + node.card_receiver, state.bet)  # type: ignore[operator]  # noqa: RUF005 -- faster; at CHANCE every move is a card
+                receivers = state.receivers + (node.card_receiver,)  # noqa: RUF005 -- faster
+                return BankState(after, cards + (move,), receivers, state.bet)  # type: ignore[operator]  # noqa: RUF005 -- faster; at CHANCE every move is a card
         elif type(move) is int and node.after_raise is not None and 0 < move <= self.max_bet - state.bet:
-            return BankState(node.after_raise, state.cards, state.bank_card_count, state.bet + move)
+            return BankState(node.after_raise, state.cards, state.receivers, state.bet + move)
         raise IllegalMove(move, self.legal(state))
 
     def payoff(self, state: BankState) -> tuple[int, int]:

@@ -8,7 +8,7 @@ rest of the stream unreadable.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from struct import Struct as BinaryStruct
-from typing import Any, ClassVar, Final, final
+from typing import Any, ClassVar, Final
 
 from msgspec import Struct
 from msgspec.structs import astuple
@@ -34,24 +34,7 @@ class UnreadableError(Exception):
     """
 
 
-@final
-@dataclass(frozen=True)
-class Space:
-    """One space in a frame. `allowed` is as in `UnreadableError`."""
-
-    allowed: str = "one space after {code}"
-    size: ClassVar = 1
-
-    def end(self, data: bytes, at: int) -> int | None:
-        """As `Field.end`."""
-        found = data[at : at + 1]
-        if found not in {b"", b" "}:
-            raise UnreadableError(at + 1, self.allowed)
-        return at + 1 if found else None
-
-
-SPACE: Final = Space()
-"""The space after a code."""
+SPACE_AFTER_CODE: Final = "one space after {code}"
 
 
 @dataclass(frozen=True)
@@ -59,7 +42,7 @@ class Field[V]:
     """A field with a value, in `size` bytes; None if the size varies.
 
     `parse` returns the value in its bytes, None if they are invalid, and `render` the bytes of a value. `allowed`
-    describes the valid values. `values` are all of them with their bytes, empty if they are too many to list.
+    describes the valid values. `values` are all of them with their bytes, None if they are too many to list.
     """
 
     size: int | None
@@ -67,6 +50,7 @@ class Field[V]:
     render: Callable[[V], bytes]
     allowed: str = ""
     values: Mapping[V, bytes] | None = None
+    name: str = ""
 
     def end(self, data: bytes, at: int) -> int | None:
         """Where the field that starts at `at` ends, None if the data is incomplete. Raises UnreadableError."""
@@ -110,42 +94,45 @@ class Counted[V](Field[V]):
 
 
 class Frame[M: FrameMessage]:
-    """The frames of one kind of message: a code, which is the name of the class, and the parts after it.
+    """The frames of one kind of message: a code, which is the name of the class, and a field for each of its fields.
 
-    The fields among the parts have the values of the message, in its order. `clause` is the clause that an invalid
-    value breaks. `size` is the length in bytes, None if it varies.
+    The separator precedes every field. `clause` is the clause that an invalid value breaks. `size` is the length in
+    bytes, None if it varies.
     """
 
-    def __init__(self, kind: type[M], *parts: Space | Field[Any], clause: str = "") -> None:
+    def __init__(self, kind: type[M], *fields: Field[Any], clause: str = "", separator: bytes = b" ") -> None:
         self.kind = kind
         self.code = kind.__name__.upper().encode()
-        self.parts = parts
+        self.fields = fields
         self.clause = clause
-        sizes = [part.size for part in parts if part.size is not None]
-        self.size = len(self.code) + sum(sizes) if len(sizes) == len(parts) else None
+        self.separator = separator
+        sizes = [len(separator) + field.size for field in fields if field.size is not None]
+        self.size = len(self.code) + sum(sizes) if len(sizes) == len(fields) else None
 
-    def split(self, data: bytes) -> tuple[Sequence[tuple[Field[Any], bytes]], int] | None:
-        """The fields with their bytes, and the length of the frame at the start of the data.
+    def split(self, data: bytes) -> tuple[Sequence[bytes], int] | None:
+        """The bytes of each field, and the length of the frame at the start of the data.
 
         None if the data is incomplete. Raises UnreadableError.
         """
-        fields = []
+        parts: list[bytes] = []
         at = len(self.code)
-        for part in self.parts:
-            end = part.end(data, at)
+        for field in self.fields:
+            start = at + len(self.separator)
+            if data[at:start] not in {b"", self.separator}:
+                raise UnreadableError(start, f"one space before the {field.name}" if parts else SPACE_AFTER_CODE)
+            end = field.end(data, start)
             if end is None:
                 return None
-            if type(part) is not Space:
-                fields.append((part, data[at:end]))
+            parts.append(data[start:end])
             at = end
-        return fields, at
+        return parts, at
 
     def render(self, message: M) -> bytes:
         """The bytes of a message."""
         data = self.code
         values = iter(astuple(message))
-        for part in self.parts:
-            data += b" " if type(part) is Space else part.render(next(values))
+        for field in self.fields:
+            data += self.separator + field.render(next(values))
         return data
 
 
@@ -252,9 +239,9 @@ class FrameCodec[M: FrameMessage]:
             return self._unreadable(data[:end], allowed.format(code=frame.code.decode()))
         if split is None:
             return None, 0
-        fields, length = split
+        parts, length = split
         values = []
-        for field, part in fields:
+        for field, part in zip(frame.fields, parts, strict=True):
             value = field.parse(part)
             if value is None:
                 return self._read_invalid(frame, field, data[:length]), length

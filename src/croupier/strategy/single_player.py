@@ -141,7 +141,7 @@ class SinglePlayerSolver:
         """The node and the bet after each move, which do not depend on the shoe; cached."""
         outcomes = self._move_results.get((node, bet))
         if outcomes is None:
-            state = BankState(node, (), 0, bet)
+            state = BankState(node, bet=bet)
             after = [self.rules.play(state, move) for move in self.rules.legal(state)]
             outcomes = self._move_results[node, bet] = [(next_state.node, next_state.bet) for next_state in after]
         return outcomes

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.bank import BankState
+from croupier.core.bank import BankState, client_cards
 from croupier.core.bots import RandomBot, bot_factory
 from croupier.core.dealer import FairDealer
 from croupier.core.rules import Turn
 from croupier.rooms.blackjack import ROOM
 from croupier.rooms.blackjack.bots import BOT_SPECS
-from croupier.rooms.blackjack.rules import CARDS, MOVES, Blackjack, client_cards, hand_total
+from croupier.rooms.blackjack.rules import CARDS, MOVES, Blackjack, hand_total
 from croupier.strategy.single_player import SinglePlayerSolver
 from tests.properties.random_session import bot_names
 

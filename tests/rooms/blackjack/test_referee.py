@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.bank import BankState
+from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankState
 from croupier.core.bots import bot_factory
 from croupier.core.client_session import LegalMessages
 from croupier.core.errors import IllegalMove, Violation
@@ -114,7 +114,7 @@ def test_every_end_of_a_round_has_a_clause_for_what_it_pays() -> None:
 @pytest.mark.parametrize("bet", [1, 2, 5, 2**30 - 1])
 @pytest.mark.parametrize("end", [CLIENT_WON, CLIENT_LOST, CLIENT_SURRENDERED], ids=str)
 def test_the_referee_pays_as_the_rules_do(end: Any, bet: int) -> None:
-    state = BankState(end, ("TS", "6H", "9D"), 1, bet)
+    state = BankState(end, ("TS", "6H", "9D"), (CLIENT_SEAT, CLIENT_SEAT, BANK_SEAT), bet)
     assert WireGame(state).net == BLACKJACK.payoff(state)[0]
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankState
+from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankState, bank_cards, client_cards
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
 from croupier.rooms.blackjack.rules import (
@@ -17,9 +17,7 @@ from croupier.rooms.blackjack.rules import (
     MOVES,
     RANKS,
     Blackjack,
-    bank_cards,
     check_decks,
-    client_cards,
     client_wins,
     hand_total,
     largest_bet,

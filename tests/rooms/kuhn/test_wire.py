@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.core.errors import Violation
-from croupier.core.frames import Field
 from croupier.rooms.kuhn.wire import DISC, TABLE, VOCABULARY, Actn, Card, Fail, Message, Strt, Wire
 
 FRAMES = {
@@ -42,8 +41,7 @@ def test_a_message_is_four_letters_or_eight_bytes(frame: bytes, message: Message
 def test_there_are_no_other_messages() -> None:
     assert set(VOCABULARY) == set(FRAMES.values())
     described = {
-        code: {data for part in frame.parts if isinstance(part, Field) for data in part.values.values()}
-        for code, frame in TABLE.frames.items()
+        code: {data for field in frame.fields for data in field.values.values()} for code, frame in TABLE.frames.items()
     }
     assert described == {
         code: {frame[5:] for frame in FRAMES if frame[:4] == code and frame[5:]} for code in {f[:4] for f in FRAMES}

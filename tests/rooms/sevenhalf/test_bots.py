@@ -6,8 +6,9 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
+from msgspec.structs import replace
 
-from croupier.core.bank import CLIENT_SEAT, BankMove, BankState
+from croupier.core.bank import CLIENT_SEAT, BankMove, BankState, client_cards
 from croupier.core.bots import Bot, bot_factory
 from croupier.core.dealer import FairDealer
 from croupier.core.rules import Turn
@@ -20,7 +21,6 @@ from croupier.rooms.sevenhalf.rules import (
     SEVENHALF,
     TARGET_HALVES,
     SevenHalf,
-    client_cards,
     total,
 )
 from croupier.strategy.single_player import SinglePlayerSolver
@@ -315,7 +315,7 @@ def test_exact_is_independent_of_the_bet_unit(times: int) -> None:
     small, large = SevenHalf(3), SevenHalf(3 * times)
     for state in decisions(small, 1, count=150):
         move = choice("exact", state, small)
-        scaled = BankState(state.node, state.cards, state.bank_card_count, state.bet * times)
+        scaled = BankState(state.node, state.cards, state.receivers, state.bet * times)
         assert choice("exact", scaled, large) == (move * times if isinstance(move, int) else move)
 
 
@@ -369,7 +369,7 @@ def test_bots_ignore_suits() -> None:
     luck = random.Random(9)
     for state in decisions(SEVENHALF, 100, count=60):
         suits = dict(zip(SUITS, luck.sample(SUITS, 4), strict=True))
-        other = BankState(state.node, tuple(card[0] + suits[card[1]] for card in state.cards), 0, state.bet)
+        other = replace(state, cards=tuple(card[0] + suits[card[1]] for card in state.cards))
         assert set(other.cards) <= set(CARDS)
         assert total(other.cards) == total(state.cards)
         for style in ("exact", "book", "book:6"):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from croupier.core.bank import bank_cards, client_cards
 from croupier.core.session import Timeouts
 from croupier.rooms.sevenhalf import ROOM, Settings, wire
-from croupier.rooms.sevenhalf.rules import bank_cards, client_cards
 from tests.properties.random_session import run_session
 from tests.rooms.sevenhalf import naive_rules
 from tests.rooms.sevenhalf.frames import (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, BankState
+from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, BankState, bank_cards, client_cards
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
 from croupier.rooms.sevenhalf.rules import (
@@ -20,8 +20,6 @@ from croupier.rooms.sevenhalf.rules import (
     PACK,
     SEVENHALF,
     SevenHalf,
-    bank_cards,
-    client_cards,
     payout_in_bets,
     score,
     total,

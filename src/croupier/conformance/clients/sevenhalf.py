@@ -14,9 +14,9 @@ from croupier.conformance.clients import (
 )
 from croupier.conformance.clients.test_server import StateReached
 from croupier.conformance.conversation import Conversation
-from croupier.core.bank import BankState
+from croupier.core.bank import BankState, client_cards
 from croupier.rooms.sevenhalf import ROOM
-from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES, client_cards, total
+from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES, total
 from croupier.rooms.sevenhalf.wire import Erro
 
 

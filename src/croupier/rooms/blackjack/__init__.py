@@ -8,7 +8,7 @@ client, except at 21, where the bank wins. Every win pays 1:1, also 21 in two ca
 
 from dataclasses import dataclass
 
-from croupier.core.bank import BankState, possible_nets
+from croupier.core.bank import BankState, client_cards, possible_nets
 from croupier.core.deal_record import recompute_nets
 from croupier.core.dealer import Dealer
 from croupier.core.private_table import Purse
@@ -29,7 +29,6 @@ from croupier.rooms.blackjack.rules import (
     SURRENDER,
     Blackjack,
     check_decks,
-    client_cards,
 )
 from croupier.rooms.blackjack.wire import (
     GOODBYE,

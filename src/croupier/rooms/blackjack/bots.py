@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final
 
-from croupier.core.bank import BankState
+from msgspec.structs import replace
+
+from croupier.core.bank import BankState, client_cards
 from croupier.core.bots import BotSpec, RandomBot, ScriptedBot, script_parser
 from croupier.core.dealer import Luck
 from croupier.rooms.blackjack.rules import (
@@ -15,7 +17,6 @@ from croupier.rooms.blackjack.rules import (
     TARGET_TOTAL,
     Blackjack,
     check_decks,
-    client_cards,
     hand_total,
 )
 from croupier.strategy.single_player import SinglePlayerSolver
@@ -47,7 +48,7 @@ class OptimalBot:
         """The best move. All even bets are equivalent, because a half of them is whole; they are solved as 2."""
         decks = max(self._decks, *map(view.cards.count, view.cards))
         bet = view.bet if view.bet % 2 else 2
-        return str(_solver(decks).best_move(BankState(view.node, view.cards, view.bank_card_count, bet)))
+        return str(_solver(decks).best_move(replace(view, bet=bet)))
 
 
 @cache

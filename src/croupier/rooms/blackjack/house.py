@@ -1,12 +1,13 @@
 """House side of blackjack: deals, draws for the bank and pays (docs/protocols/blackjack.md, sections 4 to 8)."""
 
-from croupier.core.bank import CHANCE, BankRules, BankState
-from croupier.core.dealer import Dealer, Deck
+from croupier.core.bank import BankRules, BankState
+from croupier.core.bank_table import BankTable
+from croupier.core.dealer import Dealer
 from croupier.core.errors import Violation
-from croupier.core.private_table import PrivateTable, Purse
+from croupier.core.private_table import Purse
 from croupier.core.rules import Turn
 from croupier.core.session import Effect, Peer, Send, Timeouts
-from croupier.rooms.blackjack.rules import HIT, STAND, SURRENDER, largest_bet
+from croupier.rooms.blackjack.rules import HIT, SURRENDER, largest_bet
 from croupier.rooms.blackjack.wire import (
     CRD,
     GOODBYE,
@@ -30,28 +31,26 @@ from croupier.rooms.blackjack.wire import (
 type Effects = list[Effect[Message]]
 
 
-class House(PrivateTable[Message, BankState]):
-    """The house at one private table. See `PrivateTable`.
+class House(BankTable[Message]):
+    """The house at one private table. See `BankTable`.
 
     The purse is the client's (blackjack-7) and excludes the bet of the current round. `_is_betting` is true between MON
-    and the bet. The cards come from the house's own deck, so it follows the nodes of the rules without checking moves.
+    and the bet.
     """
 
     TIMEOUT_MESSAGES = CLOSING_MESSAGES = GOODBYE
 
-    __slots__ = ("_deck", "_is_betting", "_rules")
+    __slots__ = ("_is_betting",)
 
     def __init__(self, peer: Peer, dealer: Dealer, timeouts: Timeouts, rules: BankRules, purse: Purse) -> None:
-        super().__init__(peer, dealer, timeouts, purse)
-        self._rules = rules
+        super().__init__(peer, dealer, timeouts, rules, purse)
         self._is_betting = False
-        self._deck: Deck
 
     def _on_received(self, message: Message) -> Effects:
         state = self._state
         if type(message) is Mov:
             if state is not None:
-                return self._hit(state) if message.move == HIT else self._stand(state)
+                return self._move(state, message.move)
         elif type(message) is Ply:
             if state is None and not self._is_betting:
                 self._is_betting = True
@@ -61,7 +60,7 @@ class House(PrivateTable[Message, BankState]):
                 return self._bet(message.coins)
         elif type(message) is Srd:
             if state is not None:
-                return self._pay(self._rules.play(state, SURRENDER), [])
+                return self._move(state, SURRENDER)
         elif type(message) is Stp:
             return self._say_goodbye(self._forfeit(), (STP,))
         elif type(message) is Err:
@@ -84,38 +83,22 @@ class House(PrivateTable[Message, BankState]):
         if coins > largest_bet(self._purse.coins, self._purse.staked):
             return [Send(self._peer, NO_COINS)]
         self._is_betting = False
-        self._stake_coins(coins)
-        rules, shoe = self._rules, self._rules.shoe
-        self._deck = deck = self._dealer.next_deck(len(shoe))
-        first, second, bank = shoe[next(deck)], shoe[next(deck)], shoe[next(deck)]
-        node = rules.start_node.successors[first].successors[second].successors[bank]
-        self._state = BankState(node, (first, second, bank), 1, coins)
+        self._start_game(coins)
+        self._state = state = self._draw_cards(self._rules.start_node, coins)
+        first, second, bank = state.cards
         peer, client = self._peer, CRD["C"]
         return [Send(peer, client[first]), Send(peer, client[second]), Send(peer, CRD["S"][bank]), Send(peer, TRN)]
 
-    def _hit(self, state: BankState) -> Effects:
-        """Deal a card to the client; below 21 the client decides again (blackjack-4.3)."""
-        card = self._rules.shoe[next(self._deck)]
-        node = state.node.successors[HIT].successors[card]
-        state = BankState(node, (*state.cards, card), state.bank_card_count, state.bet)
-        reply: Effect[Message] = Send(self._peer, CRD["C"][card])
-        if node.turn is Turn.OVER:
-            return self._pay(state, [reply])
+    def _move(self, before: BankState, move: str) -> Effects:
+        """Deal the cards that follow a move; then the client decides again, or the round ends (blackjack-4)."""
+        state = self._draw_cards(before.node.successors[move], before.bet, before.cards, before.receivers)
+        messages = CRD["C" if move == HIT else "S"]
+        effects: Effects = [Send(self._peer, messages[card]) for card in state.cards[len(before.cards) :]]
+        if state.node.turn is Turn.OVER:
+            return self._pay(state, effects)
         self._state = state
-        return [reply, Send(self._peer, TRN)]
-
-    def _stand(self, state: BankState) -> Effects:
-        """Draw for the bank by its rules (blackjack-4.4)."""
-        node = state.node.successors[STAND]
-        deck, shoe, bank_messages = self._deck, self._rules.shoe, CRD["S"]
-        drawn: tuple[str, ...] = ()
-        effects: Effects = []
-        while node.turn is CHANCE:
-            card = shoe[next(deck)]
-            drawn += (card,)
-            node = node.successors[card]
-            effects.append(Send(self._peer, bank_messages[card]))
-        return self._pay(BankState(node, state.cards + drawn, state.bank_card_count + len(drawn), state.bet), effects)
+        effects.append(Send(self._peer, TRN))
+        return effects
 
     def _pay(self, state: BankState, effects: Effects) -> Effects:
         """End the round and pay the client (blackjack-5)."""

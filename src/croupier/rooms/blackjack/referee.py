@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, BankState
+from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, BankState, bank_cards, client_cards
 from croupier.core.client_session import LegalMessages
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.referee import CLIENT as SPEAKER
@@ -20,8 +20,6 @@ from croupier.rooms.blackjack.rules import (
     SURRENDER,
     TARGET_TOTAL,
     Blackjack,
-    bank_cards,
-    client_cards,
     hand_total,
     largest_bet,
 )

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import product
 from typing import Final, NamedTuple
 
-from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, BankRules, BankState
+from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, BankRules
 from croupier.core.cards import Pack
 from croupier.core.rules import Seat, Turn
 
@@ -150,21 +150,6 @@ def largest_bet(balance: int, staked_elsewhere: int = 0) -> int:
     0
     """
     return max(0, min(balance, MAX_INT32 - balance - 2 * staked_elsewhere, MAX_BET))
-
-
-def client_cards(state: BankState) -> tuple[str, ...]:
-    """The client's cards: all but the third and those that the bank drew at the end."""
-    return state.cards[:2] + state.cards[3 : _bank_draw_start(state)]
-
-
-def bank_cards(state: BankState) -> tuple[str, ...]:
-    """The bank's cards: the third of the deal and those that it drew at the end."""
-    return state.cards[2:3] + state.cards[max(3, _bank_draw_start(state)) :]
-
-
-def _bank_draw_start(state: BankState) -> int:
-    """The index of the first card that the bank drew after the client stood."""
-    return len(state.cards) - max(0, state.bank_card_count - 1)
 
 
 MAX_DECKS: Final = 8

@@ -6,7 +6,7 @@ binary; the parser takes the length of a frame from its header and never searche
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, Literal
 
 from croupier.core.bank import BankState
@@ -153,18 +153,19 @@ def frame_table(dialect: Dialect, ten: TenSpelling = "T") -> FrameTable[Message]
 
     a_card = "C or S, a rank of A23456789TJQK and a suit of HDSC"
     errors = choice({error.number: INT32.render(error.number) for error in ERRORS}, "300, 400, 500, 501 or 502")
+    frame = partial(Frame, separator=b"")
     return FrameTable(
         (
-            Frame(Ply),
-            Frame(Bet, INT32),
-            Frame(Mov, letters(MOV, "H or S"), clause="blackjack-2.11"),
-            Frame(Srd),
-            Frame(Stp),
-            Frame(Mon, INT32),
-            Frame(Crd, letters(CRD, a_card), letters(CARDS, a_card), clause="blackjack-2.9"),
-            Frame(Trn),
-            Frame(Res, letters("WL", "W or L"), INT32, clause="blackjack-2.9"),
-            Frame(Err, replace(errors, render=INT32.render), clause="blackjack-2.12"),
+            frame(Ply),
+            frame(Bet, INT32),
+            frame(Mov, letters(MOV, "H or S"), clause="blackjack-2.11"),
+            frame(Srd),
+            frame(Stp),
+            frame(Mon, INT32),
+            frame(Crd, letters(CRD, a_card), letters(CARDS, a_card), clause="blackjack-2.9"),
+            frame(Trn),
+            frame(Res, letters("WL", "W or L"), INT32, clause="blackjack-2.9"),
+            frame(Err, replace(errors, render=INT32.render), clause="blackjack-2.12"),
         ),
         LISTED_MESSAGES,
     )

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from croupier.core.codec import printable_bytes
 from croupier.core.errors import Violation
-from croupier.core.frames import SPACE, Field, Frame, FrameCodec, FrameMessage, FrameTable, ParseResult, choice
+from croupier.core.frames import Field, Frame, FrameCodec, FrameMessage, FrameTable, ParseResult, choice
 from croupier.rooms.kuhn.rules import (
     ACTION_COST,
     BETTING_TREE,
@@ -82,10 +82,10 @@ def _word[V](values: Iterable[V], prefix: str = "") -> Field[V]:
 
 TABLE: Final = FrameTable[Message](
     (
-        Frame(Strt, SPACE, _word(STRT), clause="kuhn-2.6"),
-        Frame(Actn, SPACE, _word(ACTN), clause="kuhn-2.6"),
-        Frame(Card, SPACE, _word(CARD, "C_"), clause="kuhn-2.6"),
-        Frame(Fail, SPACE, _word(("W_A", "N_C")), clause="kuhn-2.8"),
+        Frame(Strt, _word(STRT), clause="kuhn-2.6"),
+        Frame(Actn, _word(ACTN), clause="kuhn-2.6"),
+        Frame(Card, _word(CARD, "C_"), clause="kuhn-2.6"),
+        Frame(Fail, _word(("W_A", "N_C")), clause="kuhn-2.8"),
         Frame(Disc),
     ),
     VOCABULARY,
@@ -121,7 +121,7 @@ class Wire(FrameCodec[Message]):
     def _read(self, data: bytes) -> ParseResult[Message]:
         """Parse the frame at the start of the data; its argument may be in quotes (kuhn-2.5)."""
         frame = TABLE.frames.get(data[:4].upper())
-        if self._strict or data[4:6] != b' "' or frame is None or not frame.parts:
+        if self._strict or data[4:6] != b' "' or frame is None or not frame.fields:
             return super()._read(data)
         self.tolerated |= {"kuhn-2.5"}
         if len(data) < 10:

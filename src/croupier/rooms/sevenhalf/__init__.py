@@ -8,7 +8,7 @@ more than 7½. A client over 7½ loses its bet whatever the bank has; exactly 7�
 from dataclasses import dataclass
 from typing import Literal
 
-from croupier.core.bank import BankState, possible_nets
+from croupier.core.bank import BankState, client_cards, possible_nets
 from croupier.core.deal_record import recompute_nets
 from croupier.core.dealer import Dealer
 from croupier.core.private_table import Purse
@@ -25,7 +25,6 @@ from croupier.rooms.sevenhalf.rules import (
     SEVENHALF,
     TARGET_HALVES,
     SevenHalf,
-    client_cards,
     total,
 )
 from croupier.rooms.sevenhalf.wire import (
@@ -100,7 +99,7 @@ def table_factory(settings: Settings, timeouts: Timeouts, strict: bool) -> Table
 
     def new_table(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:
         purse = purse or Purse(UNLIMITED_COINS)
-        return House(peer, dealer, timeouts, purse, rules, bet=bet, lenient=lenient, once=once, strict=strict)
+        return House(peer, dealer, timeouts, rules, purse, bet=bet, lenient=lenient, once=once, strict=strict)
 
     return new_table
 

@@ -6,10 +6,12 @@ from functools import lru_cache
 from math import gcd
 from typing import Final
 
-from croupier.core.bank import BankMove, BankState
+from msgspec.structs import replace
+
+from croupier.core.bank import BankMove, BankState, client_cards
 from croupier.core.bots import Bot, BotSpec, RandomBot, ScriptedBot
 from croupier.core.dealer import Luck
-from croupier.rooms.sevenhalf.rules import LENIENT_RULES, TARGET_HALVES, SevenHalf, client_cards, total
+from croupier.rooms.sevenhalf.rules import LENIENT_RULES, TARGET_HALVES, SevenHalf, total
 from croupier.strategy.shoe import reachable_nodes
 from croupier.strategy.single_player import SinglePlayerSolver
 
@@ -47,7 +49,7 @@ class OptimalBot:
         """The legal move with the highest expected value."""
         highest = max((move for move in legal if isinstance(move, int)), default=0)
         unit = gcd(view.bet, highest)
-        state = BankState(view.node, view.cards, view.bank_card_count, view.bet // unit)
+        state = replace(view, bet=view.bet // unit)
         move = _solver((view.bet + highest) // unit, lenient=view.node in LENIENT_NODES).best_move(state)
         return move * unit if isinstance(move, int) else move
 

@@ -2,10 +2,11 @@
 
 from typing import Final
 
-from croupier.core.bank import CHANCE, CLIENT_SEAT, BankNode, BankRules, BankState
-from croupier.core.dealer import Dealer, Deck
+from croupier.core.bank import CLIENT_SEAT, BankRules, BankState
+from croupier.core.bank_table import BankTable
+from croupier.core.dealer import Dealer
 from croupier.core.errors import Violation
-from croupier.core.private_table import PrivateTable, Purse
+from croupier.core.private_table import Purse
 from croupier.core.session import Drop, Effect, Peer, Send, Timeouts
 from croupier.rooms.sevenhalf import wire
 from croupier.rooms.sevenhalf.rules import score, total
@@ -19,39 +20,36 @@ UNLIMITED_COINS: Final = 2**62
 """The purse of a client when the house does not check whether it can pay (sevenhalf-7.6)."""
 
 
-class House(PrivateTable[Message, BankState]):
-    """The house at one private table. See `PrivateTable`.
+class House(BankTable[Message]):
+    """The house at one private table. See `BankTable`.
 
-    The cards come from the house's own deck, so it follows the nodes of the rules without checking moves.
     `_allows_late_pass` is true while one PASS after a bust is still ignored (sevenhalf-4.8).
     """
 
     TIMEOUT_MESSAGES = (wire.TIMED_OUT,)
     CLOSING_MESSAGES = (wire.CLOSING,)
 
-    __slots__ = ("_allows_late_pass", "_bet", "_deck", "_is_single_game", "_lenient", "_rules", "_strict")
+    __slots__ = ("_allows_late_pass", "_bet", "_is_single_game", "_lenient", "_strict")
 
     def __init__(
         self,
         peer: Peer,
         dealer: Dealer,
         timeouts: Timeouts,
-        purse: Purse,
         rules: BankRules,
+        purse: Purse,
         *,
         bet: int,
         lenient: bool = False,
         once: bool = False,
         strict: bool = False,
     ) -> None:
-        super().__init__(peer, dealer, timeouts, purse)
-        self._rules = rules
+        super().__init__(peer, dealer, timeouts, rules, purse)
         self._bet = bet
         self._lenient = lenient
         self._is_single_game = once
         self._strict = strict
         self._allows_late_pass = False
-        self._deck: Deck
 
     def _on_received(self, message: Message) -> Effects:  # noqa: C901 -- one branch per command, frequent ones first
         state = self._state
@@ -62,7 +60,7 @@ class House(PrivateTable[Message, BankState]):
                 return self._draw(self._deal()) if self._purse.coins >= self._bet else self._close_unaffordable([])
         elif type(message) is Pass:
             if state is not None and (node := state.node.successors.get("PASS")):
-                return self._play_bank(state, node, [])
+                return self._pay(self._draw_cards(node, state.bet, state.cards, state.receivers), len(state.cards), [])
             if state is None and self._allows_late_pass:
                 self._allows_late_pass = False
                 return []
@@ -86,10 +84,8 @@ class House(PrivateTable[Message, BankState]):
         return self._refuse_misplaced(violation.found[:4])
 
     def _deal(self) -> BankState:
-        """Stake the starting bet and shuffle a new deck (sevenhalf-4.1)."""
         self._allows_late_pass = False
-        self._stake_coins(self._bet)
-        self._deck = self._dealer.next_deck(len(self._rules.shoe))
+        self._start_game(self._bet)
         return self._rules.start(self._bet)
 
     def _start(self, effects: Effects) -> Effects:
@@ -100,15 +96,14 @@ class House(PrivateTable[Message, BankState]):
 
     def _draw(self, state: BankState) -> Effects:
         """Deal a card to the client; a bust ends the game (sevenhalf-4.2, sevenhalf-4.6)."""
-        card = self._rules.shoe[next(self._deck)]
-        node = state.node.successors["DRAW"].successors[card]
-        state = BankState(node, (*state.cards, card), 0, state.bet)
-        reply: Effect[Message] = Send(self._peer, CARD[card])
-        if node.turn == CLIENT_SEAT:
-            self._state = state
+        after = self._draw_cards(state.node.successors["DRAW"], state.bet, state.cards, state.receivers)
+        known = len(state.cards)
+        reply: Effect[Message] = Send(self._peer, CARD[after.cards[known]])
+        if after.node.turn == CLIENT_SEAT:
+            self._state = after
             return [reply]
         self._allows_late_pass = not self._strict
-        return self._play_bank(state, node, [reply, Send(self._peer, BSTG)])
+        return self._pay(after, known + 1, [reply, Send(self._peer, BSTG)])
 
     def _raise(self, state: BankState, coins: int) -> Effects:
         """Raise the bet by a number of coins, within the limit and the purse (sevenhalf-7)."""
@@ -123,15 +118,9 @@ class House(PrivateTable[Message, BankState]):
         """Close because the purse cannot pay: an allowed command is never refused without closing (sevenhalf-6.8)."""
         return self._say_goodbye(effects, [wire.NO_COINS])
 
-    def _play_bank(self, state: BankState, node: BankNode, effects: Effects) -> Effects:
-        """Draw for the bank and pay the client (sevenhalf-3.6, sevenhalf-5)."""
-        deck, shoe = self._deck, self._rules.shoe
-        drawn: tuple[str, ...] = ()
-        while node.turn is CHANCE:
-            card = shoe[next(deck)]
-            drawn += (card,)
-            node = node.successors[card]
-        state = BankState(node, state.cards + drawn, len(drawn), state.bet)
+    def _pay(self, state: BankState, known: int, effects: Effects) -> Effects:
+        """Send the bank's cards, all after the `known` ones, and pay the client (sevenhalf-3.6, sevenhalf-5)."""
+        drawn = state.cards[known:]
         net = self._rules.payoff(state)[0]
         effects += (Send(self._peer, Bksc(drawn, score(total(drawn)))), Send(self._peer, Gain(net)))
         effects = self._settle(state, net, effects)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from croupier.core.bank import CLIENT_SEAT as SEAT
-from croupier.core.bank import BankRules, BankState
+from croupier.core.bank import BankRules, BankState, bank_cards, client_cards
 from croupier.core.client_session import LegalMessages
 from croupier.core.errors import Violation
 from croupier.core.referee import (
@@ -22,16 +22,7 @@ from croupier.core.referee import (
 )
 from croupier.core.rules import Turn
 from croupier.core.session import TimedOut
-from croupier.rooms.sevenhalf.rules import (
-    LENIENT_RULES,
-    MAX_TOTAL_BET,
-    SEVENHALF,
-    TARGET_HALVES,
-    bank_cards,
-    client_cards,
-    score,
-    total,
-)
+from croupier.rooms.sevenhalf.rules import LENIENT_RULES, MAX_TOTAL_BET, SEVENHALF, TARGET_HALVES, score, total
 from croupier.rooms.sevenhalf.wire import (
     DRAW,
     PASS,

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import product
 from typing import Final, Literal
 
-from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, BankRules, BankState
+from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, BankRules
 from croupier.core.cards import Pack
 from croupier.core.rules import Turn
 
@@ -127,13 +127,3 @@ class SevenHalf(BankRules):
 
 SEVENHALF: Final = SevenHalf()
 LENIENT_RULES: Final = SevenHalf(lenient=True)
-
-
-def client_cards(state: BankState) -> tuple[str, ...]:
-    """The client's cards: all but the last `bank_card_count`."""
-    return state.cards[: len(state.cards) - state.bank_card_count]
-
-
-def bank_cards(state: BankState) -> tuple[str, ...]:
-    """The bank's cards: the last `bank_card_count`."""
-    return state.cards[len(state.cards) - state.bank_card_count :]

@@ -12,14 +12,12 @@ from croupier.core.codec import printable_bytes
 from croupier.core.errors import Violation
 from croupier.core.frames import (
     INT32,
-    SPACE,
     Counted,
     Field,
     Frame,
     FrameCodec,
     FrameMessage,
     FrameTable,
-    Space,
     choice,
 )
 from croupier.rooms.sevenhalf.rules import CARDS, MAX_TOTAL_BET
@@ -133,7 +131,7 @@ BANK_CARDS: Final = Counted(
     render=lambda cards: INT32.render(len(cards)) + "".join(cards).encode(),
     allowed="cards of the forty there are",
 )
-SCORE: Final = Field(4, _parse_score, str.encode, "a score such as 07.5")
+SCORE: Final = Field(4, _parse_score, str.encode, "a score such as 07.5", name="score")
 TEXT: Final = Counted(
     count=choice({count: b"%02d" % count for count in range(100)}, "two digits"),
     parse=lambda data: data[2:].decode("latin-1"),
@@ -144,14 +142,14 @@ TABLE: Final = FrameTable[Message](
     (
         Frame(Strt),
         Frame(Draw),
-        Frame(Ante, SPACE, INT32),
+        Frame(Ante, INT32),
         Frame(Pass),
-        Frame(Stbt, SPACE, INT32),
-        Frame(Card, SPACE, CARD_FIELD, clause="sevenhalf-2.9"),
+        Frame(Stbt, INT32),
+        Frame(Card, CARD_FIELD, clause="sevenhalf-2.9"),
         Frame(Bstg),
-        Frame(Bksc, SPACE, BANK_CARDS, Space("one space before the score"), SCORE, clause="sevenhalf-2.9"),
-        Frame(Gain, SPACE, INT32),
-        Frame(Erro, SPACE, TEXT),
+        Frame(Bksc, BANK_CARDS, SCORE, clause="sevenhalf-2.9"),
+        Frame(Gain, INT32),
+        Frame(Erro, TEXT),
     ),
     (STRT, DRAW, PASS, BSTG, *CARD.values()),
     [(STRT, DRAW)],  # with which every game starts
