@@ -16,6 +16,7 @@ from croupier.rooms.oldmaid.wire import Wire
 from tests.app.socket_harness import ServerThread, SocketHarness
 from tests.net.raw_client import LOOPS
 from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS, house, settings
+from tests.sampling import extended
 
 TRANSCRIPTS = [
     transcript
@@ -65,7 +66,7 @@ class TableHarness(SocketHarness):
         return number, connection
 
 
-@pytest.mark.parametrize("chunk_size", [0, 1], ids=["whole", "byte-by-byte"])
+@pytest.mark.parametrize("chunk_size", extended([0, 1], 2), ids=["whole", "byte-by-byte"])
 @transcripts
 def test_table_follows_the_transcript_over_a_socket(transcript: Transcript, chunk_size: int) -> None:
     with TableHarness(transcript, LOOPS.get("uvloop", asyncio.new_event_loop), chunk_size) as harness:

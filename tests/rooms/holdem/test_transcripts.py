@@ -5,7 +5,7 @@ import pytest
 from croupier.core.http_transcript import play_http_transcript
 from croupier.core.transcript import Transcript, parse_transcript
 from tests.rooms.holdem.transcript_harness import TRANSCRIPTS, InProcessDriver, SocketDriver
-from tests.sampling import sampled
+from tests.sampling import extended, sampled
 
 every_transcript = pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda transcript: transcript.name)
 
@@ -15,14 +15,14 @@ def is_timeless(transcript: Transcript) -> bool:
     return "".join(line.kind for line in transcript.lines) == "><" * (len(transcript.lines) // 2)
 
 
-@pytest.mark.parametrize("chop", [0, 1], ids=["whole", "byte-by-byte"])
+@pytest.mark.parametrize("chop", extended([0, 1], 2), ids=["whole", "byte-by-byte"])
 @every_transcript
 def test_the_service_replays_the_transcript(transcript: Transcript, chop: int) -> None:
     with InProcessDriver(transcript, chop) as driver:
         play_http_transcript(transcript, driver)
 
 
-@pytest.mark.parametrize("chop", [0, 7], ids=["whole", "in-sevens"])
+@pytest.mark.parametrize("chop", extended([0, 7], 2), ids=["whole", "in-sevens"])
 @pytest.mark.parametrize("transcript", sampled(filter(is_timeless, TRANSCRIPTS), 3), ids=lambda each: each.name)
 def test_the_service_replays_the_transcript_over_a_socket(transcript: Transcript, chop: int) -> None:
     with SocketDriver(transcript, chop) as driver:
