@@ -1,18 +1,19 @@
 """Health check: the status of every room, on the port of the metrics."""
 
+import gzip
 import json
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Any
 
 import pytest
 from msgspec import structs
 
-from croupier.app.health import MonitoringApp, health_report
+from croupier.app.health import MonitoringApp, health_report, render_metrics
 from croupier.core.session import Address
 from croupier.http.limits import MONITORING_LIMITS, ConnectionLimits
+from croupier.http.messages import Request, Response
 from croupier.http.server import HttpServer
 from croupier.observers.counters import RoomCounters
 from tests.http.service_fixture import answer, request
@@ -41,10 +42,28 @@ def test_room_that_is_down_reports_its_reason(rooms: dict[str, Room], reason: st
     assert json.loads(body) == {"status": "down", "rooms": expected}
 
 
-async def metrics(scope: Any, receive: Any, send: Any) -> None:
-    assert all(value.isascii() for _, value in scope["headers"])
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"7")]})
-    await send({"type": "http.response.body", "body": b"metrics"})
+def metrics(request: Request) -> Response:
+    return Response(200, [(b"content-length", b"7")], b"metrics")
+
+
+@pytest.mark.parametrize("encodings", ["", "br, GZIP;q=0.5", "gzipped"])
+def test_metrics_are_rendered_as_the_client_accepts_them(encodings: str) -> None:
+    def ask(query: bytes, accept: str) -> tuple[str, str]:
+        headers = [(b"accept", accept.encode("latin-1")), (b"accept-encoding", encodings.encode())]
+        response = render_metrics(Request("GET", "/metrics", query, headers, "", "1.1", keep_alive=True))
+        found = dict(response.headers)
+        is_compressed = found.get(b"content-encoding") == b"gzip"
+        assert is_compressed == ("GZIP" in encodings)
+        body = gzip.decompress(response.body) if is_compressed else response.body
+        return found[b"content-type"].decode(), body.decode()
+
+    content_type, text = ask(b"", "text/plain;\u00e4")
+    assert content_type.startswith("text/plain; ")
+    assert "# TYPE python_info gauge" in text
+    content_type, text = ask(b"name[]=python_info", "application/openmetrics-text")
+    assert content_type.startswith("application/openmetrics-text; ")
+    assert {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")} == {"python_info"}
+    assert text.endswith("# EOF\n")
 
 
 @pytest.mark.parametrize(

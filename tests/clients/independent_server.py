@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed, HoldemApi
-from croupier.rooms.holdem.wire import Created, Dialect, RequestRefused, encode, parse_request, render_response
+from croupier.http.routes import parse_command
+from croupier.rooms.holdem.wire import Created, Dialect, RequestRefused, encode, render_response
 from tests.rooms.holdem.house_fixture import HouseFixture
 
 PATHS = re.compile("/users/|/games/([^/]+(/players/([^/]+(/acts/)?)?)?)?")
@@ -82,7 +83,7 @@ class IndependentServer:
             return ApiResponse(401, {}, b"who are you?\n")
         if request.method == "GET":
             return self._show(path.strip("/").split("/"), user)
-        parsed = parse_request(request.method, path, user, request.body, self.dialect)
+        parsed = parse_command(request.method, path, user, request.body)
         answer = parsed if isinstance(parsed, RequestRefused) else self.house.request(parsed)
         status, headers, body = render_response(answer, self.dialect, self.house.house)
         return ApiResponse(status, {name.decode(): value.decode() for name, value in headers}, body)

@@ -7,18 +7,25 @@ from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Self
+from urllib.parse import quote
 
 from argon2 import PasswordHasher
 
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.http.auth import Authenticator
+from croupier.http.connection import HttpConnection, State
 from croupier.http.holdem_app import HoldemApp, HoldemServer, open_holdem_server
 from croupier.http.limits import ConnectionLimits, ServiceLimits
+from croupier.http.server import HttpServer
+from croupier.observers.counters import RoomCounters
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
-from tests.net.raw_client import TIMEOUT_SECONDS, RawClient
+from tests.net.raw_client import TIMEOUT_SECONDS, MemoryTransport, RawClient
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+URL_CHARACTERS = "/?&=%:.;,+-_~!$'()*@"
+"""Characters that are sent as they are in the target of a request."""
 
 PROBLEM = {"accept": "application/problem+json"}
 
@@ -66,6 +73,90 @@ class Response:
         return f"{self.status} {self.headers} {self.body!r}"
 
 
+class InProcessTransport(MemoryTransport):
+    """A transport without a socket that can be closed. `written` is set by every write."""
+
+    def __init__(self, host: str = "192.0.2.1") -> None:
+        super().__init__(host)
+        self.closed = False
+        self.is_reading = True
+        self.written = asyncio.Event()
+
+    def write(self, data: Any) -> None:
+        super().write(data)
+        self.written.set()
+
+    def close(self) -> None:
+        self.closed = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def pause_reading(self) -> None:
+        self.is_reading = False
+
+    def resume_reading(self) -> None:
+        self.is_reading = True
+
+
+class InProcessConnection:
+    """A connection to an application without a socket."""
+
+    def __init__(
+        self, app: Any, address: str = "192.0.2.1", *, limits: ConnectionLimits = ConnectionLimits(), **options: Any
+    ) -> None:
+        self.server = HttpServer(app, limits, RoomCounters(), **options)
+        self.connection = HttpConnection(self.server)
+        self.transport = InProcessTransport(address)
+        self.connection.connection_made(self.transport)
+
+    def ask(self, data: bytes) -> Response | None:
+        """Send data and return the response that is written at once, in one write; None if there is none."""
+        self.transport.writes.clear()
+        self.connection.data_received(data)
+        if not self.transport.writes:
+            return None
+        (response,) = self.transport.writes
+        return parse_response(response)
+
+    async def response(self, *, is_head: bool = False) -> Response:
+        """Wait until the request is answered, and return the response."""
+        while self.connection.state not in {State.IDLE, State.CLOSING}:
+            self.transport.written.clear()
+            await self.transport.written.wait()
+            await asyncio.sleep(0)
+        return parse_response(b"".join(self.transport.writes), is_head=is_head)
+
+    async def leave(self) -> None:
+        """Disconnect."""
+        self.connection.connection_lost(None)
+        await asyncio.sleep(0)
+
+
+def parse_response(data: bytes, *, is_head: bool = False) -> Response:
+    """Parse one whole response. How the body is framed is checked, and its headers are removed if it is chunked."""
+    head, _, body = data.partition(b"\r\n\r\n")
+    status, *lines = head.split(b"\r\n")
+    headers = [(name, value) for name, value in (line.split(b": ", 1) for line in lines)]
+    if (b"transfer-encoding", b"chunked") in headers:
+        headers.remove((b"transfer-encoding", b"chunked"))
+        chunks, rest = b"", body
+        while True:
+            size, _, rest = rest.partition(b"\r\n")
+            if not (length := int(size, 16)):
+                break
+            chunks += rest[:length]
+            assert rest[length : length + 2] == b"\r\n"
+            rest = rest[length + 2 :]
+        assert rest == b"\r\n"
+        body = chunks
+    elif not is_head and (length_header := dict(headers).get(b"content-length")) is not None:
+        assert len(body) == int(length_header)
+    else:
+        assert body == b""
+    return Response(int(status.split()[1]), headers, body)
+
+
 class InProcessService:
     """A service without a socket, with a manual clock."""
 
@@ -104,48 +195,25 @@ class InProcessService:
         parts: int = 1,
         address: str = "192.0.2.1",
     ) -> Response:
-        """Send a request and return the response. `body` is bytes or a JSON value; it arrives in `parts` messages."""
-        path, _, query = path.partition("?")
+        """Send a request and return the response. `body` is bytes or a JSON value; it arrives in `parts` parts."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         sent = {"host": "127.0.0.1"} | ({"authorization": basic(user)} if user else {}) | dict(headers)
-        scope = {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.3"},
-            "http_version": "1.1",
-            "method": method,
-            "scheme": "http",
-            "path": path,
-            "raw_path": path.encode(),
-            "root_path": "",
-            "query_string": query.encode(),
-            "headers": [(name.encode(), value.encode("latin-1")) for name, value in sent.items()],
-            "client": (address, 1),
-            "server": ("127.0.0.1", 8080),
-        }
         size = -(-len(data) // parts) or 1
-        chunks_to_send = [data[start : start + size] for start in range(0, len(data), size)] or [b""]
-        inbox: list[dict[str, Any]] = [
-            {"type": "http.request", "body": chunk, "more_body": number < len(chunks_to_send)}
-            for number, chunk in enumerate(chunks_to_send, 1)
-        ]
-        outbox: list[Any] = []
-
-        async def receive() -> dict[str, Any]:
-            if inbox:
-                return inbox.pop(0)
-            return await asyncio.get_running_loop().create_future()  # the client does not disconnect
-
-        async def send(message: Any) -> None:
-            outbox.append(message)
-
+        body_parts = [data[start : start + size] for start in range(0, len(data), size)]
+        if parts > 1 and "content-length" not in sent:
+            sent["transfer-encoding"] = "chunked"
+            body_parts = [b"%x\r\n%s\r\n" % (len(part), part) for part in body_parts] + [b"0\r\n\r\n"]
+        elif data:
+            sent = {"content-length": str(len(data))} | sent
+        lines = [f"{name}: {value}" for name, value in sent.items()]
+        head = "\r\n".join([f"{method} {quote(path, URL_CHARACTERS)} HTTP/1.1", *lines, "", ""])
+        connection = InProcessConnection(self.service, address)
+        for part in (head.encode("latin-1"), *body_parts):
+            connection.connection.data_received(part)
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            await self.service(scope, receive, send)
-        start, *body_messages = outbox
-        assert start["type"] == "http.response.start"
-        assert [message.get("more_body", False) for message in body_messages] == [True] * (len(body_messages) - 1) + [
-            False
-        ]
-        return Response(start["status"], start["headers"], b"".join(message["body"] for message in body_messages))
+            found = await connection.response(is_head=method == "HEAD")
+        await connection.leave()
+        return found
 
     async def register(self, *users: str) -> list[str]:
         """Register users and return their GUIDs."""

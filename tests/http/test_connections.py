@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from croupier.http.connection import HttpConnection
 from croupier.http.limits import ConnectionLimits
-from croupier.http.pipelining import MAX_CHUNK_BYTES as CHUNK_BYTES
+from croupier.http.request_reader import MAX_CHUNK_BYTES as CHUNK_BYTES
 from croupier.http.server import HttpServer
 from croupier.net.event_loop import loop_factory
 from croupier.observers.counters import RoomCounters
-from tests.http.service_fixture import InProcessService, answer, ask, chunks, close, opened, request
-from tests.net.raw_client import MemoryTransport, RawClient, Run
+from tests.http.service_fixture import InProcessService, InProcessTransport, answer, ask, chunks, close, opened, request
+from tests.net.raw_client import RawClient, Run
 
 
 async def first_game(caller: RawClient) -> str:
@@ -252,29 +252,11 @@ def test_head_of_16_kib_is_accepted(run: Run) -> None:
 # Timeouts.
 
 
-class ClosableTransport(MemoryTransport):
-    """A transport without a socket that can be closed."""
-
-    closed = False
-
-    def close(self) -> None:
-        self.closed = True
-
-    def is_closing(self) -> bool:
-        return self.closed
-
-    def pause_reading(self) -> None:
-        pass
-
-    def resume_reading(self) -> None:
-        pass
-
-
 def test_client_that_does_not_read_is_disconnected(run: Run) -> None:
     async def main() -> None:
         counts = RoomCounters()
         http_server = HttpServer(None, ConnectionLimits(write_timeout=30.0), counts)
-        connection, transport = HttpConnection(http_server), ClosableTransport()
+        connection, transport = HttpConnection(http_server), InProcessTransport()
         connection.connection_made(transport)
         connection.pause_writing()
         for now, aborted in ((100.0, False), (129.0, False), (130.0, False), (130.1, True)):
@@ -291,7 +273,7 @@ def test_client_that_does_not_read_the_last_response_is_disconnected(run: Run) -
         with InProcessService() as web:
             connection, transport = (
                 HttpConnection(HttpServer(web.service, ConnectionLimits(write_timeout=30.0), RoomCounters())),
-                ClosableTransport(),
+                InProcessTransport(),
             )
             connection.connection_made(transport)
             connection.data_received(request("GET", "/games/", Connection="close"))
@@ -311,7 +293,7 @@ def test_client_that_reads_again_in_time_stays_connected(run: Run) -> None:
     async def main() -> None:
         connection, transport = (
             HttpConnection(HttpServer(None, ConnectionLimits(write_timeout=30.0, request_timeout=1e9), RoomCounters())),
-            ClosableTransport(),
+            InProcessTransport(),
         )
         connection.connection_made(transport)
         for start in (0.0, 40.0, 80.0):
@@ -341,7 +323,7 @@ def test_slow_request_is_408(run: Run, chunk_list: list[bytes]) -> None:
         with InProcessService() as web:
             connection, transport = (
                 HttpConnection(HttpServer(web.service, ConnectionLimits(request_timeout=20.0), RoomCounters())),
-                ClosableTransport(),
+                InProcessTransport(),
             )
             connection.connection_made(transport)
             start = asyncio.get_running_loop().time()
@@ -368,7 +350,7 @@ def test_idle_connection_is_closed(run: Run) -> None:
         with InProcessService() as web:
             connection, transport = (
                 HttpConnection(HttpServer(web.service, ConnectionLimits(keep_alive_timeout=75.0), RoomCounters())),
-                ClosableTransport(),
+                InProcessTransport(),
             )
             connection.connection_made(transport)
             for now in (0.0, 60.0, 120.0, 180.0):
@@ -392,7 +374,7 @@ def test_connection_that_waits_for_a_response_is_not_closed(run: Run) -> None:
             game = web.house.games()[0].guid
             connection, transport = (
                 HttpConnection(HttpServer(web.service, ConnectionLimits(), RoomCounters())),
-                ClosableTransport(),
+                InProcessTransport(),
             )
             connection.connection_made(transport)
             connection.data_received(request("GET", f"/games/{game}?wait=60") + request("GET", "/games/"))
@@ -446,7 +428,7 @@ def test_flood_of_refused_connections_is_aborted(run: Run) -> None:
             )
             connections, transports = (
                 [HttpConnection(http_server) for _ in range(5)],
-                [ClosableTransport() for _ in range(5)],
+                [InProcessTransport() for _ in range(5)],
             )
             for connection, transport in zip(connections, transports, strict=True):
                 connection.connection_made(transport)
@@ -464,7 +446,7 @@ def test_zero_means_no_limit(run: Run) -> None:
         http_server = HttpServer(None, ConnectionLimits(max_connections=0, max_connections_per_address=0), counts)
         connections = [HttpConnection(http_server) for _ in range(3000)]
         for connection in connections:
-            connection.connection_made(ClosableTransport())
+            connection.connection_made(InProcessTransport())
         assert (len(http_server.connections), counts.refused) == (3000, {})
         for connection in connections:
             connection.connection_lost(None)
@@ -603,7 +585,7 @@ def test_arbitrary_bytes_cause_no_error(chunk_list: list[bytes]) -> None:
             counts = RoomCounters()
             connection, transport = (
                 HttpConnection(HttpServer(web.service, ConnectionLimits(), counts)),
-                ClosableTransport(),
+                InProcessTransport(),
             )
             connection.connection_made(transport)
             for chunk in chunk_list:

@@ -34,24 +34,24 @@ from croupier.rooms.holdem.house import House
 from croupier.http.auth import Authenticator
 from croupier.http.read_api import ReadApi
 
-apply, get_games, authenticate = House.apply, ReadApi.get_games, Authenticator.authenticate
+apply, answer, authenticate = House.apply, ReadApi._answer, Authenticator.authenticate
 
 def faulty_apply(self, entry):
     if entry.said is not None and "eve" in str(entry.said):
         raise RuntimeError(f"a fault about {entry}")
     return apply(self, entry)
 
-async def faulty_get_games(self, request, names):
-    if request.authorization is not None and b"x-fault" in dict(request.scope["headers"]):
+def faulty_answer(self, request, show):
+    if request.header(b"authorization") is not None and request.header(b"x-fault") is not None:
         raise RuntimeError(f"a fault about {request}")
-    return await get_games(self, request, names)
+    return answer(self, request, show)
 
 async def faulty_authenticate(self, header, address):
     if header is not None and header.endswith(b"=FAULT"):
         raise RuntimeError(f"a fault about {header}", {"authorization": header})
     return await authenticate(self, header, address)
 
-House.apply, ReadApi.get_games, Authenticator.authenticate = faulty_apply, faulty_get_games, faulty_authenticate
+House.apply, ReadApi._answer, Authenticator.authenticate = faulty_apply, faulty_answer, faulty_authenticate
 sys.argv[0] = "croupier"
 main()
 """

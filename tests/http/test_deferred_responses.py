@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from croupier.http.connection import HttpConnection
 from croupier.store.records import StoreUnavailable
-from tests.http.service_fixture import InProcessService, Response, request
-from tests.http.test_immediate_responses import InProcessConnection, parse_response
+from tests.http.service_fixture import InProcessConnection, InProcessService, Response, parse_response, request
 from tests.net.raw_client import Run
 from tests.recording.test_holdem_journal import ServiceWithManualJournal, run_pending_callbacks
 
@@ -34,7 +33,7 @@ def test_actions_are_answered_without_a_task_once_durable_and_views_at_once(run:
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             game, (ann, bob) = await web.seat_two()
-            actor, viewer, public = connections = [InProcessConnection(web) for _ in range(3)]
+            actor, viewer, public = connections = [InProcessConnection(web.service) for _ in range(3)]
             gets = ((viewer, request("GET", f"/games/{game}", "bob")), (public, request("GET", "/games/")))
             before = [await web.ask("GET", f"/games/{game}", "bob"), await web.ask("GET", "/games/")]
 
@@ -47,7 +46,7 @@ def test_actions_are_answered_without_a_task_once_durable_and_views_at_once(run:
             await run_pending_callbacks()
             assert [len(entries) for entries, _ in web.store.pending_writes] == [1]
             assert is_shown(before)
-            assert not any(client.server.state.tasks for client in connections)
+            assert [len(client.server.pending) for client in connections].count(1) == 1, "only the action waits"
             assert not actor.transport.writes
             web.store.complete_write()
             while not actor.transport.writes:
@@ -67,7 +66,7 @@ def test_polling_client_sees_an_action_when_it_is_answered(run: Run) -> None:
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             game, guids = await web.seat_two()
-            poller, get = InProcessConnection(web), request("GET", f"/games/{game}", "ann")
+            poller, get = InProcessConnection(web.service), request("GET", f"/games/{game}", "ann")
             for user, guid, chips in (("ann", guids[0], 10), ("bob", guids[1], 0)):
                 before = poller.ask(get)
                 assert before is not None
@@ -91,7 +90,7 @@ def test_refusal_without_a_change_is_not_written(run: Run) -> None:
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             game, (_, bob) = await web.seat_two()
-            actor = InProcessConnection(web)
+            actor = InProcessConnection(web.service)
             assert actor.ask(bet(game, bob, "bob", 0)) is None
             await run_pending_callbacks()
             assert [got.status for got in responses(actor)] == [403]
@@ -105,7 +104,7 @@ def test_requests_after_a_waiting_one_are_answered_in_order(run: Run) -> None:
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             game, (ann, bob) = await web.seat_two()
-            connection = InProcessConnection(web)
+            connection = InProcessConnection(web.service)
             get = request("GET", f"/games/{game}", "bob")
             assert connection.ask(bet(game, ann, "ann", 10) + get + bet(game, bob, "bob", 0)) is None
             assert connection.ask(get) is None
@@ -126,7 +125,7 @@ def test_disconnected_client_gets_no_response_but_its_action_counts(run: Run) ->
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             game, (ann, bob) = await web.seat_two()
-            actor = InProcessConnection(web)
+            actor = InProcessConnection(web.service)
             actor.ask(bet(game, ann, "ann", 10))
             await actor.leave()
             await run_pending_callbacks()
@@ -144,7 +143,7 @@ def test_store_failure_answers_waiting_commands_at_once_and_views_stay(run: Run)
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             game, (ann, _) = await web.seat_two()
-            actor, viewer, other = connections = [InProcessConnection(web) for _ in range(3)]
+            actor, viewer, other = connections = [InProcessConnection(web.service) for _ in range(3)]
             get, act = request("GET", f"/games/{game}"), bet(game, ann, "ann", 10)
             before = viewer.ask(get)
             assert before is not None
@@ -177,7 +176,7 @@ def test_internal_error_answers_waiting_requests(run: Run) -> None:
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             game, (ann, _) = await web.seat_two()
-            actor, viewer = InProcessConnection(web), InProcessConnection(web)
+            actor, viewer = InProcessConnection(web.service), InProcessConnection(web.service)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(web.house, "on", broken)
                 patch.setattr(web.service.service.views, "game", broken)
@@ -197,9 +196,10 @@ def test_waiting_request_is_answered_and_closed_when_the_server_closes(run: Run)
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             game, (ann, _) = await web.seat_two()
-            connection = InProcessConnection(web)
+            connection = InProcessConnection(web.service)
             connection.ask(bet(game, ann, "ann", 10))
             await run_pending_callbacks()
+            connection.server.date_header = b"date: today\r\n"
             connection.server.close()
             draining = asyncio.ensure_future(connection.server.drain(5.0))
             await run_pending_callbacks()
@@ -207,7 +207,8 @@ def test_waiting_request_is_answered_and_closed_when_the_server_closes(run: Run)
             web.store.complete_write()
             await run_pending_callbacks()
             (answer,) = connection.transport.writes
-            assert answer.startswith(b"HTTP/1.1 201 Created\r\ndate: today\r\nconnection: close\r\n")
+            head = b"HTTP/1.1 201 Created\r\ndate: today\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            assert answer == head
             assert connection.transport.closed
             await connection.leave()
             await draining
@@ -219,7 +220,7 @@ def test_drain_timeout_closes_waiting_connections(run: Run) -> None:
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             game, (ann, _) = await web.seat_two()
-            actor = InProcessConnection(web)
+            actor = InProcessConnection(web.service)
             actor.ask(bet(game, ann, "ann", 10))
             await run_pending_callbacks()
             draining = asyncio.ensure_future(actor.server.drain(0.0))
@@ -238,7 +239,7 @@ def test_half_closed_client_is_answered_once_durable(run: Run) -> None:
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             game, (ann, _) = await web.seat_two()
-            connection = InProcessConnection(web)
+            connection = InProcessConnection(web.service)
             connection.ask(bet(game, ann, "ann", 10))
             assert connection.connection.eof_received()
             await run_pending_callbacks()
@@ -279,7 +280,10 @@ def test_service_with_a_journal_responds_like_one_without(steps: list[tuple[int,
                 request("HEAD", "/games/"),
                 b"\r\n",
             ]
-            immediate, deferred = InProcessConnection(memory_service), InProcessConnection(durable_service)
+            immediate, deferred = (
+                InProcessConnection(memory_service.service),
+                InProcessConnection(durable_service.service),
+            )
             for what, size, durable in steps:
                 for connection in (immediate, deferred):
                     await data(connection.connection, requests[what], size)
@@ -306,7 +310,7 @@ def test_unused_body_leaves_the_connection_open(size: int, run: Run) -> None:
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             game, (ann, _) = await web.seat_two()
-            actor, viewer = InProcessConnection(web), InProcessConnection(web)
+            actor, viewer = InProcessConnection(web.service), InProcessConnection(web.service)
             read = []
             viewer.transport.pause_reading, viewer.transport.resume_reading = (
                 lambda: read.append(False),

@@ -4,70 +4,29 @@ import asyncio
 from typing import Any
 
 import pytest
+from httptools import HttpRequestParser
 from hypothesis import given
 from hypothesis import strategies as st
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from croupier.http.connection import HttpConnection
-from croupier.http.limits import ConnectionLimits, ServiceLimits
-from croupier.http.server import HttpServer
-from croupier.observers.counters import RoomCounters
-from tests.http.service_fixture import InProcessService, Response, request
-from tests.http.test_connections import ClosableTransport
+from croupier.http import request_reader
+from croupier.http.connection import State
+from croupier.http.limits import ServiceLimits
+from tests.http.service_fixture import InProcessConnection, InProcessService, request
 from tests.net.raw_client import Run
 
 DIALECTS = pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
 
 
-class InProcessConnection:
-    """A connection to an in-process service."""
-
-    def __init__(self, web: InProcessService) -> None:
-        self.server = HttpServer(web.service, ConnectionLimits(), RoomCounters())
-        self.server.date_header = b"date: today\r\n"
-        self.server.state.default_headers = [(b"date", b"today")]
-        self.connection = HttpConnection(self.server)
-        self.transport = ClosableTransport()
-        self.connection.connection_made(self.transport)
-
-    def ask(self, data: bytes) -> Response | None:
-        """Send data and return the response that is written at once, in one write; None if there is none."""
-        self.transport.writes.clear()
-        self.connection.data_received(data)
-        if not self.transport.writes:
-            return None
-        (answer,) = self.transport.writes
-        return parse_response(answer)
-
-    async def leave(self) -> None:
-        self.connection.connection_lost(None)
-        await asyncio.sleep(0)
-
-
-def parse_response(data: bytes) -> Response:
-    head, _, body = data.partition(b"\r\n\r\n")
-    status, *lines = head.split(b"\r\n")
-    pairs = [line.split(b": ", 1) for line in lines]
-    headers = [(name, value) for name, value in pairs]
-    if (b"transfer-encoding", b"chunked") in headers:
-        headers.remove((b"transfer-encoding", b"chunked"))
-        size, _, rest = body.partition(b"\r\n")
-        body = rest[: int(size, 16)]
-        assert rest[int(size, 16) :] == b"\r\n0\r\n\r\n"
-    headers.remove((b"date", b"today"))
-    return Response(int(status.split()[1]), headers, body)
-
-
 @DIALECTS
 def test_immediate_responses_equal_those_of_a_task(run: Run, dialect: str) -> None:
     async def main() -> None:
-        with InProcessService(dialect) as web:
+        with InProcessService(dialect, turn_seconds=1e6) as web:
             await web.register("ann", "bob", "cid")
             guids = {user: web.house.guid_of(user) for user in ("ann", "bob", "cid")}
             game = await web.game()
             for user in ("ann", "bob"):
                 await web.ask("POST", f"/games/{game}/players/", user)
-            connection = InProcessConnection(web)
+            connection = InProcessConnection(web.service)
             tag = (await web.ask("GET", f"/games/{game}", "ann")).headers["etag"]
             acts = f"/games/{game}/players/{guids['bob']}/acts/"
             fold = {"action": 0}
@@ -87,7 +46,9 @@ def test_immediate_responses_equal_those_of_a_task(run: Run, dialect: str) -> No
             ]
             for method, path, user, body, headers in requests:
                 data = body if body else None
+                await web.ask("GET", "/games/", user)  # its login is cached now
                 at_once = connection.ask(request(method, path, user, data, **headers))
+                web.clock.now += 1000.0  # the login has to be verified again, in a task
                 later = await web.ask(method, path, user, body, headers=headers)
                 assert at_once is not None, (method, path)
                 assert (at_once.status, at_once.headers, at_once.body) == (later.status, later.headers, later.body)
@@ -101,7 +62,7 @@ def test_commands_are_performed_at_once(run: Run, dialect: str) -> None:
     async def main() -> None:
         with InProcessService(dialect) as web:
             await web.register("ann", "bob")
-            connection = InProcessConnection(web)
+            connection = InProcessConnection(web.service)
             game = await web.game()
             join = request("POST", f"/games/{game}/players/", "ann")
             acts = f"/games/{game}/players/{web.house.guid_of('ann')}/acts/"
@@ -128,14 +89,14 @@ def test_split_command_is_performed_when_it_is_complete(run: Run) -> None:
     async def main() -> None:
         with InProcessService() as web:
             game, guids = await web.seat_players("ann", "bob")
-            connection = InProcessConnection(web)
+            connection = InProcessConnection(web.service)
             data = request("POST", f"/games/{game}/players/{guids[0]}/acts/", "ann", {"action": 0})
-            for at in range(len(data)):
+            for at in range(len(data) - 1):
                 assert connection.ask(data[at : at + 1]) is None
                 await asyncio.sleep(0)
-            while not connection.transport.writes:
-                await asyncio.sleep(0)
-            assert connection.transport.writes[0].startswith(b"HTTP/1.1 201 Created\r\n")
+            got = connection.ask(data[-1:])
+            assert got is not None
+            assert got.status == 201
             assert web.service.counts.games == 1
             await connection.leave()
 
@@ -146,22 +107,27 @@ def test_requests_that_need_a_task(run: Run) -> None:
     async def main() -> None:
         with InProcessService() as web:
             game = await web.game()
-            connection = InProcessConnection(web)
+            connection = InProcessConnection(web.service)
             for data in (
                 request("POST", "/users/", "ann"),
                 request("POST", f"/games/{game}/players/", "bob"),
                 request("GET", f"/games/{game}", "bob"),
                 request("GET", f"/games/{game}?wait=0"),
-                request("GET", "/nothing"),
-                request("PUT", "/games/", "ann"),
-                request("HEAD", "/games/"),
-                request("GET", "/games/", Connection="close"),
             ):
                 assert connection.ask(data) is None, data
-                assert connection.server.state.tasks
-                while connection.server.state.tasks:
-                    await asyncio.sleep(0.001)
-                assert connection.transport.writes
+                assert connection.connection.state is State.ANSWERING
+                assert len(connection.server.pending) == 1
+                assert (await connection.response()).status < 500
+                assert not connection.server.pending
+            for data, status in (
+                (request("GET", "/nothing"), 404),
+                (request("PUT", "/games/", "ann"), 405),
+                (request("GET", "/openapi.json"), 200),
+                (request("GET", "/games/", Connection="close"), 200),
+            ):
+                got = connection.ask(data)
+                assert got is not None
+                assert got.status == status
             assert connection.transport.closed
             await connection.leave()
 
@@ -171,15 +137,13 @@ def test_requests_that_need_a_task(run: Run) -> None:
 def test_rate_limit_counts_every_request(run: Run) -> None:
     async def main() -> None:
         with InProcessService(limits=ServiceLimits(max_requests=2)) as web:
-            connection = InProcessConnection(web)
+            connection = InProcessConnection(web.service)
             statuses = []
             for _ in range(3):
-                assert connection.ask(request("GET", "/games/")) is None
-                while not connection.transport.writes:
-                    await asyncio.sleep(0)
-                statuses.append(connection.transport.writes[0].split()[1])
-                await asyncio.sleep(0)
-            assert statuses == [b"200", b"200", b"429"]
+                got = connection.ask(request("GET", "/games/"))
+                assert got is not None
+                statuses.append(got.status)
+            assert statuses == [200, 200, 429]
             await connection.leave()
 
     run(main())
@@ -198,7 +162,7 @@ def test_internal_error_is_answered_at_once(run: Run) -> None:
     async def main() -> None:
         with InProcessService(log=Log()) as web:
             game, _ = await web.seat_players("ann", "bob")
-            connection = InProcessConnection(web)
+            connection = InProcessConnection(web.service)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(web.house, "on", broken)
                 patch.setattr(web.service.service.views, "game", broken)
@@ -219,11 +183,21 @@ def test_repeated_request_is_not_parsed_and_gets_the_new_state(run: Run, monkeyp
     async def main() -> None:
         with InProcessService() as web:
             game, guids = await web.seat_players("ann", "bob")
-            connection, parsed_data = InProcessConnection(web), []
-            feed = HttpToolsProtocol.data_received
-            monkeypatch.setattr(
-                HttpToolsProtocol, "data_received", lambda self, data: (parsed_data.append(data), feed(self, data))
-            )
+            parsed_data: list[bytes] = []
+
+            class RecordingParser:
+                def __init__(self, protocol: Any) -> None:
+                    self._parser = HttpRequestParser(protocol)
+
+                def feed_data(self, data: bytes) -> None:
+                    parsed_data.append(data)
+                    self._parser.feed_data(data)
+
+                def __getattr__(self, name: str) -> Any:
+                    return getattr(self._parser, name)
+
+            monkeypatch.setattr(request_reader, "HttpRequestParser", RecordingParser)
+            connection = InProcessConnection(web.service)
             polling = request("GET", f"/games/{game}", "ann")
             first = connection.ask(polling)
             assert first is not None
@@ -233,6 +207,7 @@ def test_repeated_request_is_not_parsed_and_gets_the_new_state(run: Run, monkeyp
                 assert (repeated.status, repeated.headers, repeated.body) == (first.status, first.headers, first.body)
             assert parsed_data == [polling]
             await web.act(game, "ann", guids[0], 1, 10)
+            del parsed_data[1:]  # the act is on another connection
             after = connection.ask(polling)
             assert after is not None
             assert after.json["turn"]["playerID"] == guids[1]
@@ -261,7 +236,7 @@ def test_repeated_requests_are_answered_as_if_parsed(steps: list[tuple[int, int]
                 b"\r\n",
                 request("POST", f"/games/{game}/players/", "ann"),
             ]
-            repeating, parsing = InProcessConnection(web), InProcessConnection(web)
+            repeating, parsing = InProcessConnection(web.service), InProcessConnection(web.service)
             written: list[list[bytes]] = [[], []]
             for data, size in steps:
                 for number, connection in enumerate((repeating, parsing)):
@@ -272,7 +247,7 @@ def test_repeated_requests_are_answered_as_if_parsed(steps: list[tuple[int, int]
                         await asyncio.sleep(0)
                     written[number] += connection.transport.writes
                     if connection is parsing:
-                        connection.connection._repeated_request = None
+                        connection.connection._reader.repeated = b""
                 assert b"".join(written[0]) == b"".join(written[1])
             for connection in (repeating, parsing):
                 await connection.leave()

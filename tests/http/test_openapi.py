@@ -21,7 +21,8 @@ from schemathesis.specs.openapi.checks import ignored_auth, positive_data_accept
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp, HoldemServer, open_holdem_server
 from croupier.http.limits import ServiceLimits
-from croupier.http.openapi import ROUTES, find_route, openapi_document
+from croupier.http.openapi import openapi_document
+from croupier.http.routes import ROUTES, find_route
 from croupier.net.event_loop import loop_factory
 from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms.holdem.wire import Join

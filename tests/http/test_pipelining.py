@@ -9,47 +9,39 @@ from typing import Any
 import pytest
 import trustme
 
-from croupier.http.connection import HttpConnection
+from croupier.http.connection import MAX_UNPARSED_BYTES, HttpConnection
 from croupier.http.limits import ConnectionLimits, ServiceLimits
-from croupier.http.pipelining import MAX_UNPARSED_BYTES
+from croupier.http.request_reader import RequestReader
 from croupier.http.server import HttpServer
 from croupier.observers.counters import RoomCounters
-from tests.http.service_fixture import InProcessService, answer, opened, request
-from tests.http.test_connections import ClosableTransport
+from tests.http.service_fixture import InProcessService, InProcessTransport, answer, opened, request
 from tests.net.raw_client import RawClient, Run
 
 
-class PausableTransport(ClosableTransport):
-    """A transport without a socket that records whether reading is paused."""
-
-    is_reading = True
-
-    def pause_reading(self) -> None:
-        self.is_reading = False
-
-    def resume_reading(self) -> None:
-        self.is_reading = True
-
-
-def connected(web: InProcessService) -> tuple[HttpConnection, PausableTransport]:
+def connected(web: InProcessService) -> tuple[HttpConnection, InProcessTransport]:
     connection, transport = (
         HttpConnection(HttpServer(web.service, ConnectionLimits(), RoomCounters(), room="holdem")),
-        PausableTransport(),
+        InProcessTransport(),
     )
     connection.connection_made(transport)
     return connection, transport
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
-def test_at_most_one_parsed_request_waits(run: Run, method: str) -> None:
+def test_at_most_one_parsed_request_waits(run: Run, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     async def main() -> None:
         with InProcessService() as web:
+            parsed: list[RequestReader] = []
+            parse = RequestReader.on_headers_complete
+            monkeypatch.setattr(
+                RequestReader, "on_headers_complete", lambda reader: (parse(reader), parsed.append(reader))
+            )
             connection, transport = connected(web)
             game = web.house.games()[0].guid
             connection.data_received(request("GET", f"/games/{game}?wait=60"))
             for _ in range(20):
                 connection.data_received(request(method, f"/games/{game}") * 100)
-                assert len(connection.pipeline) <= 1
+            assert len(parsed) <= 2
             assert not transport.is_reading
             connection.connection_lost(None)
             await asyncio.sleep(0)

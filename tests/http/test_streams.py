@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from croupier.core.session import Address
-from croupier.http.holdem_app import HoldemServer
+from croupier.http.holdem_app import HoldemApp, HoldemServer
 from croupier.http.limits import ConnectionLimits, ServiceLimits
-from tests.http.service_fixture import InProcessService, answer, ask, opened, request
+from tests.http.service_fixture import InProcessConnection, InProcessService, answer, ask, opened, request
 from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, Run
 
 
@@ -100,10 +100,11 @@ async def follow_game(address: Address, game: str, user: str | None = None, **he
         yield Stream(caller, {name.lower(): value for name, value in pairs})
 
 
-async def wait_for_subscribers(server: HoldemServer, size: int) -> None:
+async def wait_for_subscribers(server: HoldemServer | HoldemApp, size: int) -> None:
     """Wait until the service has this many long polls and streams."""
+    app = server.app if isinstance(server, HoldemServer) else server
     async with asyncio.timeout(TIMEOUT_SECONDS):
-        while server.app.subscriber_count != size:
+        while app.subscriber_count != size:
             await asyncio.sleep(0.001)
 
 
@@ -360,35 +361,27 @@ def test_slow_reader_gets_the_newest_state(run: Run) -> None:
     async def main() -> None:
         with InProcessService() as web:
             game, guids = await web.seat_players("ann", "bob")
-            sent: list[bytes] = []
-            may_send, blocked = asyncio.Event(), asyncio.Event()
-            left: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+            client = InProcessConnection(web.service)
+            headers = {"Accept": "application/x-ndjson"}
+            client.connection.data_received(request("GET", f"/games/{game}/events", **headers))
+            sent = client.transport.writes
 
-            async def receive() -> dict[str, Any]:
-                return await left
+            async def wait_for_writes(count: int) -> None:
+                async with asyncio.timeout(TIMEOUT_SECONDS):
+                    while len(sent) < count:
+                        await asyncio.sleep(0)
 
-            async def send(message: Any) -> None:
-                if message.get("body"):
-                    sent.append(message["body"])
-                    blocked.set()
-                    await may_send.wait()
-                    may_send.clear()
-
-            headers = [(b"accept", b"application/x-ndjson")]
-            path = f"/games/{game}/events"
-            scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": headers}
-            stream = asyncio.ensure_future(web.service(scope, receive, send))
-            await blocked.wait()
+            await wait_for_writes(2)  # the head and the first state
+            client.connection.pause_writing()
             for _ in range(50):
                 await web.check_or_call(game, dict(zip(guids, ("ann", "bob"), strict=True)))
+                await asyncio.sleep(0)
             newest = (await web.ask("GET", f"/games/{game}")).json
-            blocked.clear()
-            may_send.set()
-            await blocked.wait()
-            assert len(sent) == 2
-            assert json.loads(sent[1]) == newest
-            left.set_result({"type": "http.disconnect"})
-            may_send.set()
-            await stream
+            assert len(sent) == 3
+            client.connection.resume_writing()
+            await wait_for_writes(4)
+            assert json.loads(sent[3].split(b"\r\n")[1]) == newest
+            await client.leave()
+            await wait_for_subscribers(web.service, 0)
 
     run(main())

@@ -22,7 +22,15 @@ from croupier.rooms.holdem.table.persistence import HouseInput
 from croupier.rooms.holdem.wire import Close
 from croupier.store.records import JournalEntry, StoreUnavailable
 from croupier.store.store import open_store
-from tests.http.service_fixture import QUICK, InProcessService, ManualClock, Response, house
+from tests.http.service_fixture import (
+    QUICK,
+    InProcessConnection,
+    InProcessService,
+    ManualClock,
+    Response,
+    house,
+    request,
+)
 from tests.net.raw_client import TIMEOUT_SECONDS
 from tests.recording.fake_store import ManualStore
 
@@ -125,41 +133,21 @@ def test_stream_shows_only_durable_states() -> None:
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             game, (ann, _) = await web.seat_two()
-            chunks: list[bytes] = []
-            streaming = asyncio.ensure_future(follow(web, f"/games/{game}/events", chunks))
+            viewer = InProcessConnection(web.service)
+            viewer.connection.data_received(request("GET", f"/games/{game}/events"))
+            chunks = viewer.transport.writes
             await run_pending_callbacks()
-            assert len(chunks) == 1
+            assert len(chunks) == 2, "the head and the first state"
             acting = web.start_task(web.act(game, "ann", ann, 1, 10))
             await run_pending_callbacks()
-            assert len(chunks) == 1
+            assert len(chunks) == 2
             web.store.complete_write()
             await acting
             await run_pending_callbacks()
-            assert len(chunks) == 2
-            streaming.cancel()
+            assert len(chunks) == 3
+            await viewer.leave()
 
     run(main)
-
-
-async def follow(web: InProcessService, path: str, chunks: list[bytes]) -> None:
-    scope = {
-        "type": "http",
-        "http_version": "1.1",
-        "method": "GET",
-        "path": path,
-        "query_string": b"",
-        "headers": [(b"accept", b"application/x-ndjson")],
-        "client": ("192.0.2.7", 1),
-    }
-
-    async def receive() -> dict[str, Any]:
-        return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]  # the client stays connected
-
-    async def send(message: Any) -> None:
-        if message.get("body"):
-            chunks.append(message["body"])
-
-    await web.service(scope, receive, send)
 
 
 def test_simultaneous_requests_are_written_together() -> None:

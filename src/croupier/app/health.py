@@ -1,14 +1,18 @@
 """Health check: /healthz, served on the metrics port next to /metrics."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from gzip import compress
+from typing import Final, Protocol
+from urllib.parse import parse_qs
 
 from msgspec.json import encode
+from prometheus_client import REGISTRY
+from prometheus_client.exposition import choose_encoder
+
+from croupier.http.messages import Header, Request, Response
 
 METRICS_PATH: Final = "/metrics"
 HEALTH_PATH: Final = "/healthz"
-
-type ASGI = Callable[[Any, Any, Any], Awaitable[None]]
 
 
 class HealthSource(Protocol):
@@ -38,46 +42,51 @@ def health_report(room_names: Sequence[str], rooms: Mapping[str, HealthSource]) 
 
 
 class MonitoringApp:
-    """ASGI application of the metrics port: serves /healthz itself and passes /metrics to another application.
+    """The application of the metrics port: /healthz, and /metrics as `render_metrics` returns it.
 
     `rooms` is read at each request, so rooms can be added to it while they open.
     """
 
-    def __init__(self, metrics: ASGI, room_names: Sequence[str], rooms: Mapping[str, HealthSource]) -> None:
-        self._metrics = metrics
+    max_body_bytes = 0
+
+    def __init__(
+        self,
+        render_metrics: Callable[[Request], Response],
+        room_names: Sequence[str],
+        rooms: Mapping[str, HealthSource],
+    ) -> None:
+        self._render_metrics = render_metrics
         self._names = room_names
         self._rooms = rooms
 
-    def try_get(self, scope: Any) -> None:
-        """Return None: every request runs in a task."""
-
-    def try_command(self, scope: Any, body: bytes) -> None:
-        """Return None: every request runs in a task."""
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Handle one request."""
-        path = scope["path"]
-        if path not in {METRICS_PATH, HEALTH_PATH}:
-            await _send_response(send, 404, b"text/plain; charset=utf-8", b"allowed: /metrics, /healthz\n")
-        elif scope["method"] not in {"GET", "HEAD"}:
-            await _send_response(
-                send, 405, b"text/plain; charset=utf-8", b"allowed: GET, HEAD\n", (b"allow", b"GET, HEAD")
-            )
-        elif path == HEALTH_PATH:
+    def open(self, request: Request) -> Response:
+        """Answer a request."""
+        if request.path not in {METRICS_PATH, HEALTH_PATH}:
+            return _response(404, b"text/plain; charset=utf-8", b"allowed: /metrics, /healthz\n")
+        if request.method not in {"GET", "HEAD"}:
+            return _response(405, b"text/plain; charset=utf-8", b"allowed: GET, HEAD\n", (b"allow", b"GET, HEAD"))
+        if request.path == HEALTH_PATH:
             status, body = health_report(self._names, self._rooms)
-            await _send_response(send, status, b"application/json", body, (b"cache-control", b"no-store"))
-        else:
-            await self._metrics({**scope, "headers": _negotiation_headers(scope["headers"])}, receive, send)
+            return _response(status, b"application/json", body, (b"cache-control", b"no-store"))
+        return self._render_metrics(request)
+
+    def respond(self, request: Request) -> Response:
+        """Answer a request; no answer depends on the body."""
+        return self.open(request)
 
 
-def _negotiation_headers(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return the headers that the metrics application uses; drop those that are not ASCII."""
-    return [header for header in headers if header[0] in {b"accept", b"accept-encoding"} and header[1].isascii()]
+def render_metrics(request: Request) -> Response:
+    """The metrics of the process in the format that the client accepts, compressed if it accepts gzip."""
+    accept, encodings = [(request.header(name) or b"").decode("latin-1") for name in (b"accept", b"accept-encoding")]
+    encode_metrics, content_type = choose_encoder(accept)
+    names = parse_qs(request.query.decode("latin-1")).get("name[]")
+    text = encode_metrics(REGISTRY.restricted_registry(names) if names else REGISTRY)
+    headers = [(b"content-type", content_type.encode())]
+    if "gzip" in [encoding.partition(";")[0].strip().lower() for encoding in encodings.split(",")]:
+        text = compress(text)
+        headers.append((b"content-encoding", b"gzip"))
+    return Response(200, headers, text)
 
 
-async def _send_response(
-    send: Any, status: int, content_type: bytes, body: bytes, *headers: tuple[bytes, bytes]
-) -> None:
-    all_headers = [(b"content-type", content_type), (b"content-length", b"%d" % len(body)), *headers]
-    await send({"type": "http.response.start", "status": status, "headers": all_headers})
-    await send({"type": "http.response.body", "body": body})
+def _response(status: int, content_type: bytes, body: bytes, *headers: Header) -> Response:
+    return Response(status, [(b"content-type", content_type), (b"content-length", b"%d" % len(body)), *headers], body)

@@ -88,16 +88,16 @@ async def _serve_metrics(
     if config.metrics_port is None:
         yield None
         return
-    from prometheus_client import REGISTRY, make_asgi_app
+    from prometheus_client import REGISTRY
 
-    from croupier.app.health import MonitoringApp
+    from croupier.app.health import MonitoringApp, render_metrics
     from croupier.http.limits import MONITORING_LIMITS
     from croupier.http.server import HttpServer
     from croupier.net.loop_lag import LoopLagMonitor
     from croupier.observers.counters import RoomCounters
     from croupier.observers.metrics import MetricsCollector
 
-    server = HttpServer(MonitoringApp(make_asgi_app(), room_names, rooms), MONITORING_LIMITS, RoomCounters())
+    server = HttpServer(MonitoringApp(render_metrics, room_names, rooms), MONITORING_LIMITS, RoomCounters())
     listen_address = (config.metrics_host, config.metrics_port)
     try:
         address = await server.listen(*listen_address)

@@ -1,43 +1,68 @@
-"""HTTP connection: uvicorn's HTTP/1.1 protocol with immediate responses and its own limits."""
+"""HTTP/1.1 connection: an explicit state machine on httptools' parser.
+
+Requests are answered one after another in the order of their arrival. While one is being answered, at most one more is
+parsed; further bytes are kept unparsed and, above `MAX_UNPARSED_BYTES`, stay in the kernel.
+"""
 
 import asyncio
-import logging
 from asyncio import Future
 from contextlib import suppress
+from enum import Enum, auto
+from functools import partial
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, cast
 
-from uvicorn import Config
-from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
-from uvicorn.server import ServerState
-
-from croupier.http.deferred import Application, Deferred, RawResponse
 from croupier.http.limits import ConnectionLimits
-from croupier.http.pipelining import PipeliningProtocol
+from croupier.http.messages import (
+    LAST_CHUNK,
+    Answer,
+    Application,
+    Deferred,
+    Request,
+    Response,
+    Stream,
+    encode_chunk,
+    encode_response,
+)
+from croupier.http.request_reader import RequestReader
 from croupier.net.client_addresses import address_key
 from croupier.observers.counters import RoomCounters
 
-UVICORN_LOGGER = logging.getLogger("croupier.http.uvicorn")
-"""Receives uvicorn's own messages and discards them: clients must not be able to fill our log."""
-UVICORN_LOGGER.addHandler(logging.NullHandler())
-UVICORN_LOGGER.propagate = False
-UVICORN_LOGGER.setLevel(logging.CRITICAL)
+MAX_UNPARSED_BYTES: Final = 16_384
 
-MAX_REPEATED_REQUEST_BYTES = 4096
-"""A repeated request is recognised up to this size."""
+MAX_CHUNKS_PER_TURN: Final = 32
+"""Maximum number of chunks parsed in one turn of the event loop; then other connections have their turn."""
+
+
+class State(Enum):
+    """What a connection does about the request whose turn it is."""
+
+    IDLE = auto()
+    """There is none: the next one is awaited, or its head is being read."""
+
+    BODY = auto()
+    """Its body is being read, because the answer depends on it."""
+
+    ANSWERING = auto()
+    """The application has not answered yet."""
+
+    STREAMING = auto()
+    """The body of the response is being sent, piece by piece."""
+
+    CLOSING = auto()
+    """The last response has been sent, or the connection is lost: all further input is discarded."""
 
 
 class ConnectionOwner(Protocol):
     """What a connection uses of its server."""
 
     app: Application
-    config: Config
-    state: ServerState
     loop: asyncio.AbstractEventLoop
     limits: ConnectionLimits
     counts: RoomCounters
     room: str | None
     date_header: bytes
+    pending: set[Future[Any]]
 
     @property
     def is_flooded(self) -> bool: ...  # noqa: D102 -- as in HttpServer
@@ -45,242 +70,209 @@ class ConnectionOwner(Protocol):
     def release(self, connection: "HttpConnection", host: str) -> None: ...  # noqa: D102 -- as in HttpServer
 
 
-class HttpConnection(PipeliningProtocol):
+class HttpConnection(asyncio.Protocol):
     """One HTTP connection. The server checks its timeouts once a second, so requests need no timers of their own."""
 
     def __init__(self, server: ConnectionOwner) -> None:
-        super().__init__(server.config, server.state, server.loop)
-        self.logger = UVICORN_LOGGER
-        self.access_log = False
-        self._http_server = server
+        self.state = State.IDLE
+        self.transport: asyncio.Transport = cast(asyncio.Transport, None)
+        self._server = server
+        self._app = server.app
         self._host = ""
-        self._awaits_body = False
-        self._messages_begun = 0  # the number of messages that began in the last read
-        self._was_answered_at_once = False
-        # A whole request that was answered immediately: clients that poll send the same bytes again.
-        self._repeated_request: bytes | None = None
-        self.response_future: Future[Any] | None = None  # what a response without a task waits for
+        self._reader = RequestReader("", server.limits.max_header_bytes)
+        self._waiting: Request | None = None  # has been parsed, and comes after the one being answered
+        self._request: Request | None = None  # is being answered
+        self._input_has_ended = False
+        self._is_stopping = False
+        self._is_reading_paused = False
+        self._is_write_paused = False
+        self._writable: Future[None] | None = None
+        self._answered: Future[None] | None = None
         self._close_timer: asyncio.TimerHandle | None = None
-        self._header_bytes = 0
-        self._last_headers: object = None
-        self._last_progress_time = server.loop.time()
-        self._write_blocked_since: float | None = None
+        # Timeouts.
+        self._progress_time = server.loop.time()
+        self._was_asked = False
+        self._write_paused_since: float | None = None
 
-    def connection_made(self, transport: Any) -> None:
+    # Events of the transport.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Register with the server, or refuse the client."""
-        super().connection_made(transport)
-        host = self.client[0] if self.client else ""
-        self._host = "" if host in self._http_server.limits.trusted_proxies else address_key(host)
-        if reason := self._http_server.accept(self, self._host):
-            self._http_server.counts.refused[reason] += 1
-            if self._http_server.is_flooded:
-                transport.abort()  # too many refused clients: do not send a response
-                return
-            self._refuse_and_close(
-                503, "9.10", f"found no free place ({reason}); allowed: to come later", "retry-after: 1"
-            )
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's transports are no subclass of it
+        name = transport.get_extra_info("peername")
+        address = name[0] if name else ""
+        self._reader = RequestReader(address, self._server.limits.max_header_bytes)
+        self._host = "" if address in self._server.limits.trusted_proxies else address_key(address)
+        if reason := self._server.accept(self, self._host):
+            self._server.counts.refused[reason] += 1
+            if self._server.is_flooded:
+                self._end()  # too many refused clients: do not send a response
+                self.transport.abort()
+            else:
+                found = f"found no free place ({reason}); allowed: to come later"
+                self._send_refusal(503, found, "9.10", "retry-after: 1")
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Remove the connection from the server."""
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 -- the signature of a protocol
+        """Tell the application that the client has disconnected, and the server that there is a place."""
+        self._end()
         if self._close_timer is not None:
             self._close_timer.cancel()
-        super().connection_lost(exc)
-        self._unset_keepalive_if_required()
-        self._http_server.release(self, self._host)
+        self._server.release(self, self._host)
 
     def data_received(self, data: bytes) -> None:
-        """Answer a repeated request without parsing it; parse everything else."""
-        self._http_server.counts.bytes_received += len(data)
-        if self._unparsed_bytes or self._input_is_ignored:
-            super().data_received(data)
+        """Answer a repeated request without parsing it; parse everything else as far as it may be."""
+        self._server.counts.bytes_received += len(data)
+        reader = self._reader
+        if self.state is State.CLOSING or reader.error is not None:
             return
-        if data == self._repeated_request and not (
-            self.flow.write_paused or self.response_future or self.transport.is_closing()
-        ):
-            assert self.cycle is not None, "a repeated request has a previous cycle"
-            if response := self._http_server.app.try_get(self.scope):
-                self._last_headers = None  # it counts as a message of its own
-                self._respond(self.cycle, response)
-                return
-        self._parse(data, 0)
-
-    def _parse_chunk(self, data: bytes) -> None:
-        """Feed the parser, and refuse a request whose head is too large."""
-        if self._input_is_ignored or self.transport.is_closing():
-            return
-        previous_headers, self._repeated_request = self.headers, None
-        is_between_messages, self._messages_begun, self._was_answered_at_once = not self._in_message, 0, False
-        super()._parse_chunk(data)
-        if (
-            is_between_messages
-            and self._messages_begun == 1
-            and self._was_answered_at_once
-            and not self._in_message
-            and len(data) <= MAX_REPEATED_REQUEST_BYTES
-        ):
-            self._repeated_request = data
-        cycle = self.cycle
-        if cycle is None or cycle.scope is not self.scope:
-            self._header_bytes = self._header_bytes + len(data) if self.headers is previous_headers else len(data)
-            if self._header_bytes > self._http_server.limits.max_header_bytes and not self._input_is_ignored:
-                limit = self._http_server.limits.max_header_bytes
-                self._refuse_and_close(431, "1.1", f"found a head of {self._header_bytes} bytes; allowed: {limit}")
-        elif self._header_bytes:
-            self._header_bytes = 0
-
-    def _on_parsed(self) -> None:
-        if self._awaits_body:
-            self._awaits_body = False
-            self._start_task()
-
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """Answer a GET at once if possible, and a command when its body is complete; start a task for the rest."""
-        self._current_cycle = cycle
-        if cycle.scope["http_version"] == "1.1" and [name for name, _ in cycle.scope["headers"]].count(b"host") != 1:
-            self._refuse_host(cycle)
-            return
-        if self._is_parsing and cycle.keep_alive and not self.flow.write_paused:
-            scope = cycle.scope
-            if scope["method"] != "GET":
-                self._awaits_body = True
-                return
-            if response := self._http_server.app.try_get(scope):
-                self._was_answered_at_once = True
-                self._respond(cycle, response)
-                return
-        super()._start_asgi_task(cycle, app)
-
-    def on_message_begin(self) -> None:
-        """Count the request that begins."""
-        super().on_message_begin()
-        self._messages_begun += 1
-
-    def on_message_complete(self) -> None:
-        """Answer a command whose body is complete now, at once if possible."""
-        super().on_message_complete()
-        if self._awaits_body:
-            self._awaits_body = False
-            cycle = self.cycle
-            assert cycle is not None, "a command has a head"
-            if response := self._http_server.app.try_command(cycle.scope, bytes(cycle.body)):
-                self._respond(cycle, response)
-            else:
-                self._start_task()
-
-    def _start_task(self) -> None:
-        cycle = self.cycle
-        assert cycle is not None, "a task needs a request"
-        super()._start_asgi_task(cycle, self.app)
-
-    def _respond(self, cycle: RequestResponseCycle, response: RawResponse | Deferred) -> None:
-        """Send a complete response in one write, now or when its future is done."""
-        if isinstance(response, Deferred):
-            cycle.response_started = cycle.response_complete = False
-            self.response_future = response.done
-            response.done.add_done_callback(lambda _: self._on_deferred_done(cycle, response))
+        if data == reader.repeated and self.state is State.IDLE and not self._is_write_paused:
+            reader.has_begun_request = True
+            self._waiting = reader.repeated_request
         else:
-            cycle.response_started = cycle.response_complete = True
-            self._write(response)
-            if self.flow.read_paused:
-                self.flow.resume_reading()  # skip the rest of an unused body
+            reader.unparsed = reader.unparsed[reader.offset :] + data if reader.unparsed else data
+            reader.offset = 0
+        self._proceed()
 
-    def _on_deferred_done(self, cycle: RequestResponseCycle, deferred: Deferred) -> None:
-        """Send a response whose future is done."""
-        self.response_future = None
-        if cycle.disconnected or self.transport.is_closing():
-            return
-        if deferred.done.cancelled():
-            self.transport.close()  # the server is closing
-            return
-        response = deferred.then()
-        if cycle.keep_alive:
-            self._respond(cycle, response)
-            if self.pipeline or self._unparsed_bytes or cycle.scope is not self.scope:
-                cycle.on_response()
-        else:
-            cycle.response_started = cycle.response_complete = True
-            self._write((response[0], b"connection: close\r\n" + response[1]))
-            self.transport.close()
-
-    def _write(self, response: RawResponse) -> None:
-        self.transport.write(b"%s%s%s" % (response[0], self._http_server.date_header, response[1]))
-
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 -- as uvicorn calls it
-        """Refuse bytes that are not HTTP."""
-        self._refuse_and_close(400, "1.1", "found what is no HTTP/1.1 request; allowed: that")
-
-    def check_timeouts(self, now: float) -> None:
-        """Close the connection if the client sends or reads too slowly."""
-        limits = self._http_server.limits
-        if not self.flow.write_paused and not self.transport.is_closing():
-            self._write_blocked_since = None
-        elif self._write_blocked_since is None:
-            self._write_blocked_since = now
-        elif now - self._write_blocked_since > limits.write_timeout:
-            self._http_server.counts.overflows += 1
-            self.transport.abort()
-            return
-        cycle = self.cycle
-        if self.headers is not self._last_headers or self._is_responding(cycle):
-            # Every message has a list of headers of its own.
-            self._last_headers, self._last_progress_time = self.headers, now
-        elif not self._input_is_ignored:
-            waited = now - self._last_progress_time
-            if cycle is not None and cycle.scope is self.scope and cycle.response_complete:
-                if waited > limits.keep_alive_timeout:
-                    self.transport.close()
-            elif waited > limits.request_timeout:
-                self._refuse_and_close(
-                    408, "1.1", f"found a request that takes longer than {limits.request_timeout:g} s; allowed: less"
-                )
-
-    def _is_responding(self, cycle: RequestResponseCycle | None) -> bool:
-        """Whether the client waits for a response."""
-        if self.pipeline:
-            return True
-        if cycle is None or cycle.scope is not self.scope:
+    def eof_received(self) -> bool:
+        """Answer the pending requests, within `close_timeout`, although the client ended its output."""
+        self._input_has_ended = True
+        is_pending = self._reader.unparsed or self._waiting or self.state in {State.ANSWERING, State.STREAMING}
+        if not is_pending or not self.transport.can_write_eof():  # TLS has no half-close
             return False
-        return not cycle.response_complete and not cycle.more_body
-
-    def eof_received(self) -> bool:  # type: ignore[override]  # False closes the connection
-        """Answer the pending request, within `close_timeout`, although the client ended its output."""
-        if super().eof_received():
-            self._abort_later()
-            return True
-        cycle = self.cycle
-        if self.scheme == "https" or cycle is None or not self._is_responding(cycle):
-            return False
-        cycle.keep_alive = False
         self._abort_later()
         return True
 
-    def _refuse_host(self, cycle: RequestResponseCycle) -> None:
-        """Refuse the next request to be answered because it does not name its host (RFC 9112, 3.2)."""
-        self._ignore_input()
-        cycle.response_started = cycle.response_complete = True
-        self._send_and_close(
-            self._error_response(400, "1.1", "found a request without a Host, or with several; allowed: one Host")
-        )
+    def pause_writing(self) -> None:
+        """Answer nothing more while the client does not read."""
+        self._is_write_paused = True
 
-    def _refuse_and_close(self, status: int, clause: str, found: str, *headers: str) -> None:
-        """Send an error as the last response, after all earlier requests are answered."""
-        response = self._error_response(status, clause, found, *headers)
-        self._ignore_input()
-        cycle = self.cycle
-        if cycle is None or cycle.response_complete:
-            self._send_and_close(response)
-        elif cycle.scope is not self.scope:
-            cycle.on_response = lambda: self._send_and_close(response)
-        elif self.pipeline or cycle.response_started:
-            self.transport.close()  # a response has begun, or others must come first
+    def resume_writing(self) -> None:
+        """Go on: the client has caught up."""
+        self._is_write_paused = False
+        if self._writable is not None:
+            _resolve(self._writable)
+        self._proceed()
+
+    # Requests.
+
+    def _proceed(self) -> None:
+        """Parse and answer what has arrived, in order, as far as possible; then read on, or not."""
+        reader, chunks = self._reader, 0
+        while not self._is_write_paused:
+            if self.state is State.IDLE and self._waiting is not None:
+                self._begin(self._waiting)
+            elif self.state is State.BODY and (request := self._request_with_body()) is not None:
+                self._answer(self._app.respond(request))
+            elif reader.unparsed and self._waiting is None and (self.state is State.IDLE or reader.is_in_body):
+                if chunks == MAX_CHUNKS_PER_TURN:
+                    self._server.loop.call_soon(self._proceed)
+                    break
+                chunks += 1
+                self._waiting = reader.read()
+                if reader.error is not None and self._request and reader.is_reading_body_of(self._request):
+                    self._send_refusal(*reader.error)
+            else:
+                break
+        if not reader.unparsed and self._waiting is None and self.state in {State.IDLE, State.BODY}:
+            if reader.error is not None:
+                self._send_refusal(*reader.error)
+            elif self._input_has_ended or (self._is_stopping and self.state is State.IDLE):
+                self._close()
+        must_pause = len(reader.unparsed) - reader.offset > MAX_UNPARSED_BYTES
+        if must_pause is not self._is_reading_paused:
+            self._pause_reading(must_pause)
+
+    def _begin(self, request: Request) -> None:
+        """Answer a request whose turn it is, or read its body."""
+        self._waiting, self._request, self._was_asked = None, request, True
+        if request.version == "1.1" and [name for name, _ in request.headers].count(b"host") != 1:
+            self._send_refusal(400, "found a request without a Host, or with several; allowed: one Host")  # RFC 9112
+        elif (answer := self._app.open(request)) is not None:
+            self._answer(answer)
         else:
-            cycle.disconnected = True
-            cycle.message_event.set()
-            self._send_and_close(response)
+            self.state = State.BODY
+            if self._reader.expects_continue:
+                self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
-    def _error_response(self, status: int, clause: str, found: str, *headers: str) -> bytes:
-        """An error response that ends the connection."""
-        body = f"{self._http_server.room}-{clause}: {found}\n" if self._http_server.room else f"{found}\n"
+    def _request_with_body(self) -> Request | None:
+        """The request whose body is read, if that is complete or too large."""
+        request, body = self._request, self._reader.body
+        assert request is not None, "a body belongs to a request"
+        if not request.is_complete:
+            if len(body) <= self._app.max_body_bytes:
+                return None
+            request.body = bytes(body)
+        return request
+
+    def _answer(self, answer: Answer) -> None:
+        """Send a response now, or when it is known."""
+        request, reader = self._request, self._reader
+        assert request is not None, "an answer has a request"
+        reader.wants_body = False
+        if isinstance(answer, Deferred):
+            self.state, reader.repeated = State.ANSWERING, b""
+            self._server.pending.add(answer.future)
+            answer.future.add_done_callback(partial(self._on_answered, request, answer))
+            return
+        has_next = reader.unparsed or self._waiting is not None
+        is_last = not request.keep_alive or ((self._is_stopping or self._input_has_ended) and not has_next)
+        date = self._server.date_header
+        self.transport.write(encode_response(answer, date, is_head=request.method == "HEAD", keep_alive=not is_last))
+        if answer.stream is None:
+            self.state, self._request = State.IDLE, None
+            if is_last:
+                self._close()
+        else:
+            self.state, reader.repeated = State.STREAMING, b""
+            streaming = self._server.loop.create_task(self._send_stream(answer.stream, is_last=is_last))
+            self._server.pending.add(streaming)
+            streaming.add_done_callback(self._server.pending.discard)
+
+    def _on_answered(self, request: Request, deferred: Deferred, _: Future[Any]) -> None:
+        """Send a response that is known now, unless the client has disconnected."""
+        self._server.pending.discard(deferred.future)
+        is_awaited = self._request is request and self.state is State.ANSWERING
+        if deferred.future.cancelled():  # the server is closing
+            if is_awaited:
+                self._close()
+            return
+        answer = deferred.answer()
+        if is_awaited:
+            self._answer(answer)
+            self._proceed()
+        elif isinstance(answer, Response) and answer.stream is not None:
+            answer.stream.close()
+
+    async def _send_stream(self, stream: Stream, *, is_last: bool) -> None:
+        """Send the body of a response, no faster than the client reads it."""
+        try:
+            while (piece := await stream.next_piece()) is not None and self.state is State.STREAMING:
+                self.transport.write(encode_chunk(piece))
+                if self._is_write_paused:
+                    self._writable = self._server.loop.create_future()
+                    await self._writable
+            if self.state is State.STREAMING:
+                self.transport.write(LAST_CHUNK)
+                self.state, self._request = State.IDLE, None
+                if is_last:
+                    self._close()
+                self._proceed()
+        except Exception as error:
+            context = {"message": "a response could not be sent", "exception": error}
+            self._server.loop.call_exception_handler(context)
+        finally:
+            stream.close()
+            if self.state is State.STREAMING:
+                self._close()
+
+    # Refusals and the end.
+
+    def _send_refusal(self, status: int, found: str, clause: str = "1.1", *headers: str) -> None:
+        """Send an error that ends the connection, unless another response has begun."""
+        if self.state is State.STREAMING:
+            self._close()
+            return
+        body = f"{self._server.room}-{clause}: {found}\n" if self._server.room else f"{found}\n"
         head = (
             f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
             *headers,
@@ -288,24 +280,90 @@ class HttpConnection(PipeliningProtocol):
             f"content-length: {len(body)}",
             "connection: close",
         )
-        return "\r\n".join((*head, "", body)).encode()
+        self._send_last("\r\n".join((*head, "", body)).encode())
 
-    def _send_and_close(self, response: bytes) -> None:
+    def _send_last(self, response: bytes) -> None:
         """Half-close and keep reading, so that no reset overtakes the response (ruling G2)."""
-        transport = self.transport
-        if transport.is_closing():
+        self._end()
+        if self.transport.is_closing():
             return
         self._abort_later()
-        self.flow.release()
-        transport.write(response)
-        if transport.is_closing():
-            return
-        if transport.can_write_eof():
+        self._pause_reading(False)
+        self.transport.write(response)
+        if self.transport.can_write_eof():
             with suppress(OSError):  # the client has reset the connection
-                transport.write_eof()
+                self.transport.write_eof()
         else:
-            transport.close()
+            self.transport.close()
+
+    def _close(self) -> None:
+        """Close the connection when everything is sent."""
+        self._end()
+        self.transport.close()
+
+    def _end(self) -> None:
+        """Discard all further input, and what is being done about earlier input."""
+        self.state, self._waiting = State.CLOSING, None
+        self._reader.discard()
+        disconnected = None if self._request is None else self._request.disconnected
+        for waiter in (disconnected, self._writable, self._answered):
+            if waiter is not None:
+                _resolve(waiter)
+
+    def stop(self) -> None:
+        """Close the connection when the requests that have arrived are answered."""
+        self._is_stopping = True
+        self._proceed()
+
+    def pending_answer(self) -> Future[None] | None:
+        """A future that is done when the request whose body is being read is answered; None without one.
+
+        Only for a connection that stops: it is closed after the answer.
+        """
+        if self.state is not State.BODY:
+            return None
+        self._answered = self._server.loop.create_future()
+        return self._answered
 
     def _abort_later(self) -> None:
         if self._close_timer is None:
-            self._close_timer = self.loop.call_later(self._http_server.limits.close_timeout, self.transport.abort)
+            self._close_timer = self._server.loop.call_later(self._server.limits.close_timeout, self.transport.abort)
+
+    def _pause_reading(self, pause: bool) -> None:
+        if pause is not self._is_reading_paused and not self.transport.is_closing():
+            self._is_reading_paused = pause
+            if pause:
+                self.transport.pause_reading()
+            else:
+                self.transport.resume_reading()
+
+    # Timeouts.
+
+    def check_timeouts(self, now: float) -> None:
+        """Close the connection if the client sends or reads too slowly."""
+        limits = self._server.limits
+        if not self._is_write_paused and not self.transport.is_closing():
+            self._write_paused_since = None
+        elif self._write_paused_since is None:
+            self._write_paused_since = now
+        elif now - self._write_paused_since > limits.write_timeout:
+            self._server.counts.overflows += 1
+            self.transport.abort()
+            return
+        is_sending = self._is_write_paused or self.state in {State.ANSWERING, State.STREAMING}
+        if self._reader.has_begun_request or is_sending:
+            self._reader.has_begun_request, self._progress_time = False, now
+        elif self.state is not State.CLOSING:
+            waited = now - self._progress_time
+            if self.state is State.IDLE and self._was_asked and not self._reader.is_in_head:
+                if waited > limits.keep_alive_timeout:
+                    self._close()
+            elif waited > limits.request_timeout:
+                found = f"found a request that takes longer than {limits.request_timeout:g} s; allowed: less"
+                self._send_refusal(408, found)
+
+
+def _resolve(waiter: Future[None]) -> None:
+    """Wake who waits for this, unless that has happened before."""
+    if not waiter.done():
+        waiter.set_result(None)

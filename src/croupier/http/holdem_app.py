@@ -1,39 +1,28 @@
-"""The hold'em service: an ASGI application for a hold'em house, and its server.
+"""The hold'em service: a house behind HTTP, and its server.
 
-Most requests ask for the state of a game, which is rendered once per change. Such requests, and commands once their
-effects are durable, are answered without a task; only requests that wait for something else need one.
+Every request is found in the table of routes and answered by the handler of its operation: at once if possible, and
+later if it waits for a password, for a disk or for a change.
 """
 
 from asyncio import Future
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import ceil
 from ssl import SSLContext
 from time import monotonic
-from typing import Any
+from typing import Final
+
+from msgspec.structs import replace
 
 from croupier.core.session import Address, Observer
-from croupier.http.auth import Authenticator, AuthError
-from croupier.http.deferred import Deferred, RawResponse
+from croupier.http.auth import Authenticator, VerifiedLogin
 from croupier.http.holdem_service import HoldemService
 from croupier.http.limits import ConnectionLimits, ServiceLimits
-from croupier.http.openapi import find_route
+from croupier.http.logins import RequestLogins
+from croupier.http.messages import Answer, Deferred, HTTPError, Request, Response, prepare, run_later
 from croupier.http.read_api import ReadApi
-from croupier.http.responses import (
-    STATUS_LINES,
-    ClientDisconnected,
-    HTTPError,
-    HttpRequest,
-    HttpResponse,
-    authenticate_request,
-    encode_response,
-    error_response,
-    read_body,
-    read_request,
-    to_http_error,
-)
+from croupier.http.routes import Match, find_route
 from croupier.http.server import HttpServer
-from croupier.http.streams import Receive, SendChunk
-from croupier.http.views import encode_headers
 from croupier.logs import Logger, silent_logger
 from croupier.net.client_addresses import TrustedProxies, address_key
 from croupier.net.rate_limiter import RateLimiter
@@ -42,21 +31,27 @@ from croupier.recording.holdem_journal import HoldemJournal
 from croupier.recording.promises import Promises
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.wire import (
+    ACT_DONE,
+    EMPTY_BODY_HEADER,
     Created,
     Dialect,
-    HoldemHeaders,
     HoldemResponse,
     RequestRefused,
-    parse_request,
     render_response,
 )
 
-type Scope = MutableMapping[str, Any]
-"""The ASGI scope of a request."""
+FORWARDED: Final = (b"forwarded", b"x-forwarded-for")
+"""Headers in which a proxy names its client."""
+
+ACT_DONE_RESPONSE: Final = prepare(Response(201, [EMPTY_BODY_HEADER]))
+"""The response to nearly all acts, in both dialects."""
 
 
 class HoldemApp:
-    """A hold'em house behind HTTP, as an ASGI application. `clock` returns the house's time in seconds."""
+    """A hold'em house behind HTTP. `clock` returns the house's time in seconds.
+
+    `handlers` are the functions that answer the operations of the routes.
+    """
 
     def __init__(
         self,
@@ -74,6 +69,7 @@ class HoldemApp:
     ) -> None:
         self.counts = RoomCounters()
         self.limits = limits
+        self.max_body_bytes = limits.max_body_bytes
         self.log = log or silent_logger()
         self.service = HoldemService(
             house,
@@ -87,11 +83,18 @@ class HoldemApp:
         )
         self._dialect: Dialect = dialect
         self._authenticator = authenticator
-        self._read_api = ReadApi(self.service, authenticator, dialect, limits)
+        self._logins = RequestLogins(authenticator, dialect)
+        self._read_api = ReadApi(self.service, self._logins, dialect, limits)
         self._proxies = proxies
+        self._has_proxies = bool(proxies)
         self._rate_limiter = (
             None if limits.max_requests is None else RateLimiter(limits.max_requests, limits.request_window_seconds)
         )
+        self.handlers: Mapping[str, Callable[[Request], Answer]] = {
+            **self._read_api.handlers,
+            "post_users": lambda request: run_later(self._register(request)),
+            **dict.fromkeys(("post_games", "post_players", "post_acts", "delete_player"), self._command),
+        }
 
     @property
     def subscriber_count(self) -> int:
@@ -110,173 +113,139 @@ class HoldemApp:
         """Stop verifying passwords."""
         self._authenticator.close()
 
-    # Responses without a task.
+    # Answers, in the order of holdem-8.2.
 
-    def try_get(self, scope: Scope) -> RawResponse | None:
-        """The response to a GET; None if it needs a task."""
-        if scope["method"] != "GET" or self._rate_limiter is not None:
-            return None
-        return self._view_response(scope)
-
-    def _view_response(self, scope: Scope) -> RawResponse | None:
-        """The response to a GET of what is shown now; None if it needs a task."""
-        try:
-            found = self._read_api.try_view(scope)
-        except Exception as error:
-            return self._encode_and_count(error_response(self._internal_error(scope, error), b""))
-        if found is None:
-            return None
-        view, not_modified = found
-        counts = self.counts
-        counts.messages_received += 1
-        counts.messages_sent += 1
-        if not_modified:
-            return STATUS_LINES[304], encode_headers(view.headers) + b"\r\n"
-        counts.bytes_sent += len(view.body)
-        return STATUS_LINES[200], view.raw_after_date
-
-    def try_command(self, scope: Scope, body: bytes) -> RawResponse | Deferred | None:
-        """Perform a command of a user whose login is cached, and return the response.
-
-        Returns None, and does nothing, if the request needs a task.
-        """
-        if self._rate_limiter is not None or len(body) > self.limits.max_body_bytes:
-            return None
-        authorization, accept = None, b""
-        for name, value in scope["headers"]:
-            if name == b"authorization":
-                authorization = value
-            elif name == b"accept":
-                accept = value
-        if authorization is None or (user := self._authenticator.cached_username(authorization)) is None:
-            return None
-        message = parse_request(scope["method"], scope["path"], user, body, self._dialect)
-        if isinstance(message, RequestRefused):
-            return None
-        try:
-            answer = self.service.submit(message)
-        except Exception as error:
-            return self._encode_and_count(error_response(self._internal_error(scope, error), accept))
-        if isinstance(answer, Future):
-            return Deferred(answer, lambda: self._command_response(scope, accept, answer.result))
-        return self._command_response(scope, accept, lambda: answer)
-
-    def _command_response(self, scope: Scope, accept: bytes, answer: Callable[[], HoldemResponse]) -> RawResponse:
-        """The encoded response to a command; `answer` returns the house's answer or raises."""
-        try:
-            response = self._answer_response(answer())
-        except HTTPError as http_error:
-            response = error_response(http_error, accept)
-        except Exception as error:
-            response = error_response(self._internal_error(scope, error), accept)
-        return self._encode_and_count(response)
-
-    def _encode_and_count(self, response: HttpResponse) -> RawResponse:
+    def open(self, request: Request) -> Answer | None:
+        """The answer to a request of which at least the head has arrived; None if it needs more of its body."""
         self.counts.messages_received += 1
-        self._count(response)
-        return encode_response(response)
+        return self._answer(request, partial(self._open, request))
 
-    # Responses in a task.
+    def respond(self, request: Request) -> Answer:
+        """The answer to a request after the rest of its body, or after more than `max_body_bytes` of it."""
+        answer = self._answer(request, partial(self._respond, request))
+        assert answer is not None, "nothing is missing"
+        return answer
 
-    async def __call__(self, scope: Scope, receive: Receive, send: SendChunk) -> None:
-        """Answer any request."""
-        assert scope["type"] == "http", f"{scope['type']} is not for a web service"
-        self.counts.messages_received += 1
-        request = read_request(scope, receive, self._proxies)
+    def answer(self, request: Request) -> Answer:
+        """The answer to a complete request."""
+        answer = self.open(request)
+        assert answer is not None, "nothing is missing"
+        return answer
+
+    def _answer[A: Answer | None](self, request: Request, step: Callable[[], A]) -> A | Answer:
+        """The result of a step towards the answer; what the step raises is an answer, too."""
+        answer: A | Answer
         try:
-            response = await self._handle(request, send)
-        except HTTPError as http_error:
-            response = error_response(http_error, request.accept)
-        except ClientDisconnected:
-            return
+            answer = step()
+        except HTTPError as error:
+            answer = error.response(request.header(b"accept"))
         except Exception as error:
-            response = error_response(self._internal_error(scope, error), request.accept)
-        if response is not None:
-            await self._send(response, request, send)
-
-    async def _handle(self, request: HttpRequest, send: SendChunk) -> HttpResponse | None:
-        """The response to a request; None if it was sent already. Raises HTTPError, in the order of holdem-8.2."""
-        scope = request.scope
-        method, path = scope["method"], scope["path"]
-        found = find_route(path)
-        if found is None:
-            raise HTTPError(404, "holdem-8.3", f"found the path {path[:100]!r}; allowed: those of /openapi.json")
-        route, names = found
-        if method not in route.methods:
-            allowed = ", ".join(route.methods)
-            raise HTTPError(405, "holdem-8.6", f"found {method}; allowed: {allowed}", (b"allow", allowed.encode()))
-        self._check_rate_limit(request)
-        if method in {"GET", "HEAD"}:
-            if route.name in {"games", "game"}:
-                return await self._read_api.get_games(request, names)
-            await self._read_api.dispatch(request, send)
+            answer = self._internal_error(request, error).response(request.header(b"accept"))
+        if isinstance(answer, Deferred):
+            return Deferred(answer.future, partial(self._answer, request, answer.answer))
+        if isinstance(answer, Response):
             self.counts.messages_sent += 1
-            return None
-        data = await read_body(request, self.limits.max_body_bytes)
-        if route.name == "users":
-            return await self._register(request)
-        login = await authenticate_request(request, "holdem-2.7", self._authenticator, self._dialect)
-        message = parse_request(method, path, login.name, data, self._dialect)
-        return self._answer_response(
-            message if isinstance(message, RequestRefused) else await self.service.execute(message)
-        )
+            if request.method != "HEAD":
+                self.counts.bytes_sent += len(answer.body)
+            if self._rate_limiter is not None:
+                return self._with_rate_limit(answer, request, self._rate_limiter)
+        return answer
 
-    async def _register(self, request: HttpRequest) -> HttpResponse:
-        idempotent = self._dialect == "hspe-go"
-        try:
-            name = await self._authenticator.register(request.authorization, request.address, idempotent=idempotent)
-        except AuthError as error:
-            raise to_http_error(error, "holdem-2.5", self._dialect) from None
-        return self._answer_response(Created(self.service.house.guid_of(name), ""))
+    def _open(self, request: Request) -> Answer | None:
+        match = request.match or self._find(request)
+        if self._rate_limiter is not None:
+            self._check_rate_limit(request, self._rate_limiter)
+        if request.method not in {"GET", "HEAD"}:
+            length = request.header(b"content-length")
+            if length is not None and int(length) > self.max_body_bytes:
+                raise self._too_large(length.decode())
+            if not request.is_complete:
+                return None
+            if len(request.body) > self.max_body_bytes:
+                raise self._too_large(str(len(request.body)))
+        return self.handlers[match.operation.id](request)
 
-    def _answer_response(self, answer: HoldemResponse) -> HttpResponse:
-        if type(answer) is RequestRefused:
-            raise HTTPError(answer.status, answer.clause, answer.detail)
-        return HttpResponse(*render_response(answer, self._dialect, self.service.views))
+    def _respond(self, request: Request) -> Answer:
+        if len(request.body) > self.max_body_bytes:
+            raise self._too_large(f"{len(request.body)} or more")
+        assert request.match is not None, "the body of another request is not read"
+        return self.handlers[request.match.operation.id](request)
 
-    async def _send(self, response: HttpResponse, request: HttpRequest, send: SendChunk) -> None:
-        if request.scope["method"] == "HEAD":
-            response = HttpResponse(response.status, response.headers)
-        self._count(response)
-        headers = (
-            [*response.headers, *self._rate_limit_headers(request)]
-            if self._rate_limiter is not None
-            else response.headers
-        )
-        await send({"type": "http.response.start", "status": response.status, "headers": headers})
-        await send({"type": "http.response.body", "body": response.body})
+    def _find(self, request: Request) -> Match:
+        """Find the operation of a request, and its client. Raises HTTPError."""
+        if self._has_proxies:
+            forwarded = [[value for name, value in request.headers if name == header] for header in FORWARDED]
+            request.address = self._proxies.client_address(request.address, *forwarded)
+        found = find_route(request.path)
+        if found is None:
+            detail = f"found the path {request.path[:100]!r}; allowed: those of /openapi.json"
+            raise HTTPError(404, "holdem-8.3", detail)
+        route, parameters = found
+        operation = route.operations.get("GET" if request.method == "HEAD" else request.method)
+        if operation is None:
+            allowed = ", ".join(route.methods)
+            detail = f"found {request.method}; allowed: {allowed}"
+            raise HTTPError(405, "holdem-8.6", detail, (b"allow", allowed.encode()))
+        request.match = Match(route, operation, parameters)
+        return request.match
 
-    def _count(self, response: HttpResponse) -> None:
-        self.counts.messages_sent += 1
-        self.counts.bytes_sent += len(response.body)
+    def _too_large(self, found: str) -> HTTPError:
+        return HTTPError(413, "holdem-8.7", f"found a body of {found} bytes; allowed: {self.max_body_bytes}")
 
-    def _internal_error(self, scope: Scope, error: Exception) -> HTTPError:
-        found = find_route(scope["path"])  # log the route, because the path may contain anything
-        route = None if found is None else found[0].path
-        self.log.error("internal error", method=scope["method"], route=route, exc_info=error)
+    def _internal_error(self, request: Request, error: Exception) -> HTTPError:
+        route = None if request.match is None else request.match.route.path  # the path may contain anything
+        self.log.error("internal error", method=request.method, route=route, exc_info=error)
         return HTTPError(500, "holdem-8.1", "found a fault of our own; allowed: none")
+
+    # Commands.
+
+    async def _register(self, request: Request) -> Response:
+        name = await self._logins.register(request)
+        return self._render(Created(self.service.house.guid_of(name), ""))
+
+    def _command(self, request: Request, login: VerifiedLogin | None = None) -> Answer:
+        """Perform a command: at once if the login is known, after the journal has written it if there is one."""
+        authorization = request.header(b"authorization")
+        if login is None and authorization is not None:
+            login = self._authenticator.cached_login(authorization)
+        if login is None:
+            return run_later(self._authenticate(request))
+        assert request.match is not None, "a command has a route"
+        message = request.match.command(login.name, request.body)
+        answer = message if isinstance(message, RequestRefused) else self.service.submit(message)
+        if isinstance(answer, Future):
+            return Deferred(answer, partial(self._render, answer))
+        return self._render(answer)
+
+    async def _authenticate(self, request: Request) -> Answer:
+        return self._command(request, await self._logins.authenticate(request, "holdem-2.7"))
+
+    def _render(self, answer: HoldemResponse | Future[HoldemResponse]) -> Response:
+        """The response to a command, with the house's answer or a future that has it."""
+        if isinstance(answer, Future):
+            answer = answer.result()
+        if answer is ACT_DONE:
+            return ACT_DONE_RESPONSE
+        if isinstance(answer, RequestRefused):
+            raise HTTPError(answer.status, answer.clause, answer.detail)
+        return Response(*render_response(answer, self._dialect, self.service.views))
 
     # The limit on requests (holdem-9.10).
 
-    def _check_rate_limit(self, request: HttpRequest) -> None:
-        if self._rate_limiter is not None and (
-            wait := self._rate_limiter.take(address_key(request.address), self.service.clock())
-        ):
-            limiter = self._rate_limiter
+    def _check_rate_limit(self, request: Request, limiter: RateLimiter) -> None:
+        if wait := limiter.take(address_key(request.address), self.service.clock()):
             detail = f"found more than {limiter.limit} requests in {limiter.seconds:g} s; allowed: so many"
             raise HTTPError(429, "holdem-9.10", detail, (b"retry-after", b"%d" % ceil(wait)))
 
-    def _rate_limit_headers(self, request: HttpRequest) -> HoldemHeaders:
-        """Headers with the limit and what remains of it (draft-ietf-httpapi-ratelimit-headers)."""
-        assert self._rate_limiter is not None, "there is no limit to describe"
-        remaining, seconds = self._rate_limiter.remaining(address_key(request.address), self.service.clock())
-        return [
-            (
-                b"ratelimit-policy",
-                b'"requests";q=%d;w=%d' % (self._rate_limiter.limit, ceil(self._rate_limiter.seconds)),
-            ),
+    def _with_rate_limit(self, response: Response, request: Request, limiter: RateLimiter) -> Response:
+        """Add headers with the limit and what remains of it (draft-ietf-httpapi-ratelimit-headers)."""
+        key = address_key(request.address)
+        remaining, seconds = limiter.remaining(key, self.service.clock())
+        headers = [
+            (b"ratelimit-policy", b'"requests";q=%d;w=%d' % (limiter.limit, ceil(limiter.seconds))),
             (b"ratelimit", b'"requests";r=%d;t=%d' % (remaining, ceil(seconds))),
         ]
+        return replace(response, headers=[*response.headers, *headers], raw_after_date=None)
 
 
 class HoldemServer:

@@ -8,14 +8,10 @@ from socket import SO_RCVBUF, SOL_SOCKET
 from ssl import SSLContext
 from typing import Any
 
-from uvicorn import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-from uvicorn.server import ServerState
-
 from croupier.core.session import Address
 from croupier.http.connection import HttpConnection
-from croupier.http.deferred import Application
 from croupier.http.limits import ConnectionLimits
+from croupier.http.messages import Application
 from croupier.observers.counters import RoomCounters
 
 RECEIVE_BUFFER_BYTES = 65_536
@@ -25,7 +21,7 @@ RECEIVE_BUFFER_BYTES = 65_536
 class HttpServer:
     """An application behind a listening socket. `counts.refused` counts refused connections by reason.
 
-    Error responses cite clauses of `room`, or none without a room.
+    Error responses cite clauses of `room`, or none without a room. `pending` are the futures that answers wait for.
     """
 
     def __init__(
@@ -37,19 +33,7 @@ class HttpServer:
         self.date_header = b""
         self.limits = limits
         self.counts = counts
-        self.state = ServerState()
-        self.config = Config(
-            app,
-            http=HttpToolsProtocol,
-            ws="none",
-            lifespan="off",
-            interface="asgi3",
-            log_config=None,
-            proxy_headers=False,
-            server_header=False,
-            timeout_keep_alive=max(1, round(limits.keep_alive_timeout)),
-        )
-        self.config.load()
+        self.pending: set[Future[Any]] = set()
         self.connections: set[HttpConnection] = set()
         self._address_counts: Counter[str] = Counter()
         self._refused_connections: set[HttpConnection] = set()
@@ -84,14 +68,15 @@ class HttpServer:
         if self._server is not None:
             self._server.close()
         for connection in [*self.connections]:
-            connection.shutdown()
+            connection.stop()
 
     async def drain(self, timeout: float) -> None:
         """Wait at most `timeout` seconds for pending responses, then close every connection."""
-        if pending := self._pending_responses():
+        bodies = [answer for connection in self.connections if (answer := connection.pending_answer()) is not None]
+        if pending := {*self.pending, *bodies}:
             await asyncio.wait(pending, timeout=timeout)
-        for response in self._pending_responses():
-            response.cancel()
+        for answer in [*self.pending]:
+            answer.cancel()
         try:
             async with asyncio.timeout(self.limits.close_timeout):
                 await self._all_closed.wait()
@@ -101,13 +86,6 @@ class HttpServer:
             await self._all_closed.wait()
         if self._tick_timer is not None:
             self._tick_timer.cancel()
-
-    def _pending_responses(self) -> set[Future[Any]]:
-        """The tasks and futures that responses wait for."""
-        return {
-            *self.state.tasks,
-            *(connection.response_future for connection in self.connections if connection.response_future is not None),
-        }
 
     def accept(self, connection: HttpConnection, host: str) -> str | None:
         """Register a new connection, or return the reason to refuse it: "closing", "connections" or "per_address"."""
@@ -150,9 +128,7 @@ class HttpServer:
 
     def _tick(self) -> None:
         """Once a second, update the Date header and check the timeouts of every connection."""
-        date = formatdate(usegmt=True).encode()
-        self.date_header = b"date: %s\r\n" % date
-        self.state.default_headers = [(b"date", date)]
+        self.date_header = b"date: %s\r\n" % formatdate(usegmt=True).encode()
         now = self.loop.time()
         for connection in [*self.connections]:
             connection.check_timeouts(now)

@@ -1,17 +1,14 @@
 """Streams of a game's changes, and the limit on streams and long polls (ruling H9)."""
 
-import asyncio
+from asyncio import Future
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
 
 from msgspec import Struct
 
+from croupier.http.messages import Header
 from croupier.http.views import GameViewCache
-
-type Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-type SendChunk = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 class StreamFormat(Struct, frozen=True):
@@ -22,24 +19,23 @@ class StreamFormat(Struct, frozen=True):
     heartbeat: bytes
 
     @property
-    def response_start(self) -> dict[str, Any]:
-        """The ASGI message that begins the response."""
-        headers = [
+    def headers(self) -> Sequence[Header]:
+        """The headers of the response."""
+        return [
             (b"content-type", self.media_type),
             (b"cache-control", b"no-store"),
             (b"vary", b"authorization, accept"),
         ]
-        return {"type": "http.response.start", "status": 200, "headers": headers}
 
 
-EVENT_STREAM = StreamFormat(
+EVENT_STREAM: Final = StreamFormat(
     b"text/event-stream",
     lambda version, text: b"id: %d\ndata: %s\n\n" % (version, text),
     b": nothing new\n\n",
 )
 """Server-sent events (WHATWG HTML, 9.2). The id of an event is the version of the game."""
 
-NDJSON_STREAM = StreamFormat(b"application/x-ndjson", lambda _, text: b"%s\n" % text, b"\n")
+NDJSON_STREAM: Final = StreamFormat(b"application/x-ndjson", lambda _, text: b"%s\n" % text, b"\n")
 """One game per line; an empty line as heartbeat."""
 
 
@@ -60,73 +56,67 @@ class SubscriberLimit:
             return f"found {self.max_per_client} streams of {client}; allowed: {self.max_per_client} at the same time"
         return None
 
-    @contextmanager
-    def reserve(self, client: str) -> Iterator[None]:
-        """Count one stream or long poll for the duration of the context."""
+    def add(self, client: str) -> None:
+        """Count one more stream or long poll."""
         self.count += 1
         self._count_by_client[client] += 1
-        try:
-            yield
-        finally:
-            self.count -= 1
-            self._count_by_client[client] -= 1
-            if not self._count_by_client[client]:
-                del self._count_by_client[client]
+
+    def remove(self, client: str) -> None:
+        """Count one less."""
+        self.count -= 1
+        self._count_by_client[client] -= 1
+        if not self._count_by_client[client]:
+            del self._count_by_client[client]
 
 
-@contextmanager
-def watch_disconnect(receive: Receive) -> Iterator[asyncio.Task[None]]:
-    """A task that is done when the client disconnects."""
-
-    async def wait_disconnected() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-
-    task = asyncio.get_running_loop().create_task(wait_disconnected())
-    try:
-        yield task
-    finally:
-        task.cancel()
-
-
-async def stream_game(
-    game: GameViewCache,
-    user: str | None,
-    stream_format: StreamFormat,
-    since: int | None,
-    *,
-    may_continue: Callable[[], Awaitable[bool]],
-    is_open: Callable[[], bool],
-    heartbeat_seconds: float,
-    receive: Receive,
-    send: SendChunk,
-) -> None:
-    """Send a game's current state, and again after every change, until the game or the service ends.
-
-    The stream awaits `may_continue` before each event, and ends if that returns False.
+class GameStream:
+    """A game's current state, and again after every change, until the game or the service ends (`is_open`).
 
     Slow readers skip versions: each event is the newest one. A version that the client already has (`since`) is not
-    sent again. A heartbeat is sent after every `heartbeat_seconds` without a change.
+    sent again. A heartbeat is sent after every `heartbeat_seconds` without a change. Before each event the stream waits
+    for `may_continue`, and ends if that returns False.
     """
-    with watch_disconnect(receive) as disconnected:
-        await send(stream_format.response_start)
-        quiet = False
-        while not disconnected.done():
-            if not await may_continue():
-                break
-            view, version = game.view_for(user), game.version
-            if version != since:
-                await send(_body_chunk(stream_format.format_event(version, view.body.rstrip(b"\n"))))
-                since, quiet = version, False
-            elif quiet:
-                await send(_body_chunk(stream_format.heartbeat))
-            if not is_open():
-                break
-            if version == game.version:
-                quiet = True
-                await game.wait_for_change(heartbeat_seconds, disconnected)
-        await send({"type": "http.response.body", "body": b""})
 
+    def __init__(
+        self,
+        game: GameViewCache,
+        user: str | None,
+        stream_format: StreamFormat,
+        since: int | None,
+        *,
+        may_continue: Callable[[], Awaitable[bool]],
+        is_open: Callable[[], bool],
+        close: Callable[[], None],
+        heartbeat_seconds: float,
+        disconnected: Future[None],
+    ) -> None:
+        self.close = close
+        self._game = game
+        self._user = user
+        self._format = stream_format
+        self._since = since
+        self._may_continue = may_continue
+        self._is_open = is_open
+        self._heartbeat_seconds = heartbeat_seconds
+        self._disconnected = disconnected
+        self._has_begun = False
 
-def _body_chunk(data: bytes) -> dict[str, Any]:
-    return {"type": "http.response.body", "body": data, "more_body": True}
+    async def next_piece(self) -> bytes | None:
+        """Wait for the next event or heartbeat; None at the end."""
+        game, has_waited = self._game, False
+        while True:
+            if self._has_begun:
+                if not self._is_open():
+                    return None
+                if self._since == game.version:
+                    await game.wait_for_change(self._heartbeat_seconds, self._disconnected)
+                    has_waited = True
+            self._has_begun = True
+            if self._disconnected.done() or not await self._may_continue():
+                return None
+            view, version = game.view_for(self._user), game.version
+            if version != self._since:
+                self._since = version
+                return self._format.format_event(version, view.body.rstrip(b"\n"))
+            if has_waited:
+                return self._format.heartbeat

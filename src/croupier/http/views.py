@@ -7,9 +7,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from croupier.http.messages import Response, prepare
 from croupier.rooms.holdem.table.presentation import TableView
 from croupier.rooms.holdem.table.register import BY_NUMBER, Register
-from croupier.rooms.holdem.wire import CONTENT_TYPES, Dialect, Game, Guid, HoldemHeaders, encode
+from croupier.rooms.holdem.wire import CONTENT_TYPES, Dialect, Game, Guid, encode
 
 MAX_CACHED_LISTS = 256
 """Maximum number of users for whom the list of games is cached."""
@@ -21,14 +22,17 @@ FIRST_PAGE_LINK: Final = (b"link", b'</games/?after=0>; rel="first"')
 """Links a list that is cut off to its first page; the pages contain all games (holdem-9.12)."""
 
 
-class Representation(Struct, frozen=True, gc=False):
-    """A resource as one viewer sees it. `headers` are those of 304 and 200; `raw_after_date` is the rest of a 200."""
+class Representation(Struct, frozen=True):
+    """A resource as one viewer sees it: the whole response, and the one for a viewer who has it already (304)."""
 
-    body: bytes
     etag: bytes
-    headers: HoldemHeaders
-    content_headers: HoldemHeaders
-    raw_after_date: bytes
+    response: Response
+    not_modified: Response
+
+    @property
+    def body(self) -> bytes:
+        """The body of the whole response."""
+        return self.response.body
 
 
 def make_representation(
@@ -36,19 +40,9 @@ def make_representation(
 ) -> Representation:
     """Build a representation. In dialect hspe-go it is sent as one chunk, which its client reads at once (7.10)."""
     headers = [(b"etag", etag), *extra_headers, *COMMON_HEADERS]
-    if dialect == "readme":
-        content = [(b"content-type", CONTENT_TYPES[dialect]), (b"content-length", b"%d" % len(body))]
-        raw_after_date = encode_headers(content) + encode_headers(headers) + b"\r\n" + body
-    else:
-        content = [(b"content-type", CONTENT_TYPES[dialect])]
-        chunked = encode_headers([*content, *headers, (b"transfer-encoding", b"chunked")])
-        raw_after_date = b"%s\r\n%x\r\n%s\r\n0\r\n\r\n" % (chunked, len(body), body)
-    return Representation(body, etag, headers, content, raw_after_date)
-
-
-def encode_headers(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Encode headers for the wire."""
-    return b"".join([b"%s: %s\r\n" % header for header in headers])
+    length = [(b"content-length", b"%d" % len(body))] if dialect == "readme" else []
+    content = [(b"content-type", CONTENT_TYPES[dialect]), *length]
+    return Representation(etag, prepare(Response(200, [*content, *headers], body)), prepare(Response(304, headers)))
 
 
 HIDDEN_HOLE_CARDS: Final[Mapping[Dialect, bytes]] = {

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from argon2 import PasswordHasher
+from msgspec.structs import replace
 
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
 from croupier.http.auth import Authenticator, AuthError, parse_credentials
 from croupier.http.holdem_app import HoldemApp, HoldemServer, open_holdem_server
-from croupier.http.streams import Receive, SendChunk
+from croupier.http.messages import Answer, Request, Response, run_later, settle
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Legal
 from croupier.rooms.holdem.engine.pots import Award
@@ -71,11 +72,11 @@ DOCUMENTED = re.compile(r"/(users|games(/[^/]+(/players(/[^/]+(/acts)?)?)?)?)/?"
 ADDED = {"x-game-version", "etag"}
 
 
-def only_documented(scope: Any) -> Any:
+def only_documented(request: Request) -> Request:
     """Return a request as seen by a server without our extensions of the document."""
-    previous = [(name, value) for name, value in scope["headers"] if name not in {b"accept", b"if-none-match"}]
-    all_settings = scope["path"] if DOCUMENTED.fullmatch(scope["path"]) else "/nowhere"
-    return {**scope, "path": all_settings, "query_string": b"", "headers": previous}
+    headers = [(name, value) for name, value in request.headers if name not in {b"accept", b"if-none-match"}]
+    path = request.path if DOCUMENTED.fullmatch(request.path) else "/nowhere"
+    return replace(request, path=path, query=b"", headers=headers)
 
 
 class FaultyApp(HoldemApp):
@@ -87,52 +88,34 @@ class FaultyApp(HoldemApp):
     delay: Callable[[int], float] = staticmethod(lambda _: 0.0)
     request_count: int = 0
 
-    def try_get(self, scope: Any) -> None:
-        return None
+    def open(self, request: Request) -> Answer | None:
+        return run_later(self._answer_changed(request)) if request.is_complete else None
 
-    def try_command(self, scope: Any, body: bytes) -> None:
-        return None
+    def respond(self, request: Request) -> Answer:
+        return run_later(self._answer_changed(request))
 
-    async def __call__(self, scope: Any, receive: Receive, send: SendChunk) -> None:
-        sent: list[Any] = []
-        pieces = 0
-        data = b""
-
-        async def record_received() -> Any:
-            nonlocal pieces, data
-            message = await receive()
-            pieces += 1
-            data += message.get("body", b"")
-            return message
-
-        async def collect(message: Any) -> None:
-            sent.append(message)
-
+    async def _answer_changed(self, request: Request) -> Response:
         self.request_count += 1
         await asyncio.sleep(self.delay(self.request_count))
+        asked = only_documented(request) if self.document_only else request
+        asked.disconnected = request.watch_disconnect()
+        asked.is_complete = True
+        if self.missing_route and Reply(request.method, asked.path, 0, {}, b"").route == self.missing_route:
+            return Response(405, [(b"content-length", b"0")])
+        answer = super().open(asked)
+        assert answer is not None
+        response = await settle(answer)
+        if asked.path.endswith("/events") or b"wait=" in asked.query:
+            return response
+        headers = {name.decode(): value.decode() for name, value in response.headers}
+        reply = Reply(request.method, asked.path, response.status, headers, response.body)
         if self.document_only:
-            scope = only_documented(scope)
-        if scope["path"].endswith("/events") or "wait=" in scope["query_string"].decode():
-            await super().__call__(scope, receive, send)
-            return
-        if self.missing_route and Reply(scope["method"], scope["path"], 0, {}, b"").route == self.missing_route:
-            await send({"type": "http.response.start", "status": 405, "headers": [(b"content-length", b"0")]})
-            await send({"type": "http.response.body", "body": b""})
-            return
-        await super().__call__(scope, record_received, collect)
-        headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-        body = b"".join(message.get("body", b"") for message in sent[1:])
-        reply = Reply(scope["method"], scope["path"], sent[0]["status"], headers, body)
-        if self.document_only:
-            reply = reply._replace(
-                headers={name: with_json for name, with_json in headers.items() if name not in ADDED}
-            )
-        if scope["method"] != "HEAD":
+            reply = reply._replace(headers={name: value for name, value in headers.items() if name not in ADDED})
+        if request.method != "HEAD":
             reply = self.change(reply)
             reply.headers["content-length"] = str(len(reply.body))
-        with_json = [(name.encode(), value.encode()) for name, value in reply.headers.items()]
-        await send({"type": "http.response.start", "status": reply.status, "headers": with_json})
-        await send({"type": "http.response.body", "body": reply.body})
+        changed = [(name.encode(), value.encode()) for name, value in reply.headers.items()]
+        return Response(reply.status, changed, reply.body)
 
 
 @dataclass(frozen=True)

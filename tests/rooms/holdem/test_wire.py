@@ -22,7 +22,6 @@ from croupier.rooms.holdem.wire import (
     Created,
     Dialect,
     Game,
-    HoldemRequest,
     HoldemResponse,
     Join,
     Leave,
@@ -34,24 +33,15 @@ from croupier.rooms.holdem.wire import (
     Turn,
     Winner,
     encode,
-    parse_request,
+    parse_act,
     render_response,
 )
-
-ACTS = "/games/g/players/p/acts/"
-
-COMMANDS: dict[tuple[str, str], HoldemRequest] = {
-    ("POST", "/games"): Open("ann"),
-    ("POST", "/games/g/players"): Join("ann", "g"),
-    ("POST", "/games/g/players/p/acts"): Act("ann", "g", "p", ACTION_BET, 20),
-    ("DELETE", "/games/g/players/p"): Leave("ann", "g", "p"),
-}
 
 
 def act(body: str | bytes) -> tuple[int, int] | None:
     """Return the action and the amount of a body; None if it is refused."""
     data = body.encode() if isinstance(body, str) else body
-    request = parse_request("POST", ACTS, "ann", data, "readme")
+    request = parse_act("ann", "g", "p", data)
     if isinstance(request, RequestRefused):
         assert (request.status, request.clause) == (400, "holdem-4.4")
         assert request.detail.isprintable()
@@ -60,57 +50,6 @@ def act(body: str | bytes) -> tuple[int, int] | None:
     assert isinstance(request, Act)
     assert (request.user, request.game, request.player) == ("ann", "g", "p")
     return request.action, request.amount
-
-
-@pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
-@pytest.mark.parametrize("slash", ["", "/"])
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_every_command_is_parsed_with_and_without_a_trailing_slash(
-    command: tuple[str, str], slash: str, dialect: Dialect
-) -> None:
-    """holdem-1.2, holdem-1.3"""
-    method, path = command
-    body = b'{"action": 1, "betAmount": 20}'
-    assert parse_request(method, path + slash, "ann", body, dialect) == COMMANDS[command]
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("POST", "/"),
-        ("POST", ""),
-        ("POST", "/game"),
-        ("POST", "//games"),
-        ("POST", "/games//"),
-        ("POST", "/Games/"),
-        ("GET", "/games/"),
-        ("PUT", "/games/g/players/"),
-        ("POST", "/games/g"),
-        ("POST", "/games//players/"),
-        ("POST", "/games/g/players/p"),
-        ("POST", "/games/g/players//acts/"),
-        ("POST", "/games//players/p/acts/"),
-        ("POST", "/games/g/players/p/acts//"),
-        ("POST", "/games/g/players/p/acts/1"),
-        ("DELETE", "/games/g/players/"),
-        ("DELETE", "/games//players/p"),
-        ("DELETE", "/games/g/players/p/acts/"),
-        ("DELETE", "/games/g"),
-        ("post", "/games/"),
-    ],
-)
-def test_unknown_commands_are_refused(method: str, path: str) -> None:
-    """holdem-8.3"""
-    found = parse_request(method, path, "ann", b"", "readme")
-    assert isinstance(found, RequestRefused)
-    assert (found.status, found.clause) == (404, "holdem-8.3")
-
-
-def test_unneeded_bodies_are_ignored() -> None:
-    """holdem-1.7"""
-    for (method, path), request in COMMANDS.items():
-        if "acts" not in path:
-            assert parse_request(method, path, "ann", b"\xff{", "readme") == request
 
 
 @pytest.mark.parametrize(
@@ -243,12 +182,6 @@ def test_arbitrary_act_bodies_are_parsed_or_refused(body: str | bytes) -> None:
     data = body.encode(errors="surrogatepass") if isinstance(body, str) else body
     found = act(data)
     assert found is None or (found[0] in {ACTION_FOLD, ACTION_BET} and abs(found[1]) <= MAX_AMOUNT)
-
-
-@given(st.text(max_size=30), st.sampled_from(["GET", "POST", "DELETE", "PUT"]))
-def test_arbitrary_requests_are_parsed_or_refused(path: str, method: str) -> None:
-    found = parse_request(method, path, "ann", b"", "readme")
-    assert isinstance(found, RequestRefused) or path.startswith("/games")
 
 
 GAME = Game(

@@ -19,6 +19,7 @@ from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.session import Effect, Event, HandFinished
 from croupier.http.auth import Authenticator, AuthError, parse_credentials
 from croupier.http.holdem_app import HoldemApp
+from croupier.http.messages import Request, encode_headers, settle
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 
@@ -224,52 +225,45 @@ class HoldemTestServer:
 
     async def _call_service(self, request: RecordedRequest) -> ReceivedResponse:
         """Return the response of the service."""
-        sent: list[Any] = []
-
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        await self.service(_scope(request), _body_receiver(request.request.body), send)
-        if not sent:
-            return ReceivedResponse(500, {}, b"")
-        headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-        body = b"".join(message.get("body", b"") for message in sent[1:])
-        request.response = ReceivedResponse(sent[0]["status"], headers, body)
+        response = await settle(self.service.answer(_request(request)))
+        headers = {name.decode(): value.decode() for name, value in response.headers}
+        body = b"" if request.request.method == "HEAD" else response.body
+        request.response = ReceivedResponse(response.status, headers, body)
         return request.response
 
     async def _stream(
         self, request: RecordedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
         """Stream the response of the service until the bot disconnects."""
-        pieces = [_body_message(request.request.body)]
-
-        async def receive() -> Any:
-            if pieces:
-                return pieces.pop()
-            while await reader.read(1 << 16):
-                pass
-            return {"type": "http.disconnect"}
-
-        async def send(message: Any) -> None:
-            if writer.is_closing():
-                return
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                request.response = ReceivedResponse(status, {}, b"")
-                header_block = b"".join(b"%s: %s\r\n" % pair for pair in message["headers"])
-                writer.write(
-                    b"HTTP/1.1 %d %s\r\nConnection: close\r\n%s\r\n" % (status, _reason_phrase(status), header_block)
-                )
-            else:
-                body = message.get("body", b"")
-                if request.response is not None and request.response.status >= 400:  # the body says why
-                    request.response = replace(request.response, body=request.response.body + body)
-                writer.write(body)
-            with suppress(OSError):
-                await writer.drain()
-
-        await self.service(_scope(request), receive, send)
+        asked = _request(request)
+        response = await settle(self.service.answer(asked))
+        request.response = ReceivedResponse(response.status, {}, b"")
+        if response.status >= 400:  # the body says why
+            request.response = replace(request.response, body=response.body)
+        header_block = encode_headers(response.headers)
+        reason = _reason_phrase(response.status)
+        writer.write(b"HTTP/1.1 %d %s\r\nConnection: close\r\n%s\r\n" % (response.status, reason, header_block))
+        writer.write(response.body)
+        if (stream := response.stream) is None:
+            return False
+        disconnected = asyncio.ensure_future(_read_to_end(reader, asked))
+        try:
+            while (piece := await stream.next_piece()) is not None:
+                writer.write(piece)
+                with suppress(OSError):
+                    await writer.drain()
+        finally:
+            stream.close()
+            disconnected.cancel()
         return False
+
+
+async def _read_to_end(reader: asyncio.StreamReader, request: Request) -> None:
+    """Wait until the bot disconnects, and tell the service."""
+    with suppress(OSError):
+        while await reader.read(1 << 16):
+            pass
+    request.watch_disconnect().set_result(None)
 
 
 def _request_target(url: bytes) -> str:
@@ -291,37 +285,20 @@ def _username(headers: Sequence[tuple[str, str]]) -> str:
         return ""
 
 
-def _scope(request: RecordedRequest) -> dict[str, Any]:
+def _request(request: RecordedRequest) -> Request:
+    """The request as our own server would parse it."""
     path, _, query = request.request.path.partition("?")
-    return {
-        "type": "http",
-        "asgi": {"version": "3.0", "spec_version": "2.3"},
-        "http_version": "1.1",
-        "method": request.request.method,
-        "scheme": "http",
-        "path": unquote(path),
-        "raw_path": path.encode(),
-        "query_string": query.encode(),
-        "root_path": "",
-        "headers": [(name.lower().encode(), value.encode()) for name, value in request.request.headers],
-        "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 8080),
-    }
-
-
-def _body_message(body: bytes) -> dict[str, Any]:
-    """Return the ASGI message of a complete body."""
-    return {"type": "http.request", "body": body, "more_body": False}
-
-
-def _body_receiver(body: bytes) -> Callable[[], Any]:
-    """Return an ASGI receive function that yields the body and then waits."""
-    pieces = [_body_message(body)]
-
-    async def receive() -> Any:
-        return pieces.pop() if pieces else await asyncio.get_running_loop().create_future()
-
-    return receive
+    return Request(
+        request.request.method,
+        unquote(path),
+        query.encode(),
+        [(name.lower().encode(), value.encode()) for name, value in request.request.headers],
+        "127.0.0.1",
+        "1.1",
+        keep_alive=True,
+        is_complete=True,
+        body=request.request.body,
+    )
 
 
 def _reason_phrase(status: int) -> bytes:

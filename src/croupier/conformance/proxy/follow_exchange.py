@@ -15,6 +15,7 @@ from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
+from croupier.http.routes import parse_command
 from croupier.rooms.holdem.observed.state_reader import read_guid
 from croupier.rooms.holdem.wire import (
     DECODE_ACT_BODY,
@@ -27,7 +28,6 @@ from croupier.rooms.holdem.wire import (
     Leave,
     Open,
     RequestRefused,
-    parse_request,
 )
 
 type SideViolation = tuple[Peer, Violation]
@@ -98,9 +98,7 @@ class ExchangeChecker:
         segments = observed.path_segments
         request: HoldemRequest | RequestRefused | None = None
         if observed.method in {"POST", "DELETE"} and segments != ["users"]:
-            request = parse_request(
-                observed.method, observed.path.partition("?")[0], observed.user, observed.body, self.dialect
-            )
+            request = parse_command(observed.method, observed.path.partition("?")[0], observed.user, observed.body)
         at_table = segments[0] == "games" and len(segments) > 1 and not isinstance(request, Open)
         table = self.tables.table(segments[1]) if at_table else None
         return PendingRequest(observed, request, table, self.tables.traffic)

@@ -236,34 +236,8 @@ DECODE_ACT_BODY: Final = Decoder(ActBody).decode
 DECODE_ANY_OBJECT: Final = Decoder(dict[str, Raw]).decode
 
 
-def parse_request(method: str, path: str, user: str, body: bytes, dialect: Dialect) -> HoldemRequest | RequestRefused:  # noqa: ARG001 -- requests are the same in both dialects
-    """Parse the request of a user. `path` is percent-decoded, with or without a trailing slash (ruling H2).
-
-    Returns a RequestRefused for an unknown command (holdem-8.3) or a malformed act (holdem-4.4).
-    """
-    match method, path.removesuffix("/").split("/"):
-        case "POST", ["", "games", game, "players", player, "acts"] if game and player:
-            return _parse_act(user, game, player, body)
-        case "POST", ["", "games"]:
-            return Open(user)
-        case "POST", ["", "games", game, "players"] if game:
-            return Join(user, game)
-        case "DELETE", ["", "games", game, "players", player] if game and player:
-            return Leave(user, game, player)
-    return RequestRefused(404, "holdem-8.3", f"found {method} {path[:100]!r}; allowed: {', '.join(COMMANDS)}")
-
-
-COMMANDS: Final = (
-    "POST /games/",
-    "POST /games/:gameID/players/",
-    "POST /games/:gameID/players/:playerID/acts/",
-    "DELETE /games/:gameID/players/:playerID",
-)
-"""The requests that change a game (holdem-1.2)."""
-
-
-def _parse_act(user: str, game: Guid, player: Guid, body: bytes) -> Act | RequestRefused:
-    """Parse the body of an act (holdem-4.2 to holdem-4.4)."""
+def parse_act(user: str, game: Guid, player: Guid, body: bytes) -> Act | RequestRefused:
+    """Parse the act of a user; RequestRefused if its body is malformed (holdem-4.2 to holdem-4.4)."""
     action: int | None
     try:
         usual = DECODE_ACT_BODY(body)

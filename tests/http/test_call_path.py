@@ -1,0 +1,87 @@
+"""The way of an act through the HTTP service is short (functions and files, no times)."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import PurePath
+from types import FrameType
+
+import pytest
+
+from tests.http.service_fixture import InProcessConnection, InProcessService
+from tests.http.test_deferred_responses import bet
+from tests.net.raw_client import Run
+from tests.recording.test_holdem_journal import ServiceWithManualJournal, run_pending_callbacks
+
+MAX_FUNCTIONS = 25
+MAX_FILES = 8
+
+HOUSE = {"core", "observers", "recording", "store", "rooms", "http/holdem_service.py", "http/views.py"}
+"""The house, its journal and its views: what they do with an act is no part of HTTP, except for the wire."""
+
+
+@contextmanager
+def recorded_functions() -> Iterator[set[tuple[str, str]]]:
+    """Record the file and the name of every function of HTTP and of the wire that is entered."""
+    functions: set[tuple[str, str]] = set()
+
+    def record(frame: FrameType, event: str, argument: object) -> None:
+        path = PurePath(frame.f_code.co_filename)
+        if event != "call" or "croupier" not in path.parts or "tests" in path.parts:
+            return
+        name = path.as_posix().rpartition("/croupier/")[2]
+        if name == "rooms/holdem/wire.py" or not ({name, name.partition("/")[0]} & HOUSE):
+            functions.add((name, frame.f_code.co_qualname))
+
+    before = sys.getprofile()
+    sys.setprofile(record)
+    try:
+        yield functions
+    finally:
+        sys.setprofile(before)
+
+
+def check(functions: set[tuple[str, str]]) -> None:
+    assert ("http/connection.py", "HttpConnection.data_received") in functions
+    assert ("rooms/holdem/wire.py", "parse_act") in functions
+    assert len(functions) <= MAX_FUNCTIONS, sorted(functions)
+    assert len({file for file, _ in functions}) <= MAX_FILES, sorted(functions)
+
+
+@pytest.fixture
+def loop_factory() -> Callable[[], object]:
+    """Use only one event loop, because this test has no sockets."""
+    from croupier.net import event_loop
+
+    return event_loop.loop_factory()
+
+
+def test_act_in_memory_takes_at_most_25_functions_in_8_files(run: Run) -> None:
+    async def main() -> None:
+        with InProcessService() as web:
+            game, (ann, _) = await web.seat_players("ann", "bob")
+            actor = InProcessConnection(web.service)
+            with recorded_functions() as functions:
+                actor.connection.data_received(bet(game, ann, "ann", 10))
+            assert actor.transport.writes
+            check(functions)
+            await actor.leave()
+
+    run(main())
+
+
+def test_act_with_a_journal_takes_at_most_25_functions_in_8_files(run: Run) -> None:
+    async def main() -> None:
+        with ServiceWithManualJournal() as web:
+            game, (ann, _) = await web.seat_two()
+            actor = InProcessConnection(web.service)
+            with recorded_functions() as functions:
+                actor.connection.data_received(bet(game, ann, "ann", 10))
+                await run_pending_callbacks()
+                web.store.complete_write()
+                await run_pending_callbacks()
+            assert actor.transport.writes
+            check(functions)
+            await actor.leave()
+
+    run(main())
