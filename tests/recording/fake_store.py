@@ -17,7 +17,7 @@ from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.recording.accounts import Purses
 from croupier.recording.game_records import GameRecord, all_games
-from croupier.recording.recorded_room import RecordedRoom, open_recorder
+from croupier.recording.recorded_room import RecordedEndpoint, open_recorder
 from croupier.recording.recorder import GameRecorder
 from croupier.recording.shared_store import SharedStore
 from croupier.rooms import HOUSE_ROOMS
@@ -176,8 +176,8 @@ def _make_endpoint(
     )
     hall: Hall[Any, Any] = Hall(make_session, dealer_factory(lambda table: derive_server_seed(seed, room, table)))
     codec = partial(house.codec, False, settings)
-    return Endpoint(
-        hall, codec, silent_logger(), observers=taps, limits=limits, refusal=house.refusal_messages, recorder=recorder
+    return RecordedEndpoint(
+        recorder, hall, codec, silent_logger(), observers=taps, limits=limits, refusal=house.refusal_messages
     )
 
 
@@ -229,14 +229,13 @@ async def house_with_store(
 
 @asynccontextmanager
 async def _open_house(endpoint: Endpoint, recorder: GameRecorder, tls: Any = None) -> AsyncIterator[OpenedHouse]:
-    recorded_room = RecordedRoom(endpoint, recorder)
-    address = await recorded_room.listen("127.0.0.1", 0, tls)
+    address = await endpoint.listen("127.0.0.1", 0, tls)
     try:
         yield OpenedHouse(recorder, endpoint, address)
     finally:
-        recorded_room.halt(final=True)
+        endpoint.halt(final=True)
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            await recorded_room.wait_drained()
+            await endpoint.wait_drained()
 
 
 async def stored_games(path: Path, room: str = "kuhn") -> list[GameRecord]:

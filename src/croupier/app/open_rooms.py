@@ -22,7 +22,7 @@ from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.shared_endpoint import SharedEndpoint
 from croupier.observers.counters import RoomCounters
 from croupier.recording.promises import Promises
-from croupier.recording.recorded_room import RecordedRoom, open_recorder
+from croupier.recording.recorded_room import RecordedEndpoint, open_recorder
 from croupier.recording.seeds import Seeds
 from croupier.recording.shared_store import SharedStore
 
@@ -205,29 +205,32 @@ async def _open_house(
         )
         if (purses := recorder.purses) is not None:
             make_session = lambda peer, dealer: new_session(peer, dealer, purses.purse_of(peer))  # noqa: E731 -- one call; a def would be longer
-    endpoint = Endpoint(
+    make_endpoint = Endpoint if recorder is None else partial(RecordedEndpoint, recorder)
+    endpoint = make_endpoint(
         Hall(make_session, dealers, timeouts.shortest),
         partial(room.codec, server_config.strict, room_config.settings),
         log,
         observers=observers,
         limits=server_config.limits,
         refusal=room.refusal_messages,
-        recorder=recorder,
     )
     address = (server_config.host, room_config.port)
-    open_house = endpoint if recorder is None else RecordedRoom(endpoint, recorder)
     try:
-        listening_address = await open_house.listen(*address, tls_context)
-    except OSError as error:
-        raise listen_error(address, error) from error
+        listening_address = await endpoint.listen(*address, tls_context)
+    except BaseException as error:
+        if recorder is not None:
+            await recorder.close()
+        if isinstance(error, OSError):
+            raise listen_error(address, error) from error
+        raise
     if room_config.document_port is None:
-        return open_house, [listening_address]
+        return endpoint, [listening_address]
     document_address = (server_config.host, room_config.document_port)
     try:
-        return open_house, [listening_address, await endpoint.listen(*document_address, tls_context)]
+        return endpoint, [listening_address, await endpoint.listen(*document_address, tls_context)]
     except OSError as error:
         log.warning("document port unavailable", reason=str(listen_error(document_address, error)))
-        return open_house, [listening_address]
+        return endpoint, [listening_address]
 
 
 async def _open_holdem(

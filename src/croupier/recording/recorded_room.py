@@ -1,13 +1,11 @@
-"""A house whose games are recorded: its endpoint and its recorder, opened and closed together."""
+"""A house whose games are recorded: its recorder and its endpoint."""
 
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
 from croupier.core.room import HouseRoom
-from croupier.core.session import Address
 from croupier.logs import Logger
 from croupier.net.endpoint import Endpoint
-from croupier.observers.counters import RoomCounters
 from croupier.recording.promises import Promises
 from croupier.recording.shared_store import SharedStore
 
@@ -51,49 +49,28 @@ async def open_recorder(
         return GameRecorder(store, room, log, time.time, durable=durable, purses=purses, promises=durable_promises)
 
 
-class RecordedRoom:
-    """An open house whose games are recorded, see `OpenRoom`."""
+class RecordedEndpoint(Endpoint):
+    """The endpoint of a house whose games are recorded. It closes its recorder after the final halt."""
 
-    def __init__(self, endpoint: Endpoint, recorder: "GameRecorder") -> None:
-        self._endpoint = endpoint
-        self._recorder = recorder
+    def __init__(self, recorder: "GameRecorder", *session_and_codec: Any, **options: Any) -> None:
+        super().__init__(*session_and_codec, recorder=recorder, **options)
+        self._game_recorder = recorder
         self._is_final = False
-        recorder.admission = endpoint
-
-    async def listen(self, host: str, port: int, context: Any) -> Address:
-        """Listen on an address; return it with the port that was chosen.
-
-        Raises OSError if the address cannot be used; the recorder is closed then.
-        """
-        try:
-            return await self._endpoint.listen(host, port, context)
-        except BaseException:
-            await self._recorder.close()
-            raise
-
-    @property
-    def counts(self) -> RoomCounters:
-        """Counters since the house was opened."""
-        return self._endpoint.counts
-
-    @property
-    def connection_count(self) -> int:
-        """The number of clients that are connected now."""
-        return self._endpoint.connection_count
+        recorder.admission = self
 
     @property
     def unavailable_reason(self) -> str | None:
         """The reason why games cannot be recorded now, or None if they can."""
-        return self._recorder.trouble or self._recorder.store.outage
+        return self._game_recorder.trouble or self._game_recorder.store.outage
 
     def halt(self, *, final: bool) -> None:
         """Start no new games; if `final`, also void the running games and stop waiting for an unavailable store."""
         self._is_final = final
-        self._endpoint.halt(final=final)
-        self._recorder.halt(final=final)
+        super().halt(final=final)
+        self._game_recorder.halt(final=final)
 
     async def wait_drained(self) -> None:
         """Wait until all clients are disconnected, and after the final halt until all games are written."""
-        await self._endpoint.wait_drained()
+        await super().wait_drained()
         if self._is_final:
-            await self._recorder.close()
+            await self._game_recorder.close()

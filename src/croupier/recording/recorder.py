@@ -10,11 +10,12 @@ from asyncio import Future
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Peer, Settle
 from croupier.logs import Logger
+from croupier.net.endpoint import Endpoint
 from croupier.recording.accounts import AccountSession, Purses
 from croupier.recording.game_records import encode_with_accounts, make_encoder
 from croupier.recording.promises import Promises
@@ -36,16 +37,6 @@ MAX_WAITING_BATCHES: Final = 20
 
 STORE_DOWN_GRACE_SECONDS: Final = 1.0
 """After the store has been unavailable for this long, no new games start."""
-
-
-class AdmissionControl(Protocol):
-    """The part of an Endpoint that the recorder uses while games cannot be written."""
-
-    def suspend(self, reason: str) -> None: ...  # noqa: D102 -- see Endpoint
-
-    def resume(self) -> None: ...  # noqa: D102 -- see Endpoint
-
-    def disconnect(self, peer: Peer) -> None: ...  # noqa: D102 -- see Endpoint
 
 
 class Batch:
@@ -100,7 +91,7 @@ class GameRecorder:
         promises: Promises | None = None,
     ) -> None:
         self.store = store
-        self.admission: AdmissionControl | None = None
+        self.admission: Endpoint | None = None
         self.run = run_name(clock())
         self._room = room
         self._log = log
