@@ -145,13 +145,13 @@ class PokerKitHand(InTurnHand):
             self._close_round()
 
     def put_in(self, total: int) -> None:
-        """Raise to a total number of chips within the limit, else call, or fold if even a call exceeds the limit."""
+        """Raise to a total number of chips; call if that exceeds the limit, or fold if even a call does."""
         assert isinstance(self.turn, int), "only a seat to act is asked"
         seat, paid = self.turn, self.paid[self.turn]
         limit = self._limits.get(seat, self.start_stacks[seat])
-        chips, call = min(total, limit) - paid, self.legal.call
+        chips, call = total - paid, self.legal.call
         is_raise = all(total > played for other, played in enumerate(self._played) if other != seat)
-        if is_raise and chips > call and chips in self.legal and self._can_be_answered(seat):
+        if is_raise and call < chips <= limit - paid and chips in self.legal and self._can_be_answered(seat):
             self.bet(chips)
         elif paid + call > limit:
             self.fold()
