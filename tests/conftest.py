@@ -1,6 +1,7 @@
 """Settings of all tests: profiles of Hypothesis, and an empty data folder for each test."""
 
 import asyncio
+import gc
 import signal
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -34,6 +35,12 @@ def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
         texts = [value for value in parameters if isinstance(value, str)]
         if "postgresql" in texts or POSTGRESQL & {*item.fixturenames}:
             item.add_marker("extended")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the thousands of collected tests out of every later collection of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -141,12 +141,14 @@ def fork_croupier(
 
 
 def import_everything() -> None:
-    """Import all modules of croupier, except those that need an optional dependency."""
+    """Import all modules of croupier and what they import on first use, and load the tables of hold'em."""
     import croupier
 
     for module in pkgutil.walk_packages(croupier.__path__, "croupier."):
         if module.name != RUN_ON_IMPORT:
             import_module(module.name)
+    import_module("highspy")
+    import_module("croupier.rooms.holdem.engine.ranks").load_tables()
 
 
 def open_stream(descriptor: int, mode: str, encoding: str, errors: str) -> TextIO:

@@ -119,4 +119,4 @@ def test_play_refuses_bad_arguments(arguments: tuple[str, ...], expected: str) -
 def test_solve_names_the_rooms_that_have_a_solver() -> None:
     with pytest.raises(ValueError, match="found the room 'holdem'; allowed: kuhn, sevenhalf, blackjack, oldmaid"):
         croupier.solve("holdem")
-    assert croupier.solve("blackjack", decks=1).title == "Blackjack"
+    assert croupier.solve("sevenhalf", max_bet=2).title == "Seven and a half"

@@ -20,13 +20,13 @@ from croupier.rooms.oldmaid.odds import solution
 from croupier.rooms.oldmaid.odds.exact import loss_probabilities as loses
 from croupier.rooms.sevenhalf.rules import SevenHalf
 from croupier.strategy.single_player import SinglePlayerSolver
-from tests.processes import COMMAND, ROOT, croupier, environment
+from tests.processes import COMMAND, PATIENCE, ROOT, croupier, environment
 from tests.rooms.kuhn.action_odds import chances
 
 
 def solved(*arguments: object, columns: int = 200) -> str:
     """Return the output of `croupier solve` on a wide terminal."""
-    done = croupier("solve", *arguments, variables={"COLUMNS": str(columns)})
+    done = croupier("solve", *arguments, variables={"COLUMNS": str(columns)}, timeout=3 * PATIENCE)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -163,6 +163,7 @@ def test_blackjack_csv_adds_up_to_the_value(cards: list[dict[str, str]]) -> None
     assert value == SinglePlayerSolver(BLACKJACK).value(BLACKJACK.start(2)) / 2
 
 
+@pytest.mark.extended
 def test_blackjack_json_matches_csv(cards: list[dict[str, str]]) -> None:
     found = objects("blackjack", "--decks", 1)
     assert found["settings"] == {"decks": 1}
@@ -335,6 +336,7 @@ def test_solvers_are_imported_on_demand() -> None:
     assert subprocess.check_output([sys.executable, "-c", check], text=True) == "set()\n"
 
 
+@pytest.mark.extended
 def test_a_closed_pipe_ends_solve_silently() -> None:
     with subprocess.Popen(
         [*COMMAND, "solve", "blackjack", "--csv"],

@@ -44,7 +44,7 @@ def test_an_honest_client_passes(room: HouseRoom, step: int) -> None:
     assert sum(result.outcome is Outcome.SKIP for result in results) <= len(results) // 6
 
 
-@rooms
+@pytest.mark.parametrize("room", extended(HOUSE_ROOMS.values(), 3), ids=HOUSE_ROOMS)
 def test_an_honest_client_passes_a_strict_run(room: HouseRoom) -> None:
     assert alarms(tried(room, command(room.name, "client"), slice(1, None, 7), strict=True)) == []
 

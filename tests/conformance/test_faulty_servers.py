@@ -18,6 +18,7 @@ from tests.conformance.house_fixture import HouseFixture, opened
 from tests.rooms.blackjack.test_rogue_houses import ROGUES as BLACKJACK
 from tests.rooms.kuhn.test_rogue_houses import ROGUES as KUHN
 from tests.rooms.sevenhalf.test_rogue_houses import ROGUES as SEVENHALF
+from tests.sampling import extended
 
 ROGUES = [
     *((HOUSE_ROOMS["kuhn"], rogue, dict(rogue.head)) for rogue in KUHN),
@@ -64,7 +65,9 @@ def test_there_are_a_hundred_rogues_and_more() -> None:
 
 
 @pytest.mark.parametrize(
-    ("room", "rogue", "head"), ONE_FOR_EACH_CLAUSE, ids=[rogue.clause for _, rogue, _ in ONE_FOR_EACH_CLAUSE]
+    ("room", "rogue", "head"),
+    extended(ONE_FOR_EACH_CLAUSE, 3),
+    ids=[rogue.clause for _, rogue, _ in ONE_FOR_EACH_CLAUSE],
 )
 def test_a_rogue_of_every_clause_is_found(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> None:
     result, before = tried(room, rogue, head)
