@@ -22,6 +22,7 @@ FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 every_page = pytest.mark.parametrize("page", [pytest.param(path, id=str(path.relative_to(ROOT))) for path in WRITTEN])
 
 
+@pytest.mark.extended
 def test_generated_pages_are_up_to_date() -> None:
     assert [path.name for path, text in pages() if path.read_text() != text] == [], "run `make docs` to update them"
 

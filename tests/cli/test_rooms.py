@@ -38,6 +38,7 @@ sampled_bots = pytest.mark.parametrize("step", sampled((3, 1), 2), ids=["some", 
 """Run with some of the bots; in the long test run, with all."""
 
 
+@pytest.mark.extended
 @sampled_bots
 @every_room
 def test_every_bot_plays_in_its_room(room: HouseRoom, step: int) -> None:
@@ -47,6 +48,7 @@ def test_every_bot_plays_in_its_room(room: HouseRoom, step: int) -> None:
             assert (summary["games"], summary["fault"], summary["bot"]) == (25, None, bot)
 
 
+@pytest.mark.extended
 @sampled_bots
 def test_every_bot_plays_holdem_and_the_deal_record_verifies(tmp_path: Path, step: int) -> None:
     login = ("--password", "secret", "--user")
@@ -64,6 +66,7 @@ def test_every_bot_plays_holdem_and_the_deal_record_verifies(tmp_path: Path, ste
     assert croupier("verify", record).returncode == 0
 
 
+@pytest.mark.extended
 @sampled_bots
 def test_every_bot_plays_old_maid_and_the_deal_record_verifies(tmp_path: Path, step: int) -> None:
     record = tmp_path / "deals.jsonl"

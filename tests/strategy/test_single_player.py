@@ -55,6 +55,7 @@ def test_value_agrees_with_brute_force(name: str, bet: int) -> None:
     assert solver.value(start) == brute.value(start)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", SMALL_GAMES)
 def test_values_of_all_states_and_moves_agree_with_brute_force(name: str) -> None:
     brute, solver = brute_force(name), SinglePlayerSolver(SMALL_GAMES[name])
@@ -86,6 +87,7 @@ def test_reachable_decisions_are_distinct_and_complete(name: str) -> None:
     assert set(found) <= set(brute.values), "each of them is a state of the game"
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", SMALL_GAMES)
 def test_decision_probabilities_agree_with_a_walk_of_optimal_play(name: str) -> None:
     rules, solver = SMALL_GAMES[name], SinglePlayerSolver(SMALL_GAMES[name])

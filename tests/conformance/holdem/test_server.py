@@ -62,6 +62,7 @@ def test_our_own_server_passes_with_any_seed(seed: int, dialect: str) -> None:
     assert not_passed(check(FAST_CASES, dialect=dialect, seed=seed)) == []
 
 
+@pytest.mark.extended
 def test_our_own_server_passes_when_it_pauses_between_hands() -> None:
     cases = [case for case in FAST_CASES if case.is_from_walks]
     results = not_passed(check(cases, pause_seconds=0.02))
@@ -157,6 +158,7 @@ def change_open_points(reply: Reply) -> Reply:
     return (reply if parsed is None else reply.with_json(parsed))._replace(status=status, headers=headers)
 
 
+@pytest.mark.extended
 def test_a_server_that_differs_in_what_the_document_leaves_open_does_not_fail() -> None:
     results = check(FAST_CASES, faulty=FaultyServer(frozenset(), change_open_points, missing_route="POST games"))
     assert [result for result in results if not result.is_good] == []
