@@ -11,7 +11,7 @@ from croupier.core.session import Event, Joined, Left, Malformed, Notify, Receiv
 from croupier.core.transcript import (
     Transcript,
     TranscriptLine,
-    client_options,
+    convert_head,
     house_settings,
     is_strict,
     parse_transcript,
@@ -57,7 +57,7 @@ class PlayerDriver:
         self.violations: list[Violation] = []
         self._chunk_size = chop
         self._now = 0.0
-        options, settings = client_options(room, transcript), house_settings(room, transcript)
+        options, settings = convert_head(room.options, transcript.head), house_settings(room, transcript)
         self._player = room.player(options, is_strict(transcript))
         self._codec = room.codec(is_strict(transcript), options)
         self._parser = room.codec(is_strict(transcript), settings)

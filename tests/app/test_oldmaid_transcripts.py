@@ -8,7 +8,6 @@ from functools import partial
 
 import pytest
 
-from croupier.core.json_transcript import play_json_transcript
 from croupier.core.session import Peer
 from croupier.core.transcript import Transcript, is_strict, parse_transcript
 from croupier.rooms.oldmaid import TABLE_FULL
@@ -17,6 +16,7 @@ from tests.app.socket_harness import ServerThread, SocketHarness
 from tests.net.raw_client import LOOPS
 from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS, house, settings
 from tests.sampling import extended
+from tests.transcript_drivers import play_json_transcript
 
 TRANSCRIPTS = [
     transcript

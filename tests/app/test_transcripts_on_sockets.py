@@ -10,11 +10,12 @@ import pytest
 import trustme
 
 from croupier.core.room import HouseRoom
-from croupier.core.transcript import Transcript, parse_transcript, play_transcript
+from croupier.core.transcript import Transcript, parse_transcript
 from croupier.rooms import HOUSE_ROOMS
 from tests.app.socket_harness import SocketHarness
 from tests.net.raw_client import LOOPS
 from tests.sampling import sampled
+from tests.transcript_drivers import play_transcript
 from tests.transcripts import ALL_TRANSCRIPTS, is_playable_by_house
 
 TRANSCRIPTS = [item for item in ALL_TRANSCRIPTS if is_playable_by_house(item[1])]

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from croupier.core.transcript import make_harness, parse_transcript, play_transcript
+from croupier.core.transcript import parse_transcript
 from croupier.rooms import HOUSE_ROOMS
 from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment, hear, rest
+from tests.transcript_drivers import make_harness, play_transcript
 
 ROOM = HOUSE_ROOMS["kuhn"]
 TAP = (*COMMAND, "tap", "kuhn", "0")

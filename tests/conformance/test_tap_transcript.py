@@ -14,18 +14,9 @@ from croupier.conformance.tap.transcript import HouseTranscriptWriter, transcrip
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.room import HouseRoom
 from croupier.core.session import Drop, Effect, Event, Left, Peer, Send, Session
-from croupier.core.transcript import (
-    Harness,
-    Transcript,
-    encode_line,
-    house_settings,
-    is_strict,
-    make_hall,
-    make_harness,
-    parse_transcript,
-    play_transcript,
-)
+from croupier.core.transcript import Transcript, encode_line, house_settings, is_strict, make_hall, parse_transcript
 from croupier.rooms import HOUSE_ROOMS
+from tests.transcript_drivers import Harness, make_harness, play_transcript
 from tests.transcripts import ALL_TRANSCRIPTS, broken_clauses, is_playable_by_house
 
 MESSAGES = [

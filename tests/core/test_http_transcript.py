@@ -14,14 +14,13 @@ from croupier.core.http_transcript import (
     Mismatch,
     TranscriptRequest,
     TranscriptResponse,
-    basic_authorization,
     match_response,
     parse_expected_response,
     parse_request,
-    play_http_transcript,
     substitute,
 )
 from croupier.core.transcript import TranscriptLine, parse_transcript
+from tests.transcript_drivers import basic_authorization, play_http_transcript
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="$"))
 JSON = st.recursive(

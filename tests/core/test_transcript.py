@@ -4,15 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.core.transcript import (
-    TranscriptLine,
-    compile_pattern,
-    encode_line,
-    make_harness,
-    parse_transcript,
-    play_transcript,
-)
+from croupier.core.transcript import TranscriptLine, encode_line, parse_transcript
 from croupier.rooms import HOUSE_ROOMS
+from tests.transcript_drivers import compile_pattern, make_harness, play_transcript
 
 KUHN = HOUSE_ROOMS["kuhn"]
 HEAD = "title: A title\nclause: kuhn-4.1 kuhn-4.2\n"

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from croupier.core.session import Received, Send
-from croupier.core.transcript import Transcript, make_harness, parse_transcript, play_transcript
+from croupier.core.transcript import Transcript, parse_transcript
 from croupier.observers.conversation_log import ConversationLog, escape_line
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from croupier.rooms.oldmaid.wire import Reply, Wire
+from tests.transcript_drivers import make_harness, play_transcript
 
 GAME = """title: The document's first example
 clause: sevenhalf-5.8

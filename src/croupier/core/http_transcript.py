@@ -18,20 +18,11 @@ for the same text afterwards, in requests, too; `"$_"` matches any JSON, `*` any
 """
 
 import re
-from base64 import b64encode
 from collections.abc import Mapping
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from msgspec import DecodeError
 from msgspec.json import decode
-
-from croupier.core.transcript import Transcript, TranscriptLine
-
-ANONYMOUS_USER: Final = "nobody"
-"""The user that sends no credentials."""
-
-PASSWORD: Final = "secret"  # noqa: S105 -- it protects nothing
-"""The password of all other users."""
 
 REQUEST_PATTERN: Final = re.compile(r"([A-Z]+) (/\S*) ?(.*)")
 RESPONSE_PATTERN: Final = re.compile(r"([1-5]\d\d) ?(.*)")
@@ -71,15 +62,6 @@ class ExpectedResponse(NamedTuple):
 
 class Mismatch(AssertionError):
     """A response or message does not match the transcript."""
-
-
-def basic_authorization(user: str, password: str = PASSWORD) -> str:
-    """The value of an Authorization header (RFC 7617).
-
-    >>> basic_authorization("ann")
-    'Basic YW5uOnNlY3JldA=='
-    """
-    return f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
 def parse_request(text: str, bound: Mapping[str, str]) -> TranscriptRequest:
@@ -157,45 +139,6 @@ def match_response(
             raise Mismatch(f"the body is {response.body[:200]!r}, no JSON: {error}") from error
         match_json(_parse_json(expected.body), found_json, names, "the body")
     return names
-
-
-class HttpDriver(Protocol):
-    """Plays the lines of an HTTP transcript against a server."""
-
-    def send(self, user: str, request: TranscriptRequest) -> None:
-        """Send a request of a user. The response may arrive after requests of other users."""
-
-    def receive(self, user: str) -> TranscriptResponse:
-        """The response to the user's oldest unanswered request. Raises AssertionError if none arrives."""
-
-    def perform(self, line: TranscriptLine) -> None:
-        """Perform an action, such as letting time pass or closing the room."""
-
-    def finish(self) -> None:
-        """Check that every request was answered, and every response received."""
-
-
-def play_http_transcript(transcript: Transcript, driver: HttpDriver) -> None:
-    """Play a transcript with a driver.
-
-    Raises AssertionError, naming the line, at the first mismatch, and ValueError for a line that cannot be parsed.
-    """
-    bound: dict[str, str] = {}
-    for line in transcript.lines:
-        try:
-            match line.kind:
-                case ">":
-                    driver.send(line.peer, parse_request(line.text, bound))
-                case "<":
-                    expected = parse_expected_response(line.text)
-                    bound = match_response(expected, driver.receive(line.peer), bound)
-                case _:
-                    driver.perform(line)
-        except AssertionError as error:
-            raise AssertionError(f"{transcript.name}, line {line.number}: {error}") from error
-        except ValueError as error:
-            raise ValueError(f"{transcript.name}, line {line.number}: {error}") from error
-    driver.finish()
 
 
 def _parse_headers(text: str) -> tuple[TranscriptHeaders, str]:

@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
-from croupier.core.http_transcript import TranscriptRequest, play_http_transcript
+from croupier.core.http_transcript import TranscriptRequest
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.transcript import Transcript, parse_transcript
 from tests.conformance.tap.random_session import FollowedHarness
 from tests.rooms.holdem.transcript_harness import TRANSCRIPTS, InProcessDriver
 from tests.sampling import sampled
+from tests.transcript_drivers import play_http_transcript
 
 TRANSCRIPTS_BY_NAME = {transcript.name: transcript for transcript in TRANSCRIPTS}
 

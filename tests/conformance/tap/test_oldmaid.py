@@ -15,13 +15,13 @@ from croupier.conformance.proxy.follow_oldmaid import (
 )
 from croupier.conformance.proxy.transcript_writer import OldMaidTranscriptWriter
 from croupier.conformance.tap.connection import ConnectionOpened, TappedConnection
-from croupier.core.json_transcript import play_json_transcript
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Effect, Event, Joined, Left, Send
-from croupier.core.transcript import Harness, Transcript, is_strict, parse_transcript, peer_addresses
+from croupier.core.transcript import Transcript, is_strict, parse_transcript
 from croupier.rooms.oldmaid.wire import Wire
 from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS, house, settings, table_harness
 from tests.sampling import sampled
+from tests.transcript_drivers import Harness, peer_addresses, play_json_transcript
 
 
 class FollowedHarness(Harness[Any, Any]):

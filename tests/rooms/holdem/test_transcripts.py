@@ -2,10 +2,10 @@
 
 import pytest
 
-from croupier.core.http_transcript import play_http_transcript
 from croupier.core.transcript import Transcript, parse_transcript
 from tests.rooms.holdem.transcript_harness import TRANSCRIPTS, InProcessDriver, SocketDriver
 from tests.sampling import extended, sampled
+from tests.transcript_drivers import play_http_transcript
 
 every_transcript = pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda transcript: transcript.name)
 

@@ -13,13 +13,14 @@ from argon2 import PasswordHasher
 from msgspec import convert
 
 from croupier.core.dealer import Dealer, FairDealer, ScriptedDealer, derive_server_seed
-from croupier.core.http_transcript import ANONYMOUS_USER, TranscriptRequest, TranscriptResponse, basic_authorization
+from croupier.core.http_transcript import TranscriptRequest, TranscriptResponse
 from croupier.core.transcript import Transcript, TranscriptLine, parse_transcript
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp, open_holdem_server
 from croupier.rooms.holdem.cards import PACK
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
+from tests.transcript_drivers import ANONYMOUS_USER, basic_authorization
 
 ROOT = Path(__file__).parents[3]
 TRANSCRIPTS = [

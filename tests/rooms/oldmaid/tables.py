@@ -25,11 +25,12 @@ from croupier.core.session import (
     Send,
     TimedOut,
 )
-from croupier.core.transcript import Harness, Transcript, is_strict, parse_transcript, peer_addresses
+from croupier.core.transcript import Transcript, is_strict, parse_transcript
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, PACK, WIRE_CARDS, Card, to_wire
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.wire import Answer, Discard, Draw, Join, Message, OutOfCards, Reply, Wire
+from tests.transcript_drivers import Harness, peer_addresses
 
 ROOT = Path(__file__).parents[3]
 TRANSCRIPTS = [

@@ -2,9 +2,9 @@
 
 import pytest
 
-from croupier.core.json_transcript import play_json_transcript
 from croupier.core.transcript import Transcript
 from tests.rooms.oldmaid.player_harness import PLAYERS_PAPERS, PlayerHarness
+from tests.transcript_drivers import play_json_transcript
 
 
 @pytest.mark.parametrize("transcript", PLAYERS_PAPERS, ids=lambda transcript: transcript.name)

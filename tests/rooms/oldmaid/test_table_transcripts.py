@@ -2,9 +2,9 @@
 
 import pytest
 
-from croupier.core.json_transcript import play_json_transcript
 from croupier.core.transcript import Transcript, parse_transcript
 from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS, table_harness
+from tests.transcript_drivers import play_json_transcript
 
 transcripts = pytest.mark.parametrize("transcript", TABLE_TRANSCRIPTS, ids=lambda transcript: transcript.name)
 
