@@ -5,10 +5,10 @@ Decks are not saved: they follow from the dealers and the number of cards dealt.
 
 from typing import Final, Self
 
-from msgspec import DecodeError, Raw, Struct
-from msgspec.json import decode, encode
+from msgspec import Raw, Struct
 
 from croupier.core.rules import Seat
+from croupier.core.stored import Stored
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.wire import Guid, HoldemRequest, Winner
 
@@ -36,11 +36,13 @@ class ParticipantSnapshot(Struct, frozen=True):
     place: Seat | None
 
 
-class HandSnapshot(Struct, frozen=True):
+class HandSnapshot(Stored, frozen=True):
     """A hand with its players by seat: number `number` of its table and number `deal` of its house.
 
     `hand` is the JSON of a `Hand`.
     """
+
+    MALFORMED = "a malformed snapshot of a hold'em hand"
 
     table: Guid
     number: int
@@ -50,26 +52,16 @@ class HandSnapshot(Struct, frozen=True):
     hand: Raw
     faults: tuple[tuple[Seat, str], ...]
 
-    def to_json(self) -> bytes:
-        """Encode as JSON."""
-        return encode(self)
 
-    @classmethod
-    def from_json(cls, data: bytes) -> Self:
-        """Decode from JSON. Raises ValueError if it is malformed."""
-        try:
-            return decode(data, type=cls)
-        except DecodeError as error:
-            raise ValueError(f"found a malformed snapshot of a hold'em hand: {error}") from None
-
-
-class TableSnapshot(Struct, frozen=True):
+class TableSnapshot(Stored, frozen=True):
     """A table; see `table.Table`.
 
     `running` is the hand being played or shown, `acted` the seats that have acted in its betting round. `alarm` is the
     table's deadline. `hands` are the last finished hands, each the JSON of a HandSnapshot; `finished` is the number of
     the last one. Tables saved by an earlier version lack `number`, `expires` and `turn_ends`.
     """
+
+    MALFORMED = "a malformed snapshot of a hold'em table"
 
     guid: Guid
     version: int
@@ -86,21 +78,11 @@ class TableSnapshot(Struct, frozen=True):
     expires: float | None = None
     turn_ends: int = 0
 
-    def to_json(self) -> bytes:
-        """Encode as JSON."""
-        return encode(self)
 
-    @classmethod
-    def from_json(cls, data: bytes) -> Self:
-        """Decode from JSON. Raises ValueError if it is malformed."""
-        try:
-            return decode(data, type=cls)
-        except DecodeError as error:
-            raise ValueError(f"found a malformed snapshot of a hold'em table: {error}") from None
-
-
-class VersionedSnapshot(Struct, frozen=True):
+class VersionedSnapshot(Stored, frozen=True):
     """The format version of a snapshot, decoded before the rest."""
+
+    MALFORMED = "a malformed snapshot of a hold'em house"
 
     form: int = FORMAT_VERSION
 
@@ -117,23 +99,16 @@ class HouseSnapshot(VersionedSnapshot, frozen=True, kw_only=True):
     tables: tuple[Raw, ...]
     rules: int = RULES_UNLIMITED_GAMES
 
-    def to_json(self) -> bytes:
-        """Encode as JSON."""
-        return encode(self)
-
     @classmethod
     def from_json(cls, data: bytes) -> Self:
-        """Decode from JSON. Raises ValueError if it is malformed."""
-        try:
-            form = decode(data, type=VersionedSnapshot).form
-            if form != FORMAT_VERSION:
-                raise ValueError(f"found a snapshot in format {form}; allowed: format {FORMAT_VERSION}")
-            return decode(data, type=cls)
-        except DecodeError as error:
-            raise ValueError(f"found a malformed snapshot of a hold'em house: {error}") from None
+        """Decode from JSON. Raises ValueError if it is malformed or has another format version."""
+        form = VersionedSnapshot.from_json(data).form
+        if form != FORMAT_VERSION:
+            raise ValueError(f"found a snapshot in format {form}; allowed: format {FORMAT_VERSION}")
+        return super().from_json(data)
 
 
-class HouseInput(Struct, frozen=True, omit_defaults=True):
+class HouseInput(Stored, frozen=True, omit_defaults=True):
     """A journal entry: an input of a house at time `now`.
 
     The input is the request `said`; or the closing of the house, with `halted` true if it is final; or its opening, if
@@ -141,21 +116,11 @@ class HouseInput(Struct, frozen=True, omit_defaults=True):
     version of the house rules.
     """
 
+    MALFORMED = "a malformed input of a hold'em house"
+
     now: float
     said: HoldemRequest | None = None
     halted: bool | None = None
     opened: bool = False
     settings: Settings | None = None
     rules: int = RULES_UNLIMITED_GAMES
-
-    def to_json(self) -> bytes:
-        """Encode as JSON."""
-        return encode(self)
-
-    @classmethod
-    def from_json(cls, data: bytes) -> Self:
-        """Decode from JSON. Raises ValueError if it is malformed."""
-        try:
-            return decode(data, type=cls)
-        except DecodeError as error:
-            raise ValueError(f"found a malformed input of a hold'em house: {error}") from None

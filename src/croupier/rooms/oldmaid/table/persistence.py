@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final, Literal, Self
 
-from msgspec import DecodeError, Struct
-from msgspec.json import decode, encode
+from msgspec import Struct
 
 from croupier.core.rules import Seat
+from croupier.core.stored import Stored
 from croupier.rooms.oldmaid.cards import CARD_NAMES, WIRE_CARDS, Card
 from croupier.rooms.oldmaid.table.game import Action, TableGame
 
@@ -42,22 +42,12 @@ class GameEnded(Struct, frozen=True, array_like=True, tag="ended", gc=False):
 type GameLogEntry = GameStarted | ActionTaken | GameEnded
 
 
-class JournalPage(Struct, frozen=True):
+class JournalPage(Stored, frozen=True):
     """The log entries of one journal write."""
 
+    MALFORMED = "an invalid journal page of an Old Maid table"
+
     notes: Sequence[GameLogEntry]
-
-    def to_json(self) -> bytes:
-        """Encode as JSON."""
-        return encode(self)
-
-    @classmethod
-    def from_json(cls, data: bytes) -> Self:
-        """Decode from JSON. Raises ValueError."""
-        try:
-            return decode(data, type=cls)
-        except DecodeError as error:
-            raise ValueError(f"found an invalid journal page of an Old Maid table: {error}") from None
 
 
 class GameLog(list[Action]):
@@ -91,24 +81,19 @@ class OldMaidGameSnapshot(Struct, frozen=True):
     deeds: list[ActionTaken]
 
 
-class OldMaidTableSnapshot(Struct, frozen=True):
+class OldMaidTableSnapshot(Stored, frozen=True):
     """A table: the number of games it has started, and the running ones."""
+
+    MALFORMED = "an invalid snapshot of an Old Maid table"
 
     started: int = 0
     games: tuple[OldMaidGameSnapshot, ...] = ()
     form: int = FORMAT_VERSION
 
-    def to_json(self) -> bytes:
-        """Encode as JSON."""
-        return encode(self)
-
     @classmethod
     def from_json(cls, data: bytes) -> Self:
-        """Decode from JSON. Raises ValueError."""
-        try:
-            snapshot = decode(data, type=cls)
-        except DecodeError as error:
-            raise ValueError(f"found an invalid snapshot of an Old Maid table: {error}") from None
+        """Decode from JSON. Raises ValueError if it is malformed or has another format version."""
+        snapshot = super().from_json(data)
         if snapshot.form != FORMAT_VERSION:
             raise ValueError(f"found a table snapshot of format {snapshot.form}; allowed: format {FORMAT_VERSION}")
         return snapshot
@@ -148,30 +133,20 @@ class LogReplay:
         self.running_games = {game.game: game for game in snapshot.games}
 
 
-class OldMaidRecord(Struct, frozen=True):
+class OldMaidRecord(Stored, frozen=True):
     """A finished game, for people and programs.
 
     `ranking` has the nicks from the winner to the loser; it is empty for a void game. `course` has the actions, each
     with its kind, the seat and the names of the cards.
     """
 
+    MALFORMED = "an invalid Old Maid record"
+
     game: int
     nicks: tuple[str, ...]
     void: bool
     ranking: tuple[str, ...]
     course: list[tuple[str | int, ...]]
-
-    def to_json(self) -> bytes:
-        """Encode as JSON."""
-        return encode(self)
-
-    @classmethod
-    def from_json(cls, data: bytes) -> Self:
-        """Decode from JSON. Raises ValueError."""
-        try:
-            return decode(data, type=cls)
-        except DecodeError as error:
-            raise ValueError(f"found an invalid Old Maid record: {error}") from None
 
 
 def make_record(game: TableGame) -> OldMaidRecord:
