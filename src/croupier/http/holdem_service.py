@@ -27,9 +27,6 @@ STORE_DOWN: Final = RequestRefused(
     503, "holdem-3.17", "found a store that cannot be written to; allowed: to come later, and see what was done"
 )
 
-MAX_GATHER_TURNS: Final = 8
-"""Requests are gathered for at most this many turns of the event loop before the house handles them together."""
-
 
 class HouseOpened(Struct, frozen=True):
     """The house is open again, with new settings if they have changed."""
@@ -78,7 +75,7 @@ class HoldemService:
     Observers are called with every event and its effects, and `views` show its changes, before the answer is given.
     With a journal, all of that waits until the event is durable: while a write is in progress, new requests are queued,
     and the views show the state before it. The queue is then handled and written as one batch. Requests that arrive in
-    consecutive turns of the event loop are gathered, too. With `promises`, the dealer's promises are durable before a
+    one turn of the event loop are gathered, too. With `promises`, the dealer's promises are durable before a
     hand is. During an outage requests are refused (holdem-3.17).
     """
 
@@ -249,19 +246,15 @@ class HoldemService:
         self._write_ahead.flush()
 
     def _gather(self) -> None:
-        """Handle the queue as soon as a turn of the event loop adds nothing to it."""
+        """Handle the queue in the next turn of the event loop, with the other requests of this turn."""
         if not self._is_gathering:
             self._is_gathering = True
-            asyncio.get_running_loop().call_soon(self._on_gather_turn, len(self._queue), MAX_GATHER_TURNS)
+            asyncio.get_running_loop().call_soon(self._flush_gathered)
 
-    def _on_gather_turn(self, previous_length: int, turns: int) -> None:
+    def _flush_gathered(self) -> None:
         assert self._write_ahead is not None, "only a house with a journal has a queue"
-        length = len(self._queue)
-        if length > previous_length and turns:
-            asyncio.get_running_loop().call_soon(self._on_gather_turn, length, turns - 1)
-        else:
-            self._is_gathering = False
-            self._write_ahead.flush()
+        self._is_gathering = False
+        self._write_ahead.flush()
 
     # What the write-ahead asks of the room.
 
