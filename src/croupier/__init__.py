@@ -16,7 +16,7 @@ from croupier.version import __version__
 
 if TYPE_CHECKING:
     from croupier import blackjack, holdem, kuhn, oldmaid, sevenhalf
-    from croupier.api import find_room, play, solve
+    from croupier.api import play, solve
     from croupier.clients.game import connect
     from croupier.clients.identify import OtherProtocol
     from croupier.clients.luck import make_luck
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from croupier.core.dealer import Luck
     from croupier.core.errors import IllegalMove, Violation
     from croupier.core.room import Room
-    from croupier.rooms import ROOMS
+    from croupier.rooms import ROOMS, find_room
     from croupier.rooms.holdem.engine.equity import equity
     from croupier.rooms.holdem.engine.ranks import rank
 
@@ -61,7 +61,7 @@ _MODULES = {
     "Violation": "croupier.core.errors",
     "connect": "croupier.clients.game",
     "equity": "croupier.rooms.holdem.engine.equity",
-    "find_room": "croupier.api",
+    "find_room": "croupier.rooms",
     "make_luck": "croupier.clients.luck",
     "play": "croupier.api",
     "rank": "croupier.rooms.holdem.engine.ranks",

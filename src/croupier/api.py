@@ -9,16 +9,9 @@ from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally
 from croupier.clients.ring import RingTally
 from croupier.core.bots import Bot, bot_factory
-from croupier.core.room import HouseRoom, Room
-from croupier.rooms import ROOMS
+from croupier.core.room import HouseRoom
+from croupier.rooms import ROOMS, find_room
 from croupier.strategy.solution import Solution
-
-
-def find_room(name: str) -> Room:
-    """The room of a name. Raises ValueError on an unknown name."""
-    if name not in ROOMS:
-        raise ValueError(f"found the room {name!r}; allowed: {', '.join(ROOMS)}")
-    return ROOMS[name]
 
 
 def solve(room: str, **settings: int) -> Solution:

@@ -142,12 +142,9 @@ def check(
 
 def room_of_selection(selection: str) -> "Room":
     """Return the room that a selection names. Raises ValueError if there is none."""
-    from croupier.rooms import ROOMS
+    from croupier.rooms import find_room
 
-    name = selection.partition("/")[0]
-    if name not in ROOMS:
-        raise ValueError(f"found the room {name!r}; allowed: {', '.join(ROOMS)}")
-    return ROOMS[name]
+    return find_room(selection.partition("/")[0])
 
 
 def resolve_target(

@@ -78,6 +78,7 @@ def tap(
     from croupier.core.session import Address
     from croupier.net.addresses import format_address
     from croupier.net.event_loop import run
+    from croupier.rooms import find_room
 
     console = Console(highlight=False, soft_wrap=True)
 
@@ -122,15 +123,6 @@ def find_house_room(name: str) -> Any:
         found = f"{name}, whose conversations cannot be relayed" if name in ROOMS else f"the room {name!r}"
         raise ValueError(f"found {found}; allowed: {', '.join(HOUSE_ROOMS)}")
     return HOUSE_ROOMS[name]
-
-
-def find_room(name: str) -> Any:
-    """Return a room by its name. Raises ValueError."""
-    from croupier.rooms import ROOMS
-
-    if name not in ROOMS:
-        raise ValueError(f"found the room {name!r}; allowed: {', '.join(ROOMS)}")
-    return ROOMS[name]
 
 
 def parse_host_port(given: str, lowest: int) -> tuple[str, int]:

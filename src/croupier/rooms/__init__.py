@@ -12,3 +12,10 @@ HOUSE_ROOMS: dict[str, HouseRoom] = {room.name: room for room in (KUHN, SEVENHAL
 
 ROOMS: dict[str, Room] = {**HOUSE_ROOMS, HOLDEM.name: HOLDEM, OLDMAID.name: OLDMAID}
 """All rooms."""
+
+
+def find_room(name: str) -> Room:
+    """The room of a name. Raises ValueError on an unknown name."""
+    if name not in ROOMS:
+        raise ValueError(f"found the room {name!r}; allowed: {', '.join(ROOMS)}")
+    return ROOMS[name]
