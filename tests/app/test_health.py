@@ -50,7 +50,7 @@ def metrics(request: Request) -> Response:
 def test_metrics_are_rendered_as_the_client_accepts_them(encodings: str) -> None:
     def ask(query: bytes, accept: str) -> tuple[str, str]:
         headers = [(b"accept", accept.encode("latin-1")), (b"accept-encoding", encodings.encode())]
-        response = render_metrics(Request("GET", "/metrics", query, headers, "", "1.1", keep_alive=True))
+        response = render_metrics(Request("GET", "/metrics", query, headers, dict(headers), ""))
         found = dict(response.headers)
         is_compressed = found.get(b"content-encoding") == b"gzip"
         assert is_compressed == ("GZIP" in encodings)

@@ -41,10 +41,10 @@ def faulty_apply(self, entry):
         raise RuntimeError(f"a fault about {entry}")
     return apply(self, entry)
 
-def faulty_answer(self, request, show):
-    if request.header(b"authorization") is not None and request.header(b"x-fault") is not None:
+def faulty_answer(self, show, request):
+    if request.fields.get(b"authorization") is not None and request.fields.get(b"x-fault") is not None:
         raise RuntimeError(f"a fault about {request}")
-    return answer(self, request, show)
+    return answer(self, show, request)
 
 async def faulty_authenticate(self, header, address):
     if header is not None and header.endswith(b"=FAULT"):

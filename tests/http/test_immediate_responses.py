@@ -247,7 +247,7 @@ def test_repeated_requests_are_answered_as_if_parsed(steps: list[tuple[int, int]
                         await asyncio.sleep(0)
                     written[number] += connection.transport.writes
                     if connection is parsing:
-                        connection.connection._reader.repeated = b""
+                        connection.connection._reader.repeated_request = None
                 assert b"".join(written[0]) == b"".join(written[1])
             for connection in (repeating, parsing):
                 await connection.leave()

@@ -77,7 +77,9 @@ class MonitoringApp:
 
 def render_metrics(request: Request) -> Response:
     """The metrics of the process in the format that the client accepts, compressed if it accepts gzip."""
-    accept, encodings = [(request.header(name) or b"").decode("latin-1") for name in (b"accept", b"accept-encoding")]
+    accept, encodings = [
+        (request.fields.get(name) or b"").decode("latin-1") for name in (b"accept", b"accept-encoding")
+    ]
     encode_metrics, content_type = choose_encoder(accept)
     names = parse_qs(request.query.decode("latin-1")).get("name[]")
     text = encode_metrics(REGISTRY.restricted_registry(names) if names else REGISTRY)

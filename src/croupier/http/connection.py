@@ -125,13 +125,14 @@ class HttpConnection(asyncio.Protocol):
         reader = self._reader
         if self.state is State.CLOSING or reader.error is not None:
             return
-        if data == reader.repeated and self.state is State.IDLE and not self._is_write_paused:
+        request = reader.repeated_request
+        if request is not None and data == reader.repeated and self.state is State.IDLE and not self._is_write_paused:
             reader.has_begun_request = True
-            self._waiting = reader.repeated_request
+            self._begin(request)
         else:
             reader.unparsed = reader.unparsed[reader.offset :] + data if reader.unparsed else data
             reader.offset = 0
-        self._proceed()
+            self._proceed()
 
     def eof_received(self) -> bool:
         """Answer the pending requests, within `close_timeout`, although the client ended its output."""
@@ -185,7 +186,7 @@ class HttpConnection(asyncio.Protocol):
     def _begin(self, request: Request) -> None:
         """Answer a request whose turn it is, or read its body."""
         self._waiting, self._request, self._was_asked = None, request, True
-        if request.version == "1.1" and [name for name, _ in request.headers].count(b"host") != 1:
+        if not request.has_host:
             self._send_refusal(400, "found a request without a Host, or with several; allowed: one Host")  # RFC 9112
         elif (answer := self._app.open(request)) is not None:
             self._answer(answer)
@@ -210,7 +211,7 @@ class HttpConnection(asyncio.Protocol):
         assert request is not None, "an answer has a request"
         reader.wants_body = False
         if isinstance(answer, Deferred):
-            self.state, reader.repeated = State.ANSWERING, b""
+            self.state, reader.repeated_request = State.ANSWERING, None
             self._server.pending.add(answer.future)
             answer.future.add_done_callback(partial(self._on_answered, request, answer))
             return
@@ -223,7 +224,7 @@ class HttpConnection(asyncio.Protocol):
             if is_last:
                 self._close()
         else:
-            self.state, reader.repeated = State.STREAMING, b""
+            self.state, reader.repeated_request = State.STREAMING, None
             streaming = self._server.loop.create_task(self._send_stream(answer.stream, is_last=is_last))
             self._server.pending.add(streaming)
             streaming.add_done_callback(self._server.pending.discard)

@@ -138,9 +138,9 @@ class HoldemApp:
         try:
             answer = step()
         except HTTPError as error:
-            answer = error.response(request.header(b"accept"))
+            answer = error.response(request.fields.get(b"accept"))
         except Exception as error:
-            answer = self._internal_error(request, error).response(request.header(b"accept"))
+            answer = self._internal_error(request, error).response(request.fields.get(b"accept"))
         if isinstance(answer, Deferred):
             return Deferred(answer.future, partial(self._answer, request, answer.answer))
         if isinstance(answer, Response):
@@ -156,7 +156,7 @@ class HoldemApp:
         if self._rate_limiter is not None:
             self._check_rate_limit(request, self._rate_limiter)
         if request.method not in {"GET", "HEAD"}:
-            length = request.header(b"content-length")
+            length = request.fields.get(b"content-length")
             if length is not None and int(length) > self.max_body_bytes:
                 raise self._too_large(length.decode())
             if not request.is_complete:
@@ -205,7 +205,7 @@ class HoldemApp:
 
     def _command(self, request: Request, login: VerifiedLogin | None = None) -> Answer:
         """Perform a command: at once if the login is known, after the journal has written it if there is one."""
-        authorization = request.header(b"authorization")
+        authorization = request.fields.get(b"authorization")
         if login is None and authorization is not None:
             login = self._authenticator.cached_login(authorization)
         if login is None:

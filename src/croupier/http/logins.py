@@ -28,7 +28,7 @@ class RequestLogins:
     async def authenticate(self, request: Request, clause: str) -> VerifiedLogin:
         """The login of a request. Raises HTTPError, citing the clause that requires credentials."""
         try:
-            return await self.authenticator.authenticate(request.header(b"authorization"), request.address)
+            return await self.authenticator.authenticate(request.fields.get(b"authorization"), request.address)
         except AuthError as error:
             raise self._http_error(error, clause) from None
 
@@ -44,7 +44,7 @@ class RequestLogins:
         """Create a user of the credentials of a request, and return the name. Raises HTTPError."""
         try:
             return await self.authenticator.register(
-                request.header(b"authorization"), request.address, idempotent=self._dialect == "hspe-go"
+                request.fields.get(b"authorization"), request.address, idempotent=self._dialect == "hspe-go"
             )
         except AuthError as error:
             raise self._http_error(error, "holdem-2.5") from None

@@ -1,7 +1,7 @@
 """HTTP messages: one Request, one Response, which may come later or as a stream, and one error."""
 
 from asyncio import Future, get_running_loop, wait
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final, Protocol
 
@@ -26,6 +26,7 @@ STATUS_LINES: Final = {status.value: f"HTTP/1.1 {status} {status.phrase}\r\n".en
 class Request(Struct):
     """A request. `path` is percent-decoded, `query` is not; `body` is empty until it `is_complete`.
 
+    `headers` are all headers in order, `fields` the last value of each. HTTP/1.1 wants exactly one Host (`has_host`).
     `address` is the address of the client. `match` and `login` are found when the request is answered,
     and kept in case the client sends the same bytes again. `disconnected` is done when the client has disconnected.
     """
@@ -33,22 +34,16 @@ class Request(Struct):
     method: str
     path: str
     query: bytes
-    headers: list[Header]
+    headers: Sequence[Header]
+    fields: Mapping[bytes, bytes]
     address: str
-    version: str
-    keep_alive: bool
+    has_host: bool = True
+    keep_alive: bool = True
     is_complete: bool = False
     body: bytes = b""
     match: Match | None = None
     login: VerifiedLogin | None = None
     disconnected: Future[None] | None = None
-
-    def header(self, name: bytes) -> bytes | None:
-        """The value of a header, the last one if it is repeated; None without it."""
-        for other, value in reversed(self.headers):
-            if other == name:
-                return value
-        return None
 
     def watch_disconnect(self) -> Future[None]:
         """A future that is done when the client has disconnected."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from msgspec.json import encode as to_json
@@ -46,16 +47,16 @@ class ReadApi:
         self._users_check_timer: asyncio.TimerHandle | None = None
         self._openapi = _text_response(to_json(openapi_document(dialect)), b"application/json")
         self.handlers: Mapping[str, Callable[[Request], Answer]] = {
-            "get_games": lambda request: self._answer(request, self._show_games),
-            "get_game": lambda request: self._answer(request, self._show_game),
-            "get_events": lambda request: self._answer(request, self._show_events),
-            "get_hand": lambda request: self._answer(request, self._show_hand),
+            "get_games": partial(self._answer, self._show_games),
+            "get_game": partial(self._answer, self._show_game),
+            "get_events": partial(self._answer, self._show_events),
+            "get_hand": partial(self._answer, self._show_hand),
             "get_openapi": lambda _: self._openapi,
         }
 
-    def _answer(self, request: Request, show: Show) -> Answer:
+    def _answer(self, show: Show, request: Request) -> Answer:
         """The answer for the request's user, at once if the login is known."""
-        authorization = request.header(b"authorization")
+        authorization = request.fields.get(b"authorization")
         if authorization is None:
             return show(request, None)
         login = self._logins.cached(request, authorization)
@@ -68,7 +69,8 @@ class ReadApi:
 
     def _show_games(self, request: Request, login: VerifiedLogin | None) -> Response:
         """The list of games, or a page of it (holdem-5.1, holdem-9.12)."""
-        self._check_shown()
+        if self._service.is_superseded:
+            raise self._superseded()
         user = _username(login)
         page = parse_page_parameters(request.query) if request.query else None
         found = self._views.list_view(user) if page is None else self._views.list_page(user, *page)
@@ -77,9 +79,11 @@ class ReadApi:
     def _show_game(self, request: Request, login: VerifiedLogin | None) -> Answer:
         """One game, now or after its next change (holdem-5.2, holdem-9.3)."""
         wait, since = parse_wait_parameters(request.query) if request.query else (None, None)
-        game = self._find_game(_game_guid(request), _username(login))
+        user = None if login is None else login.name
+        assert request.match is not None, "a request is answered by its route"
+        game = self._find_game(request.match.parameters[0], user)
         if wait is None or request.method == "HEAD":
-            return _view_response(game.view_for(_username(login)), request)
+            return _view_response(game.view_for(user), request)
         seconds = min(wait, self._limits.max_wait_seconds)
         return run_later(self._poll(request, login, game, seconds, since))
 
@@ -112,13 +116,14 @@ class ReadApi:
     def _show_events(self, request: Request, login: VerifiedLogin | None) -> Response:
         """The stream of a game (holdem-9.6)."""
         user = _username(login)
-        game = self._find_game(_game_guid(request), user)
-        accept = request.header(b"accept") or b""
+        assert request.match is not None, "a request is answered by its route"
+        game = self._find_game(request.match.parameters[0], user)
+        accept = request.fields.get(b"accept") or b""
         stream_format = NDJSON_STREAM if b"application/x-ndjson" in accept.lower() else EVENT_STREAM
         if request.method == "HEAD":
             return Response(200, stream_format.headers)
 
-        last_event = request.header(b"last-event-id") or b""
+        last_event = request.fields.get(b"last-event-id") or b""
         client = self._subscribe(request, login)
         stream = GameStream(
             game,
@@ -136,12 +141,11 @@ class ReadApi:
     async def _may_continue(self, login: VerifiedLogin | None) -> bool:
         """Whether the viewer of a stream may see the next event."""
         try:
-            self._check_shown()
             if login is not None:
                 await self._logins.confirm(login)
         except HTTPError:
             return False
-        return True
+        return not self._service.is_superseded
 
     def _show_hand(self, request: Request, login: VerifiedLogin | None) -> Response:
         """A finished hand, with the cards shown and the client's own (holdem-9.7)."""
@@ -167,22 +171,18 @@ class ReadApi:
         """Whether a game can still change."""
         return not (self._service.closing or self._service.is_superseded) and self._views.game(game.guid) is game
 
-    def _check_shown(self) -> None:
-        """Check that the views are still those of the games. Raises HTTPError."""
-        if self._service.is_superseded:
-            raise HTTPError(STORE_DOWN.status, STORE_DOWN.clause, STORE_DOWN.detail, (b"retry-after", b"1"))
-
-    def _is_hidden(self, game: GameViewCache, user: str | None) -> bool:
-        """Whether a game is hidden from a user, because the user is not at its table (holdem-7.3)."""
-        return user is not None and self._dialect == "hspe-go" and not game.lists_user(user)
+    def _superseded(self) -> HTTPError:
+        """The refusal when the views are no longer those of the games."""
+        return HTTPError(STORE_DOWN.status, STORE_DOWN.clause, STORE_DOWN.detail, (b"retry-after", b"1"))
 
     def _find_game(self, guid: str, user: str | None, clause: str = "holdem-8.4") -> GameViewCache:
         """The view cache of a game that a user may see. Raises HTTPError."""
-        self._check_shown()
+        if self._service.is_superseded:
+            raise self._superseded()
         game = self._views.game(guid)
         if game is None:
             raise HTTPError(404, clause, f"found the game {guid[:100]!r}; allowed: one of /games/")
-        if self._is_hidden(game, user):
+        if user is not None and self._dialect == "hspe-go" and not game.lists_user(user):  # holdem-7.3
             detail = f"found {user!r}, who is not at the table; allowed: who is, or no credentials"
             raise HTTPError(403, "holdem-7.3", detail)
         return game
@@ -214,13 +214,8 @@ def _username(login: VerifiedLogin | None) -> str | None:
     return None if login is None else login.name
 
 
-def _game_guid(request: Request) -> str:
-    assert request.match is not None, "a request is answered by its route"
-    return request.match.parameters[0]
-
-
 def _view_response(representation: Representation, request: Request) -> Response:
-    if_none_match = request.header(b"if-none-match")
+    if_none_match = request.fields.get(b"if-none-match")
     if if_none_match is not None and etag_matches(if_none_match, representation.etag):
         return representation.not_modified
     return representation.response

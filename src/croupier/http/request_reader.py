@@ -80,8 +80,8 @@ class RequestReader:
             self.discard()
         request = None if self._newest is before else self._newest
         is_alone = request is not None and request.is_complete and not was_in_request and not self.is_in_head
-        self.repeated = chunk if is_alone and len(chunk) <= MAX_REPEATED_REQUEST_BYTES else b""
-        self.repeated_request = request
+        self.repeated = chunk
+        self.repeated_request = request if is_alone and len(chunk) <= MAX_REPEATED_REQUEST_BYTES else None
         return request
 
     # Events of the parser. What they raise is an error of the client.
@@ -109,14 +109,15 @@ class RequestReader:
         """The head is complete."""
         url = parse_url(self._url)
         path = url.path.decode("ascii")
-        version = self._parser.get_http_version()
+        headers, version = self._headers, self._parser.get_http_version()
         self._newest = Request(
             self._parser.get_method().decode("ascii"),
             unquote(path) if "%" in path else path,
             url.query or b"",
-            self._headers,
+            headers,
+            dict(headers),
             self._address,
-            version,
+            version != "1.1" or [name for name, _ in headers].count(b"host") == 1,
             version != "1.0" and self._parser.should_keep_alive(),
         )
         self._headers = []

@@ -76,7 +76,7 @@ def only_documented(request: Request) -> Request:
     """Return a request as seen by a server without our extensions of the document."""
     headers = [(name, value) for name, value in request.headers if name not in {b"accept", b"if-none-match"}]
     path = request.path if DOCUMENTED.fullmatch(request.path) else "/nowhere"
-    return replace(request, path=path, query=b"", headers=headers)
+    return replace(request, path=path, query=b"", headers=headers, fields=dict(headers))
 
 
 class FaultyApp(HoldemApp):

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from threading import Timer
-from typing import Any, Self
-from urllib.parse import unquote
+from typing import Self
 
 from argon2 import PasswordHasher
 from msgspec import convert
@@ -20,6 +19,7 @@ from croupier.http.holdem_app import HoldemApp, open_holdem_server
 from croupier.rooms.holdem.cards import PACK
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
+from tests.http.service_fixture import InProcessConnection
 from tests.transcript_drivers import ANONYMOUS_USER, basic_authorization
 
 ROOT = Path(__file__).parents[3]
@@ -148,47 +148,22 @@ class InProcessDriver:
         self._loop.run_until_complete(turns())
 
     async def _exchange(self, user: str, request: TranscriptRequest) -> TranscriptResponse:
-        path, _, query = request.path.partition("?")
         headers = request_headers(user, request)
-        pieces = deque([request.body])
+        pieces = [request.body] if request.body else []
         if self._chop and request.body:
-            pieces = deque(request.body[at : at + self._chop] for at in range(0, len(request.body), self._chop))
+            headers["transfer-encoding"] = "chunked"
+            chopped = (request.body[at : at + self._chop] for at in range(0, len(request.body), self._chop))
+            pieces = [*(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in chopped), b"0\r\n\r\n"]
         elif request.body:
             headers["content-length"] = str(len(request.body))
-        disconnected = self._loop.create_future()
-        sent: list[dict[str, Any]] = []
-
-        async def receive() -> dict[str, Any]:
-            if not pieces:
-                await disconnected
-            piece = pieces.popleft()
-            return {"type": "http.request", "body": piece, "more_body": bool(pieces)}
-
-        async def send(message: dict[str, Any]) -> None:
-            sent.append(message)
-
-        scope = {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.3"},
-            "http_version": "1.1",
-            "method": request.method,
-            "scheme": "http",
-            "path": unquote(path),
-            "raw_path": path.encode(),
-            "query_string": query.encode(),
-            "root_path": "",
-            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-            "client": ("192.0.2.1", 50_000),
-            "server": ("127.0.0.1", 8080),
-        }
-        await self._service(scope, receive, send)
-        start, *rest = sent
-        assert start["type"] == "http.response.start"
-        assert all(message["type"] == "http.response.body" for message in rest)
-        assert not rest[-1].get("more_body"), "the response is incomplete"
-        received = {name.decode().lower(): value.decode() for name, value in start["headers"]}
-        assert len(received) == len(start["headers"]), "a header occurs twice"
-        return TranscriptResponse(start["status"], received, b"".join(message.get("body", b"") for message in rest))
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        client = InProcessConnection(self._service)
+        client.connection.data_received(f"{request.method} {request.path} HTTP/1.1\r\n{lines}\r\n".encode())
+        for piece in pieces:
+            client.connection.data_received(piece)
+        received = await client.response(is_head=request.method == "HEAD")
+        await client.leave()
+        return TranscriptResponse(received.status, received.headers, received.body)
 
 
 class SocketDriver:

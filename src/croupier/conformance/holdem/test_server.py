@@ -288,14 +288,14 @@ def _username(headers: Sequence[tuple[str, str]]) -> str:
 def _request(request: RecordedRequest) -> Request:
     """The request as our own server would parse it."""
     path, _, query = request.request.path.partition("?")
+    headers = [(name.lower().encode(), value.encode()) for name, value in request.request.headers]
     return Request(
         request.request.method,
         unquote(path),
         query.encode(),
-        [(name.lower().encode(), value.encode()) for name, value in request.request.headers],
+        headers,
+        dict(headers),
         "127.0.0.1",
-        "1.1",
-        keep_alive=True,
         is_complete=True,
         body=request.request.body,
     )
