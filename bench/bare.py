@@ -5,10 +5,9 @@ The response is read from a file in wire format: status line, headers (the Date 
 
 import argparse
 import socket
+from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-import uvicorn
 
 KEEP_ALIVE_SECONDS = 500
 
@@ -34,6 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("response", type=Path, metavar="FILE")
     app = Bare(parser.parse_args().response.read_bytes())
+    uvicorn = import_module("uvicorn")  # installed by `make bench` only
     config = uvicorn.Config(
         app,
         loop="uvloop",
