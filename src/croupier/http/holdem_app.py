@@ -25,6 +25,7 @@ from croupier.http.routes import Match, find_route
 from croupier.http.server import HttpServer
 from croupier.logs import Logger, silent_logger
 from croupier.net.client_addresses import TrustedProxies, address_key
+from croupier.net.event_loop import yield_processor
 from croupier.net.rate_limiter import RateLimiter
 from croupier.observers.counters import RoomCounters
 from croupier.recording.holdem_journal import HoldemJournal
@@ -155,6 +156,8 @@ class HoldemApp:
         match = request.match or self._find(request)
         if self._rate_limiter is not None:
             self._check_rate_limit(request, self._rate_limiter)
+        if self.service.is_writing:
+            yield_processor()  # clients that poll must not starve the thread that writes
         if request.method not in {"GET", "HEAD"}:
             length = request.fields.get(b"content-length")
             if length is not None and int(length) > self.max_body_bytes:

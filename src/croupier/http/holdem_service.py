@@ -130,6 +130,11 @@ class HoldemService:
         return self._write_ahead.trouble or self._journal.store.outage
 
     @property
+    def is_writing(self) -> bool:
+        """Whether a write is in progress."""
+        return self._write_ahead is not None and self._write_ahead.is_writing
+
+    @property
     def is_superseded(self) -> bool:
         """Whether another server has taken over the games, so that the views are no longer those of the games."""
         return self._write_ahead is not None and self._write_ahead.is_superseded

@@ -1,6 +1,8 @@
 """Runs programs on uvloop if it is installed, otherwise on asyncio's own event loop."""
 
 import asyncio
+import os
+import time
 from collections.abc import Callable, Coroutine
 
 
@@ -17,3 +19,11 @@ def run[T](main: Coroutine[object, object, T]) -> T:
     """Run a coroutine on a new event loop and return its result."""
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
         return runner.run(main)
+
+
+def yield_processor() -> None:
+    """Let a thread run that waits for the processor or the interpreter; without one it takes about a microsecond."""
+    if hasattr(os, "sched_yield"):
+        os.sched_yield()
+    else:  # Windows
+        time.sleep(0)
