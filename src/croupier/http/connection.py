@@ -209,7 +209,8 @@ class HttpConnection(asyncio.Protocol):
         """Send a response now, or when it is known."""
         request, reader = self._request, self._reader
         assert request is not None, "an answer has a request"
-        reader.wants_body = False
+        if reader.is_reading_body_of(request):  # not that of the request after it
+            reader.wants_body = False
         if isinstance(answer, Deferred):
             self.state, reader.repeated_request = State.ANSWERING, None
             self._server.pending.add(answer.future)
