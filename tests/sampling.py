@@ -51,17 +51,23 @@ def extended(cases: Iterable[object], of: int) -> list[object]:
     ]
 
 
-def one_for_each[T](cases: Iterable[T], clauses: Callable[[T], Iterable[str]], of: int) -> list[object]:
-    """Keep the first case of each clause for `make test`.
+def one_for_each[T](
+    cases: Iterable[T], clauses: Callable[[T], Iterable[str]], of: int, *, first_of: int = 1
+) -> list[object]:
+    """Keep the first case of each clause for `make test-all`, and every `first_of`-th of these for `make test`.
 
-    Of the others, every `of`-th is extended (`make test-all`) and the rest is slow (`make fuzz`).
+    Of the others, every `of`-th is extended, too, and the rest is slow (`make fuzz`).
     """
     found: list[object] = []
     shown: set[str] = set()
+    first_count = 0
     for number, case in enumerate(cases):
         own = {*clauses(case)}
-        mark = pytest.mark.extended if number % of == 0 else pytest.mark.slow
-        found.append(pytest.param(*_values(case), marks=() if own - shown else mark))
+        is_first = bool(own - shown)
+        is_quick = is_first and first_count % first_of == 0
+        mark = pytest.mark.extended if is_first or number % of == 0 else pytest.mark.slow
+        found.append(pytest.param(*_values(case), marks=() if is_quick else mark))
+        first_count += is_first
         shown |= own
     return found
 

@@ -68,7 +68,7 @@ FAULTY_BOTS = {
 }
 
 
-@pytest.mark.parametrize("habit", one_for_each(FAULTY_BOTS, lambda habit: [FAULTY_BOTS[habit].clause], 3))
+@pytest.mark.parametrize("habit", one_for_each(FAULTY_BOTS, lambda habit: [FAULTY_BOTS[habit].clause], 3, first_of=3))
 def test_faulty_bot_fails_by_its_clause(habit: str) -> None:
     expected = FAULTY_BOTS[habit]
     (result,) = check(habit, expected.case, settings=expected.settings, timeout=4.0)

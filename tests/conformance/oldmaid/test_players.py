@@ -34,7 +34,7 @@ def failed(results: Sequence[Result]) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(
-    "faulty", one_for_each(FAULTY_PLAYERS, lambda faulty: faulty.clauses, 3), ids=lambda faulty: faulty.name
+    "faulty", one_for_each(FAULTY_PLAYERS, lambda faulty: faulty.clauses, 3, first_of=2), ids=lambda faulty: faulty.name
 )
 def test_faulty_player_fails_by_its_clause(faulty: FaultyPlayer) -> None:
     results = run(partial(play_faulty, faulty), *faulty.selections, strict=faulty.strict)
