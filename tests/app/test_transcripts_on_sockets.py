@@ -14,13 +14,13 @@ from croupier.core.transcript import Transcript, parse_transcript
 from croupier.rooms import HOUSE_ROOMS
 from tests.app.socket_harness import SocketHarness
 from tests.net.raw_client import LOOPS
-from tests.sampling import sampled
+from tests.sampling import extended, sampled
 from tests.transcript_drivers import play_transcript
 from tests.transcripts import ALL_TRANSCRIPTS, is_playable_by_house
 
 TRANSCRIPTS = [item for item in ALL_TRANSCRIPTS if is_playable_by_house(item[1])]
 NAMES = [transcript.name for _, transcript in TRANSCRIPTS]
-all_transcripts = pytest.mark.parametrize(("room", "transcript"), TRANSCRIPTS, ids=NAMES)
+all_transcripts = pytest.mark.parametrize(("room", "transcript"), extended(TRANSCRIPTS, 3), ids=NAMES)
 some_transcripts = pytest.mark.parametrize(("room", "transcript"), sampled(TRANSCRIPTS, 6), ids=NAMES)
 
 

@@ -16,6 +16,7 @@ from croupier.core.room import HouseRoom
 from croupier.core.session import Drop, Effect, Event, Left, Peer, Send, Session
 from croupier.core.transcript import Transcript, encode_line, house_settings, is_strict, make_hall, parse_transcript
 from croupier.rooms import HOUSE_ROOMS
+from tests.sampling import extended
 from tests.transcript_drivers import Harness, make_harness, play_transcript
 from tests.transcripts import ALL_TRANSCRIPTS, broken_clauses, is_playable_by_house
 
@@ -114,7 +115,7 @@ SIMPLE = [
 ]
 
 
-@pytest.mark.parametrize(("room", "paper"), SIMPLE, ids=[paper.name for _, paper in SIMPLE])
+@pytest.mark.parametrize(("room", "paper"), extended(SIMPLE, 5), ids=[paper.name for _, paper in SIMPLE])
 def test_a_paper_that_was_played_and_heard_is_played_again(room: HouseRoom, paper: Transcript) -> None:
     def conversation() -> Conversation:
         return Conversation(room, house_settings(room, paper), strict=is_strict(paper))

@@ -132,6 +132,7 @@ def test_faulty_house_breaks_exactly_its_clause(rogue: Rogue) -> None:
     assert bool(conversation.clauses(CLIENT)) == rogue.faulty_client
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("rogue", ROGUES, ids=[rogue.name for rogue in ROGUES])
 def test_same_house_without_its_mutation_breaks_nothing(rogue: Rogue) -> None:
     """The mutation is therefore the only fault."""
