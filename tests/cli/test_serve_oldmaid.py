@@ -107,6 +107,7 @@ def test_decks_of_a_file_are_dealt_in_turn_and_repeated(tmp_path: Path) -> None:
         assert drawn(seated(server, "e", "f"), 1) == ["3 spades"]
 
 
+@pytest.mark.extended
 def test_a_seed_repeats_the_deals_and_their_record_verifies(tmp_path: Path) -> None:
     dealt, records = [], [tmp_path / "deals.jsonl", tmp_path / "again.jsonl"]
     for record in records:
@@ -161,6 +162,7 @@ def test_waiting_players_are_disconnected_at_once_at_shutdown() -> None:
         assert player.error().startswith("oldmaid-9.12: ")
 
 
+@pytest.mark.extended
 def test_a_running_game_can_finish_during_shutdown() -> None:
     with serving("--players", 4, "--drain-seconds", 30) as server:
         bots = [*COMMAND, "play", "oldmaid", server.address, "--bots", "3", "--nick", "bot", "--json"]
@@ -203,6 +205,7 @@ def test_invalid_settings_are_rejected(tmp_path: Path) -> None:
         assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.extended
 def test_strict_rejects_a_tolerated_deviation() -> None:
     with serving("--strict") as server:
         player = talk(server)
@@ -210,6 +213,7 @@ def test_strict_rejects_a_tolerated_deviation() -> None:
         assert player.error().startswith("oldmaid-3.5: ")
 
 
+@pytest.mark.extended
 def test_an_idle_client_is_disconnected() -> None:
     with serving("--idle-seconds", 0.2) as server:
         player = talk(server)
@@ -226,6 +230,7 @@ def test_a_client_above_the_connection_limit_gets_an_error() -> None:
         assert second.ends()
 
 
+@pytest.mark.extended
 def test_each_connection_can_have_its_own_log_file(tmp_path: Path) -> None:
     with serving("--players", 2, "--log", tmp_path / "{room}-{n}.txt") as server:
         players = seated(server, "ann", "bob")
@@ -238,6 +243,7 @@ def test_each_connection_can_have_its_own_log_file(tmp_path: Path) -> None:
     assert re.fullmatch(r'S: \{"result":"ok","card":\["\w+","\w+"\]\}', others[1])
 
 
+@pytest.mark.extended
 def test_tls_and_metrics(tmp_path: Path) -> None:
     authority = trustme.CA()
     certificate = authority.issue_cert("127.0.0.1")

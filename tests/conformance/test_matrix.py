@@ -80,9 +80,9 @@ def test_all_pairs_are_played_and_finished_cells_are_not_played_again(tmp_path: 
     ("server", "kind", "clause", "told"),
     [
         ("crashes", CellKind.CRASHED, "kuhn-4.1", "the server has ended (SIGSEGV)"),
-        ("hangs", CellKind.HUNG, "kuhn-4.1", "found silence"),
+        pytest.param("hangs", CellKind.HUNG, "kuhn-4.1", "found silence", marks=pytest.mark.extended),
         ("ends-at-once", CellKind.UNHEARD, "", "has ended (exit status 1)"),
-        ("never-listens", CellKind.UNHEARD, "", "takes no connections"),
+        pytest.param("never-listens", CellKind.UNHEARD, "", "takes no connections", marks=pytest.mark.extended),
         ("says-nonsense", CellKind.BROKE, "kuhn-2.6", "found 'CARD 1_1'"),
         ("ends-in-nul", CellKind.BROKE, "kuhn-2.7", "the likely cause is that it "),
         ("chatty", CellKind.CHATTY, "", "written more than is kept"),
@@ -102,9 +102,11 @@ def test_a_server_that_is_no_good_is_told_from_the_client(
     [
         ("cannot-start", CellKind.CRASHED, "the client has ended (exit status 1)"),
         ("crashes", CellKind.CRASHED, "the client has ended (SIGABRT)"),
-        ("never-connects", CellKind.ABSENT, "has not connected within its time"),
+        pytest.param(
+            "never-connects", CellKind.ABSENT, "has not connected within its time", marks=pytest.mark.extended
+        ),
         ("says-nothing", CellKind.HUNG, "says nothing more"),
-        ("stays", CellKind.HUNG, "goes on when the house has closed"),
+        pytest.param("stays", CellKind.HUNG, "goes on when the house has closed", marks=pytest.mark.extended),
         ("leaves-at-once", CellKind.IDLE, "has ended every conversation before a game was over"),
         ("chatty", CellKind.CHATTY, "has written more than is kept"),
     ],

@@ -438,6 +438,7 @@ def test_both_directions_close_one_by_one_on_real_sockets(loop: str) -> None:
     assert [item.faults for item in news if isinstance(item, BytesRelayed | SideClosed) and item.faults] == []
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("manner", [Delivery(), Delivery(max_piece_bytes=1), Delivery(gather_seconds=0.01)])
 def test_games_are_played_through_a_relay_on_real_sockets(loop: str, manner: Delivery) -> None:

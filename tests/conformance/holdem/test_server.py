@@ -74,6 +74,7 @@ def test_player_who_times_out_is_removed() -> None:
     assert result.outcome is Outcome.PASS
 
 
+@pytest.mark.extended
 def test_a_server_that_never_ends_a_turn_is_found() -> None:
     def expires(turn: Any) -> Any:
         return {**turn, "expiry": "1970-01-01T00:00:00.000Z"}

@@ -160,6 +160,7 @@ def test_failure_shows_the_dialogue() -> None:
     assert " → table: " in str(result.dialogue[0].message)
 
 
+@pytest.mark.extended
 def test_silent_table_skips_cases_quickly() -> None:
     faulty = next(faulty for faulty in FAULTY_TABLES if faulty.name == "never-answers")
     results = run(faulty, "oldmaid", timeout=0.5)
