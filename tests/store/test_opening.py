@@ -252,7 +252,7 @@ def test_read_only_file_is_refused(empty_store_file: bytes, tmp_path: Path) -> N
             timeout=60,
             check=False,
         )
-        message = f"found a store that cannot be written to: {path}: attempt to write a readonly database"
+        message = f"found {path}, which cannot be opened: attempt to write a readonly database"
         assert message in done.stderr
         assert path.read_bytes() == empty_store_file
 

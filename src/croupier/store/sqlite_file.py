@@ -148,6 +148,7 @@ def _make_store(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError), new_file(path) as file:  # another process may have created it
             upgrade_file(file)
+            connect(file).close()  # now it has a write-ahead log; two processes cannot change to one at the same time
     upgrade_file(path)
 
 
