@@ -26,6 +26,7 @@ from croupier.core.session import (
 )
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER
 from croupier.rooms.oldmaid.player import TABLE, Options, Player
+from croupier.rooms.oldmaid.ring.member import MAX_HELD_MESSAGES
 from croupier.rooms.oldmaid.ring.player_events import (
     CardDrawn,
     CardGiven,
@@ -286,6 +287,14 @@ def test_given_cards_and_the_empty_hand_have_events() -> None:
     given = CARD_NUMBERS["3", "clubs"]
     assert fixture.events == [CardGiven(given, "left"), HandEmptied()]
     assert fixture.sent == [(LEFT, Reply("ok", card=("3", "clubs"))), (TABLE, OutOfCards())]
+
+
+def test_player_that_floods_while_the_table_is_awaited_is_dropped() -> None:
+    fixture = ring().draw_card("3 clubs", "last_card").left(OK).left(Pick(0))
+    for _ in range(MAX_HELD_MESSAGES):
+        assert fixture.right(Offer(2)).effects == []
+    assert fixture.right(Offer(2)).drops == [RIGHT]
+    assert fixture.table(Reply("ok")).sent == [], "the messages of a dropped player are forgotten"
 
 
 def test_offer_is_withdrawn_when_its_giver_is_gone() -> None:

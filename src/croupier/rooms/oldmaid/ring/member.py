@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.session import Drop, Event, Joined, Left, Malformed, Notify, Peer, Received
@@ -28,6 +28,9 @@ from croupier.rooms.oldmaid.ring.turns import (
 )
 from croupier.rooms.oldmaid.rules import others_in_ring
 from croupier.rooms.oldmaid.wire import OK, OUT, Message, Offer, Pick, Reply, YourTurn, refusal
+
+MAX_HELD_MESSAGES: Final = 100
+"""The maximum number of messages of other players that wait for the table. A player sends one request at a time."""
 
 
 class RingMember:
@@ -96,7 +99,10 @@ class RingMember:
             case Joined(peer):
                 self._effects.append(Drop(peer))
             case Received(peer, message) | Malformed(peer, message) if peer in self._connections:
-                self._held_messages.append((peer, message))
+                if len(self._held_messages) < MAX_HELD_MESSAGES:
+                    self._held_messages.append((peer, message))
+                else:
+                    self._drop_peer(peer)
             case Left(peer) if peer in self._connections:
                 self._connections.remove(peer)
                 self._on_peer_gone(peer)
