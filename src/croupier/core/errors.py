@@ -4,6 +4,7 @@ A failed `assert` marks a bug of croupier.
 """
 
 from collections.abc import Collection
+from enum import Enum, auto
 from typing import final
 
 from croupier.core.text import printable
@@ -19,23 +20,48 @@ class IllegalMove(ValueError):
         self.allowed = tuple(allowed)
 
 
+class FoundKind(Enum):
+    """What a peer did in violation of a clause."""
+
+    MESSAGE = auto()
+    """It sent something."""
+    SILENCE = auto()
+    """It sent nothing, although it had to."""
+    CLOSED = auto()
+    """It closed the connection."""
+    STILL_OPEN = auto()
+    """It did not close the connection, although it had to."""
+
+
 @final
 class Violation(Exception):
     """A peer broke a clause of its protocol.
 
     `clause` is the id of the clause (`kuhn-2.7`); `found` and `allowed` are text for people. `fatal` means that the
-    rest of the stream cannot be parsed, because the start of the next message is unknown.
+    rest of the stream cannot be parsed, because the start of the next message is unknown. `kind` is the kind of what
+    was found. `wanted` are the messages that are allowed instead, empty if there are too many to list.
 
     >>> print(Violation("kuhn-2.7", "ACTN FLD", "ACTN CHK, ACTN BET"))
     kuhn-2.7: found ACTN FLD; allowed: ACTN CHK, ACTN BET
     """
 
-    def __init__(self, clause: str, found: str, allowed: str, *, fatal: bool = False) -> None:
+    def __init__(
+        self,
+        clause: str,
+        found: str,
+        allowed: str,
+        *,
+        fatal: bool = False,
+        kind: FoundKind = FoundKind.MESSAGE,
+        wanted: tuple[object, ...] = (),
+    ) -> None:
         super().__init__(printable(f"{clause}: found {found}; allowed: {allowed}"))
         self.clause = clause
         self.found = found
         self.allowed = allowed
         self.fatal = fatal
+        self.kind = kind
+        self.wanted = wanted
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Violation) and (self.args, self.fatal) == (other.args, other.fatal)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Protocol
 
 from msgspec import Struct
 
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.session import Drop, Effect, Event, Joined, Left, Malformed, Peer, Received, Send, TimedOut
 
 
@@ -85,13 +85,17 @@ class Referee[M, G](Protocol):
 
 
 class ExpectedReply:
-    """A reply that the house owes: the clause that requires it, and a description of the allowed replies."""
+    """A reply that the house owes: the clause that requires it, and a description of the allowed replies.
 
-    __slots__ = ("clause", "description")
+    `messages` are the allowed replies, empty if there are too many to list.
+    """
 
-    def __init__(self, clause: str, description: str) -> None:
+    __slots__ = ("clause", "description", "messages")
+
+    def __init__(self, clause: str, description: str, messages: tuple[object, ...] = ()) -> None:
         self.clause = clause
         self.description = description
+        self.messages = messages
 
     def __str__(self) -> str:
         return self.description
@@ -200,8 +204,14 @@ class BaseReferee[M, G](ABC):
         return self._check_reply(self._expected_replies.popleft(), message) or self._handle_pending()
 
     @staticmethod
-    def _house_fault(clause: str, found: object, allowed: str) -> list[Verdict]:
-        return [Verdict(HOUSE, Violation(clause, str(found), allowed))]
+    def _house_fault(
+        clause: str,
+        found: object,
+        allowed: str,
+        *wanted: object,
+        kind: FoundKind = FoundKind.MESSAGE,
+    ) -> list[Verdict]:
+        return [Verdict(HOUSE, Violation(clause, str(found), allowed, kind=kind, wanted=wanted))]
 
     def _end_game(self, game: G) -> None:
         self.game = None
@@ -215,20 +225,21 @@ class BaseReferee[M, G](ABC):
         if party == CLIENT or self._close_clause is not None:
             return []
         if self._expected_replies:
-            return self._house_fault(
-                self._expected_replies[0].clause, "the end of the conversation", str(self._expected_replies[0])
-            )
-        clause, allowed = self.HANG_UP_CLAUSE
-        return self._house_fault(clause, "the end of the conversation", allowed)
+            due = self._expected_replies[0]
+            return self._fault_of_close(due.clause, str(due), *due.messages)
+        return self._fault_of_close(*self.HANG_UP_CLAUSE)
+
+    def _fault_of_close(self, clause: str, allowed: str, *wanted: object) -> list[Verdict]:
+        return self._house_fault(clause, "the end of the conversation", allowed, *wanted, kind=FoundKind.CLOSED)
 
     def _on_timed_out(self) -> list[Verdict]:
         if self._close_clause is not None:
-            return self._house_fault(self._close_clause, "an open connection", "the close of the connection")
-        return (
-            self._house_fault(self._expected_replies[0].clause, "silence", str(self._expected_replies[0]))
-            if self._expected_replies
-            else []
-        )
+            allowed = "the close of the connection"
+            return self._house_fault(self._close_clause, "an open connection", allowed, kind=FoundKind.STILL_OPEN)
+        if not self._expected_replies:
+            return []
+        due = self._expected_replies[0]
+        return self._house_fault(due.clause, "silence", str(due), *due.messages, kind=FoundKind.SILENCE)
 
 
 class RefereeObserver[M]:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.diagnosis.dialect import Dialect, DialectReader, dialect_from_cause
 from croupier.conformance.diagnosis.layouts import dialects
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.plural import format_count
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.room import HouseRoom
@@ -19,9 +19,6 @@ from croupier.core.session import Peer
 
 MAX_DIALECT_DEPTH: Final = 3
 """At most this many dialects are combined."""
-
-NON_MESSAGES: Final = frozenset({"silence", "the end of the conversation", "an open connection"})
-"""What a referee finds in the place of a message."""
 
 REFUSAL_CODES: Final = frozenset({"FAIL", "ERRO", "ERR", "DISC", "STP"})
 """The codes with which a house refuses, or says goodbye."""
@@ -229,7 +226,7 @@ def _explain_by_dialect(altered: AlteredConversation) -> str:
 def _explain_by_order(altered: AlteredConversation, conversation: Conversation, fault: Fault) -> str:
     """Return a cause if a message is repeated, too early, or missing."""
     lines = [line for line in conversation.lines[: fault.line_count] if line.side == altered.side]
-    if not lines or fault.verdict.violation.found in NON_MESSAGES or type(lines[-1].message) is Violation:
+    if not lines or fault.verdict.violation.kind is not FoundKind.MESSAGE or type(lines[-1].message) is Violation:
         return ""
     wrong, at = lines[-1], sum(len(line.data) for line in lines[:-1])
     if len(lines) > 1 and lines[-2].data == wrong.data and conversation.lines[fault.line_count - 2] is lines[-2]:
@@ -254,8 +251,8 @@ def _lines(room: HouseRoom, side: Peer, data: bytes) -> Sequence[DialogueLine]:
 
 def _explain_silence(altered: AlteredConversation, conversation: Conversation, fault: Fault) -> str:
     """Return a cause if no message came, or only a part of one."""
-    found = fault.verdict.violation.found
-    if found not in NON_MESSAGES - {"an open connection"}:
+    kind = fault.verdict.violation.kind
+    if kind not in {FoundKind.SILENCE, FoundKind.CLOSED}:
         return ""
     rest = conversation.incomplete(altered.side)
     if rest:
@@ -266,7 +263,7 @@ def _explain_silence(altered: AlteredConversation, conversation: Conversation, f
         return "it may take what one read brings for a whole message: this one came in pieces"
     if len(pieces) == 1 and request_count > 1:
         return "it may take what one read brings for one message: several came at once"
-    if found == "the end of the conversation":
+    if kind is FoundKind.CLOSED:
         return "it may have failed: see what it has written to stderr"
     if not altered.sent and all(type(line.message) is not Violation for line in conversation.lines):
         return "it may wait for more than a message has: for a line end, a full buffer, or the end of the connection"

@@ -12,7 +12,7 @@ from croupier.conformance.conversation import DialogueLine, Fault
 from croupier.conformance.program import describe_exit
 from croupier.conformance.tap.connection import ConversationMonitor, TappedConnection
 from croupier.conformance.tap.transcript import END_NAMES, safe_text
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, Verdict
 from croupier.core.session import Peer
 
@@ -196,13 +196,13 @@ def _broken_clause(conversation: ConversationMonitor, fault: Fault, server: Prog
         blame = ("server",) if side == HOUSE else ("client", "server")
     if side == HOUSE and server.has_crashed and conversation.faults[-1] is fault and _hung_up(fault.verdict):
         kind = CellKind.CRASHED
-    elif side == HOUSE and violation.found == "silence":
+    elif side == HOUSE and violation.kind is FoundKind.SILENCE:
         kind = CellKind.HUNG
     return CellFinding(kind, blame, violation.clause, told, _dialogue(conversation, fault))
 
 
 def _hung_up(verdict: Verdict) -> bool:
-    return verdict.violation.found == "the end of the conversation"
+    return verdict.violation.kind is FoundKind.CLOSED
 
 
 def _dialogue(conversation: ConversationMonitor, fault: Fault | None) -> tuple[CellLine, ...]:

@@ -17,7 +17,7 @@ from croupier.conformance.proxy.http_reader import (
     ResponseReader,
     StreamPart,
 )
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
 
@@ -155,7 +155,10 @@ class HoldemConnection(ConnectionLog):
         before = len(self.faults)
         if self._deadline is not None and self._deadline <= now:
             self._deadline = None
-            self.add_fault(HOUSE, Violation(DELIVERY_CLAUSE, "silence", f"the answer to {self._first_request}"))
+            self.add_fault(
+                HOUSE,
+                Violation(DELIVERY_CLAUSE, "silence", f"the answer to {self._first_request}", kind=FoundKind.SILENCE),
+            )
         return self.faults_since(before)
 
     @property

@@ -15,7 +15,7 @@ from croupier.conformance.conversation import Fault
 from croupier.conformance.proxy.connection_log import ConnectionLog
 from croupier.conformance.proxy.follow_tables import RequestTraffic
 from croupier.conformance.tap.connection import ConnectionOpened, TapEvent, TappedConnection
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, Disconnected, Party, Sent, Verdict
 from croupier.core.session import Address, Peer
 from croupier.rooms.oldmaid.referee import TABLE, Referee
@@ -314,7 +314,10 @@ class TableConnection(ConnectionLog):
         before = len(self.faults)
         if self.deadline is not None and self.deadline <= now:
             self._is_silence_reported = True
-            self.add_fault(HOUSE, Violation("oldmaid-1.4", "silence", f"an answer to {self._pending[0].request}"))
+            self.add_fault(
+                HOUSE,
+                Violation("oldmaid-1.4", "silence", f"an answer to {self._pending[0].request}", kind=FoundKind.SILENCE),
+            )
         return self.faults_since(before)
 
     def incomplete(self, side: Peer) -> bytes:

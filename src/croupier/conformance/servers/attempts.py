@@ -21,6 +21,7 @@ from croupier.conformance.servers.scripted_client import UNCHUNKED, Chunking, Sc
 from croupier.conformance.servers.shrink import SHORT_DIALOGUE_LINES, find_unasked_close, shrink
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
 from croupier.conformance.servers.verdicts import describe_failure, failing_dialogue
+from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 
 QUIET_SECONDS: Final = 0.002
@@ -251,7 +252,7 @@ class ServerExaminer:
         self._average_seconds += (probe.slowest_seconds - self._average_seconds) / 16
         self._has_answered = self._has_answered or any(side == HOUSE for side, _ in probe.wire_log)
         self._learn(probe.conversation)
-        if probe.fault and probe.fault.verdict.violation.found == "silence":
+        if probe.fault and probe.fault.verdict.violation.kind is FoundKind.SILENCE:
             self._silences += 1
 
     def _learn(self, conversation: Conversation) -> None:
@@ -341,7 +342,7 @@ class ServerExaminer:
         assert fault is not None, "it has failed"
         conversation = probe.conversation
         found = describe_failure(self._test_data, conversation, fault)
-        if case.is_concurrent and found.actual == "silence":
+        if case.is_concurrent and fault.verdict.violation.kind is FoundKind.SILENCE:
             cause = "it may serve one client after the other"
         else:
             options, strict = self._known_options, self._strict

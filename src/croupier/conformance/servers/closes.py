@@ -12,7 +12,7 @@ from typing import Final
 
 from croupier.conformance.servers.scripted_client import UNCHUNKED, Chunking, ClientScript, ScriptedClient, Wait
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
 
@@ -61,7 +61,14 @@ class ProvokedCloseDetector:
                 break
             confirmations += 1
             if confirmations == MIN_CONFIRMATIONS:
-                probe.accuse(Violation(self._farewell_rule.clause, "a refusal and the close", "an open connection"))
+                probe.accuse(
+                    Violation(
+                        self._farewell_rule.clause,
+                        "a refusal and the close",
+                        "an open connection",
+                        kind=FoundKind.CLOSED,
+                    )
+                )
                 return probe
             silence_seconds = 2 * probe.duration_seconds + FIRST_PAUSE_SECONDS
             if silence_seconds > self._answer_timeout:

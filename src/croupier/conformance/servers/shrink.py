@@ -6,6 +6,7 @@ from typing import Final
 
 from croupier.conformance.ddmin import ddmin
 from croupier.conformance.servers.scripted_client import ScriptedClient
+from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT
 
 SHORT_DIALOGUE_LINES: Final = 6
@@ -27,7 +28,9 @@ async def shrink(
     none is shorter.
     """
     end = perf_counter() + seconds
-    is_silence = probe.fault is not None and probe.fault.verdict.violation.found == "silence"  # one timeout is enough
+    is_silence = (
+        probe.fault is not None and probe.fault.verdict.violation.kind is FoundKind.SILENCE
+    )  # one timeout is enough
     best = probe if is_silence else await _find_same_fault(probe, probe.sent, run_again, end) or probe
     if (
         len(best.conversation.lines) > SHORT_DIALOGUE_LINES

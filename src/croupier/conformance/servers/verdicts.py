@@ -1,8 +1,7 @@
 """Describes a fault of the house: what was expected, what was received, and the dialogue that shows it."""
 
+from collections.abc import Sequence
 from typing import Any
-
-from msgspec.structs import replace
 
 from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.results import Failure
@@ -18,7 +17,7 @@ def describe_failure(test_data: ServerTestData, conversation: Conversation, faul
         violation.clause,
         violation.allowed,
         violation.found,
-        expected_bytes(test_data, violation.allowed),
+        expected_bytes(test_data, violation.wanted),
         actual_bytes(conversation, fault),
     )
 
@@ -29,21 +28,9 @@ def actual_bytes(conversation: Conversation, fault: Fault) -> bytes:
     return last.data if last is not None and last.side == HOUSE else conversation.incomplete(HOUSE)
 
 
-def expected_bytes(test_data: ServerTestData, allowed: str) -> bytes | None:
-    """The bytes of the allowed message, if exactly one message is allowed: `FAIL W_A`, `GAIN -100`. Otherwise None."""
-    words = allowed.split()
-    for message in test_data.room.sample_messages:
-        sample_words = str(message).split()
-        if sample_words == words:
-            return test_data.room.codec(True, None).encode(message)
-        if sample_words[:-1] == words[:-1] and words[1:] and _is_number(sample_words[-1]) and _is_number(words[-1]):
-            amount = type(message).__struct_fields__[-1]
-            return test_data.room.codec(True, None).encode(replace(message, **{amount: int(words[-1])}))
-    return None
-
-
-def _is_number(word: str) -> bool:
-    return word.removeprefix("-").isdigit()
+def expected_bytes(test_data: ServerTestData, wanted: Sequence[object]) -> bytes | None:
+    """The bytes of the allowed message, if exactly one message is allowed. Otherwise None."""
+    return test_data.room.codec(True, None).encode(wanted[0]) if len(wanted) == 1 else None
 
 
 def failing_dialogue(

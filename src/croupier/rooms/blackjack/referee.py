@@ -100,7 +100,7 @@ class ExpectedMessage(ExpectedReply):
     __slots__ = ("message",)
 
     def __init__(self, clause: str, message: Message) -> None:
-        super().__init__(clause, str(message))
+        super().__init__(clause, str(message), (message,))
         self.message = message
 
 
@@ -215,13 +215,12 @@ class Referee(BaseReferee[Message, WireGame]):
     def _expect_next(self, clause: str, state: BankState) -> None:
         """Set the state of the round and expect its next message from the house."""
         self.game = WireGame(state)
-        if state.node.turn is Turn.OVER:
-            description = str(result_message(state))
-        elif state.node.turn == CLIENT_SEAT:
-            description = "TRN"
-        else:
+        if state.node.turn is Turn.CHANCE:
             description = "CRD S and a card" if state.node.card_receiver == BANK_SEAT else "CRD C and a card"
-        self._expected_replies.append(ExpectedRoundMessage(clause, description))
+            self._expected_replies.append(ExpectedRoundMessage(clause, description))
+            return
+        message = result_message(state) if state.node.turn is Turn.OVER else TRN
+        self._expected_replies.append(ExpectedRoundMessage(clause, str(message), (message,)))
 
     def _accept_goodbye(self, message: Message) -> bool:
         """Expect a goodbye in place of any other answer, where it is allowed (blackjack-4.7, blackjack-8.1)."""
@@ -250,7 +249,7 @@ class Referee(BaseReferee[Message, WireGame]):
     def _check_exact(self, due: ExpectedMessage, message: Message) -> list[Verdict]:
         if message != due.message:
             is_wrong_error = isinstance(due.message, Err) and due.message != LEAVING and isinstance(message, Err)
-            return self._house_fault("blackjack-6.2" if is_wrong_error else due.clause, message, str(due))
+            return self._house_fault("blackjack-6.2" if is_wrong_error else due.clause, message, str(due), due.message)
         if message == LEAVING:
             self._is_leaving = True
         elif message == STP:
@@ -264,7 +263,7 @@ class Referee(BaseReferee[Message, WireGame]):
         if message.coins < 0:
             return self._house_fault("blackjack-7.1", message, "MON 0 or more")
         if self._balance is not None and message.coins != self._balance:
-            return self._house_fault("blackjack-7.2", message, f"MON {self._balance}")
+            return self._house_fault("blackjack-7.2", message, f"MON {self._balance}", Mon(self._balance))
         self._balance = message.coins
         self._is_betting = True
         return []
@@ -289,7 +288,7 @@ class Referee(BaseReferee[Message, WireGame]):
             self._add_to_balance(result_message(state).coins)
             self._end_game(self.game)
             return []
-        return self._house_fault(mismatch_clause(due.clause, state, message), message, str(due))
+        return self._house_fault(mismatch_clause(due.clause, state, message), message, str(due), *due.messages)
 
     def _check_unsolicited(self, message: Message) -> list[Verdict]:
         if message == STP:

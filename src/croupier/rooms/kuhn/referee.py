@@ -85,7 +85,7 @@ class ExpectedOneOf(ExpectedReply):
     __slots__ = ("allowed",)
 
     def __init__(self, clause: str, allowed: AllowedReplies) -> None:
-        super().__init__(clause, " or ".join(map(str, allowed)))
+        super().__init__(clause, " or ".join(map(str, allowed)), tuple(allowed))
         self.allowed = allowed
 
 
@@ -242,7 +242,7 @@ class Referee(BaseReferee[Message, WireGame]):
                 clause = "kuhn-7.2" if clause in {"kuhn-4.1", "kuhn-4.2"} else "kuhn-7.3"
             case _:
                 pass
-        return self._house_fault(clause, message, str(due))
+        return self._house_fault(clause, message, str(due), *due.messages)
 
     def _check_unsolicited(self, message: Message) -> list[Verdict]:
         if self.game is None and self.last_game is None:

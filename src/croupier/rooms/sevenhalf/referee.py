@@ -285,7 +285,8 @@ class Interpretation(BaseReferee[Message, WireGame]):
     def _check_payout(self, game: WireGame, coins: int) -> list[Verdict]:
         net, _ = self._rules.payoff(game.state)
         if coins != net if game.is_bet_known else (coins > 0, coins < 0) != (net > 0, net < 0):
-            return self._house_fault(_payout_clause(game.state), f"GAIN {coins}", f"GAIN {net}")
+            wanted = (Gain(net),) if game.is_bet_known else ()
+            return self._house_fault(_payout_clause(game.state), f"GAIN {coins}", f"GAIN {net}", *wanted)
         over = total(client_cards(game.state)) > TARGET_HALVES
         self._tolerates = "a PASS" if over and not self._strict else "nothing"
         self._end_game(replace(game, net=coins))
@@ -298,7 +299,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
             return super()._on_disconnected(party)
         self._is_over = True
         if type(last) is Gain and self._strict:
-            return self._house_fault("sevenhalf-8.5", "the end of the conversation", "ERRO before it")
+            return self._fault_of_close("sevenhalf-8.5", "ERRO before it")
         return []
 
 
