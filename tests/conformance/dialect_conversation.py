@@ -47,9 +47,10 @@ class DialectConversation(NamedTuple):
 
     @property
     def cause(self) -> str:
-        return likely_cause(
+        found = likely_cause(
             self.room, None, b"", self.conversation, wire_log=self.wire, known_options=self.own, strict=self.strict
         )
+        return str(found or "")
 
 
 def hear(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> DialectConversation:

@@ -1,6 +1,7 @@
 """A report with a result of every kind, some of them with hostile text."""
 
 from croupier.conformance.conversation import Conversation
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.results import Failure, Outcome, Report, Result
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.kuhn import ROOM
@@ -24,7 +25,7 @@ PROSE = talk((CLIENT, b"STRT P_1"), (HOUSE, b"\x1b[2J<b>"))
 
 def quoted(case: str) -> Result:
     room, section, _ = case.split("/")
-    failure = Failure("kuhn-2.6", "CARD with C_J, C_Q, C_K", "'CARD \"C_'", b"CARD C_Q", b'CARD "C_Q"', QUOTES)
+    failure = Failure("kuhn-2.6", "CARD with C_J, C_Q, C_K", "'CARD \"C_'", b"CARD C_Q", b'CARD "C_Q"', Cause(QUOTES))
     return Result(case, "A bet", f"{room}-{section}", Outcome.FAIL, "", failure, tuple(QUOTED.lines), 0.25)
 
 
@@ -38,7 +39,7 @@ RESULTS = (
         "kuhn-4.4",
         Outcome.FAIL,
         "",
-        Failure("kuhn-2.7", "one of the codes", NASTY, None, b"\x1b[2J<b>", "it may have failed"),
+        Failure("kuhn-2.7", "one of the codes", NASTY, None, b"\x1b[2J<b>", Cause("it may have failed", is_guess=True)),
         tuple(PROSE.lines),
     ),
     Result("kuhn/2.5/quotes", "Quotes", "kuhn-2.5", Outcome.NON_STRICT, "quotes were sent"),

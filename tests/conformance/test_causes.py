@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.diagnosis.causes import dialect_of_cause, likely_cause
+from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.room import HouseRoom
 from croupier.rooms.blackjack import ROOM as BLACKJACK
 from croupier.rooms.kuhn import ROOM as KUHN
-from croupier.rooms.sevenhalf import ROOM as SEVENHALF
 from tests.conformance.dialect_conversation import NAMES, ROGUES, hear
 
 WAITS = "it may wait for more than a message has: for a line end, a full buffer, or the end of the connection"
@@ -89,12 +90,21 @@ def test_a_cause_is_found_for_many_rogues_and_reads_as_a_sentence() -> None:
     assert sum(map(bool, causes)) >= len(causes) // 5
 
 
-def test_quotes_are_a_dialect_and_a_missing_card_is_none() -> None:
-    found = dialect_of_cause(KUHN, "it puts quotes around its arguments")
-    assert found is not None
-    assert found.description == "puts quotes around its arguments"
-    assert dialect_of_cause(KUHN, "it leaves out CARD") is None
-    assert dialect_of_cause(SEVENHALF, "here it sends an integer without its sign") is None
+def explain(room: HouseRoom, expected: bytes | None, actual: bytes, heard: Conversation, **more: Any) -> str:
+    return str(likely_cause(room, expected, actual, heard, **more) or "")
+
+
+def test_quotes_are_a_dialect_and_a_repeated_card_is_none() -> None:
+    quoted = likely_cause(
+        KUHN, None, b"", conversation((CLIENT, b"STRT P_1"), (HOUSE, b'CARD "C_Q"'), strict=True), strict=True
+    )
+    assert quoted is not None
+    assert quoted.dialect.description == "puts quotes around its arguments"
+    repeated = likely_cause(
+        KUHN, None, b"", conversation((CLIENT, b"STRT P_1"), (HOUSE, b"CARD C_Q"), (HOUSE, b"CARD C_Q"))
+    )
+    assert repeated is not None
+    assert repeated.dialect is None
 
 
 def conversation(*said: tuple[int, bytes], strict: bool = False) -> Conversation:
@@ -106,7 +116,7 @@ def conversation(*said: tuple[int, bytes], strict: bool = False) -> Conversation
 
 def test_two_departures_at_once_are_both_named() -> None:
     heard = conversation((CLIENT, b"STRT P_1"), (HOUSE, b'CARD "C_Q"\n'), strict=True)
-    cause = likely_cause(KUHN, None, b"", heard, strict=True)
+    cause = explain(KUHN, None, b"", heard, strict=True)
     assert sorted(cause.removeprefix("it ").split(", and it ")) == [
         "ends its messages with a line end",
         "puts quotes around its arguments",
@@ -117,7 +127,7 @@ def test_what_came_together_and_was_answered_once_hints_at_one_read_for_one_mess
     heard = conversation((CLIENT, b"STRT P_1ACTN BETSTRT P_1"), (HOUSE, b"CARD C_QCARD C_K"))
     heard.on_timeout(9.0)
     wire = [(CLIENT, b"STRT P_1ACTN BETSTRT P_1"), (HOUSE, b"CARD C_QCARD C_K")]
-    assert likely_cause(KUHN, None, b"", heard, wire_log=wire) == (
+    assert explain(KUHN, None, b"", heard, wire_log=wire) == (
         "it may take what one read brings for one message: several came at once"
     )
 
@@ -126,23 +136,23 @@ def test_what_came_in_pieces_and_was_not_answered_hints_at_it_too() -> None:
     wire = [(CLIENT, b"STRT"), (CLIENT, b" P_1")]
     heard = conversation(*wire)
     heard.on_timeout(9.0)
-    assert likely_cause(KUHN, None, b"", heard, wire_log=wire) == (
+    assert explain(KUHN, None, b"", heard, wire_log=wire) == (
         "it may take what one read brings for a whole message: this one came in pieces"
     )
 
 
 def test_without_a_fault_the_bytes_alone_tell_the_cause() -> None:
     heard = conversation()
-    assert likely_cause(BLACKJACK, b"ERR\0\0\1\xf5", b"ERR501", heard) == "it writes its integers as text"
-    assert likely_cause(KUHN, b"FAIL W_A", b"FAIL N_C", heard) == ""
-    assert likely_cause(KUHN, None, b"FAIL N_C", heard) == ""
+    assert explain(BLACKJACK, b"ERR\0\0\1\xf5", b"ERR501", heard) == "it writes its integers as text"
+    assert explain(KUHN, b"FAIL W_A", b"FAIL N_C", heard) == ""
+    assert explain(KUHN, None, b"FAIL N_C", heard) == ""
 
 
 def test_a_client_is_told_what_it_does() -> None:
     heard = conversation((CLIENT, b"STRT P_1\0"), (HOUSE, b"CARD C_Q"), (CLIENT, b"ACTN BET\0"))
-    assert likely_cause(KUHN, None, b"", heard, side=CLIENT) == "it ends its messages with a NUL"
+    assert explain(KUHN, None, b"", heard, side=CLIENT) == "it ends its messages with a NUL"
 
 
 def test_of_what_was_not_heard_to_its_end_the_beginning_tells_the_cause() -> None:
-    assert likely_cause(KUHN, None, b"", conversation((CLIENT, b"STRTP")), side=CLIENT) == "it forgets the space"
-    assert likely_cause(KUHN, None, b"", conversation((CLIENT, b"HELO")), side=CLIENT) == ""
+    assert explain(KUHN, None, b"", conversation((CLIENT, b"STRTP")), side=CLIENT) == "it forgets the space"
+    assert explain(KUHN, None, b"", conversation((CLIENT, b"HELO")), side=CLIENT) == ""

@@ -143,7 +143,7 @@ def test_a_dialect_is_named_as_the_cause() -> None:
     line = command("sevenhalf", "client", "little-endian")
     (result,) = asyncio.run(check_client(HOUSE_ROOMS["sevenhalf"], line, cases=cases))
     assert result.failure is not None
-    assert result.failure.cause == "it sends its integers with the least significant byte first"
+    assert str(result.failure.cause) == "it sends its integers with the least significant byte first"
 
 
 DAWDLER = """

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.conformance.diagnosis.dialect import MAX_UNREAD_BYTES, Dialect, DialectReader, dialect_from_cause
+from croupier.conformance.diagnosis.dialect import MAX_UNREAD_BYTES, Dialect, DialectReader
 from croupier.conformance.diagnosis.layouts import LAYOUTS, dialects
 from croupier.core.errors import Violation
 from croupier.core.room import HouseRoom
@@ -69,16 +69,12 @@ def test_every_spelling_has_an_example_here(room: str) -> None:
 def test_spellings_can_be_told_apart_by_their_words(room: str) -> None:
     words = [each.description for each in dialects(room)]
     assert len(set(words)) == len(words)
-    for one in dialects(room):
-        assert dialect_from_cause(f"it {one.description}", dialects(room)) == (one if one.is_consistent else None)
 
 
 def test_several_spellings_are_read_at_the_same_time() -> None:
-    known = dialects("kuhn")
     both = spelling("kuhn", "ends its messages with a line end") + spelling("kuhn", "puts quotes around its arguments")
     assert DialectReader(both).feed(b'CARD "C_Q"\nACTN "BET"\n') == b"CARD C_QACTN BET"
     assert both.description == "ends its messages with a line end, and it puts quotes around its arguments"
-    assert dialect_from_cause(f"it {both.description}", known) == both
 
 
 def test_what_two_spellings_spell_otherwise_may_be_spelt_in_either_way() -> None:
@@ -88,12 +84,6 @@ def test_what_two_spellings_spell_otherwise_may_be_spelt_in_either_way() -> None
     found = DialectReader(both)
     assert b"".join(found.feed(bytes((byte,))) for byte in b"ACTN BRT") == b"ACTN BET"
     assert DialectReader(both).feed(b"CARD 7o") == b"CARD 7o"
-
-
-def test_another_cause_names_no_spelling() -> None:
-    assert dialect_from_cause("it leaves out CARD", dialects("kuhn")) is None
-    assert dialect_from_cause("here it writes its integers as text", dialects("sevenhalf")) is None
-    assert dialect_from_cause("", dialects("kuhn")) is None
 
 
 @pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)

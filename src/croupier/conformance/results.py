@@ -5,6 +5,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.diagnosis.cause import Cause
 
 
 class Outcome(StrEnum):
@@ -31,8 +32,7 @@ class Failure(Struct, frozen=True):
     """What was wrong. `clause` is the clause that was broken; `expected` and `actual` are text for people.
 
     `wanted` are the bytes that the document requires at this place, None where it leaves a choice, and `got` the bytes
-    that were received. `cause` is a sentence with the likely cause, empty if it is not known; failures with the same
-    cause have one reason.
+    that were received. Failures with the same `cause` have one reason; None if the cause is not known.
     """
 
     clause: str
@@ -40,7 +40,7 @@ class Failure(Struct, frozen=True):
     actual: str
     wanted: bytes | None = None
     got: bytes = b""
-    cause: str = ""
+    cause: Cause | None = None
 
 
 class Result(Struct, frozen=True):

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple
 
 from croupier.conformance.case import Case, select
-from croupier.conformance.diagnosis.causes import dialect_of_cause
+from croupier.conformance.diagnosis.cause import Dialect
 from croupier.conformance.program import ProgramError, ProgramUnderTest, describe_exit, free_port
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome, Report, Result
-from croupier.core.room import HouseRoom, Room
+from croupier.core.room import Room
 from croupier.rooms import HOUSE_ROOMS
 from croupier.version import __version__
 
@@ -56,17 +56,6 @@ SUITES: Final[Mapping[tuple[str, Role], Suite]] = {
 """The test suites by room and role."""
 
 
-class Dialect(Protocol):
-    """A systematic departure from the spelling of a protocol. Dialects can be added to each other."""
-
-    @property
-    def description(self) -> str:
-        """The predicate of a sentence that begins with "it"."""
-        ...
-
-    def __add__(self, other: Any) -> "Dialect": ...
-
-
 def suite_module(room: Room, role: Role) -> Any:
     """Import the module that tests a room in a role."""
     return import_module(SUITES[room.name, role].module)
@@ -86,15 +75,6 @@ def cases(room: Room, role: Role) -> tuple[Case, ...]:
 def untestable(room: Room, role: Role) -> Mapping[str, str]:
     """The clauses of a room that cannot be tested in this role, each with the reason."""
     found: Mapping[str, str] = suite_module(room, role).untestable(room)
-    return found
-
-
-def dialect_from_cause(room: Room, role: Role, cause: str) -> Dialect | None:
-    """Return the dialect that a cause names, if everything that the program sends can be read in it."""
-    if isinstance(room, HouseRoom):
-        return dialect_of_cause(room, cause)
-    known = getattr(suite_module(room, role), "dialect", None)  # the suite of hold'em clients has none
-    found: Dialect | None = known(cause) if known is not None else None
     return found
 
 
@@ -164,18 +144,19 @@ class CheckRun:
         self.on_result(result)
         if result.outcome is not Outcome.FAIL or result.failure is None or self._dialect_count == MAX_STACKED_DIALECTS:
             return
-        if dialect_from_cause(self._plan.room, self._plan.role, result.failure.cause) is not None:
-            self._results_by_cause.setdefault(result.failure.cause, []).append(result)
-            if len(self._results_by_cause[result.failure.cause]) == DIALECT_THRESHOLD_CASES:
+        cause = result.failure.cause
+        if cause is not None and cause.dialect is not None:
+            self._results_by_cause.setdefault(cause.text, []).append(result)
+            if len(self._results_by_cause[cause.text]) == DIALECT_THRESHOLD_CASES:
                 self.dialect_found.set()
 
     def restart_in_dialect(self) -> str:
         """Start again in the detected dialect; return the sentence that reports it."""
-        cause, (first, *_) = next(
-            (c, r) for c, r in self._results_by_cause.items() if len(r) == DIALECT_THRESHOLD_CASES
+        first = next(
+            results[0] for results in self._results_by_cause.values() if len(results) == DIALECT_THRESHOLD_CASES
         )
-        found = dialect_from_cause(self._plan.room, self._plan.role, cause)
-        assert found is not None, "a cause is counted only if it names a dialect"
+        assert first.failure is not None and first.failure.cause is not None, "only failures with a cause are counted"  # noqa: PT018
+        found: Dialect = first.failure.cause.dialect
         self.active_dialect = self.active_dialect + found if self.active_dialect else found
         self._dialect_count += 1
         self._first_failures[first.case] = first

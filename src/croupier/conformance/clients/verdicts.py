@@ -7,7 +7,7 @@ from msgspec import Struct
 from croupier.conformance.clients.cases import TEST_DATA_BY_ROOM, CaseKind, HouseClientCase
 from croupier.conformance.clients.test_server import ConversationEnd, HouseTestServer
 from croupier.conformance.conversation import Conversation, DialogueLine, Fault
-from croupier.conformance.diagnosis.causes import dialect_of_cause, likely_cause
+from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.program import describe_exit
 from croupier.conformance.results import Failure, Outcome, Result
 from croupier.core.referee import CLIENT, HOUSE
@@ -166,8 +166,8 @@ def _client_fault(observation: ClientObservation, fault: Fault) -> Result:
     room = _room_of(observation)
     wanted = _only_allowed(observation, fault)
     cause = likely_cause(room, wanted, got, observation.conversation, side=CLIENT)
-    if not dialect_of_cause(room, cause):
-        cause = ""  # the choice of a move is up to the client
+    if cause is not None and cause.dialect is None:
+        cause = None  # the choice of a move is up to the client
     failure = Failure(violation.clause, violation.allowed, violation.found, wanted, got, cause)
     return _result(observation, Outcome.FAIL, failure=failure, lines=fault.line_count)
 

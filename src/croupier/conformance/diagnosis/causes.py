@@ -1,4 +1,4 @@
-"""Guesses the likely cause of a fault, in a sentence for the author of the program.
+"""Finds the likely cause of a fault.
 
 The received bytes are read in every known dialect of the room, or a message is left out, added, or swapped with its
 neighbour. If the referee finds nothing wrong with the altered conversation, the alteration is the cause.
@@ -9,7 +9,8 @@ from itertools import groupby, product
 from typing import Any, Final, NamedTuple
 
 from croupier.conformance.conversation import Conversation, DialogueLine, Fault
-from croupier.conformance.diagnosis.dialect import Dialect, DialectReader, dialect_from_cause
+from croupier.conformance.diagnosis.cause import Cause, dialect_cause
+from croupier.conformance.diagnosis.dialect import Dialect, DialectReader
 from croupier.conformance.diagnosis.layouts import dialects
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.plural import format_count
@@ -37,8 +38,8 @@ def likely_cause(
     known_options: Any = None,
     strict: bool = False,
     side: Peer = HOUSE,
-) -> str:
-    """Return the likely cause of the first fault of one end, a sentence that begins with "it"; empty if unknown.
+) -> Cause | None:
+    """Return the likely cause of the first fault of one end, None if it is unknown.
 
     `expected` are the bytes that the document requires, None where it leaves a choice, and `actual` the received bytes.
     `wire_log` is the conversation chunk by chunk, if it is known; `known_options` and `strict` are those of its codecs.
@@ -47,7 +48,7 @@ def likely_cause(
     fault = next((fault for fault in conversation.faults if fault.verdict.party == side), None)
     if fault is None:
         found = _dialect_between(room, expected, actual)
-        return f"it {found.description}" if found else ""
+        return _cause_of_dialect(found) if found else None
     return (
         _explain_by_dialect(altered)
         or _explain_by_order(altered, conversation, fault)
@@ -55,9 +56,11 @@ def likely_cause(
     )
 
 
-def dialect_of_cause(room: HouseRoom, cause: str) -> Dialect | None:
-    """Return the dialect that a cause names, if the whole stream can be read in it."""
-    return dialect_from_cause(cause, dialects(room.name))
+def _cause_of_dialect(dialect: Dialect, *, is_partial: bool = False) -> Cause:
+    """The cause of messages in a dialect; `is_partial`: only a part of the stream is in it."""
+    if is_partial:
+        return Cause(f"here it {dialect.description}")
+    return dialect_cause([dialect]) if dialect.is_consistent else Cause(f"it {dialect.description}")
 
 
 def _pieces(conversation: Conversation) -> WireLog:
@@ -197,14 +200,13 @@ class AlteredConversation:
         return max((place + 1 for place, (by, _) in before if by != self.side), default=0)
 
 
-def _explain_by_dialect(altered: AlteredConversation) -> str:
+def _explain_by_dialect(altered: AlteredConversation) -> Cause | None:
     """Return the dialect in which the conversation is faultless, or else one in which it may have become so.
 
     A single dialect for a part of the stream is more likely than several combined.
     """
-    fallback = ""
+    fallback: Cause | None = None
     for depth, start in product((1, MAX_DIALECT_DEPTH), altered.possible_starts):
-        subject = "here it" if start else "it"
         candidates = [each for each in dialects(altered.room.name) if start or each.is_consistent]
         found: Dialect | None = None
         best = altered.count_good_messages(altered.original)
@@ -212,10 +214,10 @@ def _explain_by_dialect(altered: AlteredConversation) -> str:
             attempts = [altered.read(found + each if found else each, start) for each in candidates]
             faultless = [attempt for attempt in attempts if attempt.is_faultless]
             if faultless:
-                return f"{subject} {min(faultless, key=lambda attempt: attempt.amount_sum).dialect.description}"
-            fallback = fallback or next(
-                (f"{subject} {attempt.dialect.description}" for attempt in attempts if attempt.has_begun), ""
-            )
+                likeliest = min(faultless, key=lambda attempt: attempt.amount_sum).dialect
+                return _cause_of_dialect(likeliest, is_partial=bool(start))
+            begun = (attempt.dialect for attempt in attempts if attempt.has_begun)
+            fallback = fallback or next((_cause_of_dialect(each, is_partial=bool(start)) for each in begun), None)
             farthest = max(attempts, key=lambda attempt: attempt.message_count, default=None)
             if farthest is None or farthest.message_count <= best:
                 break
@@ -223,23 +225,23 @@ def _explain_by_dialect(altered: AlteredConversation) -> str:
     return fallback
 
 
-def _explain_by_order(altered: AlteredConversation, conversation: Conversation, fault: Fault) -> str:
+def _explain_by_order(altered: AlteredConversation, conversation: Conversation, fault: Fault) -> Cause | None:
     """Return a cause if a message is repeated, too early, or missing."""
     lines = [line for line in conversation.lines[: fault.line_count] if line.side == altered.side]
     if not lines or fault.verdict.violation.kind is not FoundKind.MESSAGE or type(lines[-1].message) is Violation:
-        return ""
+        return None
     wrong, at = lines[-1], sum(len(line.data) for line in lines[:-1])
     if len(lines) > 1 and lines[-2].data == wrong.data and conversation.lines[fault.line_count - 2] is lines[-2]:
-        return f"it says {wrong.message} twice"
+        return Cause(f"it says {wrong.message} twice")
     for line in _lines(altered.room, altered.side, altered.sent[at + len(wrong.data) :])[:1]:
         if altered.could_have_sent(at, line.data + wrong.data, len(lines) + 1):
-            return f"it says {wrong.message} too early: {line.message} has to stand before it"
+            return Cause(f"it says {wrong.message} too early: {line.message} has to stand before it")
     codec = altered.room.codec(True, None)
     for message in altered.room.sample_messages if _code(wrong.message) not in REFUSAL_CODES else ():
         if altered.could_have_sent(at, codec.encode(message) + wrong.data, len(lines) + 1):
             refused = _code(message) in REFUSAL_CODES
-            return "it goes on where it has to refuse" if refused else f"it leaves out {_code(message)}"
-    return ""
+            return Cause("it goes on where it has to refuse" if refused else f"it leaves out {_code(message)}")
+    return None
 
 
 def _lines(room: HouseRoom, side: Peer, data: bytes) -> Sequence[DialogueLine]:
@@ -249,25 +251,28 @@ def _lines(room: HouseRoom, side: Peer, data: bytes) -> Sequence[DialogueLine]:
     return [line for line in conversation.lines if type(line.message) is not Violation]
 
 
-def _explain_silence(altered: AlteredConversation, conversation: Conversation, fault: Fault) -> str:
+def _explain_silence(altered: AlteredConversation, conversation: Conversation, fault: Fault) -> Cause | None:
     """Return a cause if no message came, or only a part of one."""
     kind = fault.verdict.violation.kind
     if kind not in {FoundKind.SILENCE, FoundKind.CLOSED}:
-        return ""
+        return None
     rest = conversation.incomplete(altered.side)
     if rest:
-        return f"it sends {format_count(len(rest), 'byte')} of a message that is longer"
+        return Cause(f"it sends {format_count(len(rest), 'byte')} of a message that is longer")
     pieces = altered.unanswered_pieces
     request_count = len(_lines(altered.room, altered.other_side, b"".join(pieces)))
     if len(pieces) > request_count > 0:
-        return "it may take what one read brings for a whole message: this one came in pieces"
+        return Cause("it may take what one read brings for a whole message: this one came in pieces", is_guess=True)
     if len(pieces) == 1 and request_count > 1:
-        return "it may take what one read brings for one message: several came at once"
+        return Cause("it may take what one read brings for one message: several came at once", is_guess=True)
     if kind is FoundKind.CLOSED:
-        return "it may have failed: see what it has written to stderr"
+        return Cause("it may have failed: see what it has written to stderr", is_guess=True)
     if not altered.sent and all(type(line.message) is not Violation for line in conversation.lines):
-        return "it may wait for more than a message has: for a line end, a full buffer, or the end of the connection"
-    return ""
+        return Cause(
+            "it may wait for more than a message has: for a line end, a full buffer, or the end of the connection",
+            is_guess=True,
+        )
+    return None
 
 
 def _code(message: object) -> str:

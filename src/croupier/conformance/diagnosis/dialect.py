@@ -7,9 +7,9 @@ the protocol spells them. The dialects of each room are in `layouts.py`.
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Final
+
+from croupier.conformance.diagnosis.cause import CONJUNCTION
 
 MAX_UNREAD_BYTES: Final = 1 << 12
 """At most this many bytes of an incomplete message are held back."""
@@ -95,9 +95,6 @@ def one_of(words: Mapping[bytes, bytes], *, is_case_sensitive: bool = False) -> 
 
 CODE_FIELD: Final = "code"
 """The name of the field that every message begins with."""
-
-CONJUNCTION: Final = ", and it "
-"""Joins two dialects in a sentence."""
 
 type MessageFields = Mapping[bytes, Sequence[str]]
 """The messages of a protocol: the names of the fields after each code."""
@@ -230,14 +227,3 @@ class DialectCodec:
     def encode(self, message: bytes) -> bytes:
         """Return the bytes unchanged."""
         return message
-
-
-def dialect_from_cause(cause: str, known: Sequence[Dialect]) -> Dialect | None:
-    """Return the dialect that a cause names (`it ends its messages with a NUL`).
-
-    None if the cause names something else, or a dialect that explains single messages only.
-    """
-    words = {dialect.description: dialect for dialect in known if dialect.is_consistent}
-    found = [words.get(part) for part in cause.removeprefix("it ").split(CONJUNCTION)]
-    dialects = [dialect for dialect in found if dialect is not None]
-    return reduce(add, dialects) if len(dialects) == len(found) else None

@@ -4,14 +4,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import add
 from typing import Any, Final
 
 from msgspec import DecodeError
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
-from croupier.conformance.diagnosis.dialect import CONJUNCTION
+from croupier.conformance.diagnosis.cause import CONJUNCTION
 from croupier.conformance.holdem.http_client import ReceivedResponse
 from croupier.conformance.holdem.schema import OBJECT_KEYS
 from croupier.rooms.holdem.cards import CARD_NUMBERS
@@ -35,9 +34,6 @@ CREATING_REQUESTS: Final = re.compile(
 
 GUID_REQUESTS: Final = re.compile(r"POST /(?:users|games|games/[^/]+/players)/?(?:\?.*)?")
 """The requests that are answered with a GUID."""
-
-CAUSE_PREFIX: Final = "it "
-"""The first word of every cause."""
 
 
 def normalise_key(key: str) -> str:
@@ -152,28 +148,36 @@ MISSPELT_KEYS_DIALECT: Final = HttpDialect(
     "spells its keys otherwise than the document", object_transforms=(_restore_keys,)
 )
 
+TEXT_NUMBERS_DIALECT: Final = HttpDialect(
+    "writes numbers as text", object_transforms=(_transform_values(INTEGER_KEYS, _text_to_int),)
+)
+DECIMAL_NUMBERS_DIALECT: Final = HttpDialect(
+    "writes numbers with a decimal point", object_transforms=(_transform_values(INTEGER_KEYS, _float_to_int),)
+)
+TRUTHS_DIALECT: Final = HttpDialect(
+    "writes a truth as something else than true or false",
+    object_transforms=(_transform_values(BOOLEAN_KEYS, _to_bool),),
+)
+TEN_DIALECT: Final = HttpDialect(
+    "writes the ten as 10", object_transforms=(_transform_cards(lambda card: card.replace("10", "T")),)
+)
+SMALL_LETTERS_DIALECT: Final = HttpDialect(
+    "writes cards in small letters", object_transforms=(_transform_cards(str.upper),)
+)
+BARE_GUID_DIALECT: Final = HttpDialect(
+    "writes the GUID without quotes: that is no JSON", response_transforms=(_quote_guid,)
+)
+STATUS_200_DIALECT: Final = HttpDialect("answers 200 where 201 is due", response_transforms=(_ok_to_created,))
+
 DIALECTS: Final[Sequence[HttpDialect]] = (
     HSPE_GO_DIALECT,
     MISSPELT_KEYS_DIALECT,
-    HttpDialect("writes numbers as text", object_transforms=(_transform_values(INTEGER_KEYS, _text_to_int),)),
-    HttpDialect(
-        "writes numbers with a decimal point", object_transforms=(_transform_values(INTEGER_KEYS, _float_to_int),)
-    ),
-    HttpDialect(
-        "writes a truth as something else than true or false",
-        object_transforms=(_transform_values(BOOLEAN_KEYS, _to_bool),),
-    ),
-    HttpDialect("writes the ten as 10", object_transforms=(_transform_cards(lambda card: card.replace("10", "T")),)),
-    HttpDialect("writes cards in small letters", object_transforms=(_transform_cards(str.upper),)),
-    HttpDialect("writes the GUID without quotes: that is no JSON", response_transforms=(_quote_guid,)),
-    HttpDialect("answers 200 where 201 is due", response_transforms=(_ok_to_created,)),
+    TEXT_NUMBERS_DIALECT,
+    DECIMAL_NUMBERS_DIALECT,
+    TRUTHS_DIALECT,
+    TEN_DIALECT,
+    SMALL_LETTERS_DIALECT,
+    BARE_GUID_DIALECT,
+    STATUS_200_DIALECT,
 )
 """The known dialects."""
-
-
-def dialect_from_cause(cause: str) -> HttpDialect | None:
-    """Return the dialect that a cause names ("it writes numbers as text"), None if it names another cause."""
-    by_description = {dialect.description: dialect for dialect in DIALECTS}
-    found = [by_description.get(part) for part in cause.removeprefix(CAUSE_PREFIX).split(CONJUNCTION)]
-    dialects = [dialect for dialect in found if dialect is not None]
-    return reduce(add, dialects) if len(dialects) == len(found) else None

@@ -9,11 +9,12 @@ from typing import Any, Final
 
 from croupier.conformance.case import Case, make_case_id
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.holdem.cases import ROOM, CaseSpec, HoldemServerCase, transcript_cases
 from croupier.conformance.holdem.causes import likely_cause
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, worst_deviation
-from croupier.conformance.holdem.dialects import HttpDialect, dialect_from_cause
+from croupier.conformance.holdem.dialects import HttpDialect
 from croupier.conformance.holdem.endpoint import TURN_SECONDS, ServerUnderTest
 from croupier.conformance.holdem.framing import FRAMING_CASES
 from croupier.conformance.holdem.handwritten import HANDWRITTEN_CASES, TURN_TIMEOUT_CASE, server_time
@@ -96,11 +97,6 @@ async def _play_nothing(context: HoldemContext) -> None:
 def untestable(room: Any) -> Mapping[str, str]:  # noqa: ARG001 -- the interface of all rooms
     """Return the clauses that no case for servers tests, each with the reason."""
     return UNTESTABLE
-
-
-def dialect(cause: str) -> HttpDialect | None:
-    """Return the dialect that a cause names, None if responses cannot be read by it."""
-    return dialect_from_cause(cause)
 
 
 async def check_server(
@@ -367,7 +363,7 @@ class HoldemServerRun:
             is_optional=worst.outcome is Outcome.CHOICE,
         )
 
-    def _cause(self, deviation: Deviation) -> str:
+    def _cause(self, deviation: Deviation) -> Cause | None:
         return likely_cause(deviation, is_hspe_go=self.server.features.is_hspe_go and self.server.dialect == "readme")
 
 

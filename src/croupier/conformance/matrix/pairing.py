@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import astuple, replace
 
 from croupier.conformance.conversation import Conversation, DialogueLine
-from croupier.conformance.diagnosis.causes import dialect_of_cause, likely_cause
+from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.matrix.cells import CellFinding, CellKind, ProgramEnd, judge_cell
 from croupier.conformance.matrix.server import (
     CLOSE_TIMEOUT_SECONDS,
@@ -140,7 +140,7 @@ class Pairing:
         cause = likely_cause(
             terms.room, None, b"", conversation, known_options=terms.known_options, strict=terms.strict, side=side
         )
-        if not cause or (side == CLIENT and not dialect_of_cause(terms.room, cause)):
+        if cause is None or (side == CLIENT and cause.dialect is None):
             return finding
         return replace(finding, told=f"{finding.told}; the likely cause is that {cause}")
 

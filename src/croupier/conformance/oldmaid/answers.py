@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import DecodeError
 from msgspec.json import decode
 
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.oldmaid.dialect import likely_cause
 from croupier.conformance.oldmaid.dialects import DIALECTS, RESULTS
 from croupier.conformance.oldmaid.outcomes import Failed, display_text
@@ -92,7 +93,7 @@ def check_answer(request: Message | Violation | None, received: ReceivedMessage)
 
 def likely_spelling(
     side: WireRole, received: ReceivedMessage, matches: Callable[[Message], bool] = lambda _: True
-) -> str:
+) -> Cause | None:
     """Return the likely dialect of a message that is not right as received, see `likely_cause`.
 
     `matches` decides whether a corrected message is right.
@@ -102,7 +103,7 @@ def likely_spelling(
         message = _read(side, interpreted)
         return message is not None and _has_known_values(message) and matches(message)
 
-    return "" if is_right(received.interpreted) else likely_cause(received.interpreted, DIALECTS, is_right)
+    return None if is_right(received.interpreted) else likely_cause(received.interpreted, DIALECTS, is_right)
 
 
 def is_error(message: Message) -> bool:

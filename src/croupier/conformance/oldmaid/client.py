@@ -7,8 +7,7 @@ from typing import Any, Final, cast
 from croupier.conformance.case import Case
 from croupier.conformance.oldmaid import player_replay
 from croupier.conformance.oldmaid.cases import rings
-from croupier.conformance.oldmaid.dialect import JsonDialect, dialect_from_cause
-from croupier.conformance.oldmaid.dialects import DIALECTS
+from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, StartProgram
 from croupier.conformance.oldmaid.outcomes import (
     Failed,
@@ -36,11 +35,6 @@ def client_cases(room: Room) -> tuple[PlayerCase, ...]:  # noqa: ARG001 -- the i
 def untestable(room: Room) -> Mapping[str, str]:
     """Return the clauses that no case for a player tests, each with the reason."""
     return untested_clauses(client_cases(room), "table")
-
-
-def dialect(cause: str) -> JsonDialect | None:
-    """Return the dialect that a cause names, None if it names another cause."""
-    return dialect_from_cause(cause, DIALECTS)
 
 
 async def check_client(

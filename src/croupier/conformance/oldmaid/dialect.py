@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from itertools import permutations
-from typing import Any, Final
+from typing import Any
 
 from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
-from croupier.conformance.diagnosis.dialect import CONJUNCTION
+from croupier.conformance.diagnosis.cause import CONJUNCTION, Cause, dialect_cause
 from croupier.rooms.oldmaid.wire import Message
 
 type TextTransform = Callable[[str], str]
@@ -54,14 +54,10 @@ class JsonDialect(Struct, frozen=True):
         )
 
 
-CAUSE_PREFIX: Final = "it "
-"""The first word of every cause."""
-
-
 def likely_cause(
     data: bytes, dialects: Sequence[JsonDialect], is_right: Callable[[bytes], bool], request: Message | None = None
-) -> str:
-    """Return the likely dialect of a wrong message as a sentence that begins with "it", "" if none fits.
+) -> Cause | None:
+    """Return the likely dialect of a wrong message, None if none fits.
 
     `is_right` decides whether a corrected message is right. Single dialects are tried before pairs.
     """
@@ -75,17 +71,5 @@ def likely_cause(
                 meant = changed
             else:
                 if not meant or is_right(meant):
-                    return CAUSE_PREFIX + CONJUNCTION.join(each.description for each in chain)
-    return ""
-
-
-def dialect_from_cause(cause: str, dialects: Sequence[JsonDialect]) -> JsonDialect | None:
-    """Return the dialect that a cause names, None if it names another cause."""
-    by_description = {each.description: each for each in dialects}
-    found = [by_description.get(part) for part in cause.removeprefix(CAUSE_PREFIX).split(CONJUNCTION)]
-    dialect: JsonDialect | None = None
-    for each in found:
-        if each is None:
-            return None
-        dialect = dialect + each if dialect else each
-    return dialect
+                    return dialect_cause(chain)
+    return None

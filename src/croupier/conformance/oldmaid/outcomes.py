@@ -9,6 +9,7 @@ from msgspec import Struct
 from croupier.conformance.case import Case
 from croupier.conformance.clauses import find_clause as read
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.oldmaid.dialect import likely_cause
 from croupier.conformance.oldmaid.excerpt import excerpt
 from croupier.conformance.oldmaid.near_json import TEXT_DIALECTS, is_json
@@ -33,7 +34,7 @@ class DialogueMessage(Struct, frozen=True):
 class Failed(Exception):
     """The program under test has violated a clause. `got` are the bytes that show it, `wanted` the expected ones.
 
-    `cause` is the likely cause in a sentence that begins with "it", "" if none is known.
+    `cause` is the likely cause, None if none is known.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class Failed(Exception):
         *,
         got: bytes = b"",
         wanted: bytes | None = None,
-        cause: str = "",
+        cause: Cause | None = None,
     ) -> None:
         super().__init__(f"{clause}: found {actual}; allowed: {expected}")
         self.clause = clause
@@ -140,8 +141,8 @@ def display_text(data: bytes) -> str:
     return text if len(text) <= 400 else f"{text[:400]}… ({len(data):,} bytes)"
 
 
-def likely_framing_cause(got: bytes) -> str:
-    """Return the likely cause of bytes that are not a message, as a sentence with "it"; "" if none is known."""
+def likely_framing_cause(got: bytes) -> Cause | None:
+    """Return the likely cause of bytes that are not a message, None if none is known."""
     text = got.decode(errors="replace").strip()
     dialect_cause = likely_cause(
         got, TEXT_DIALECTS, lambda meant: meant.lstrip().startswith(b"{") and is_json(meant.decode())
@@ -149,4 +150,6 @@ def likely_framing_cause(got: bytes) -> str:
     is_cut_off = not is_json(text) and any(
         text.startswith("{") and is_json(text + more) for more in ("}", "]}", '"}', "}}")
     )
-    return dialect_cause or ("it does not end the message: a bracket or a quote is missing" if is_cut_off else "")
+    return dialect_cause or (
+        Cause("it does not end the message: a bracket or a quote is missing") if is_cut_off else None
+    )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.oldmaid.answers import ReceivedMessage, likely_spelling
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, ProgramEndpoints, RunningProgram
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NonStrict
@@ -280,7 +281,7 @@ class PlayerReplay:
             self._record_join(connection, received.message)
         return True
 
-    def _likely_spelling(self, connection: ProgramConnection, received: ReceivedMessage) -> str:
+    def _likely_spelling(self, connection: ProgramConnection, received: ReceivedMessage) -> Cause | None:
         return likely_spelling("table" if connection.name == "table" else "player", received)
 
     def _record_join(self, connection: ProgramConnection, join: Join) -> None:

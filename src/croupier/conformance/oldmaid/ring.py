@@ -233,7 +233,7 @@ class ProgramRing:
                 found = verdict.violation
                 got = received.data if received is not None else b""
                 side: WireRole = "table" if receiver == TABLE else "player"
-                cause = likely_spelling(side, received) if received is not None else ""
+                cause = likely_spelling(side, received) if received is not None else None
                 self.failure = Failed(found.clause, found.found, found.allowed, got=got, cause=cause)
                 self.endpoints.is_dialogue_closed = True
                 self.endpoints.activity.set()

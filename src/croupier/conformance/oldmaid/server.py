@@ -11,8 +11,7 @@ from croupier.conformance.case import Case
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.oldmaid.cases import dealing, ending, framing, games, joining, lobby, requests
 from croupier.conformance.oldmaid.cases.requests import TableCase
-from croupier.conformance.oldmaid.dialect import JsonDialect, dialect_from_cause
-from croupier.conformance.oldmaid.dialects import DIALECTS
+from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.outcomes import (
     Failed,
     ImplementationChoice,
@@ -44,11 +43,6 @@ def server_cases(room: Room) -> tuple[TableCase, ...]:  # noqa: ARG001 -- the in
 def untestable(room: Room) -> Mapping[str, str]:
     """Return the clauses that no case for a table tests, each with the reason."""
     return untested_clauses(server_cases(room), "player")
-
-
-def dialect(cause: str) -> JsonDialect | None:
-    """Return the dialect that a cause names, None if it names another cause."""
-    return dialect_from_cause(cause, DIALECTS)
 
 
 async def check_server(

@@ -123,7 +123,7 @@ def result_html(report: Report, result: Result) -> Iterator[str]:
         yield f"<dt>expected</dt><dd>{_text(failure.expected)}</dd>"
         yield f"<dt>actual</dt><dd>{_text(failure.actual)}</dd>"
         if failure.cause:
-            yield f"<dt>likely cause</dt><dd><strong>{_text(failure.cause)}</strong></dd>"
+            yield f"<dt>likely cause</dt><dd><strong>{_text(failure.cause.text)}</strong></dd>"
     elif note := result_note(result):
         yield f'<dt>note</dt><dd class="note">{_text(note)}</dd>'
     yield f"<dt>repeat</dt><dd><code>{_text(repeat_command(report, result))}</code></dd>\n</dl>"

@@ -129,7 +129,7 @@ def _tap_details(report: Report, result: Result) -> Iterator[tuple[str, Any]]:
         yield "clause", result.failure.clause
         yield "expected", result.failure.expected
         yield "actual", result.failure.actual
-        yield "cause", result.failure.cause
+        yield "cause", str(result.failure.cause or "")
     yield "dialogue", [f"{line.side}: {line.text}" for line in dialogue(result)]
     yield "repeat", repeat_command(report, result)
 
@@ -194,7 +194,7 @@ def _json_failure(failure: Failure) -> dict[str, Any]:
         "wanted": None if failure.wanted is None else failure.wanted.hex(),
         "got": failure.got.hex(),
         "first_wrong": None if failure.wanted is None else first_difference(failure.wanted, failure.got),
-        "cause": failure.cause,
+        "cause": str(failure.cause or ""),
     }
 
 

@@ -34,9 +34,6 @@ MEANINGS: Final[Mapping[Outcome, str]] = {
 END_NAMES: Final = {CLIENT: "client"}
 """The name of an end; every other is the server."""
 
-GUESS_PREFIX: Final = "it may "
-"""The prefix of a cause that is only a guess."""
-
 MAX_DIALOGUE_LINES: Final = 6
 """At most this many of the last messages of a dialogue are shown."""
 
@@ -106,10 +103,16 @@ def failure_reasons(report: Report) -> tuple[FailureReason, ...]:
     """The causes of failures, the one with the most cases first, without mere guesses."""
     found: dict[str, list[Result]] = {}
     for result in failed_results(report):
-        if result.failure is not None and result.failure.cause and not result.failure.cause.startswith(GUESS_PREFIX):
-            found.setdefault(result.failure.cause, []).append(result)
+        if (cause := _confirmed_cause(result)) is not None:
+            found.setdefault(cause, []).append(result)
     reasons = [FailureReason(cause, tuple(results)) for cause, results in found.items()]
     return tuple(sorted(reasons, key=lambda reason: -len(reason.results)))
+
+
+def _confirmed_cause(result: Result) -> str | None:
+    """The cause of a failure, None without one or if it is a guess."""
+    cause = None if result.failure is None else result.failure.cause
+    return None if cause is None or cause.is_guess else cause.text
 
 
 def examples(report: Report) -> tuple[Result, ...]:
@@ -118,8 +121,8 @@ def examples(report: Report) -> tuple[Result, ...]:
     single = []
     causes = {reason.cause for reason in failure_reasons(report)}
     for result in failed_results(report):
-        if result.failure is not None and result.failure.cause in causes:
-            found.setdefault((result.failure.cause, result.failure.clause), result)
+        if result.failure is not None and (cause := _confirmed_cause(result)) in causes:
+            found.setdefault((str(cause), result.failure.clause), result)
         else:
             single.append(result)
     shown = {result.case for result in (*found.values(), *single)}

@@ -110,7 +110,7 @@ def failure_block(report: Report, result: Result) -> Iterator[RenderableType]:
     if dialogue(result):
         table.add_row("dialogue", _dialogue(result))
     if failure is not None and failure.cause:
-        table.add_row("likely", Text(failure.cause, "bold"))
+        table.add_row("likely", Text(failure.cause.text, "bold"))
     yield table
     yield from _bytes(failure)
     yield _unwrapped(f"repeat: {repeat_command(report, result)}")

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from croupier.conformance.case import Case
 from croupier.conformance.conversation import Conversation
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.results import Failure, Outcome, Result
 from croupier.conformance.servers.closes import ProvokedCloseDetector
@@ -343,7 +344,7 @@ class ServerExaminer:
         conversation = probe.conversation
         found = describe_failure(self._test_data, conversation, fault)
         if case.is_concurrent and fault.verdict.violation.kind is FoundKind.SILENCE:
-            cause = "it may serve one client after the other"
+            cause: Cause | None = Cause("it may serve one client after the other", is_guess=True)
         else:
             options, strict = self._known_options, self._strict
             wire = probe.wire_log

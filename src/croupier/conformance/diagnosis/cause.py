@@ -1,0 +1,50 @@
+"""The likely cause of a failure."""
+
+from collections.abc import Iterable
+from functools import reduce
+from operator import add
+from typing import Any, Final, Protocol, Self
+
+from msgspec import Struct
+
+
+class Dialect(Protocol):
+    """A systematic departure from the spelling of a protocol. Dialects of one room can be added to each other."""
+
+    @property
+    def description(self) -> str:
+        """The predicate of a sentence with the subject "it": `puts quotes around its arguments`."""
+        ...
+
+    def __add__(self, other: Any) -> Self: ...
+
+
+CONJUNCTION: Final = ", and it "
+"""Joins two dialects in a sentence."""
+
+
+class Cause(Struct, frozen=True):
+    """The likely cause of a failure: a sentence with the subject "it".
+
+    `dialect` is set if the cause is a dialect in which everything that the program sends can be read. A cause that
+    `is_guess` was not confirmed by an experiment.
+    """
+
+    text: str
+    dialect: Any = None
+    is_guess: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def dialect_cause[D: Dialect](dialects: Iterable[D]) -> Cause:
+    """Return the cause of a program that sends everything in these dialects.
+
+    Example:
+        >>> from croupier.conformance.diagnosis.layouts import dialects
+        >>> str(dialect_cause(dialects("kuhn")[:1])).startswith("it ")
+        True
+    """
+    dialect = reduce(add, dialects)
+    return Cause(f"it {dialect.description}", dialect)
