@@ -59,7 +59,7 @@ BREACHES: list[tuple[str, str, str]] = [
     ("oldmaid", "rooms/oldmaid/wire.py", "import croupier.rooms.oldmaid.table.game"),
     ("oldmaid", "rooms/oldmaid/house.py", "import croupier.rooms.oldmaid.player"),
     ("conformance", "conformance/case.py", "import croupier.conformance.results"),
-    ("conformance", "conformance/servers/scenarios.py", "import croupier.conformance.clients.client"),
+    ("conformance", "conformance/servers/scenarios.py", "import croupier.conformance.clients.bench"),
     ("rooms", "rooms/kuhn/wire.py", "import croupier.rooms.tiny.rules"),
     ("rooms", "rooms/tiny/rules.py", "import croupier.rooms.kuhn.rules"),
     ("pure", "core/hall.py", "import asyncio"),

@@ -18,8 +18,7 @@ from croupier.cli import app
 from croupier.cli.check import build_options, parse_reports, room_of_selection
 from croupier.conformance.case import select
 from croupier.conformance.report.reports import REPORT_FORMATS
-from croupier.conformance.run import Role
-from croupier.conformance.run import cases as cases_of
+from croupier.conformance.suite import Role, find_suite
 from croupier.rooms import ROOMS
 from tests.processes import COMMAND, ROOT, Serving, croupier, environment
 
@@ -178,7 +177,7 @@ def test_without_deck_support_the_server_is_tested_with_random_deals() -> None:
     result = check(
         "kuhn/4.4", "--server", dialect_server("stubborn"), "--deck-flag", "{file} but not so", "--timeout", 1
     )
-    assert result.returncode == 0
+    assert result.returncode == 2
     assert "takes no connections" in result.stdout
     assert cases(result.stdout, "SKIP")
 
@@ -227,6 +226,6 @@ def test_documented_commands_parse_and_select_existing_cases(command: str) -> No
     _, bound, *_ = app.parse_args(shlex.split(command), exit_on_error=False, print_error=False)
     selection = bound.arguments["selection"]
     role: Role = "client" if bound.arguments.get("client") else "server"
-    assert select(cases_of(room_of_selection(selection), role), selection)
+    assert select(find_suite(room_of_selection(selection), role).cases(), selection)
     reports = bound.arguments.get("report") or []
     assert len(parse_reports(reports)) == len(reports)

@@ -4,19 +4,21 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
+from croupier.conformance.case import Retries
 from croupier.conformance.results import Result
-from croupier.conformance.servers import TEST_DATA_BY_ROOM
-from croupier.conformance.servers.attempts import HouseServerCase, ServerExaminer
+from croupier.conformance.servers.bench import HouseBench, HouseServerCase
 from croupier.conformance.servers.scripted_client import ScriptedClient
-from croupier.conformance.servers.server import examine_cases
+from croupier.conformance.suite import Config, find_suite
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
-from croupier.core.session import Drop, Joined, Left, Malformed, Received, Send, TimedOut
+from croupier.core.session import Address, Drop, Joined, Left, Malformed, Received, Send, TimedOut
 from croupier.core.transcript import Transcript, house_settings, make_hall
+from tests.conformance.suites import run_bench
 from tests.rooms.conversation_fixture import GREETING, HANG_UP, Habit, honest
 
 
@@ -75,9 +77,15 @@ class HouseFixture:
         strict: bool = False,
     ) -> None:
         self.met = 0
-        self.close = lambda: None
+        self.stop_listening = lambda: None
         self._numbers = count(1000 * seed)
         self.table = lambda: Table(room, head, habit, next(self._numbers), strict=strict)
+
+    async def open(self, address: Address) -> None:
+        pass
+
+    async def close(self) -> None:
+        pass
 
     async def converse(self, probe: ScriptedClient) -> None:
         self.met += 1
@@ -126,14 +134,23 @@ async def opened(parlour: HouseFixture) -> AsyncIterator[int]:
         writer.close()
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-        parlour.close = server.close
+        parlour.stop_listening = server.close
         yield server.sockets[0].getsockname()[1]
 
 
+def with_effort(case: HouseServerCase, effort: float) -> HouseServerCase:
+    """A case that is tried only for this part of its time until it comes up."""
+    at_most = 20 if effort else case.retries.at_least
+    return replace(case, retries=Retries(case.retries.at_least, at_most, case.retries.seconds * effort))
+
+
+def new_bench(room: HouseRoom, house: Any, **config: Any) -> HouseBench:
+    """A bench for a house."""
+    return HouseBench(find_suite(room, "server").test_data, house, Config(**{"seed": 0, "timeout": 2.0, **config}))
+
+
 async def run_cases(
-    parlour: HouseFixture, room: HouseRoom, cases: Sequence[HouseServerCase], **more: Any
+    house: HouseFixture, room: HouseRoom, cases: Sequence[HouseServerCase], *, effort: float = 1.0, **config: Any
 ) -> tuple[Result, ...]:
     """Run cases against a house."""
-    return await examine_cases(
-        ServerExaminer(TEST_DATA_BY_ROOM[room.name], parlour, **more), cases, None, lambda _: None
-    )
+    return await run_bench(new_bench(room, house, **config), [with_effort(case, effort) for case in cases])

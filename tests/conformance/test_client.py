@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from croupier.conformance.case import select
-from croupier.conformance.clients.client import check_client, client_cases
 from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.kuhn import ROOM as KUHN
 from tests.conformance.programs import FOLDER, command
+from tests.conformance.suites import check_client, client_cases
 from tests.processes import COMMAND
 from tests.sampling import extended
 
@@ -169,7 +169,7 @@ kuhn_client.main()
 def test_a_client_that_dawdles_once_between_two_games_is_not_silent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("croupier.conformance.clients.client.IDLE_TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr("croupier.conformance.clients.bench.IDLE_TIMEOUT_SECONDS", 0.3)
     script, marker = tmp_path / "dawdler.py", tmp_path / "dawdled"
     script.write_text(DAWDLER)
     line = shlex.join([sys.executable, "-S", str(script), str(FOLDER), str(marker)]) + " {host} {port}"

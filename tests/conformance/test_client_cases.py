@@ -6,10 +6,11 @@ import pytest
 
 from croupier.conformance.case import select
 from croupier.conformance.clauses import clauses
-from croupier.conformance.clients.cases import TEST_DATA_BY_ROOM, CaseKind
-from croupier.conformance.clients.client import client_cases, untestable
+from croupier.conformance.clients.cases import CaseKind
+from croupier.conformance.suite import find_suite
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSE_ROOMS
+from tests.conformance.suites import CLIENT_TEST_DATA, client_cases
 
 rooms = pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
 
@@ -40,13 +41,16 @@ def test_names_do_not_change_from_call_to_call(room: HouseRoom) -> None:
 @rooms
 def test_every_clause_of_the_page_has_a_case_or_a_reason_why_not(room: HouseRoom) -> None:
     shown = {case.clause for case in client_cases(room)}
-    assert shown | {*untestable(room)} == {*clauses(room.name)}
-    assert shown & {*untestable(room)} == set()
+    assert shown | {*find_suite(room, "client").untestable} == {*clauses(room.name)}
+    assert shown & {*find_suite(room, "client").untestable} == set()
 
 
 @rooms
 def test_a_reason_is_a_sentence(room: HouseRoom) -> None:
-    assert all(len(reason.split()) > 3 and not reason.endswith(".") for reason in untestable(room).values())
+    assert all(
+        len(reason.split()) > 3 and not reason.endswith(".")
+        for reason in find_suite(room, "client").untestable.values()
+    )
 
 
 @rooms
@@ -84,7 +88,7 @@ def test_what_is_only_tolerated_is_never_demanded(room: HouseRoom) -> None:
 
 @rooms
 def test_every_clause_that_is_named_is_one_of_the_page(room: HouseRoom) -> None:
-    guests = TEST_DATA_BY_ROOM[room.name]
+    guests = CLIENT_TEST_DATA[room.name]
     named = {
         guests.first_clause,
         guests.message_clause,

@@ -9,11 +9,11 @@ import pytest
 
 from croupier.conformance.results import Outcome, Result
 from croupier.conformance.servers.scripted_client import ScriptedClient
-from croupier.conformance.servers.server import server_cases
 from croupier.core.referee import HOUSE
-from croupier.core.session import Joined, Left, Received, Send, TimedOut
+from croupier.core.session import Address, Joined, Left, Received, Send, TimedOut
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.house_fixture import HouseFixture, Table, opened, run_cases
+from tests.conformance.suites import server_cases
 from tests.conformance.test_server import bad, over_a_socket
 from tests.rooms.conversation_fixture import HANG_UP, Habit, honest, instead
 from tests.rooms.sevenhalf.frames import DRAW, STRT, ante, erro
@@ -140,6 +140,12 @@ class Limited:
         self._parlour = HouseFixture(ROOM)
         self._limit = limit
         self._way = way
+
+    async def open(self, address: Address) -> None:
+        pass
+
+    async def close(self) -> None:
+        pass
 
     async def converse(self, probe: ScriptedClient) -> None:
         table, now, heard = self._parlour.table(), 0.0, 0.0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from croupier.conformance.ddmin import ddmin
+from croupier.conformance.shrink import ddmin
 
 
 def shortest(

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import pytest
 
 from croupier.conformance.case import select
-from croupier.conformance.clients.client import check_client, client_cases
 from croupier.conformance.results import Outcome, Result
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.programs import command
+from tests.conformance.suites import check_client, client_cases
 from tests.sampling import one_for_each
 
 SILENCE = 1.0
@@ -186,7 +186,7 @@ def test_a_rogue_client_is_found_on_its_own_clause(rogue: Rogue) -> None:
     assert result.outcome is Outcome.FAIL, result.note
     assert result.failure is not None
     assert result.failure.clause == rogue.clause, result.failure
-    assert 0 < len(result.dialogue) <= 6 or rogue.clause.endswith(("-1.2", "-2.1"))
+    assert result.dialogue or rogue.clause.endswith(("-1.2", "-2.1"))
 
 
 @pytest.mark.parametrize(("room", "habit", "case", "outcome", "told"), TELLING, ids=str)

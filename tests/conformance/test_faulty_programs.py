@@ -8,9 +8,9 @@ import pytest
 from croupier.conformance.case import select
 from croupier.conformance.program import ProgramUnderTest, free_port
 from croupier.conformance.results import Outcome, Result
-from croupier.conformance.servers.server import check_server, server_cases
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.programs import command
+from tests.conformance.suites import check_server, server_cases
 from tests.sampling import sampled
 
 ROGUES = {

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from croupier.conformance.results import Result
-from croupier.conformance.servers import TEST_DATA_BY_ROOM
-from croupier.conformance.servers.attempts import ServerExaminer
-from croupier.conformance.servers.server import TcpHouse, server_cases
+from croupier.conformance.run import CaseRunner
+from croupier.conformance.servers.tcp_house import TcpHouse
+from croupier.conformance.suite import Bench
 from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, house_settings
 from croupier.rooms import HOUSE_ROOMS
-from tests.conformance.house_fixture import HouseFixture, opened
+from tests.conformance.house_fixture import HouseFixture, new_bench, opened, with_effort
+from tests.conformance.suites import server_cases
 from tests.rooms.blackjack.test_rogue_houses import ROGUES as BLACKJACK
 from tests.rooms.kuhn.test_rogue_houses import ROGUES as KUHN
 from tests.rooms.sevenhalf.test_rogue_houses import ROGUES as SEVENHALF
@@ -40,11 +41,16 @@ def known(room: HouseRoom, head: Mapping[str, str]) -> Any:
     return house_settings(room, Transcript("a rogue", "set", (), head, ()))
 
 
-async def found(examination: ServerExaminer, room: HouseRoom, clause: str) -> tuple[Result | None, Counter[str]]:
+async def found(
+    bench: Bench, room: HouseRoom, clause: str, effort: float, port: int = 0
+) -> tuple[Result | None, Counter[str]]:
     """The first result on a clause, and all that was found before it."""
     before: Counter[str] = Counter()
+    await bench.open(("127.0.0.1", port))
+    runner = CaseRunner(bench)
     for case in server_cases(room):
-        result = await examination.examine(case)
+        await runner.run([with_effort(case, effort)])
+        result = runner.results[case.id]
         if result.failure is not None:
             if result.failure.clause == clause:
                 return result, before
@@ -54,10 +60,8 @@ async def found(examination: ServerExaminer, room: HouseRoom, clause: str) -> tu
 
 def tried(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> tuple[Result | None, Counter[str]]:
     parlour = HouseFixture(room, head, rogue.habit, strict=rogue.strict)
-    examination = ServerExaminer(
-        TEST_DATA_BY_ROOM[room.name], parlour, known_options=known(room, head), strict=rogue.strict, effort=0.05
-    )
-    return asyncio.run(found(examination, room, rogue.clause))
+    bench = new_bench(room, parlour, known_options=known(room, head), strict=rogue.strict)
+    return asyncio.run(found(bench, room, rogue.clause, 0.05))
 
 
 def test_there_are_a_hundred_rogues_and_more() -> None:
@@ -101,19 +105,11 @@ def test_nearly_all_rogues_are_found_on_their_own_clauses() -> None:
 def test_a_rogue_is_found_over_a_socket(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> None:
     async def check() -> tuple[Result | None, Counter[str]]:
         async with opened(HouseFixture(room, head, rogue.habit, strict=rogue.strict)) as port:
-            wire = TcpHouse(("127.0.0.1", port), 1.0)
-            examination = ServerExaminer(
-                TEST_DATA_BY_ROOM[room.name],
-                wire,
-                known_options=known(room, head),
-                strict=rogue.strict,
-                answer_timeout=1.0,
-                effort=0.1,
-            )
+            bench = new_bench(room, TcpHouse(1.0), known_options=known(room, head), strict=rogue.strict, timeout=1.0)
             try:
-                return await found(examination, room, rogue.clause)
+                return await found(bench, room, rogue.clause, 0.1, port)
             finally:
-                await wire.wait_closed()
+                await bench.close()
 
     result, before = asyncio.run(check())
     assert result is not None, before

@@ -6,15 +6,15 @@ import pytest
 
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.resources import transcripts
-from croupier.conformance.servers import TEST_DATA_BY_ROOM
 from croupier.conformance.servers.replay import HouseReplayStep, is_playable, record, replay
 from croupier.conformance.servers.scripted_client import HangUp
 from croupier.conformance.servers.test_data import ScenarioContext
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.transcript import Transcript, parse_transcript
+from tests.conformance.suites import SERVER_TEST_DATA
 
-KUHN = TEST_DATA_BY_ROOM["kuhn"]
-BLACKJACK = TEST_DATA_BY_ROOM["blackjack"]
+KUHN = SERVER_TEST_DATA["kuhn"]
+BLACKJACK = SERVER_TEST_DATA["blackjack"]
 
 
 def paper(name: str, room: str = "kuhn") -> Transcript:
@@ -22,11 +22,11 @@ def paper(name: str, room: str = "kuhn") -> Transcript:
 
 
 def talk(ground: str = "kuhn") -> ScenarioContext:
-    found = TEST_DATA_BY_ROOM[ground]
+    found = SERVER_TEST_DATA[ground]
     return ScenarioContext(Conversation(found.room), Random(1), found, found.room.codec(True, None).encode)
 
 
-@pytest.mark.parametrize("room", TEST_DATA_BY_ROOM)
+@pytest.mark.parametrize("room", SERVER_TEST_DATA)
 def test_every_room_has_its_transcripts(room: str) -> None:
     assert len(transcripts(room)) > 50
 
@@ -55,14 +55,14 @@ def test_a_client_can_play_what_needs_no_time_no_settings_and_no_fault_of_the_ho
 
 
 def test_several_clients_are_not_one() -> None:
-    assert not is_playable(paper("private-tables", "sevenhalf"), TEST_DATA_BY_ROOM["sevenhalf"].harmless_settings)
+    assert not is_playable(paper("private-tables", "sevenhalf"), SERVER_TEST_DATA["sevenhalf"].harmless_settings)
 
 
 def test_a_setting_that_changes_nothing_about_the_answers_may_stand_in_the_head() -> None:
     text = "title: t\nclause: sevenhalf-4.1\nbet: {}\np> STRT\n"
-    assert is_playable(parse_transcript(text.format(10), "ten"), TEST_DATA_BY_ROOM["sevenhalf"].harmless_settings)
+    assert is_playable(parse_transcript(text.format(10), "ten"), SERVER_TEST_DATA["sevenhalf"].harmless_settings)
     assert not is_playable(
-        parse_transcript(text.format(1073741823), "most"), TEST_DATA_BY_ROOM["sevenhalf"].harmless_settings
+        parse_transcript(text.format(1073741823), "most"), SERVER_TEST_DATA["sevenhalf"].harmless_settings
     )
 
 
@@ -76,9 +76,9 @@ def test_a_passage_is_what_is_said_and_what_comes_of_it() -> None:
     assert record(KUHN, paper("hang-up-in-a-game"))[-1].sent is None
 
 
-@pytest.mark.parametrize("room", TEST_DATA_BY_ROOM)
+@pytest.mark.parametrize("room", SERVER_TEST_DATA)
 def test_our_own_house_plays_all_that_a_client_can_play(room: str) -> None:
-    ground = TEST_DATA_BY_ROOM[room]
+    ground = SERVER_TEST_DATA[room]
     papers = [found for found in transcripts(room) if is_playable(found, ground.harmless_settings)]
     assert len(papers) > 30
     for found in papers:

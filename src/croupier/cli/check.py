@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from croupier.conformance.results import Report
-    from croupier.conformance.run import OnResult, Plan, Role
+    from croupier.conformance.run import OnResult, Plan
+    from croupier.conformance.suite import Role
     from croupier.core.room import Room
 
 TARGET = Group("Target", sort_key=1)
@@ -97,7 +98,8 @@ def check(
 
     from croupier.conformance.program import ProgramError
     from croupier.conformance.report.terminal import print_parts, terminal
-    from croupier.conformance.run import Plan, default_timeout
+    from croupier.conformance.run import Plan
+    from croupier.conformance.suite import find_suite
 
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # symbols may be lost: words repeat them
@@ -125,7 +127,7 @@ def check(
             known_options=options,
             strict=strict,
             seed=seed,
-            timeout=default_timeout(room, role) if timeout is None else timeout,
+            timeout=find_suite(room, role).timeout if timeout is None else timeout,
             max_failures=max_failures,
             arguments=given,
         )
@@ -275,16 +277,17 @@ def print_cases(console: "Console", room: "Room", selection: str) -> int:
     from rich.text import Text
 
     from croupier.conformance.case import Case, make_case_id, select
-    from croupier.conformance.run import ROLES, cases, untestable
+    from croupier.conformance.suite import ROLES, find_suite
 
     for role in ROLES:
-        selected = select(cases(room, role), selection)
+        suite = find_suite(room, role)
+        selected = select(suite.cases(), selection)
         console.print(Text(f"{role}: {format_count(len(selected), 'case')}", "bold"))
         for case in selected:
             console.print(Text(f"  {case.id}  {case.title}"), soft_wrap=True)
         missing = {
             clause: why
-            for clause, why in untestable(room, role).items()
+            for clause, why in suite.untestable.items()
             if Case(id=make_case_id(room.name, clause, ""), title=why, clause=clause).is_within(selection)
         }
         if missing:

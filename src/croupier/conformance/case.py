@@ -3,9 +3,34 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final
+from typing import Final, NamedTuple
 
 MAX_SUGGESTIONS: Final = 8
+
+FEW_TRIES: Final = 20
+FEW_TRIES_SECONDS: Final = 1.0
+"""This many tries are made even if the seconds of a case are over, unless they take longer than this in all."""
+
+
+class Retries(NamedTuple):
+    """How often a case is tried: at least and at most this often, and no longer than `seconds`.
+
+    The first few tries may take longer: a slow program gets as many of them as a fast one.
+    """
+
+    at_least: int = 1
+    at_most: int = 1 << 30
+    seconds: float = 0.0
+
+    def allow(self, tries: int, seconds: float) -> bool:
+        """Whether to try again after this many tries, which took `seconds` in all."""
+        if tries < self.at_least:
+            return True
+        limit = max(self.seconds, FEW_TRIES_SECONDS) if tries < FEW_TRIES else self.seconds
+        return tries < self.at_most and seconds < limit
+
+
+NO_RETRIES: Final = Retries(at_most=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,12 +38,18 @@ class Case:
     """A test case of a room, for servers or for clients. The subclasses of each role add how the case is run.
 
     `id` is `ROOM/SECTION/SLUG` (`kuhn/4.3/check-bet-fold-p1`); it is unique in its role and never changes. `title` is a
-    sentence for people. `clause` is the clause under test (`kuhn-4.3`); the section of the id is its number.
+    sentence for people. `clause` is the clause under test (`kuhn-4.3`); the section of the id is its number. Cases with
+    a lower `rank` run first: simple ones before those that many faults break. `retries` says how often a case is tried
+    until it has come up `hits` times; once is enough to pass. A case that runs `beside` others spends its time waiting.
     """
 
     id: str
     title: str
     clause: str
+    rank: int = 0
+    hits: int = 1
+    retries: Retries = NO_RETRIES
+    beside: bool = False
 
     @property
     def room(self) -> str:

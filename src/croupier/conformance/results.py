@@ -1,11 +1,16 @@
 """Test results: an outcome for every case, and the report that holds them."""
 
 from enum import StrEnum
+from typing import Final
 
 from msgspec import Struct
 
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
+from croupier.core.errors import FoundKind
+
+MAX_SKIPPED_SHARE: Final = 0.2
+"""A run in which a larger share of the cases was skipped does not pass."""
 
 
 class Outcome(StrEnum):
@@ -32,7 +37,8 @@ class Failure(Struct, frozen=True):
     """What was wrong. `clause` is the clause that was broken; `expected` and `actual` are text for people.
 
     `wanted` are the bytes that the document requires at this place, None where it leaves a choice, and `got` the bytes
-    that were received. Failures with the same `cause` have one reason; None if the cause is not known.
+    that were received. `kind` is the kind of what was found. Failures with the same `cause` have one reason; it is None
+    if the cause is not known.
     """
 
     clause: str
@@ -41,6 +47,7 @@ class Failure(Struct, frozen=True):
     wanted: bytes | None = None
     got: bytes = b""
     cause: Cause | None = None
+    kind: FoundKind = FoundKind.MESSAGE
 
 
 class Result(Struct, frozen=True):
@@ -73,8 +80,8 @@ class Report(Struct, frozen=True):
 
     `repeat_template` is the command that repeats a case: `croupier check {case} 127.0.0.1:1212 --seed 7`. `version` is
     the version of croupier. `dialect` is a sentence about a systematic departure from the protocol, empty if there is
-    none. `stderr` is the last output of the program under test on standard error. `started_at` is in seconds since
-    1970.
+    none. `stderr` is the last output of the program under test on standard error. `stopped_reason` says why the run has
+    ended before all cases were run, empty if it did not. `started_at` is in seconds since 1970.
     """
 
     room: str
@@ -88,6 +95,7 @@ class Report(Struct, frozen=True):
     results: tuple[Result, ...]
     dialect: str = ""
     stderr: str = ""
+    stopped_reason: str = ""
 
     def count(self, outcome: Outcome) -> int:
         """The number of cases with this outcome."""
@@ -95,7 +103,12 @@ class Report(Struct, frozen=True):
 
     @property
     def exit_status(self) -> int:
-        """The exit status: 0 if the run passes, 1 if a case fails, 2 if nothing could be tested."""
-        if all(result.outcome is Outcome.SKIP for result in self.results):
-            return 2
-        return 0 if all(result.is_good for result in self.results) else 1
+        """The exit status: 0 if the run passes, 1 if a case fails, 2 if too little could be tested."""
+        if not all(result.is_good for result in self.results):
+            return 1
+        return 2 if self.has_skipped_too_much or self.stopped_reason else 0
+
+    @property
+    def has_skipped_too_much(self) -> bool:
+        """Whether the cases that were not skipped are too few to prove much; also without any case."""
+        return self.count(Outcome.SKIP) > MAX_SKIPPED_SHARE * len(self.results) or not self.results

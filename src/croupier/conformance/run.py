@@ -2,25 +2,27 @@
 
 import asyncio
 import shlex
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib import import_module
+from collections import Counter, deque
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from msgspec import structs
 
 from croupier.conformance.case import Case, select
-from croupier.conformance.diagnosis.cause import Dialect
+from croupier.conformance.diagnosis.cause import Cause, Dialect
 from croupier.conformance.program import ProgramError, ProgramUnderTest, describe_exit, free_port
 from croupier.conformance.resources import transcripts
-from croupier.conformance.results import Outcome, Report, Result
+from croupier.conformance.results import Failure, Outcome, Report, Result
+from croupier.conformance.shrink import Shrinker
+from croupier.conformance.suite import Attempt, Bench, Config, Role, Suite, TargetGone, find_suite
+from croupier.core.errors import FoundKind
 from croupier.core.room import Room
-from croupier.rooms import HOUSE_ROOMS
+from croupier.core.session import Address
 from croupier.version import __version__
-
-type Role = Literal["server", "client"]
-
-ROLES: Final[Sequence[Role]] = ("server", "client")
 
 type OnResult = Callable[[Result | str], None]
 """Receives every result as soon as it is known, and sentences between them."""
@@ -28,54 +30,26 @@ type OnResult = Callable[[Result | str], None]
 DIALECT_THRESHOLD_CASES: Final = 3
 """Once this many cases have failed because of the same dialect, the rest is read in that dialect."""
 
-START_TIMEOUT_SECONDS: Final = 10.0
-"""Seconds a server may take to start, in addition to its answer timeout."""
-
-MAX_STDERR_BYTES: Final = 4000
-"""How much of the end of the program's standard error is reported."""
-
 MAX_STACKED_DIALECTS: Final = 3
 """At most this many dialects are combined."""
 
+START_TIMEOUT_SECONDS: Final = 10.0
+"""Seconds a server may take to start, in addition to its answer timeout."""
 
-class Suite(NamedTuple):
-    """The module that tests a room in a role, and the default answer timeout in seconds."""
+MAX_RESTARTS: Final = 25
+"""A server that has died this often is not started again."""
 
-    module: str
-    timeout: float
+DEATH_SECONDS: Final = 0.1
+"""How long a server may take to end after it has closed a connection without a reason."""
 
+MAX_CONFIRMED_SILENCES: Final = 3
+"""After this many silences that a second look has confirmed, others are believed at once."""
 
-SUITES: Final[Mapping[tuple[str, Role], Suite]] = {
-    **{(room, "server"): Suite("croupier.conformance.servers.server", 1.5) for room in HOUSE_ROOMS},
-    **{(room, "client"): Suite("croupier.conformance.clients.client", 5.0) for room in HOUSE_ROOMS},
-    ("holdem", "server"): Suite("croupier.conformance.holdem.server", 20.0),  # a turn takes up to 15 s
-    ("holdem", "client"): Suite("croupier.conformance.holdem.client", 20.0),
-    ("oldmaid", "server"): Suite("croupier.conformance.oldmaid.server", 1.5),
-    ("oldmaid", "client"): Suite("croupier.conformance.oldmaid.client", 5.0),
-}
-"""The test suites by room and role."""
+MAX_DIALOGUE_LINES: Final = 500
+"""At most this many of the last messages of a case are kept."""
 
-
-def suite_module(room: Room, role: Role) -> Any:
-    """Import the module that tests a room in a role."""
-    return import_module(SUITES[room.name, role].module)
-
-
-def default_timeout(room: Room, role: Role) -> float:
-    """The default answer timeout of a room in a role, in seconds."""
-    return SUITES[room.name, role].timeout
-
-
-def cases(room: Room, role: Role) -> tuple[Case, ...]:
-    """Every case of a room for a role."""
-    found: tuple[Case, ...] = getattr(suite_module(room, role), f"{role}_cases")(room)
-    return found
-
-
-def untestable(room: Room, role: Role) -> Mapping[str, str]:
-    """The clauses of a room that cannot be tested in this role, each with the reason."""
-    found: Mapping[str, str] = suite_module(room, role).untestable(room)
-    return found
+MAX_STDERR_BYTES: Final = 4000
+"""How much of the end of the program's standard error is reported."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,55 +89,301 @@ class Plan:
         return f"croupier check {{case}} {shlex.join(self.arguments)}".rstrip()
 
     @property
+    def suite(self) -> Suite:
+        """The cases of the room for the role."""
+        return find_suite(self.room, self.role)
+
+    @property
     def cases(self) -> Sequence[Case]:
-        """The selected cases. Raises ValueError if there are none."""
-        return select(cases(self.room, self.role), self.selection)
+        """The selected cases, in the order in which they run. Raises ValueError if there are none."""
+        return sorted(select(self.suite.cases(), self.selection), key=lambda case: case.rank)
+
+    @property
+    def config(self) -> Config:
+        """What a bench is set up with."""
+        return Config(
+            command=self.command if self.role == "client" else "",
+            known_options=self.known_options,
+            strict=self.strict,
+            seed=self.seed,
+            timeout=self.timeout,
+        )
 
 
-class CheckRun:
+class ServerProcess:
+    """The server under test if its command was given, started again at another port whenever it dies.
+
+    Another port, because the connections of the dead server may keep the old one busy. `address` is where it listens,
+    and `restarts` counts the starts after the first.
+    """
+
+    def __init__(self, command: str, host: str, timeout: float, values: Mapping[str, Path]) -> None:
+        self.address: Address = (host, 0)
+        self.restarts = 0
+        self._command = command
+        self._timeout = timeout
+        self._values = values
+        self._program: ProgramUnderTest | None = None
+        self._stderr = b""
+
+    async def start(self) -> None:
+        """Start the server, in place of the one before, and wait until it listens. Raises ProgramError, ValueError."""
+        if self._program is not None:
+            await self.stop()
+            self.restarts += 1
+        host, port = self.address = (self.address[0], await free_port(self.address[0]))
+        self._program = await ProgramUnderTest.start(self._command, {"host": host, "port": port, **self._values})
+        await self._program.wait_listening(host, port, self._timeout + START_TIMEOUT_SECONDS)
+
+    async def exit_status(self, seconds: float) -> int | None:
+        """Wait at most `seconds` for its end. Returns its exit status (−signal), None while it runs."""
+        assert self._program is not None, "it was started"
+        return await self._program.wait_ended(seconds)
+
+    async def stop(self) -> None:
+        """Stop the server."""
+        if self._program is not None:
+            await self._program.stop()
+            self._stderr = (self._stderr + self._program.stderr)[-MAX_STDERR_BYTES:]
+            self._program = None
+
+    @property
+    def stderr(self) -> bytes:
+        """The end of what it has written to standard error, over all starts."""
+        return (self._stderr + (self._program.stderr if self._program else b""))[-MAX_STDERR_BYTES:]
+
+
+class CaseRunner:
+    """Runs cases on a bench: retries, confirms and shortens them, and starts a server again that has died.
+
+    `results` are by case id. The run ends after `max_failures` failures. `stopped_reason` says why it ended before all
+    cases were run, empty if it did not. `stderr` is the last output of a client that has failed.
+    """
+
+    def __init__(
+        self,
+        bench: Bench,
+        on_result: Callable[[Result], None] = lambda _: None,
+        *,
+        max_failures: int | None = None,
+        server: ServerProcess | None = None,
+    ) -> None:
+        self.results: dict[str, Result] = {}
+        self.stopped_reason = ""
+        self.stderr = b""
+        self._bench = bench
+        self._on_result = on_result
+        self._max_failures = max_failures
+        self._server = server
+        self._shrinker = Shrinker(bench)
+        self._confirmed_silences = 0
+        self._has_died = False
+        self._clock = asyncio.get_running_loop().time
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no more cases are to be run."""
+        return bool(self.stopped_reason) or self._has_failed_enough
+
+    @property
+    def _has_failed_enough(self) -> bool:
+        failures = sum(not result.is_good for result in self.results.values())
+        return self._max_failures is not None and failures >= self._max_failures
+
+    async def run(self, cases: Sequence[Case]) -> None:
+        """Run cases in this order. Raises ProgramError and ValueError if a program cannot be started."""
+        waiting = deque(case for case in cases if not case.beside)
+        beside = deque(case for case in cases if case.beside)
+        running: dict[asyncio.Task[Result], Case] = {}
+        try:
+            while not self.is_over and (waiting or beside or running):
+                self._start_due(waiting, beside, running)
+                done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                finished = [(running.pop(task), task.result()) for task in done]
+                if (status := await self._death(result for _, result in finished)) is None:
+                    self._record(result for _, result in finished)
+                else:
+                    waiting.extendleft(await self._on_death(status, finished, running))
+        finally:
+            await _cancel(running)
+
+    def _start_due(self, waiting: deque[Case], beside: deque[Case], running: dict[asyncio.Task[Result], Case]) -> None:
+        """Start as many cases as may run at the same time. Cases beside others wait for the first results."""
+        due: list[Case] = []
+        lanes = 1 if self._has_died else self._bench.lanes
+        occupied = sum(not case.beside for case in running.values())
+        while waiting and occupied + len(due) < lanes:
+            due.append(waiting.popleft())
+        if (self.results and self._bench.can_run_beside) or not (due or running):
+            due += beside
+            beside.clear()
+        for case in due:
+            running[asyncio.create_task(self._run_case(case))] = case
+
+    def _record(self, results: Iterable[Result]) -> None:
+        for result in results:
+            if self._has_failed_enough:
+                return
+            self.results[result.case] = result
+            self._on_result(result)
+
+    # A server that dies.
+
+    async def _death(self, results: Iterable[Result]) -> int | None:
+        """Return the exit status of the server if it has died, None if it runs or is not ours."""
+        if self._server is None:
+            return None
+        is_suspicious = any(result.failure and result.failure.kind is FoundKind.CLOSED for result in results)
+        return await self._server.exit_status(DEATH_SECONDS if is_suspicious else 0.0)
+
+    async def _on_death(
+        self, status: int, finished: Sequence[tuple[Case, Result]], running: dict[asyncio.Task[Result], Case]
+    ) -> Sequence[Case]:
+        """Start the server again; return the cases that have to be run again, the last one first.
+
+        If several cases were running, they are run again one by one to find the one that kills the server.
+        """
+        assert self._server is not None, "only our own server is known to have died"
+        again: list[Case] = []
+        if len(finished) == 1 and not running:
+            self._record([_blame(*finished[0], status)])
+        else:
+            self._record(result for _, result in finished if result.failure is None)
+            again = [case for case, result in finished if result.failure is not None] + [*running.values()]
+        await _cancel(running)
+        self._has_died = True
+        if self._server.restarts == MAX_RESTARTS:
+            self.stopped_reason = f"the server has ended {MAX_RESTARTS + 1} times; the other cases were not run"
+        else:
+            await self._server.start()
+            await self._bench.open(self._server.address)
+        return again[::-1]
+
+    # One case.
+
+    async def _run_case(self, case: Case) -> Result:
+        started_at = self._clock()
+        try:
+            attempt = await self._decide(case, started_at)
+        except TargetGone as error:
+            failure = Failure(case.clause, "a server that accepts connections", str(error), kind=FoundKind.CLOSED)
+            attempt = Attempt(Outcome.FAIL, failure=failure)
+            if self._server is None:
+                self.stopped_reason = (
+                    f"the server accepts no connections since {case.id}; the other cases were not run: "
+                    "start it again, or give its command with --server"
+                )
+        if attempt.failure is not None and attempt.stderr:
+            self.stderr = attempt.stderr
+        return Result(
+            case.id,
+            case.title,
+            case.clause,
+            attempt.outcome,
+            attempt.note,
+            attempt.failure,
+            tuple(attempt.dialogue[-MAX_DIALOGUE_LINES:]),
+            self._clock() - started_at,
+            attempt.is_optional,
+        )
+
+    async def _decide(self, case: Case, started_at: float) -> Attempt:
+        """Try a case until it has come up often enough, or has failed."""
+        missed: list[Attempt] = []
+        hits: list[Attempt] = []
+        number = 0
+        while len(hits) < case.hits and case.retries.allow(number, self._clock() - started_at):
+            attempt = await self._bench.attempt(case, number)
+            if attempt.is_silence:
+                attempt = await self._look_again(case, attempt, number)
+            number += 1
+            if attempt.failure is not None:
+                return await self._shrinker.shorten(case, await self._bench.confirm(case, attempt, number))
+            (missed if attempt.outcome is Outcome.SKIP else hits).append(attempt)
+        if hits:
+            return next((hit for hit in hits if hit.outcome is not Outcome.PASS), hits[-1])
+        return _explain_missed(missed)
+
+    async def _look_again(self, case: Case, silent: Attempt, number: int) -> Attempt:
+        """Try a case again with the full timeout: a slow program must not count as a silent one."""
+        if self._confirmed_silences >= MAX_CONFIRMED_SILENCES:
+            return silent
+        again = await self._bench.attempt(case, number, is_patient=True)
+        self._confirmed_silences += again.is_silence
+        return silent if again.outcome is Outcome.SKIP else again
+
+
+async def _cancel(tasks: dict[asyncio.Task[Result], Case]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    tasks.clear()
+
+
+def _blame(case: Case, result: Result, status: int) -> Result:
+    """Return the result of the case at which the server has ended."""
+    ended = f"the end of the server ({describe_exit(status)})"
+    found = result.failure or Failure(case.clause, "a server that goes on", ended)
+    cause = Cause(f"it has ended ({describe_exit(status)}): see what it has written to stderr")
+    failure = structs.replace(found, actual=ended, cause=cause, kind=FoundKind.CLOSED)
+    return structs.replace(result, outcome=Outcome.FAIL, failure=failure)
+
+
+def _explain_missed(missed: Sequence[Attempt]) -> Attempt:
+    """Return what to report of a case that has never come up: the program's refusal, or the most frequent reason."""
+    refusals = {attempt.refusal for attempt in missed}
+    last = missed[-1]
+    if len(missed) > 1 and len(refusals) == 1 and last.refusal:
+        return last._replace(outcome=Outcome.UNIMPLEMENTED, note=f"{last.refusal}, in each of {len(missed)} tries")
+    reason, _ = Counter(attempt.note for attempt in missed).most_common(1)[0]
+    return last._replace(note=f"{reason} (in {len(missed)} tries)" if len(missed) > 1 else reason)
+
+
+class DialectSearch:
     """Collects the results of a run and detects dialects: many failures with one cause."""
 
     def __init__(self, plan: Plan, on_result: OnResult) -> None:
         self.results: dict[str, Result] = {}
-        self.active_dialect: Dialect | None = None
-        self._dialect_count = 0
-        self.dialect_found = asyncio.Event()
+        self.dialect: Dialect | None = None
+        self.found = asyncio.Event()
         self._plan = plan
-        self.on_result = on_result
+        self._on_result = on_result
+        self._dialect_count = 0
         self._first_failures: dict[str, Result] = {}
         self._results_by_cause: dict[str, list[Result]] = {}
 
     @property
-    def dialect_arguments(self) -> Mapping[str, Dialect]:
-        """The keyword argument for the detected dialect, if there is one."""
-        return {} if self.active_dialect is None else {"detected_dialect": self.active_dialect}
+    def max_failures(self) -> int | None:
+        """How many failures may still come before the run ends."""
+        limit = self._plan.max_failures
+        return None if limit is None else max(1, limit - len(self._first_failures))
 
     def add_result(self, result: Result) -> None:
         """Record the result of a case."""
         self.results[result.case] = result
-        self.on_result(result)
+        self._on_result(result)
         if result.outcome is not Outcome.FAIL or result.failure is None or self._dialect_count == MAX_STACKED_DIALECTS:
             return
         cause = result.failure.cause
         if cause is not None and cause.dialect is not None:
             self._results_by_cause.setdefault(cause.text, []).append(result)
             if len(self._results_by_cause[cause.text]) == DIALECT_THRESHOLD_CASES:
-                self.dialect_found.set()
+                self.found.set()
 
-    def restart_in_dialect(self) -> str:
+    def restart(self) -> str:
         """Start again in the detected dialect; return the sentence that reports it."""
-        first = next(
-            results[0] for results in self._results_by_cause.values() if len(results) == DIALECT_THRESHOLD_CASES
-        )
-        assert first.failure is not None and first.failure.cause is not None, "only failures with a cause are counted"  # noqa: PT018
+        counted = self._results_by_cause.values()
+        first = next(results[0] for results in counted if len(results) >= DIALECT_THRESHOLD_CASES)
+        assert first.failure is not None, "only failures are counted"
+        assert first.failure.cause is not None, "only failures with a cause are counted"
         found: Dialect = first.failure.cause.dialect
-        self.active_dialect = self.active_dialect + found if self.active_dialect else found
+        self.dialect = self.dialect + found if self.dialect else found
         self._dialect_count += 1
         self._first_failures[first.case] = first
         self._results_by_cause.clear()
         self.results.clear()
-        self.dialect_found.clear()
-        return f"the {self._plan.role} departs from the protocol all along: it {self.active_dialect.description}"
+        self.found.clear()
+        return f"the {self._plan.role} departs from the protocol all along: it {self.dialect.description}"
 
     def final_results(self, cases: Sequence[Case]) -> tuple[Result, ...]:
         """The results in the order of the cases; the first failure in a dialect stands for all of them."""
@@ -180,15 +400,15 @@ async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
     cases = plan.cases
     clock = asyncio.get_running_loop().time
     start = clock()
-    run = CheckRun(plan, on_result)
-    run_cases = _test_server if plan.role == "server" else _test_client
+    search = DialectSearch(plan, on_result)
     sentence = ""
-    while True:
-        stderr, ended = await _run_until(run_cases(plan, cases, run), run.dialect_found)
-        if ended:
-            break
-        sentence = run.restart_in_dialect()
+    while (end := await _run_until(_run_cases(plan, cases, search, plan.command), search.found)) is None:
+        sentence = search.restart()
         on_result(f"{sentence}; from here on it is read as what it means")
+    if plan.deck_flag:
+        await _run_with_decks(plan, cases, search, on_result)
+    if end.stopped_reason:
+        on_result(end.stopped_reason)
     return Report(
         room=plan.room.name,
         role=plan.role,
@@ -198,108 +418,76 @@ async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
         seed=plan.seed,
         started_at=started_at,
         seconds=clock() - start,
-        results=run.final_results(cases),
+        results=search.final_results(cases),
         dialect=sentence,
-        stderr=stderr,
+        stderr=end.stderr,
+        stopped_reason=end.stopped_reason,
     )
 
 
-async def _run_until(work: Coroutine[Any, Any, str], event: asyncio.Event) -> tuple[str, bool]:
-    """Run a coroutine until it returns (its result, True) or until the event is set ("", False)."""
+class RunEnd(NamedTuple):
+    """How a run has ended: the standard error of the program, and why not all cases were run."""
+
+    stderr: str
+    stopped_reason: str
+
+
+async def _run_until(work: Coroutine[Any, Any, RunEnd], event: asyncio.Event) -> RunEnd | None:
+    """Run a coroutine until it returns, or until the event is set (then None)."""
     task = asyncio.ensure_future(work)
     event_task = asyncio.ensure_future(event.wait())
     try:
         await asyncio.wait({task, event_task}, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            return task.result(), True
-        return "", False
+        return task.result() if task.done() else None
     finally:
         for each in (task, event_task):
             each.cancel()
         await asyncio.wait({task, event_task})
 
 
-async def _test_server(plan: Plan, cases: Sequence[Case], run: CheckRun) -> str:
-    """Test a server, and start it if necessary. Returns its standard error."""
-    if not plan.command:
-        await _run_server_cases(plan, cases, run, plan.host, plan.port)
-        return ""
-    stderr = await _start_and_test_server(plan, cases, run, plan.command)
-    if plan.deck_flag:
-        with TemporaryDirectory() as folder:
-            for case, deck in _skipped_with_decks(plan, cases, run):
-                file = Path(folder) / f"{case.section}.txt"
-                file.write_text(deck, encoding="ascii")
-                try:
-                    await _start_and_test_server(plan, [case], run, f"{plan.command} {plan.deck_flag}", file=file)
-                except ProgramError as error:  # the results so far remain valid
-                    run.on_result(str(error))
-                    break
-    return stderr
+async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, command: str, **values: Path) -> RunEnd:
+    """Run cases once; a server is started by `command`, if there is one, with `values` for its placeholders."""
+    async with AsyncExitStack() as stack:
+        server: ServerProcess | None = None
+        address = (plan.host, plan.port)
+        if plan.role == "server" and command:
+            server = ServerProcess(command, plan.host, plan.timeout, values)
+            stack.push_async_callback(server.stop)
+            await server.start()
+            address = server.address
+        bench = plan.suite.bench(replace(plan.config, dialect=search.dialect))
+        stack.push_async_callback(bench.close)
+        await bench.open(address)
+        runner = CaseRunner(bench, search.add_result, max_failures=search.max_failures, server=server)
+        await runner.run(cases)
+        if server is None:
+            return RunEnd(_decode_stderr(runner.stderr), runner.stopped_reason)
+        status = await server.exit_status(0)
+        await server.stop()
+        ended = "" if status is None else f"\n(it has ended by itself: {describe_exit(status)})"
+        return RunEnd(f"{_decode_stderr(server.stderr)}{ended}".strip(), runner.stopped_reason)
 
 
-async def _start_and_test_server(plan: Plan, cases: Sequence[Case], run: CheckRun, command: str, **values: Path) -> str:
-    """Start a server and test it. Returns its standard error."""
-    port = await free_port(plan.host)
-    async with await ProgramUnderTest.start(command, {"host": plan.host, "port": port, **values}) as program:
-        await program.wait_listening(plan.host, port, plan.timeout + START_TIMEOUT_SECONDS)
-        await _run_server_cases(plan, cases, run, plan.host, port)
-        status = await program.wait_ended(0)
-        await program.stop()
-    stderr = _decode_stderr(program.stderr)
-    return stderr if status is None else f"{stderr}\n(it has ended by itself: {describe_exit(status)})".strip()
-
-
-def _skipped_with_decks(plan: Plan, cases: Sequence[Case], run: CheckRun) -> Sequence[tuple[Case, str]]:
-    """Return the skipped cases whose transcript has a deck, and that deck with one card a line (ruling G5)."""
+async def _run_with_decks(plan: Plan, cases: Sequence[Case], search: DialectSearch, on_result: OnResult) -> None:
+    """Run each skipped case whose transcript has a deck at a server that deals from a file with this deck."""
     decks = {
         transcript.name: transcript.head["deck"]
         for transcript in transcripts(plan.room.name)
         if "deck" in transcript.head
     }
-    skipped = [case for case in cases if case.id in run.results and run.results[case.id].outcome is Outcome.SKIP]
-    named = [(case, decks.get(case.id.rpartition("/")[2], "")) for case in skipped]
-    return [(case, deck.replace(" / ", "\n\n").replace(" ", "\n") + "\n") for case, deck in named if deck]
-
-
-async def _run_server_cases(plan: Plan, cases: Sequence[Case], run: CheckRun, host: str, port: int) -> None:
-    await suite_module(plan.room, "server").check_server(
-        plan.room,
-        host,
-        port,
-        cases=cases,
-        options=plan.known_options,
-        strict=plan.strict,
-        seed=plan.seed,
-        timeout=plan.timeout,
-        max_failures=plan.max_failures,
-        on_result=run.add_result,
-        **run.dialect_arguments,
-    )
-
-
-async def _test_client(plan: Plan, cases: Sequence[Case], run: CheckRun) -> str:
-    """Test a client. Returns the last standard error."""
-    stderr = b""
-
-    def keep_stderr(data: bytes) -> None:
-        nonlocal stderr
-        stderr = data or stderr
-
-    await suite_module(plan.room, "client").check_client(
-        plan.room,
-        plan.command,
-        cases=cases,
-        settings=plan.known_options,
-        strict=plan.strict,
-        seed=plan.seed,
-        timeout=plan.timeout,
-        max_failures=plan.max_failures,
-        on_result=run.add_result,
-        on_stderr=keep_stderr,
-        **run.dialect_arguments,
-    )
-    return _decode_stderr(stderr)
+    skipped = [case for case in cases if case.id in search.results and search.results[case.id].outcome is Outcome.SKIP]
+    with TemporaryDirectory() as folder:
+        for case in skipped:
+            deck = decks.get(case.id.rpartition("/")[2])
+            if deck is None:
+                continue
+            file = Path(folder) / f"{case.section}.txt"
+            file.write_text(deck.replace(" / ", "\n\n").replace(" ", "\n") + "\n", encoding="ascii")  # ruling G5
+            try:
+                await _run_cases(plan, [case], search, f"{plan.command} {plan.deck_flag}", file=file)
+            except ProgramError as error:  # the results so far remain valid
+                on_result(str(error))
+                return
 
 
 def _decode_stderr(data: bytes) -> str:

@@ -69,7 +69,7 @@ class TableFactory(Protocol):
 
 
 type Extra = Literal["solve", "scene", "server_tests", "client_tests"]
-"""An exact solver, a scene of the terminal, and the tester's data about servers and about clients."""
+"""An exact solver, a scene of the terminal, and the tester's suites for servers and for clients."""
 
 
 @dataclass(frozen=True, kw_only=True)

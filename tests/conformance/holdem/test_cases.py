@@ -7,7 +7,6 @@ import pytest
 
 from croupier.conformance.case import select
 from croupier.conformance.clauses import clauses
-from croupier.conformance.holdem import UNTESTABLE, client_cases, server_cases
 from croupier.conformance.holdem.cases import (
     CARD_DEPENDENT_TRANSCRIPTS,
     FRESH_SERVER_TRANSCRIPTS,
@@ -15,10 +14,13 @@ from croupier.conformance.holdem.cases import (
     RULING_ONLY_TRANSCRIPTS,
 )
 from croupier.conformance.holdem.replay import transcripts_by_name
+from croupier.conformance.holdem.untestable import UNTESTABLE
 from croupier.conformance.holdem.walks import WALK_CLAUSES
+from croupier.rooms.holdem import ROOM
+from tests.conformance.suites import client_cases, server_cases
 
 CLAUSES = clauses("holdem")
-both_roles = pytest.mark.parametrize("cases", [server_cases(), client_cases()], ids=["server", "client"])
+both_roles = pytest.mark.parametrize("cases", [server_cases(ROOM), client_cases(ROOM)], ids=["server", "client"])
 
 
 @both_roles
@@ -38,10 +40,12 @@ def test_case_ids_are_unique_and_begin_with_the_clause(cases: tuple[object, ...]
 
 
 def test_every_clause_has_a_case_or_a_reason() -> None:
-    tested = {name for case in server_cases() for name in case.clauses} | {case.clause for case in client_cases()}
+    tested = {name for case in server_cases(ROOM) for name in case.clauses} | {
+        case.clause for case in client_cases(ROOM)
+    }
     assert CLAUSES.keys() - tested - UNTESTABLE.keys() == set()
     assert UNTESTABLE.keys() <= CLAUSES.keys()
-    assert UNTESTABLE.keys() & {name for case in server_cases() for name in case.clauses} == set()
+    assert UNTESTABLE.keys() & {name for case in server_cases(ROOM) for name in case.clauses} == set()
 
 
 def test_excluded_transcripts_and_walk_clauses_exist() -> None:
@@ -53,13 +57,13 @@ def test_excluded_transcripts_and_walk_clauses_exist() -> None:
 
 
 def test_selection() -> None:
-    assert {case.section for case in select(server_cases(), "holdem/4.13")} == {"4.13"}
-    assert {case.section.split(".")[0] for case in select(client_cases(), "holdem/3")} == {"3"}
-    assert [case.id for case in select(server_cases(), "holdem/4.13/out-of-turn")] == ["holdem/4.13/out-of-turn"]
+    assert {case.section for case in select(server_cases(ROOM), "holdem/4.13")} == {"4.13"}
+    assert {case.section.split(".")[0] for case in select(client_cases(ROOM), "holdem/3")} == {"3"}
+    assert [case.id for case in select(server_cases(ROOM), "holdem/4.13/out-of-turn")] == ["holdem/4.13/out-of-turn"]
 
 
 def test_both_dialects_have_cases() -> None:
-    dialects = Counter(case.dialect for case in server_cases())
+    dialects = Counter(case.dialect for case in server_cases(ROOM))
     assert dialects["readme"] >= 10
     assert dialects["hspe-go"] >= 20
     assert dialects[None] >= 150

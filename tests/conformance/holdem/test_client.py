@@ -8,21 +8,22 @@ from typing import Any
 import pytest
 
 from croupier.conformance.case import Case, select
-from croupier.conformance.holdem import check_client, client_cases
 from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Result
+from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.settings import Settings
+from tests.conformance.suites import check_client, client_cases
 
 OUR_BOT = (
     f"{sys.executable} -m croupier play holdem {{url}} --user {{user}} --password {{password}} --bot random"
     " --hands 1000"
 )
-ALL = client_cases()
+ALL = client_cases(ROOM)
 CALLS = "holdem/4.1/against-one-who-calls"
 
 
 def check(command: str, cases: Sequence[Case], **options: Any) -> tuple[Result, ...]:
-    return asyncio.run(check_client(None, command, cases=cases, **options))
+    return asyncio.run(check_client(ROOM, command, cases=cases, **options))
 
 
 def not_passed(results: Sequence[Result]) -> list[Result]:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import pytest
 
 from croupier.conformance.case import select
-from croupier.conformance.holdem import check_client, client_cases
 from croupier.conformance.results import Outcome, Result
+from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.settings import Settings
+from tests.conformance.suites import check_client, client_cases
 from tests.sampling import one_for_each
 
 BOT = Path(__file__).parent / "programs" / "bot.py"
@@ -22,9 +23,9 @@ COMMAND = (
 def check(
     habit: str, *selections: str, settings: Settings | None = None, strict: bool = False, timeout: float = 20.0
 ) -> tuple[Result, ...]:
-    cases = [case for selection in selections for case in select(client_cases(), selection)]
+    cases = [case for selection in selections for case in select(client_cases(ROOM), selection)]
     return asyncio.run(
-        check_client(None, f"{COMMAND} --habit {habit}", cases=cases, settings=settings, strict=strict, timeout=timeout)
+        check_client(ROOM, f"{COMMAND} --habit {habit}", cases=cases, settings=settings, strict=strict, timeout=timeout)
     )
 
 
@@ -76,7 +77,6 @@ def test_faulty_bot_fails_by_its_clause(habit: str) -> None:
     if result.failure is not None:
         assert result.failure.clause == expected.clause
         assert result.dialogue or expected.clause == "holdem-1.1"
-        assert len(result.dialogue) <= 6
 
 
 def test_tolerated_deviation_fails_when_strict() -> None:
@@ -100,7 +100,7 @@ def test_an_honest_bot_passes() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_an_honest_bot_passes_every_case(seed: int) -> None:
     results = asyncio.run(
-        check_client(None, f"{COMMAND} --habit honest", cases=client_cases(), seed=seed, timeout=60.0)
+        check_client(ROOM, f"{COMMAND} --habit honest", cases=client_cases(ROOM), seed=seed, timeout=60.0)
     )
     assert {result.case for result in results if result.outcome is Outcome.SKIP} <= {"holdem/3.6/in-the-queue"}
     assert [result for result in results if result.outcome not in {Outcome.PASS, Outcome.SKIP}] == []

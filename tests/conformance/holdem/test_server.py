@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from croupier.conformance.case import Case, select
-from croupier.conformance.holdem import check_server, server_cases
 from croupier.conformance.program import free_port
 from croupier.conformance.results import Outcome, Result
+from croupier.rooms.holdem import ROOM
 from tests.conformance.holdem.faulty_programs import (
     FAULTY_SERVERS,
     FaultyServer,
@@ -21,9 +21,10 @@ from tests.conformance.holdem.faulty_programs import (
     of_turn,
     open_faulty_server,
 )
+from tests.conformance.suites import check_server, server_cases
 
-ALL = server_cases()
-FAST_CASES = [case for case in ALL if not case.wait_seconds]
+ALL = server_cases(ROOM)
+FAST_CASES = [case for case in ALL if not case.beside]
 OUR_SERVER = FaultyServer(frozenset())
 
 
@@ -35,7 +36,7 @@ def check(
     async def main() -> tuple[Result, ...]:
         async with open_faulty_server(faulty, seed, dialect, **settings) as parsed:
             options = SimpleNamespace(dialect=dialect)
-            return await check_server(None, *parsed.address, cases=cases, options=options, seed=seed, **kwargs)
+            return await check_server(ROOM, *parsed.address, cases=cases, options=options, seed=seed, **kwargs)
 
     return asyncio.run(main())
 
@@ -85,10 +86,11 @@ def test_a_server_that_never_ends_a_turn_is_found() -> None:
     assert result.failure.clause == "holdem-4.16"
 
 
-def test_a_turn_that_takes_longer_than_the_timeout_is_skipped() -> None:
+def test_a_turn_that_takes_longer_than_a_case_may_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.conformance.holdem.server_bench.CASE_TIMEOUT_SECONDS", 0.0)
     (result,) = check(select(ALL, "holdem/4.16/out-of-time"), timeout=2.0)
     assert result.outcome is Outcome.SKIP
-    assert "--timeout is 2 s" in result.note
+    assert "a case may take 2 s" in result.note
 
 
 def test_a_turn_of_another_length_is_a_choice() -> None:
@@ -99,9 +101,9 @@ def test_a_turn_of_another_length_is_a_choice() -> None:
 
 def test_unreachable_server_raises() -> None:
     async def main() -> None:
-        await check_server(None, "127.0.0.1", await free_port(), cases=FAST_CASES)
+        await check_server(ROOM, "127.0.0.1", await free_port(), cases=FAST_CASES)
 
-    with pytest.raises(ConnectionError, match="found nobody at"):
+    with pytest.raises(ConnectionError, match="no server at"):
         asyncio.run(main())
 
 
@@ -119,7 +121,7 @@ def test_a_server_that_never_answers_is_found_soon() -> None:
     async def main() -> tuple[Result, ...]:
         async with await asyncio.start_server(never_answers, "127.0.0.1", 0) as server:
             host, port = server.sockets[0].getsockname()[:2]
-            return await check_server(None, host, port, cases=select(ALL, "holdem/1"), timeout=0.2)
+            return await check_server(ROOM, host, port, cases=select(ALL, "holdem/1"), timeout=0.2)
 
     results = asyncio.run(main())
     assert Counter(result.outcome for result in results)[Outcome.FAIL] >= 10

@@ -6,22 +6,21 @@ import pytest
 
 from croupier.conformance.case import Case
 from croupier.conformance.clauses import clauses
-from croupier.conformance.oldmaid import client, server
 from croupier.conformance.oldmaid.outcomes import (
     Failed,
     ImplementationChoice,
     NonStrict,
     NotReached,
-    case_result,
     is_ruling_only,
     likely_framing_cause,
+    make_attempt,
 )
+from croupier.conformance.oldmaid.suites import PLAYERS, TABLES
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
 from croupier.conformance.results import Outcome
-from croupier.rooms.oldmaid import ROOM
 
-TABLE = server.server_cases(ROOM)
-PLAYER = client.client_cases(ROOM)
+TABLE = TABLES.cases()
+PLAYER = PLAYERS.cases()
 CLAUSES = clauses("oldmaid")
 
 roles = pytest.mark.parametrize("cases", [TABLE, PLAYER], ids=["table", "player"])
@@ -31,13 +30,13 @@ roles = pytest.mark.parametrize("cases", [TABLE, PLAYER], ids=["table", "player"
 def test_every_clause_has_a_case_or_a_reason(clause: str) -> None:
     tested = clause in {case.clause for case in (*TABLE, *PLAYER)}
     assert tested != (clause in UNTESTABLE)
-    for role in (server, client):
-        assert role.untestable(ROOM).get(clause, "tested")
+    for suite in (TABLES, PLAYERS):
+        assert suite.untestable.get(clause, "tested")
 
 
 def test_untested_clauses_of_a_role_have_reasons() -> None:
-    for role, cases in ((server, TABLE), (client, PLAYER)):
-        untested = role.untestable(ROOM)
+    for suite, cases in ((TABLES, TABLE), (PLAYERS, PLAYER)):
+        untested = suite.untestable
         assert {*untested} == {*CLAUSES} - {case.clause for case in cases}
         assert {*UNTESTABLE} <= {*untested}
 
@@ -66,7 +65,7 @@ def outcome(
     error: Exception | None, clause: str = "4.3", *, strict: bool = False, failure_is_choice: bool = False
 ) -> Outcome:
     case = Case(id=f"oldmaid/{clause}/x", title="A case", clause=f"oldmaid-{clause}")
-    return case_result(case, error, (), 0.0, strict=strict, failure_is_choice=failure_is_choice).outcome
+    return make_attempt(case, error, (), strict=strict, failure_is_choice=failure_is_choice).outcome
 
 
 def test_outcome_of_errors() -> None:

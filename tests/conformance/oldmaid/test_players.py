@@ -10,20 +10,29 @@ import pytest
 
 from croupier.conformance.case import select
 from croupier.conformance.oldmaid.cases.rings import DELIVERY_CASES, SEAT_CASES
-from croupier.conformance.oldmaid.client import check_client, client_cases, run_cases
+from croupier.conformance.oldmaid.player_bench import PlayerBench
 from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Result
+from croupier.conformance.suite import Config
 from croupier.core.referee import CLIENT
 from croupier.rooms.oldmaid import ROOM
+from croupier.rooms.oldmaid.ring.table_client import Options
 from tests.conformance.oldmaid.faulty_players import FAULTY_PLAYERS, FaultyPlayer, play_faulty
 from tests.conformance.oldmaid.players import Main, independent_player, our_player, start_as_task
+from tests.conformance.suites import check_client, client_cases, run_bench
 from tests.sampling import extended, one_for_each
+
+
+def new_bench(main: Main, *, detected_dialect: Any = None, dialect: str = "document", **config: Any) -> PlayerBench:
+    """A bench for a player in this process."""
+    options = Options("", dialect=dialect)
+    return PlayerBench(Config(known_options=options, dialect=detected_dialect, **config), start_as_task(main))
 
 
 def run(main: Main, *selections: str, timeout: float = 0.5, **options: Any) -> Sequence[Result]:
     """Run cases with a player in this process."""
     cases = [case for selection in selections for case in select(client_cases(ROOM), selection)]
-    return asyncio.run(run_cases(start_as_task(main), cases=cases, timeout=timeout, **options))
+    return asyncio.run(run_bench(new_bench(main, timeout=timeout, **options), cases))
 
 
 def failed(results: Sequence[Result]) -> list[tuple[str, str, str]]:

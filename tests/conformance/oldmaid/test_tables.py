@@ -8,7 +8,6 @@ from typing import Any, Literal
 import pytest
 
 from croupier.conformance.case import select
-from croupier.conformance.oldmaid.server import MAX_CONCURRENT_CASES, check_server, server_cases
 from croupier.conformance.program import free_port
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.run import Plan, check
@@ -19,6 +18,7 @@ from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
 from croupier.rooms.oldmaid.wire import Join, Wire
 from tests.conformance.oldmaid.faulty_tables import FAULTY_TABLES, Effects, FaultyTable, Mutation, open_faulty_table
+from tests.conformance.suites import check_server, server_cases
 from tests.sampling import extended, one_for_each, sampled
 
 HONEST = FaultyTable("honest", frozenset(), "oldmaid")
@@ -154,7 +154,6 @@ def test_failure_shows_the_dialogue() -> None:
     assert result.failure is not None
     assert "Python" in str(result.failure.cause)
     assert b"'result': 'ok'" in result.failure.got
-    assert 0 < len(result.dialogue) <= 6
     assert {line.side for line in result.dialogue} == {CLIENT, HOUSE}
     assert str(result.dialogue[0].message).startswith("p1-")
     assert " → table: " in str(result.dialogue[0].message)
@@ -181,14 +180,14 @@ def test_slow_start_is_retried() -> None:
 
     reported: list[Result] = []
     results = run(replace(HONEST, mutation=slow_start), "oldmaid/3.1", on_result=reported.append)
-    assert [result.outcome for result in reported] == [Outcome.FAIL, Outcome.PASS]
+    assert [result.outcome for result in reported] == [Outcome.PASS]
     assert [result.outcome for result in results] == [Outcome.PASS]
 
 
 def test_run_stops_after_max_failures() -> None:
     faulty = next(faulty for faulty in FAULTY_TABLES if faulty.name == "capital-suits")
     results = run(faulty, "oldmaid/4", max_failures=2)
-    assert 2 <= len(failed(results)) < 2 + MAX_CONCURRENT_CASES
+    assert len(failed(results)) == 2
     assert len(results) < len(select(server_cases(ROOM), "oldmaid/4"))
 
 

@@ -13,6 +13,7 @@ from croupier.conformance.clients import (
     replace_messages,
 )
 from croupier.conformance.clients.responders import unchanged
+from croupier.conformance.clients.suite import HouseClientSuite
 from croupier.conformance.clients.test_server import StateReached
 from croupier.conformance.conversation import Conversation
 from croupier.rooms.blackjack import ROOM
@@ -390,20 +391,22 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "blackjack-8.6": "it binds the house",
 }
 
-TEST_DATA: Final = ClientTestData(
-    room=ROOM,
-    states=STATES,
-    glued_states=(DEALT_STATE, HIT_STATE, STAND_STATE),
-    variations=VARIATIONS,
-    faults=INJECTED_FAULTS,
-    obligation=obligation,
-    first_clause="blackjack-1.2",
-    message_clause="blackjack-2.1",
-    stream_clause="blackjack-1.3",
-    limit_clause="blackjack-1.5",
-    seat_clause="blackjack-1.6",
-    goodbye_clause="blackjack-8.2",
-    closing_clause="blackjack-8.5",
-    untestable=UNTESTABLE,
-    awaited_message=(b"STP", "blackjack-8.1"),
+SUITE: Final = HouseClientSuite(
+    ClientTestData(
+        room=ROOM,
+        states=STATES,
+        glued_states=(DEALT_STATE, HIT_STATE, STAND_STATE),
+        variations=VARIATIONS,
+        faults=INJECTED_FAULTS,
+        obligation=obligation,
+        first_clause="blackjack-1.2",
+        message_clause="blackjack-2.1",
+        stream_clause="blackjack-1.3",
+        limit_clause="blackjack-1.5",
+        seat_clause="blackjack-1.6",
+        goodbye_clause="blackjack-8.2",
+        closing_clause="blackjack-8.5",
+        untestable=UNTESTABLE,
+        awaited_message=(b"STP", "blackjack-8.1"),
+    )
 )

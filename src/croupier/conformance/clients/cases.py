@@ -5,20 +5,17 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Final
 
-from croupier.conformance.case import Case, make_case_id
+from croupier.conformance.case import Case, Retries, make_case_id
 from croupier.conformance.clauses import clauses
 from croupier.conformance.clients import ClientTestData, ClientTestState
 from croupier.conformance.clients.responders import Mutation, TranscriptStep, transcript_steps, unchanged
 from croupier.conformance.clients.test_server import HouseAction, HouseSetup
 from croupier.conformance.resources import transcripts
 from croupier.conformance.tap.outbox import Delivery
-from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, house_settings, is_strict
-from croupier.rooms import HOUSE_ROOMS
 
-TEST_DATA_BY_ROOM: Final[Mapping[str, ClientTestData]] = {
-    name: room.load_extra("client_tests") for name, room in HOUSE_ROOMS.items()
-}
+RETRIES: Final = Retries(at_most=3, seconds=2.0)
+"""How often a case is tried that has not come up, by chance or because of the client."""
 
 PIECE_GAP_SECONDS: Final = 0.002
 """The pause between two pieces of an answer, so that each is a read of its own."""
@@ -88,25 +85,17 @@ class HouseClientCase(Case):
     may_rest: bool = False
 
 
-def client_cases(room: HouseRoom) -> tuple[HouseClientCase, ...]:
-    """Every case for the clients of a room, in the order of the clauses. Ids are unique."""
-    cases = [
-        *_plays(TEST_DATA_BY_ROOM[room.name]),
-        *_deliveries(TEST_DATA_BY_ROOM[room.name]),
-        *_goodbyes(TEST_DATA_BY_ROOM[room.name]),
-    ]
-    cases += [
-        *_variations(TEST_DATA_BY_ROOM[room.name]),
-        *_faults(TEST_DATA_BY_ROOM[room.name]),
-        *_transcript_cases(TEST_DATA_BY_ROOM[room.name], cases),
-    ]
-    order = {clause: number for number, clause in enumerate(clauses(room.name))}
-    return tuple(sorted(cases, key=lambda case: order[case.clause]))
+RANKS: Final = {CaseKind.VARIATION: 2, CaseKind.TOLERANCE: 2, CaseKind.FAULT: 3, CaseKind.HANG_UP: 3}
+"""The order of the cases: first whether a client plays, then unusual messages, and at last faults of the house."""
 
 
-def untestable(room: HouseRoom) -> Mapping[str, str]:
-    """The clauses that cannot be tested on a client, each with the reason."""
-    return TEST_DATA_BY_ROOM[room.name].untestable
+def client_cases(test_data: ClientTestData) -> Sequence[HouseClientCase]:
+    """Return every case for the clients of a room, in the order of the clauses. Ids are unique."""
+    cases = [*_plays(test_data), *_deliveries(test_data), *_goodbyes(test_data)]
+    cases += [*_variations(test_data), *_faults(test_data), *_transcript_cases(test_data, cases)]
+    order = {clause: number for number, clause in enumerate(clauses(test_data.room.name))}
+    ranked = (replace(case, rank=RANKS.get(case.kind, 0), retries=RETRIES) for case in cases)
+    return tuple(sorted(ranked, key=lambda case: order[case.clause]))
 
 
 def _case(

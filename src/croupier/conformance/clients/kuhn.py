@@ -13,6 +13,7 @@ from croupier.conformance.clients import (
     replace_messages,
     rewrite_each,
 )
+from croupier.conformance.clients.suite import HouseClientSuite
 from croupier.conformance.clients.test_server import AnyClientReferee, StateReached
 from croupier.conformance.conversation import Conversation
 from croupier.core.rules import Seat
@@ -312,20 +313,22 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "kuhn-8.5": "it binds the house",
 }
 
-TEST_DATA: Final = ClientTestData(
-    room=ROOM,
-    states=STATES,
-    glued_states=(CHECKED_TO_STATE, BET_AT_STATE),
-    variations=VARIATIONS,
-    faults=INJECTED_FAULTS,
-    obligation=obligation,
-    idle_obligation=idle_obligation,
-    first_clause="kuhn-1.2",
-    message_clause="kuhn-2.1",
-    stream_clause="kuhn-1.3",
-    limit_clause="kuhn-1.4",
-    seat_clause="kuhn-1.5",
-    goodbye_clause="kuhn-8.2",
-    closing_clause="kuhn-8.4",
-    untestable=UNTESTABLE,
+SUITE: Final = HouseClientSuite(
+    ClientTestData(
+        room=ROOM,
+        states=STATES,
+        glued_states=(CHECKED_TO_STATE, BET_AT_STATE),
+        variations=VARIATIONS,
+        faults=INJECTED_FAULTS,
+        obligation=obligation,
+        idle_obligation=idle_obligation,
+        first_clause="kuhn-1.2",
+        message_clause="kuhn-2.1",
+        stream_clause="kuhn-1.3",
+        limit_clause="kuhn-1.4",
+        seat_clause="kuhn-1.5",
+        goodbye_clause="kuhn-8.2",
+        closing_clause="kuhn-8.4",
+        untestable=UNTESTABLE,
+    )
 )

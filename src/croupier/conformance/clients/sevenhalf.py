@@ -12,6 +12,7 @@ from croupier.conformance.clients import (
     replace_messages,
     rewrite_each,
 )
+from croupier.conformance.clients.suite import HouseClientSuite
 from croupier.conformance.clients.test_server import StateReached
 from croupier.conformance.conversation import Conversation
 from croupier.core.bank import BankState, client_cards
@@ -380,30 +381,32 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "sevenhalf-10.1": "no conversation shows how it is written down",
 }
 
-TEST_DATA: Final = ClientTestData(
-    room=ROOM,
-    states=STATES,
-    glued_states=(PASSED_STATE, BUST_STATE),
-    variations=VARIATIONS,
-    goodbye_variations=[
-        WireVariation(
-            slug=f"goodbye-{slug}",
-            title=f"The house says goodbye {phrase}",
-            clause="sevenhalf-2.6",
-            mutation=replace_messages(b"ERRO", words),
-        )
-        for slug, (phrase, words) in GOODBYES.items()
-    ],
-    faults=INJECTED_FAULTS,
-    obligation=obligation,
-    first_clause="sevenhalf-1.2",
-    message_clause="sevenhalf-2.1",
-    stream_clause="sevenhalf-1.3",
-    limit_clause="sevenhalf-1.4",
-    seat_clause="sevenhalf-1.5",
-    goodbye_clause="sevenhalf-8.2",
-    closing_clause="sevenhalf-8.4",
-    untestable=UNTESTABLE,
-    late_clause="sevenhalf-4.8",
-    unreadable_clauses=frozenset({"sevenhalf-2.9"}),
+SUITE: Final = HouseClientSuite(
+    ClientTestData(
+        room=ROOM,
+        states=STATES,
+        glued_states=(PASSED_STATE, BUST_STATE),
+        variations=VARIATIONS,
+        goodbye_variations=[
+            WireVariation(
+                slug=f"goodbye-{slug}",
+                title=f"The house says goodbye {phrase}",
+                clause="sevenhalf-2.6",
+                mutation=replace_messages(b"ERRO", words),
+            )
+            for slug, (phrase, words) in GOODBYES.items()
+        ],
+        faults=INJECTED_FAULTS,
+        obligation=obligation,
+        first_clause="sevenhalf-1.2",
+        message_clause="sevenhalf-2.1",
+        stream_clause="sevenhalf-1.3",
+        limit_clause="sevenhalf-1.4",
+        seat_clause="sevenhalf-1.5",
+        goodbye_clause="sevenhalf-8.2",
+        closing_clause="sevenhalf-8.4",
+        untestable=UNTESTABLE,
+        late_clause="sevenhalf-4.8",
+        unreadable_clauses=frozenset({"sevenhalf-2.9"}),
+    )
 )

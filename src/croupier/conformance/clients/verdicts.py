@@ -4,18 +4,17 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from croupier.conformance.clients.cases import TEST_DATA_BY_ROOM, CaseKind, HouseClientCase
+from croupier.conformance.clients import ClientTestData
+from croupier.conformance.clients.cases import CaseKind, HouseClientCase
 from croupier.conformance.clients.test_server import ConversationEnd, HouseTestServer
 from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.program import describe_exit
-from croupier.conformance.results import Failure, Outcome, Result
+from croupier.conformance.results import Failure, Outcome
+from croupier.conformance.suite import Attempt
+from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.core.room import HouseRoom
 from croupier.core.session import Peer
-
-MAX_DIALOGUE_LINES: Final = 6
-"""At most this many lines show a failure."""
 
 MAX_STDERR_CHARS: Final = 200
 """How much of the last line of standard error is quoted in a sentence."""
@@ -28,6 +27,7 @@ class ClientObservation(Struct, frozen=True):
     something.
     """
 
+    test_data: ClientTestData
     case: HouseClientCase
     server: HouseTestServer
     exit_status: int | None
@@ -79,18 +79,9 @@ class ClientObservation(Struct, frozen=True):
         quiet = not (self.is_stuck or self.is_idle or self.server.fault)
         return quiet and self.server.referee.finished_count > 0
 
-    @property
-    def is_conclusive(self) -> bool:
-        """Whether another try would show nothing new."""
-        return (
-            judge(self, None).outcome is not Outcome.SKIP
-            or not self.server.has_connected
-            or bool(self.server.house_fault)
-        )
 
-
-def judge(observation: ClientObservation, baseline: ClientObservation | None) -> Result:
-    """Return the result of a case.
+def judge(observation: ClientObservation, baseline: ClientObservation | None) -> Attempt:
+    """Return what a try of a case has shown.
 
     `baseline` is what was observed without the special feature of the case, None if it was not run.
     """
@@ -113,7 +104,7 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
     return _played(observation)
 
 
-def _played(observation: ClientObservation) -> Result:
+def _played(observation: ClientObservation) -> Attempt:
     """The result of a client that has played, or left, without a fault."""
     case, server = observation.case, observation.server
     if case.kind is CaseKind.WAIT:
@@ -136,11 +127,10 @@ def _played(observation: ClientObservation) -> Result:
 
 def _result(
     observation: ClientObservation, outcome: Outcome, note: str = "", failure: Failure | None = None, lines: int = -1
-) -> Result:
-    case = observation.case
+) -> Attempt:
     lines_so_far = observation.conversation.lines
-    dialogue = lines_so_far[: lines if lines >= 0 else len(lines_so_far)][-MAX_DIALOGUE_LINES:]
-    return Result(case.id, case.title, case.clause, outcome, note, failure, tuple(dialogue))
+    dialogue = lines_so_far[: lines if lines >= 0 else len(lines_so_far)]
+    return Attempt(outcome, note, failure, tuple(dialogue))
 
 
 def _skip_reason(observation: ClientObservation) -> str:
@@ -158,12 +148,12 @@ def _exit_suffix(observation: ClientObservation) -> str:
     return f" ({describe_exit(observation.exit_status)}{observation.stderr_excerpt})" if observation.exit_status else ""
 
 
-def _client_fault(observation: ClientObservation, fault: Fault) -> Result:
+def _client_fault(observation: ClientObservation, fault: Fault) -> Attempt:
     """The result of a fault of the client."""
     violation = fault.verdict.violation
     line = _last(observation.conversation.lines[: fault.line_count], CLIENT)
     got = line.data if line is not None else b""
-    room = _room_of(observation)
+    room = observation.test_data.room
     wanted = _only_allowed(observation, fault)
     cause = likely_cause(room, wanted, got, observation.conversation, side=CLIENT)
     if cause is not None and cause.dialect is None:
@@ -174,7 +164,7 @@ def _client_fault(observation: ClientObservation, fault: Fault) -> Result:
 
 def _only_allowed(observation: ClientObservation, fault: Fault) -> bytes | None:
     """The encoded message that was allowed, if there was only one besides a goodbye."""
-    room = _room_of(observation)
+    room = observation.test_data.room
     before = Conversation(room)
     for line in observation.conversation.lines[: fault.line_count - 1]:
         before.on_data(line.side, line.data, line.at)
@@ -183,18 +173,18 @@ def _only_allowed(observation: ClientObservation, fault: Fault) -> bytes | None:
     return room.codec(True, None).encode(allowed[0]) if len(allowed) == 1 and before.referee.game is None else None
 
 
-def _strict_departure(observation: ClientObservation, clause: str) -> Result:
+def _strict_departure(observation: ClientObservation, clause: str) -> Attempt:
     """The result of a client that needed tolerance in a strict run."""
     lines = observation.conversation.lines
     line = _last(lines, CLIENT)
     failure = Failure(clause, "what the document has, from a client in a strict run", "a departure from it")
     if line is not None:
-        encoded = _room_of(observation).codec(True, None).encode(line.message)
+        encoded = observation.test_data.room.codec(True, None).encode(line.message)
         failure = Failure(clause, str(line.message), _text(line.data), encoded, line.data)
     return _result(observation, Outcome.FAIL, failure=failure)
 
 
-def _never_spoke(observation: ClientObservation) -> Result:
+def _never_spoke(observation: ClientObservation) -> Attempt:
     """The result of a client that has connected and sent nothing."""
     server = observation.server
     if server.conversation_end is not ConversationEnd.SILENCE and observation.exit_status == 0:
@@ -204,16 +194,22 @@ def _never_spoke(observation: ClientObservation) -> Result:
         actual = f"the end of the connection without a word{_exit_suffix(observation)}"
     elif observation.partial_message:
         actual = f"{_text(observation.partial_message)}, and then nothing for {observation.seconds:g} seconds"
-    test_data = TEST_DATA_BY_ROOM[observation.case.room]
+    test_data = observation.test_data
     clause = test_data.message_clause if observation.partial_message else test_data.first_clause
     return _result(
         observation,
         Outcome.FAIL,
-        failure=Failure(clause, "the first word of the client", actual, got=observation.partial_message),
+        failure=Failure(
+            clause,
+            "the first word of the client",
+            actual,
+            got=observation.partial_message,
+            kind=_kind_of_silence(observation),
+        ),
     )
 
 
-def _silent(observation: ClientObservation, baseline: ClientObservation | None) -> Result:
+def _silent(observation: ClientObservation, baseline: ClientObservation | None) -> Attempt:
     """The result of a client that had to act, or has stopped where others go on."""
     case, server = observation.case, observation.server
     baseline_is_fine = baseline is not None and baseline.has_played_on
@@ -232,6 +228,7 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
         legal,
         _describe_silence(observation),
         got=observation.partial_message,
+        kind=_kind_of_silence(observation),
     )
     return _result(observation, Outcome.FAIL, failure=failure)
 
@@ -239,7 +236,7 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
 def _broken_obligation(observation: ClientObservation, *, baseline_is_fine: bool) -> str:
     """The clause by which the client had to send something. `baseline_is_fine`: it does so in the baseline."""
     case, server = observation.case, observation.server
-    test_data = TEST_DATA_BY_ROOM[case.room]
+    test_data = observation.test_data
     if observation.partial_message:
         return test_data.message_clause
     if observation.is_idle and (clause := test_data.idle_obligation(server.referee)):
@@ -255,13 +252,18 @@ def _broken_obligation(observation: ClientObservation, *, baseline_is_fine: bool
 def _legal(observation: ClientObservation) -> tuple[Any, ...]:
     """The messages that the client could have sent before the house ended the conversation."""
     lines = list(observation.conversation.lines)
-    goodbyes = _room_of(observation).final_messages
+    goodbyes = observation.test_data.room.final_messages
     while lines and lines[-1].side == HOUSE and lines[-1].message in goodbyes:
         lines.pop()
-    before = Conversation(_room_of(observation))
+    before = Conversation(observation.test_data.room)
     for line in lines:
         before.on_data(line.side, line.data, line.at)
     return tuple(before.referee.legal)
+
+
+def _kind_of_silence(observation: ClientObservation) -> FoundKind:
+    is_silent = observation.server.conversation_end is ConversationEnd.SILENCE
+    return FoundKind.SILENCE if is_silent else FoundKind.CLOSED
 
 
 def _describe_silence(observation: ClientObservation) -> str:
@@ -272,7 +274,7 @@ def _describe_silence(observation: ClientObservation) -> str:
     return f"nothing{behind} within {observation.seconds:g} seconds{_exit_suffix(observation)}"
 
 
-def _after_house_fault(observation: ClientObservation, broken: Fault) -> Result:
+def _after_house_fault(observation: ClientObservation, broken: Fault) -> Attempt:
     """The result after a fault of the house: a choice of the client, unless it has to disconnect."""
     server = observation.server
     if observation.case.kind is CaseKind.HANG_UP:
@@ -280,7 +282,11 @@ def _after_house_fault(observation: ClientObservation, broken: Fault) -> Result:
             return _result(observation, Outcome.PASS)
         actual = "an open connection" if server.reaction is None else f"{server.reaction}, and an open connection"
         wanted = f"that the client hangs up within {observation.seconds:g} seconds"
-        return _result(observation, Outcome.FAIL, failure=Failure(observation.case.clause, wanted, actual))
+        return _result(
+            observation,
+            Outcome.FAIL,
+            failure=Failure(observation.case.clause, wanted, actual, kind=FoundKind.STILL_OPEN),
+        )
     if observation.exit_status is not None and observation.exit_status < 0:
         what = f"ended by {describe_exit(observation.exit_status)}"
     elif server.conversation_end is ConversationEnd.CLIENT or (
@@ -289,7 +295,7 @@ def _after_house_fault(observation: ClientObservation, broken: Fault) -> Result:
         and server.close_delay_seconds is not None
     ):
         what = "hung up"
-    elif server.reaction in _room_of(observation).final_messages:
+    elif server.reaction in observation.test_data.room.final_messages:
         what = "said goodbye"
     else:
         what = "waited" if server.reaction is None else f"went on with {server.reaction}"
@@ -297,7 +303,7 @@ def _after_house_fault(observation: ClientObservation, broken: Fault) -> Result:
     return _result(observation, Outcome.CHOICE, f"when the house broke {clause}, it {what}{_exit_suffix(observation)}")
 
 
-def _goodbye(observation: ClientObservation) -> Result:
+def _goodbye(observation: ClientObservation) -> Attempt:
     """The result after the house has said goodbye and closed."""
     server = observation.server
     if observation.exit_status is not None and observation.exit_status < 0:
@@ -309,9 +315,9 @@ def _goodbye(observation: ClientObservation) -> Result:
     return _tolerated(observation) or _result(observation, Outcome.PASS)
 
 
-def _waited(observation: ClientObservation) -> Result:
+def _waited(observation: ClientObservation) -> Attempt:
     """The result of a client that should wait for the goodbye of the house."""
-    awaited = TEST_DATA_BY_ROOM[observation.case.room].awaited_message
+    awaited = observation.test_data.awaited_message
     assert awaited is not None, "the room has an awaited message"
     line = _last(observation.conversation.lines, CLIENT)
     if line is None or line.data != awaited[0]:
@@ -321,7 +327,7 @@ def _waited(observation: ClientObservation) -> Result:
     return _tolerated(observation) or _result(observation, Outcome.PASS)
 
 
-def _tolerated(observation: ClientObservation) -> Result | None:
+def _tolerated(observation: ClientObservation) -> Attempt | None:
     """The NON-STRICT result if the client has needed tolerance, otherwise None."""
     departures = observation.conversation.tolerated(CLIENT)
     if departures:
@@ -330,11 +336,11 @@ def _tolerated(observation: ClientObservation) -> Result | None:
             Outcome.NON_STRICT,
             f"the client departs from the document as {', '.join(sorted(departures))} tolerates",
         )
-    test_data = TEST_DATA_BY_ROOM[observation.case.room]
+    test_data = observation.test_data
     if not test_data.late_clause:
         return None
-    strict = Conversation(_room_of(observation))
-    strict.referee = _room_of(observation).referee(None, True, 1e9)
+    strict = Conversation(observation.test_data.room)
+    strict.referee = observation.test_data.room.referee(None, True, 1e9)
     for line in observation.conversation.lines:
         strict.on_data(line.side, line.data, line.at)
     faults = [fault for fault in strict.faults if fault.verdict.party == CLIENT]
@@ -347,10 +353,6 @@ def _tolerated(observation: ClientObservation) -> Result | None:
         f"the client departs from the document as {test_data.late_clause} tolerates",
         lines=lines,
     )
-
-
-def _room_of(observation: ClientObservation) -> HouseRoom:
-    return TEST_DATA_BY_ROOM[observation.case.room].room
 
 
 def _last(lines: list[DialogueLine], side: Peer) -> DialogueLine | None:

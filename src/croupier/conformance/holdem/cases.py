@@ -5,13 +5,21 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Final, NamedTuple
 
-from croupier.conformance.case import Case, make_case_id
+from croupier.conformance.case import Case, Retries, make_case_id
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.replay import first_to_join, replay, transcripts_by_name
 from croupier.core.transcript import Transcript
 from croupier.rooms.holdem.wire import Dialect
 
 ROOM: Final = "holdem"
+
+EMPTY_GAME_RANK: Final = 0
+REQUEST_RANK: Final = 1
+WALK_RANK: Final = 2
+"""The order of the cases: those that need an empty game first, as long as there is one, and random hands last."""
+
+RETRIES: Final = Retries(at_most=2, seconds=30.0)
+"""A case that did not come up is tried once more."""
 
 CONFIGURED_HEAD_KEYS: Final = frozenset(
     {"seats", "stack", "blinds", "ante", "straddle", "games", "games_per_user", "listed", "empty_seconds"}
@@ -66,19 +74,16 @@ class HoldemServerCase(Case):
     """A case for servers: `play` records deviations, of which those from `clauses` count.
 
     `failure_is_choice`: a failure is an implementation choice. `dialect`: the case is only for servers of this dialect.
-    `wait_seconds`: how long the case has to wait. `is_from_walks`: the result comes from walks (see `walks`).
-    `needs_usual_stakes`: the case depends on amounts of chips. `needs_empty_game`: the case needs a game without
-    players that the tester did not open.
+    `is_from_walks`: the result comes from walks (see `walks`).
+    `needs_usual_stakes`: the case depends on amounts of chips.
     """
 
     play: Callable[[HoldemContext], Awaitable[None]]
     clauses: tuple[str, ...]
     failure_is_choice: bool = False
     dialect: Dialect | None = None
-    wait_seconds: float = 0.0
     is_from_walks: bool = False
     needs_usual_stakes: bool = False
-    needs_empty_game: bool = False
 
 
 def is_sequential(transcript: Transcript) -> bool:
@@ -97,7 +102,8 @@ def transcript_cases() -> tuple[HoldemServerCase, ...]:
             play=partial(replay, transcript),
             clauses=transcript.clauses,
             failure_is_choice=name in RULING_ONLY_TRANSCRIPTS,
-            needs_empty_game=not first_to_join(transcript),
+            rank=REQUEST_RANK if first_to_join(transcript) else EMPTY_GAME_RANK,
+            retries=RETRIES,
             needs_usual_stakes=any('"wealth"' in line.text or '"betAmount"' in line.text for line in transcript.lines),
             dialect=_required_dialect(transcript),
         )

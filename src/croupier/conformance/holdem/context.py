@@ -19,7 +19,7 @@ from croupier.conformance.holdem.http_client import (
 )
 from croupier.conformance.holdem.schema import SchemaError, guid_errors, parse_game, parse_games
 from croupier.conformance.results import Outcome
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.holdem.observed.state_reader import read_guid
 from croupier.rooms.holdem.wire import Game
@@ -83,6 +83,7 @@ class HoldemContext:
         *,
         wanted: bytes | None = None,
         got: bytes = b"",
+        kind: FoundKind = FoundKind.MESSAGE,
     ) -> Deviation:
         """Record a deviation from a clause; without an outcome the clause decides it."""
         found = Deviation(
@@ -93,6 +94,7 @@ class HoldemContext:
             wanted,
             got or self.last_response,
             len(self.lines),
+            kind,
         )
         self.deviations.append(found)
         return found
@@ -110,7 +112,8 @@ class HoldemContext:
     def add_response_error(self, error: ResponseError, expected: str = "an answer of HTTP/1.1") -> None:
         """Record that no valid response was received."""
         self.has_timed_out = self.has_timed_out or isinstance(error, ResponseTimeout)
-        self.add_deviation("holdem-1.8", expected, f"{error}", Outcome.FAIL)
+        kind = FoundKind.SILENCE if isinstance(error, ResponseTimeout) else FoundKind.MESSAGE
+        self.add_deviation("holdem-1.8", expected, f"{error}", Outcome.FAIL, kind=kind)
 
     @property
     def last_response(self) -> bytes:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.results import Outcome
+from croupier.core.errors import FoundKind
 
 DIALECT_CLAUSE_PREFIX: Final = "holdem-7."
 """The clauses of dialect hspe-go: not in the document, but required of servers tested with that dialect."""
@@ -33,7 +34,7 @@ class Deviation(Struct, frozen=True):
     """A deviation from a clause: what it demands and what was found, as text for people.
 
     `wanted` are the expected bytes if there is only one valid form, `got` the received ones. `line_count` is the length
-    of the dialogue when it was found.
+    of the dialogue when it was found, and `kind` the kind of what was found.
     """
 
     clause: str
@@ -43,6 +44,7 @@ class Deviation(Struct, frozen=True):
     wanted: bytes | None = None
     got: bytes = b""
     line_count: int = 0
+    kind: FoundKind = FoundKind.MESSAGE
 
 
 class CaseAborted(Exception):

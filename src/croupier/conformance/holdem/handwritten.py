@@ -73,7 +73,7 @@ async def player_times_out(context: HoldemContext) -> None:
         raise CaseAborted
     wait = max(0.0, min(left, TURN_SECONDS + 3)) + TURN_END_GRACE_SECONDS
     if context.timeout is not None and wait > context.timeout:
-        raise NotReached(f"it takes {wait:.1f} s to see, and --timeout is {context.timeout:g} s")
+        raise NotReached(f"it takes {wait:.1f} s to see, and a case may take {context.timeout:g} s")
     expired_id = game_state.turn.player_id
     spare = MAX_LATE_POLLS if context.timeout is None else int((context.timeout - wait) / TURN_END_GRACE_SECONDS)
     for late in range(max(1, min(MAX_LATE_POLLS, spare))):  # a slow machine ends a turn late

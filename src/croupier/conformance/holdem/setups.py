@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 from croupier.conformance.case import Case, make_case_id
@@ -276,7 +277,8 @@ OPTIONAL_SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
 """The same for what the document leaves open: a bot may give up."""
 
 
-def client_cases(room: Any = None) -> tuple[HoldemClientCase, ...]:  # noqa: ARG001 -- the interface of all rooms
+@cache
+def client_cases() -> tuple[HoldemClientCase, ...]:
     """Return all cases for bots, in the order of their clauses."""
     cases = [_case(*spec, failure_is_choice=False) for spec in SETUPS] + [
         _case(*spec, failure_is_choice=True) for spec in OPTIONAL_SETUPS

@@ -43,11 +43,12 @@ LOOK_PROBABILITY: Final = 0.3
 class WalkStep(NamedTuple):
     """One step of a walk. `seat_offset` counts seats from the player to act, who is 0.
 
-    An "act" has an `action` and an amount, "garbage" has a malformed `body`. With `is_followed_by_look` the player
+    "seat" is the first step of a walk that is replayed: the number of players is its `seat_offset`. An "act" has an
+    `action` and an amount, "garbage" has a malformed `body`. With `is_followed_by_look` the player
     reads the game as themselves afterwards.
     """
 
-    kind: Literal["act", "garbage", "leave"]
+    kind: Literal["seat", "act", "garbage", "leave"]
     seat_offset: int = 0
     action: int = ACTION_BET
     chips: Amount = 0

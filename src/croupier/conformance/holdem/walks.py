@@ -8,15 +8,15 @@ from contextlib import suppress
 from itertools import groupby
 from random import Random
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec.json import encode
 
+from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
-from croupier.conformance.holdem.deviations import CaseAborted, NotReached
+from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached
 from croupier.conformance.holdem.endpoint import ServerUnderTest
 from croupier.conformance.holdem.http_client import ReceivedResponse
-from croupier.conformance.holdem.shrink import DeviationTrace, shrink
 from croupier.conformance.holdem.steps import WalkStep, random_step, resolve_amount
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
@@ -74,6 +74,8 @@ FORM_CLAUSES: Final = frozenset(
 )
 """Clauses about form, which every response is checked against."""
 
+MIN_PLAYERS: Final = 2
+
 WALK_SIZES: Final = (2, 2, 3, 3, 4, 5, 6, 2, 3, 4)
 """The number of players of each walk."""
 
@@ -82,15 +84,19 @@ MAX_ACTS: Final = 45
 MAX_WALK_SECONDS: Final = 8.0
 """No further walk starts after this time: a slow server gets fewer walks."""
 
-MAX_SHRINK_SECONDS: Final = 2.0
-MAX_TOTAL_SHRINK_SECONDS: Final = 10.0
-"""Time limits for shrinking one walk, and all walks of a run."""
-
 POLL_INTERVAL_SECONDS: Final = 0.05
 MAX_POLLS: Final = 60
 """Limits of polling for the next hand, since a server may pause between hands."""
 
 ROLES: Final = ("ann", "bob", "cid", "dan", "eve", "fay")
+
+
+class DeviationTrace(NamedTuple):
+    """A deviation with the dialogue up to it, and the steps that led to it; the first one seats the players."""
+
+    deviation: Deviation
+    lines: Sequence[DialogueLine]
+    steps: Sequence[WalkStep]
 
 
 class WalkRunner:
@@ -102,9 +108,7 @@ class WalkRunner:
         self._timeout = timeout
         self._sizes_left = iter(WALK_SIZES)
         self._walk_seconds_left = MAX_WALK_SECONDS
-        self._shrink_seconds_left = MAX_TOTAL_SHRINK_SECONDS
         self._traces_by_clause: defaultdict[str, list[DeviationTrace]] = defaultdict(list)
-        self._shortest_traces: dict[tuple[str, Outcome], DeviationTrace] = {}  # found while other traces were shrunk
         self._judged_counts: Counter[str] = Counter()
         self._skip_reason = "it has not come up in any hand"
 
@@ -120,14 +124,6 @@ class WalkRunner:
         traces = self._traces_by_clause[clause]
         return traces, "" if self._judged_counts[clause] else self._skip_reason
 
-    async def shrink(self, trace: DeviationTrace) -> DeviationTrace:
-        """Return the shortest trace to the same deviation that is found within the time limits."""
-        began = monotonic()
-        known = self._shortest_traces.get((trace.deviation.clause, trace.deviation.outcome), trace)
-        best = await shrink(known, self._rerun, min(MAX_SHRINK_SECONDS, self._shrink_seconds_left))
-        self._shrink_seconds_left -= monotonic() - began
-        return best
-
     async def _walk(self, players: int) -> None:
         """Run one random walk and record its findings."""
         walk = Walk(HoldemContext(self._server), Random(self._rng.random()), players)  # noqa: S311 -- runs are reproducible
@@ -140,16 +136,13 @@ class WalkRunner:
         for clause, traces in groupby(sorted(walk.traces(), key=_clause), _clause):
             self._traces_by_clause[clause] = self._traces_by_clause[clause] or [*traces]
 
-    async def _rerun(self, players: int, steps: Sequence[WalkStep]) -> Sequence[DeviationTrace]:
-        """Return the deviations of a new game with these players and steps."""
-        walk = Walk(HoldemContext(self._server), Random(0), players, steps)  # noqa: S311 -- unused: all steps are given
+    async def replay(self, steps: Sequence[WalkStep]) -> Sequence[DeviationTrace]:
+        """Return the deviations of a new game with these steps."""
+        players = next((step.seat_offset for step in steps if step.kind == "seat"), MIN_PLAYERS)
+        script = [step for step in steps if step.kind != "seat"]
+        walk = Walk(HoldemContext(self._server), Random(0), players, script)  # noqa: S311 -- unused: all steps are given
         await self._run_walk(walk)
-        traces = () if walk.context.turn_may_have_expired else walk.traces()
-        for trace in traces:  # a trace that shows another deviation as well need not be shrunk again
-            key = trace.deviation.clause, trace.deviation.outcome
-            if key not in self._shortest_traces or len(trace.steps) < len(self._shortest_traces[key].steps):
-                self._shortest_traces[key] = trace
-        return traces
+        return () if walk.context.turn_may_have_expired else walk.traces()
 
     async def _run_walk(self, walk: "Walk") -> str:
         """Run a walk; return the reason if it was not possible, else ""."""
@@ -194,8 +187,7 @@ class Walk:
             DeviationTrace(
                 deviation,
                 lines[: deviation.line_count],
-                players,
-                self.steps[: bisect_left(self.step_starts, deviation.line_count)],
+                [WalkStep("seat", players), *self.steps[: bisect_left(self.step_starts, deviation.line_count)]],
             )
             for deviation in self.context.deviations
         ]
@@ -338,6 +330,8 @@ class Walk:
                     resolve_amount(step.chips, *self._options_to_act()),
                     looks=step.is_followed_by_look,
                 )
+            case "seat":
+                pass  # the players have joined
 
     def _sits(self, role: str) -> bool:
         return any(place.role == role and place.game == self._game for place in self.context.joined_seats)

@@ -11,9 +11,10 @@ from croupier.conformance.clauses import find_clause as read
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.oldmaid.dialect import likely_cause
-from croupier.conformance.oldmaid.excerpt import excerpt
 from croupier.conformance.oldmaid.near_json import TEXT_DIALECTS, is_json
-from croupier.conformance.results import Failure, Outcome, Result
+from croupier.conformance.results import Failure, Outcome
+from croupier.conformance.suite import Attempt
+from croupier.core.errors import FoundKind
 from croupier.core.session import Peer
 
 DOCUMENT_SOURCE_PATTERN: Final = re.compile(r"§\d|\b[A-OQ-Z]\d")
@@ -34,7 +35,7 @@ class DialogueMessage(Struct, frozen=True):
 class Failed(Exception):
     """The program under test has violated a clause. `got` are the bytes that show it, `wanted` the expected ones.
 
-    `cause` is the likely cause, None if none is known.
+    `cause` is the likely cause, None if none is known, and `kind` the kind of what was found.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Failed(Exception):
         got: bytes = b"",
         wanted: bytes | None = None,
         cause: Cause | None = None,
+        kind: FoundKind = FoundKind.MESSAGE,
     ) -> None:
         super().__init__(f"{clause}: found {actual}; allowed: {expected}")
         self.clause = clause
@@ -54,6 +56,7 @@ class Failed(Exception):
         self.got = got
         self.wanted = wanted
         self.cause = cause
+        self.kind = kind
 
     @property
     def failure(self) -> Failure:
@@ -65,11 +68,8 @@ class Failed(Exception):
             self.wanted,
             self.got.strip(),
             self.cause or likely_framing_cause(self.got),
+            self.kind,
         )
-
-
-class NoAnswer(Failed):
-    """A request was not answered."""
 
 
 class ImplementationChoice(Exception):
@@ -93,16 +93,19 @@ def is_ruling_only(clause: str) -> bool:
     return not DOCUMENT_SOURCE_PATTERN.search(read(clause).source)
 
 
-def case_result(
+OUTCOME_ERRORS: Final = (Failed, ImplementationChoice, Unimplemented, NonStrict, NotReached)
+"""The exceptions with which a case ends; one that ends without has passed."""
+
+
+def make_attempt(
     case: Case,
     error: BaseException | None,
     dialogue: Sequence[DialogueLine],
-    seconds: float,
     *,
     strict: bool,
     failure_is_choice: bool = False,
-) -> Result:
-    """Return the result of a case that ended with `error`. `failure_is_choice`: a failure is a choice."""
+) -> Attempt:
+    """Return the attempt that ended with `error`. `failure_is_choice`: a failure is a choice."""
     outcome, detail, failure = Outcome.PASS, "", None
     match error:
         case Failed() if failure_is_choice or is_ruling_only(error.clause):
@@ -112,10 +115,8 @@ def case_result(
         case ImplementationChoice():
             outcome, detail = Outcome.CHOICE, str(error)
         case NonStrict() if strict:
-            outcome, failure = (
-                Outcome.FAIL,
-                Failure(case.clause, "what the protocol has, for this is strict", str(error)),
-            )
+            outcome = Outcome.FAIL
+            failure = Failure(case.clause, "what the protocol has, for this is strict", str(error))
         case NonStrict():
             outcome, detail = Outcome.NON_STRICT, str(error)
         case Unimplemented():
@@ -123,8 +124,8 @@ def case_result(
         case NotReached():
             outcome, detail = Outcome.SKIP, str(error)
         case _:
-            dialogue = ()
-    return Result(case.id, case.title, case.clause, outcome, detail, failure, excerpt(dialogue), seconds)
+            pass
+    return Attempt(outcome, detail, failure, dialogue)
 
 
 def dialogue_line(side: Peer, sender: str, receiver: str, data: bytes, at: float) -> DialogueLine:

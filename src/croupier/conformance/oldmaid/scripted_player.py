@@ -15,9 +15,9 @@ from croupier.conformance.oldmaid.answers import (
     likely_spelling,
 )
 from croupier.conformance.oldmaid.dialect import JsonDialect
-from croupier.conformance.oldmaid.outcomes import Failed, NoAnswer, dialogue_line, display_text
+from croupier.conformance.oldmaid.outcomes import Failed, dialogue_line, display_text
 from croupier.conformance.oldmaid.reader import MessageReader
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, Sent, Verdict
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.referee import TABLE, Referee
@@ -128,7 +128,7 @@ class ScriptedPlayer:
             self._received.append(received)
 
     async def receive_answer(self, clause: str, expected: str = "an answer") -> ReceivedMessage:
-        """Return the answer to the last request. Raises Failed or NoAnswer if there is none."""
+        """Return the answer to the last request. Raises Failed if there is none."""
         started, seconds = self._clock(), self._timeout.seconds
         received = await self.receive(seconds)
         self._timeout.record(None if received is None and not self.is_disconnected else self._clock() - started)
@@ -137,7 +137,8 @@ class ScriptedPlayer:
             what = "the end of the connection" if self.is_disconnected else f"nothing within {seconds:g} seconds"
             if incomplete.strip():
                 what = f"{display_text(incomplete)}, which does not end,"
-            raise (Failed if self.is_disconnected else NoAnswer)(clause, what, expected, got=incomplete)
+            kind = FoundKind.CLOSED if self.is_disconnected else FoundKind.SILENCE
+            raise Failed(clause, what, expected, got=incomplete, kind=kind)
         return received
 
     async def receive_optional_answer(self) -> ReceivedMessage | None:
@@ -150,7 +151,7 @@ class ScriptedPlayer:
         if received is not None:
             raise Failed(clause, received.text, "nothing", got=received.data)
         if self.is_disconnected:
-            raise Failed(clause, "the end of the connection", "nothing")
+            raise Failed(clause, "the end of the connection", "nothing", kind=FoundKind.CLOSED)
 
     # Requests.
 

@@ -23,9 +23,6 @@ JOIN_WAIT_SECONDS: Final = 0.1
 JOIN_GAP_SECONDS: Final = 0.002
 """The pause between two joins, so that their order is certain."""
 
-MAX_TOTAL_SHRINK_SECONDS: Final = 8.0
-"""The total time for shrinking dialogues."""
-
 MAX_START_ATTEMPTS: Final = 3
 """Attempts to start a game without players of others."""
 
@@ -37,8 +34,7 @@ class TableUnderTest:
     early, since a table need not wait for more than two players (oldmaid-3.11).
 
     `no_game_reason` says why no game can begin, "" if one can. A case holds `lobby` to be the only one with waiting
-    players. The table's messages are read by `detected_dialect` if there is one. `shrink_seconds_left` is the time left
-    for shrinking dialogues.
+    players. The table's messages are read by `detected_dialect` if there is one.
     """
 
     def __init__(
@@ -58,7 +54,6 @@ class TableUnderTest:
         self.table_size: int | None = None
         self.largest_group = 0
         self.no_game_reason = ""
-        self.shrink_seconds_left = MAX_TOTAL_SHRINK_SECONDS
         self.lobby = asyncio.Lock()
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

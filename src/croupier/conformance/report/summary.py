@@ -144,6 +144,9 @@ def verdict_sentence(report: Report) -> str:
     """The verdict in a sentence."""
     if report.exit_status == 1 and not report.count(Outcome.FAIL):
         return "It does not have all of the protocol."
+    if report.exit_status == 2 and report.count(Outcome.SKIP) < len(report.results):
+        skipped = f"{report.count(Outcome.SKIP)} of {len(report.results)} cases were skipped"
+        return f"Too little could be tested: {report.stopped_reason or skipped}."
     return ("No case fails.", "It breaks the protocol.", "Nothing could be tested.")[report.exit_status]
 
 

@@ -15,6 +15,7 @@ from croupier.conformance.servers.blackjack_goals import (
     play_carefully,
     play_randomly,
 )
+from croupier.conformance.servers.cases import HouseServerSuite
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import ClientScript
 from croupier.conformance.servers.test_data import (
@@ -34,6 +35,7 @@ from croupier.rooms.blackjack.wire import (
     CRD,
     INVALID,
     MOV,
+    NO_COINS,
     PLY,
     SRD,
     STP,
@@ -218,39 +220,42 @@ def message_kind(message: Any) -> str:
     return str(message)
 
 
-TEST_DATA: Final = ServerTestData(
-    room=ROOM,
-    states=STATES,
-    inputs=INPUTS,
-    invalid_inputs=INVALID_INPUTS,
-    goals=GOALS,
-    extra_cases=EXTRA_CASES,
-    outline=outline,
-    luck_clauses=("blackjack-3.", "blackjack-5."),
-    kind_of=message_kind,
-    is_refusal=lambda message: isinstance(message, Err) and message.number != 300,
-    strategy=play_randomly,
-    goodbye=(STP,),
-    goodbye_messages=(STP,),
-    sample_game=(PLY, Bet(10), SRD),
-    untestable={
-        "blackjack-1.1": "a server is tested wherever it listens",
-        "blackjack-1.4": "the idle limit is 500 seconds",
-        "blackjack-1.5": "a limit on decisions is not told",
-        "blackjack-1.6": "nobody knows for how many connections there is room",
-        "blackjack-7.6": "what is in a client's account is not told on the wire",
-        "blackjack-8.4": "what was forfeited is not told on the wire, and the next purse is a new one",
-        "blackjack-8.5": "a client cannot make a server stop",
-        "blackjack-8.6": "how a connection is closed does not show in what was said",
-    },
-    shared_clauses={
-        "speaks first": "blackjack-1.2",
-        "tables": "blackjack-1.2",
-        "stream": "blackjack-1.3",
-        "cut": "blackjack-2.1",
-        "unasked": "blackjack-4.7",
-        "next": "blackjack-4.8",
-        "goodbye": "blackjack-8.1",
-        "close": "blackjack-8.2",
-    },
+SUITE: Final = HouseServerSuite(
+    ServerTestData(
+        room=ROOM,
+        states=STATES,
+        inputs=INPUTS,
+        invalid_inputs=INVALID_INPUTS,
+        goals=GOALS,
+        extra_cases=EXTRA_CASES,
+        outline=outline,
+        luck_clauses=("blackjack-3.", "blackjack-5."),
+        kind_of=message_kind,
+        is_refusal=lambda message: isinstance(message, Err) and message.number != 300,
+        refusals_of_payment=(NO_COINS,),
+        strategy=play_randomly,
+        goodbye=(STP,),
+        goodbye_messages=(STP,),
+        sample_game=(PLY, Bet(10), SRD),
+        untestable={
+            "blackjack-1.1": "a server is tested wherever it listens",
+            "blackjack-1.4": "the idle limit is 500 seconds",
+            "blackjack-1.5": "a limit on decisions is not told",
+            "blackjack-1.6": "nobody knows for how many connections there is room",
+            "blackjack-7.6": "what is in a client's account is not told on the wire",
+            "blackjack-8.4": "what was forfeited is not told on the wire, and the next purse is a new one",
+            "blackjack-8.5": "a client cannot make a server stop",
+            "blackjack-8.6": "how a connection is closed does not show in what was said",
+        },
+        shared_clauses={
+            "speaks first": "blackjack-1.2",
+            "tables": "blackjack-1.2",
+            "stream": "blackjack-1.3",
+            "cut": "blackjack-2.1",
+            "unasked": "blackjack-4.7",
+            "next": "blackjack-4.8",
+            "goodbye": "blackjack-8.1",
+            "close": "blackjack-8.2",
+        },
+    )
 )

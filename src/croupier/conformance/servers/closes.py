@@ -25,6 +25,9 @@ MAX_CONVERSATIONS: Final = 8
 FIRST_PAUSE_SECONDS: Final = 0.02
 """The first silence before the last message, and the time to listen after it, in seconds."""
 
+MAX_CLOSE_TRIES: Final = 6
+"""How often a conversation is repeated in which the house has closed the connection."""
+
 type RunScenario = Callable[[Scenario, Chunking], Awaitable[ScriptedClient]]
 """Holds a new conversation with the same house."""
 
@@ -99,6 +102,25 @@ class ProvokedCloseDetector:
         if probe.house_has_left or probe.fault is not None or [line.side for line in last_lines] != [CLIENT, HOUSE]:
             return False
         return not self._is_refusal(last_lines[-1].message)
+
+
+async def find_unasked_close(
+    messages: Sequence[bytes],
+    clause: str,
+    run_again: Callable[[Sequence[bytes]], Awaitable[ScriptedClient]],
+    close_clause: str,
+) -> ScriptedClient | None:
+    """Return a conversation in which the house closes before it receives the message that it leaves unanswered.
+
+    A message that a client sends while the house closes is not the reason for the close; their order depends on timing.
+    `run_again` sends the given messages and listens for a while before each. `clause` is what the house has broken by
+    its close, and `close_clause` forbids to close without a goodbye. Returns None if there is no such conversation.
+    """
+    for _ in range(MAX_CLOSE_TRIES if clause != close_clause else 0):
+        found = await run_again(messages)
+        if found.fault is not None and found.fault.verdict.violation.clause == close_clause:
+            return found
+    return None
 
 
 def _is_from(side: Peer) -> Callable[[tuple[Peer, bytes]], bool]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
+from croupier.conformance.servers.cases import HouseServerSuite
 from croupier.conformance.servers.kuhn_coins import COIN_CASES, coin_tracking_referee, play_randomly
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.test_data import (
@@ -170,40 +171,43 @@ def message_kind(message: object) -> str:
     return "CARD" if isinstance(message, Card) else str(message)
 
 
-TEST_DATA: Final = ServerTestData(
-    room=ROOM,
-    states=STATES,
-    inputs=INPUTS,
-    invalid_inputs=INVALID_INPUTS,
-    goals=GOALS,
-    extra_cases=EXTRA_CASES,
-    outline=lambda game, over: None,  # noqa: ARG005 -- the messages show all that matters
-    kind_of=message_kind,
-    is_refusal=lambda message: isinstance(message, Fail),
-    strategy=play_randomly,
-    goodbye=(DISC,),
-    goodbye_messages=(DISC,),
-    sample_game=(STRT["P_1"], ACTN["BET"]),
-    untestable={
-        "kuhn-1.1": "a server is tested wherever it listens",
-        "kuhn-1.4": "the idle limit is 500 seconds, and a limit on decisions is not told",
-        "kuhn-1.5": "nobody knows for how many connections there is room",
-        "kuhn-3.4": "follows from 3.3 and 6.1: there is no word for a raise",
-        "kuhn-3.5": "who has won is not told on the wire; it shows in the purse, with 7.4",
-        "kuhn-8.3": "what was forfeited is not told on the wire, and the next purse is a new one",
-        "kuhn-8.4": "a client cannot make a server stop",
-        "kuhn-8.5": "how a connection is closed does not show in what was said",
-    },
-    shared_clauses={
-        "speaks first": "kuhn-1.2",
-        "tables": "kuhn-1.2",
-        "stream": "kuhn-1.3",
-        "cut": "kuhn-2.1",
-        "unasked": "kuhn-4.9",
-        "next": "kuhn-4.10",
-        "goodbye": "kuhn-8.1",
-        "close": "kuhn-8.2",
-    },
-    tolerated_clauses=frozenset({"kuhn-2.4", "kuhn-2.5"}),
-    new_referee=coin_tracking_referee,
+SUITE: Final = HouseServerSuite(
+    ServerTestData(
+        room=ROOM,
+        states=STATES,
+        inputs=INPUTS,
+        invalid_inputs=INVALID_INPUTS,
+        goals=GOALS,
+        extra_cases=EXTRA_CASES,
+        outline=lambda game, over: None,  # noqa: ARG005 -- the messages show all that matters
+        kind_of=message_kind,
+        is_refusal=lambda message: isinstance(message, Fail),
+        refusals_of_payment=(NO_COINS,),
+        strategy=play_randomly,
+        goodbye=(DISC,),
+        goodbye_messages=(DISC,),
+        sample_game=(STRT["P_1"], ACTN["BET"]),
+        untestable={
+            "kuhn-1.1": "a server is tested wherever it listens",
+            "kuhn-1.4": "the idle limit is 500 seconds, and a limit on decisions is not told",
+            "kuhn-1.5": "nobody knows for how many connections there is room",
+            "kuhn-3.4": "follows from 3.3 and 6.1: there is no word for a raise",
+            "kuhn-3.5": "who has won is not told on the wire; it shows in the purse, with 7.4",
+            "kuhn-8.3": "what was forfeited is not told on the wire, and the next purse is a new one",
+            "kuhn-8.4": "a client cannot make a server stop",
+            "kuhn-8.5": "how a connection is closed does not show in what was said",
+        },
+        shared_clauses={
+            "speaks first": "kuhn-1.2",
+            "tables": "kuhn-1.2",
+            "stream": "kuhn-1.3",
+            "cut": "kuhn-2.1",
+            "unasked": "kuhn-4.9",
+            "next": "kuhn-4.10",
+            "goodbye": "kuhn-8.1",
+            "close": "kuhn-8.2",
+        },
+        tolerated_clauses=frozenset({"kuhn-2.4", "kuhn-2.5"}),
+        new_referee=coin_tracking_referee,
+    )
 )

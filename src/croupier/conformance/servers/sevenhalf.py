@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
+from croupier.conformance.servers.cases import HouseServerSuite
 from croupier.conformance.servers.scenarios import play_at_random, send_each
 from croupier.conformance.servers.scripted_client import ClientScript, Wait
 from croupier.conformance.servers.sevenhalf_goals import (
@@ -184,43 +185,45 @@ EXTRA_CASES: Final = (
 )
 
 
-TEST_DATA: Final = ServerTestData(
-    room=ROOM,
-    states=STATES,
-    inputs=INPUTS,
-    invalid_inputs=INVALID_INPUTS,
-    goals=GOALS,
-    extra_cases=EXTRA_CASES,
-    outline=outline,
-    luck_clauses=("sevenhalf-3.", "sevenhalf-4.7", "sevenhalf-5."),
-    kind_of=lambda message: "garbage" if isinstance(message, Violation) else str(message)[:4],
-    is_refusal=lambda message: isinstance(message, Erro),
-    strategy=play_randomly,
-    goodbye=(),
-    goodbye_messages=(),
-    sample_game=(STRT, DRAW, PASS),
-    untestable={
-        "sevenhalf-1.1": "a server is tested wherever it listens",
-        "sevenhalf-1.4": "the idle limit is 500 seconds, and a limit on decisions is not told",
-        "sevenhalf-1.5": "nobody knows for how many connections there is room",
-        "sevenhalf-6.7": "the text of an ERRO is for people",
-        "sevenhalf-8.3": "what was forfeited is not told on the wire",
-        "sevenhalf-8.4": "a client cannot make a server stop",
-        "sevenhalf-8.6": "how a connection is closed does not show in what was said",
-        "sevenhalf-10.1": "a text log is not on the wire",
-    },
-    shared_clauses={
-        "speaks first": "sevenhalf-1.2",
-        "tables": "sevenhalf-1.2",
-        "stream": "sevenhalf-1.3",
-        "cut": "sevenhalf-2.1",
-        "unasked": "sevenhalf-4.9",
-        "next": "sevenhalf-4.10",
-        "goodbye": "sevenhalf-8.1",
-        "close": "sevenhalf-8.2",
-    },
-    harmless_settings={"bet": ("1", "10", "13", "50")},
-    tolerated_clauses=frozenset({"sevenhalf-2.8", "sevenhalf-4.8"}),
-    owes_answer=lambda referee: referee.deadline is not None and not referee.legal,
-    farewell_rule=FarewellRule("sevenhalf-6.8", b"STRT"),
+SUITE: Final = HouseServerSuite(
+    ServerTestData(
+        room=ROOM,
+        states=STATES,
+        inputs=INPUTS,
+        invalid_inputs=INVALID_INPUTS,
+        goals=GOALS,
+        extra_cases=EXTRA_CASES,
+        outline=outline,
+        luck_clauses=("sevenhalf-3.", "sevenhalf-4.7", "sevenhalf-5."),
+        kind_of=lambda message: "garbage" if isinstance(message, Violation) else str(message)[:4],
+        is_refusal=lambda message: isinstance(message, Erro),
+        strategy=play_randomly,
+        goodbye=(),
+        goodbye_messages=(),
+        sample_game=(STRT, DRAW, PASS),
+        untestable={
+            "sevenhalf-1.1": "a server is tested wherever it listens",
+            "sevenhalf-1.4": "the idle limit is 500 seconds, and a limit on decisions is not told",
+            "sevenhalf-1.5": "nobody knows for how many connections there is room",
+            "sevenhalf-6.7": "the text of an ERRO is for people",
+            "sevenhalf-8.3": "what was forfeited is not told on the wire",
+            "sevenhalf-8.4": "a client cannot make a server stop",
+            "sevenhalf-8.6": "how a connection is closed does not show in what was said",
+            "sevenhalf-10.1": "a text log is not on the wire",
+        },
+        shared_clauses={
+            "speaks first": "sevenhalf-1.2",
+            "tables": "sevenhalf-1.2",
+            "stream": "sevenhalf-1.3",
+            "cut": "sevenhalf-2.1",
+            "unasked": "sevenhalf-4.9",
+            "next": "sevenhalf-4.10",
+            "goodbye": "sevenhalf-8.1",
+            "close": "sevenhalf-8.2",
+        },
+        harmless_settings={"bet": ("1", "10", "13", "50")},
+        tolerated_clauses=frozenset({"sevenhalf-2.8", "sevenhalf-4.8"}),
+        owes_answer=lambda referee: referee.deadline is not None and not referee.legal,
+        farewell_rule=FarewellRule("sevenhalf-6.8", b"STRT"),
+    )
 )

@@ -151,3 +151,5 @@ class ServerTestData:
     new_referee: Callable[[Any, bool, float], AnyClientReferee] | None = None
     """Creates a referee that knows more than the room's, from the known options, strictness and the answer timeout."""
     farewell_rule: FarewellRule | None = None
+    refusals_of_payment: Collection[object] = ()
+    """The messages with which the house refuses what the client cannot pay."""

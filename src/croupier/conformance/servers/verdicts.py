@@ -1,13 +1,12 @@
 """Describes a fault of the house: what was expected, what was received, and the dialogue that shows it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.results import Failure
 from croupier.conformance.servers.test_data import ServerTestData
 from croupier.core.errors import Violation
-from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.referee import HOUSE
 
 
 def describe_failure(test_data: ServerTestData, conversation: Conversation, fault: Fault) -> Failure:
@@ -19,6 +18,7 @@ def describe_failure(test_data: ServerTestData, conversation: Conversation, faul
         violation.found,
         expected_bytes(test_data, violation.wanted),
         actual_bytes(conversation, fault),
+        kind=violation.kind,
     )
 
 
@@ -33,25 +33,11 @@ def expected_bytes(test_data: ServerTestData, wanted: Sequence[object]) -> bytes
     return test_data.room.codec(True, None).encode(wanted[0]) if len(wanted) == 1 else None
 
 
-def failing_dialogue(
-    test_data: ServerTestData, conversation: Conversation, fault: Fault, known_options: Any, *, strict: bool
-) -> tuple[DialogueLine, ...]:
-    """The dialogue up to a fault; of a conversation with several games only the last game."""
+def failing_dialogue(conversation: Conversation, fault: Fault) -> tuple[DialogueLine, ...]:
+    """The whole dialogue up to a fault."""
     lines = list(conversation.lines[: fault.line_count])
     rest = conversation.incomplete(HOUSE)
     if rest and len(lines) == len(conversation.lines) and not (lines and type(lines[-1].message) is Violation):
         at = lines[-1].at if lines else 0.0
         lines.append(DialogueLine(HOUSE, rest, fault.verdict.violation, at))
-    start = 0
-    replayed = Conversation(test_data.room, known_options, strict=strict)
-    for number, line in enumerate(lines):
-        referee = replayed.referee
-        if (
-            line.side == CLIENT
-            and referee.game is None
-            and referee.finished_count
-            and not test_data.owes_answer(referee)
-        ):
-            start = number
-        replayed.on_data(line.side, line.data, line.at)
-    return tuple(lines[start:])
+    return tuple(lines)

@@ -156,8 +156,8 @@ ROOM = HouseRoom(
     extras={
         "solve": "croupier.rooms.blackjack.solution:solve",
         "scene": "croupier.tui.blackjack:BlackjackScene",
-        "server_tests": "croupier.conformance.servers.blackjack:TEST_DATA",
-        "client_tests": "croupier.conformance.clients.blackjack:TEST_DATA",
+        "server_tests": "croupier.conformance.servers.blackjack:SUITE",
+        "client_tests": "croupier.conformance.clients.blackjack:SUITE",
     },
     deck_count=lambda settings: settings.decks,
 )

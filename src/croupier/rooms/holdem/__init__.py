@@ -50,4 +50,8 @@ ROOM = Room(
     net_check=NETS,
     bots=BOT_SPECS,
     default_bot="equity",
+    extras={
+        "server_tests": "croupier.conformance.holdem.suites:SERVERS",
+        "client_tests": "croupier.conformance.holdem.suites:BOTS",
+    },
 )

@@ -73,7 +73,7 @@ ROOM = HouseRoom(
     extras={
         "solve": "croupier.rooms.kuhn.solution:solve",
         "scene": "croupier.tui.kuhn:KuhnScene",
-        "server_tests": "croupier.conformance.servers.kuhn:TEST_DATA",
-        "client_tests": "croupier.conformance.clients.kuhn:TEST_DATA",
+        "server_tests": "croupier.conformance.servers.kuhn:SUITE",
+        "client_tests": "croupier.conformance.clients.kuhn:SUITE",
     },
 )

@@ -55,5 +55,9 @@ ROOM = Room(
     net_check=NETS,
     bots=BOT_SPECS,
     default_bot="random",
-    extras={"solve": "croupier.rooms.oldmaid.odds.solution:solve"},
+    extras={
+        "solve": "croupier.rooms.oldmaid.odds.solution:solve",
+        "server_tests": "croupier.conformance.oldmaid.suites:TABLES",
+        "client_tests": "croupier.conformance.oldmaid.suites:PLAYERS",
+    },
 )

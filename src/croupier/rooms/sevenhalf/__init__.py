@@ -141,7 +141,7 @@ ROOM = HouseRoom(
     extras={
         "solve": "croupier.rooms.sevenhalf.solution:solve",
         "scene": "croupier.tui.sevenhalf:SevenHalfScene",
-        "server_tests": "croupier.conformance.servers.sevenhalf:TEST_DATA",
-        "client_tests": "croupier.conformance.clients.sevenhalf:TEST_DATA",
+        "server_tests": "croupier.conformance.servers.sevenhalf:SUITE",
+        "client_tests": "croupier.conformance.clients.sevenhalf:SUITE",
     },
 )

@@ -1,13 +1,12 @@
-"""Runs a server test case until it has a result, and shortens the dialogue of a failure."""
+"""The bench of house servers: tries cases on scripted clients and judges what the server answers."""
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
-from time import perf_counter
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from msgspec.structs import replace
 
@@ -15,15 +14,17 @@ from croupier.conformance.case import Case
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
-from croupier.conformance.results import Failure, Outcome, Result
-from croupier.conformance.servers.closes import ProvokedCloseDetector
+from croupier.conformance.results import Outcome
+from croupier.conformance.servers.closes import ProvokedCloseDetector, find_unasked_close
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import UNCHUNKED, Chunking, ScriptedClient, first_house_fault
-from croupier.conformance.servers.shrink import SHORT_DIALOGUE_LINES, find_unasked_close, shrink
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
 from croupier.conformance.servers.verdicts import describe_failure, failing_dialogue
+from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.session import Address
+from croupier.net.addresses import format_address
 
 QUIET_SECONDS: Final = 0.002
 """How long the house may take to answer a message that requires no answer, before the next message is sent."""
@@ -44,149 +45,137 @@ them.
 """
 
 RECONNECT_SECONDS: Final = 0.2
-"""How long to wait for a server that accepts no connections before the next try."""
+CONNECT_TRIES: Final = 4
+"""How long to wait for a server that accepts no connections before the next try, and how often to try."""
 
 MAX_PARALLEL_CASES: Final = 8
 SLOW_ANSWER_SECONDS: Final = 0.01
 """Several cases run at once if answers usually take longer than this, and the server can serve several clients."""
 
-MIN_TRIES: Final = 2
-USUAL_TRIES: Final = 20
-USUAL_TRIES_SECONDS: Final = 1.0
-"""A case is tried at least twice, and up to 20 times if that takes no longer than this."""
-
-SHRINK_SECONDS: Final = 0.5
-"""How long one dialogue may be shortened; ten times as long for all of them."""
+MAX_REFUSAL_TRIES: Final = 5
+"""A message that is refused in this many tries, and is accepted nowhere, is not implemented."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HouseServerCase(Case):
     """A case for servers. Its scenarios have a connection each, one after the other, or all at the same time.
 
-    It is tried until it has succeeded `min_successes` times, or for `seconds`; a single success is enough to pass.
     `dialect` names the dialect of the room in which it is played, empty for that of the document.
     """
 
     scenarios: tuple[Scenario, ...]
     is_concurrent: bool = False
     delivery: Chunking = UNCHUNKED
-    min_successes: int = 1
-    seconds: float = 0.1
     dialect: str = ""
 
 
 class HouseUnderTest(Protocol):
     """A house under test."""
 
+    async def open(self, address: Address) -> None:
+        """Converse with the house at this address from now on."""
+
     async def converse(self, probe: ScriptedClient) -> None:
         """Let the scripted client have its conversation; it is over when this returns."""
 
+    async def close(self) -> None:
+        """Wait until all connections are closed."""
 
-class UnreachableError(ConnectionError):
-    """No server accepts connections at the address."""
 
+class HouseBench(Bench):
+    """Tries cases on a house, and remembers how fast it answers and which messages it accepts."""
 
-class ServerExaminer:
-    """Runs cases against a house, and remembers how fast it answers and which messages it accepts.
+    replay_tries = 3
 
-    `known_options` is what is known of the house's settings, or the options of a client. `answer_timeout` is how many
-    seconds an answer may take. `effort` scales how long a case is tried until it comes up by chance.
-    """
-
-    def __init__(
-        self,
-        test_data: ServerTestData,
-        target: HouseUnderTest,
-        *,
-        known_options: Any = None,
-        strict: bool = False,
-        seed: int = 0,
-        answer_timeout: float = 2.0,
-        effort: float = 1.0,
-    ) -> None:
+    def __init__(self, test_data: ServerTestData, target: HouseUnderTest, config: Config) -> None:
         self._test_data = test_data
         self._target = target
-        self._known_options = known_options
-        self._strict = strict
-        self._seed = seed
-        self._answer_timeout = answer_timeout
-        self._close_detector = ProvokedCloseDetector(test_data, answer_timeout)
-        self._effort = effort
+        self._known_options = config.known_options
+        self._strict = config.strict
+        self._seed = config.seed
+        self._answer_timeout = config.timeout
+        self._close_detector = ProvokedCloseDetector(test_data, config.timeout)
         self._slowest_seconds = 0.0
         self._average_seconds = 0.0
         self._serves_several = False
         self._silences = 0
         self._has_answered = False
         self._was_reached = False
-        self._connect_errors = 0
+        self._address: Address = ("", 0)
         self._accepted: set[str] = set()
-        self._shrink_seconds_left = 10 * SHRINK_SECONDS
 
     @property
-    def max_parallel_cases(self) -> int:
+    def lanes(self) -> int:  # type: ignore[override]  # it changes during a run
         """How many cases may run at once: several only if the tester spends most of its time waiting for answers."""
         return MAX_PARALLEL_CASES if self._serves_several and self._average_seconds > SLOW_ANSWER_SECONDS else 1
 
-    async def examine(self, case: HouseServerCase) -> Result:
-        """Run a case and return its result. Raises UnreachableError if the server has never been reached."""
-        started_at = perf_counter()
+    async def open(self, address: Address) -> None:
+        """See `Bench.open`."""
+        self._address = address
+        await self._target.open(address)
+
+    async def close(self) -> None:
+        """Wait until all connections are closed."""
+        await self._target.close()
+
+    async def attempt(self, case: HouseServerCase, number: int, *, is_patient: bool = False) -> Attempt:
+        """See `Bench.attempt`."""
         dialect = getattr(self._known_options, "dialect", "document")
         if case.dialect and case.dialect != dialect:
-            return self._result(case, started_at, Outcome.SKIP, f"only in the dialect {case.dialect}")
-        missed: Counter[str] = Counter()
-        hits: list[Sequence[ScriptedClient]] = []
-        number = 0
-        while len(hits) < case.min_successes and self._goes_on(case, number, perf_counter() - started_at):
-            probes = await self._try(case, number)
-            number += 1
-            last = probes[-1]
-            if last.connect_error:
-                if self._connect_errors < MAX_SILENCES:
-                    await asyncio.sleep(RECONNECT_SECONDS)
-                    continue
-                return self._result(case, started_at, Outcome.FAIL, failure=self._unreachable(last))
-            if self._strict and any(probe.fault and self._is_client_departure(probe) for probe in probes):
-                missed["a strict house has a reason to refuse what was said"] += 1
-                continue
-            if any(probe.fault for probe in probes):
-                return await self._failed(case, started_at, next(probe for probe in probes if probe.fault))
-            if (provoked := await self._find_provoked_close(case, probes)) is not None:
-                return self._failure(case, started_at, Outcome.FAIL, provoked)
-            tolerated = case.clause in self._test_data.tolerated_clauses
-            reasons = [
-                probe.skip_reason for probe in probes if probe.skip_reason and not (tolerated and probe.house_has_left)
-            ]
-            if reasons:
-                missed[reasons[0]] += 1
-            else:
-                hits.append(probes)
-        self._serves_several = self._serves_several or (case.is_concurrent and bool(hits))
-        if not hits:
-            (reason, _), *_ = missed.most_common()
-            return self._result(case, started_at, Outcome.SKIP, f"{reason} (in {number} tries)")
-        return self._passed(case, started_at, hits)
+            return Attempt(Outcome.SKIP, f"only in the dialect {case.dialect}")
+        probes = await self._try(case, number, is_patient=is_patient)
+        if self._strict and any(probe.fault and self._is_client_departure(probe) for probe in probes):
+            return Attempt(Outcome.SKIP, "a strict house has a reason to refuse what was said")
+        for probe in probes:
+            if probe.fault:
+                return self._failure(case, Outcome.FAIL, probe)
+        if (provoked := await self._find_provoked_close(case, probes)) is not None:
+            return self._failure(case, Outcome.FAIL, provoked)._replace(refusal="")
+        tolerated = case.clause in self._test_data.tolerated_clauses
+        missed = [probe for probe in probes if probe.skip_reason and not (tolerated and probe.house_has_left)]
+        if missed:
+            reason, lines = missed[0].skip_reason or "", missed[0].conversation.lines
+            return Attempt(Outcome.SKIP, reason, dialogue=lines, refusal=self._refusal(missed[0]))
+        self._serves_several = self._serves_several or case.is_concurrent
+        return self._passed(case, probes)
 
-    def _goes_on(self, case: HouseServerCase, tries: int, seconds: float) -> bool:
-        """Whether to try again. A slow house gets fewer tries, but the same time."""
-        return (
-            tries < MIN_TRIES or seconds < (case.seconds if tries > USUAL_TRIES else USUAL_TRIES_SECONDS) * self._effort
-        )
+    async def confirm(self, case: HouseServerCase, attempt: Attempt, number: int) -> Attempt:
+        """Find out whether the house never accepts a message, or has closed before it received the last one."""
+        if attempt.refusal and await self._is_never_accepted(case, attempt.refusal, number):
+            return attempt._replace(outcome=Outcome.UNIMPLEMENTED)
+        if attempt.failure is not None and attempt.failure.kind is FoundKind.CLOSED:
+            close_clause = self._test_data.shared_clauses["close"]
+            probe = await find_unasked_close(
+                attempt.steps, attempt.failure.clause, self._send_again_slowly, close_clause
+            )
+            return attempt if probe is None else self._failure(case, Outcome.FAIL, probe)
+        return attempt
+
+    async def replay(self, case: HouseServerCase, steps: Sequence[bytes]) -> Attempt:
+        """See `Bench.replay`: the steps are messages, each sent after the answer to the one before it."""
+        probe = await self._send_again(steps)
+        return self._failure(case, Outcome.FAIL, probe) if probe.fault else Attempt(Outcome.PASS)
+
+    def short_starts(self, attempt: Attempt) -> Iterable[Sequence[bytes]]:
+        """Messages that were sent ahead of their answers may be sent one by one as well."""
+        yield [line.data for line in attempt.dialogue if line.side == CLIENT]
 
     # Running a case.
 
-    async def _try(self, case: HouseServerCase, number: int) -> Sequence[ScriptedClient]:
+    async def _try(self, case: HouseServerCase, number: int, *, is_patient: bool) -> Sequence[ScriptedClient]:
         random = Random(f"{self._seed} {case.id} {number}")  # noqa: S311 -- reproducible
+        timeout = self._answer_timeout if is_patient else self._current_timeout()
         if case.is_concurrent:
             started_clients: Counter[str] = Counter()
-            probes = [self._new_client(play, random, case, started_clients) for play in case.scenarios]
+            probes = [self._new_client(play, random, timeout, case, started_clients) for play in case.scenarios]
             await asyncio.gather(*map(self._converse, probes))
             return probes
         probes = []
         for play in case.scenarios:
-            probe = self._new_client(play, random, case)
+            probe = self._new_client(play, random, timeout, case)
             probes.append(probe)
             await self._converse(probe)
-            if probe.fault or probe.connect_error or probe.skip_reason is not None:
+            if probe.fault or probe.skip_reason is not None:
                 break
         return probes
 
@@ -194,6 +183,7 @@ class ServerExaminer:
         self,
         scenario: Scenario,
         random: Random,
+        timeout: float,
         case: HouseServerCase | None = None,
         started_clients: Counter[str] | None = None,
         *,
@@ -203,21 +193,21 @@ class ServerExaminer:
         """Create a client for a case; without a case, it listens for `grace` seconds for unsolicited messages."""
         tolerated = case is not None and case.clause in self._test_data.tolerated_clauses
         conversations = [
-            self._new_conversation(strict=strict) for strict in ((False, True) if tolerated else (self._strict,))
+            self._new_conversation(timeout, strict=strict)
+            for strict in ((False, True) if tolerated else (self._strict,))
         ]
         encode = self._test_data.room.codec(True, self._known_options).encode
+        context = ScenarioContext(
+            conversations[0],
+            random,
+            self._test_data,
+            encode,
+            timeout,
+            Counter() if started_clients is None else started_clients,
+        )
         return ScriptedClient(
             conversations,
-            scenario(
-                ScenarioContext(
-                    conversations[0],
-                    random,
-                    self._test_data,
-                    encode,
-                    self._current_timeout(),
-                    Counter() if started_clients is None else started_clients,
-                )
-            ),
+            scenario(context),
             delivery=case.delivery if case else delivery,
             goodbye=b"".join(map(encode, self._test_data.goodbye)),
             owes_answer=self._test_data.owes_answer,
@@ -225,8 +215,7 @@ class ServerExaminer:
             grace_seconds=grace,
         )
 
-    def _new_conversation(self, *, strict: bool) -> Conversation:
-        timeout = self._current_timeout()
+    def _new_conversation(self, timeout: float, *, strict: bool) -> Conversation:
         conversation = Conversation(self._test_data.room, self._known_options, strict=strict, answer_timeout=timeout)
         if self._test_data.new_referee is not None:
             conversation.referee = self._test_data.new_referee(self._known_options, strict, timeout)
@@ -241,14 +230,20 @@ class ServerExaminer:
         return min(self._answer_timeout, max(MIN_LATE_WAIT_SECONDS, 20 * self._slowest_seconds))
 
     async def _converse(self, probe: ScriptedClient) -> None:
-        await self._target.converse(probe)
-        if probe.connect_error:
-            self._connect_errors += 1
+        """Let a client converse.
+
+        Raises ConnectionError if the house has never accepted a connection, and TargetGone if it accepts none any more.
+        """
+        for remaining in range(CONNECT_TRIES)[::-1]:
+            await self._target.converse(probe)
+            if not probe.connect_error:
+                break
             if not self._was_reached:
-                raise UnreachableError(probe.connect_error)
-            return
+                raise ConnectionError(f"no server at {format_address(self._address)}: {probe.connect_error}")
+            if not remaining:
+                raise TargetGone(probe.connect_error)
+            await asyncio.sleep(RECONNECT_SECONDS)
         self._was_reached = True
-        self._connect_errors = 0
         self._slowest_seconds = max(self._slowest_seconds, probe.slowest_seconds)
         self._average_seconds += (probe.slowest_seconds - self._average_seconds) / 16
         self._has_answered = self._has_answered or any(side == HOUSE for side, _ in probe.wire_log)
@@ -272,7 +267,8 @@ class ServerExaminer:
         """Return a conversation that the house has ended because of messages that it could read."""
 
         async def run_scenario(scenario: Scenario, delivery: Chunking) -> ScriptedClient:
-            probe = self._new_client(scenario, Random(0), delivery=delivery)  # noqa: S311 -- nothing is drawn from it
+            random = Random(0)  # noqa: S311 -- nothing is drawn from it
+            probe = self._new_client(scenario, random, self._current_timeout(), delivery=delivery)
             await self._converse(probe)
             return probe
 
@@ -283,34 +279,23 @@ class ServerExaminer:
 
     # Results.
 
-    @staticmethod
-    def _result(case: Case, started_at: float, outcome: Outcome, note: str = "", **more: Any) -> Result:
-        seconds = perf_counter() - started_at
-        return Result(case.id, case.title, case.clause, outcome, note, seconds=seconds, **more)
-
-    def _unreachable(self, probe: ScriptedClient) -> Failure:
-        return Failure(
-            self._test_data.shared_clauses["tables"], "a connection", f"no connection any more: {probe.connect_error}"
-        )
-
-    def _passed(self, case: HouseServerCase, started_at: float, hits: Sequence[Sequence[ScriptedClient]]) -> Result:
-        last = hits[-1][-1]
-        lines = tuple(last.conversation.lines[-SHORT_DIALOGUE_LINES:])
+    def _passed(self, case: HouseServerCase, probes: Sequence[ScriptedClient]) -> Attempt:
+        last = probes[-1]
+        lines = last.conversation.lines
         if case.clause in self._test_data.tolerated_clauses:
             accepts, refuses = (first_house_fault(judge) is None for judge in last.conversations)
             if accepts != refuses or self._refuses(last):
                 note = "the server refuses it, as a strict one does" if refuses else "the server takes it"
-                return self._result(case, started_at, Outcome.CHOICE, note, dialogue=lines)
-            return self._result(case, started_at, Outcome.PASS, dialogue=lines)
-        if not self._strict:
-            for probe in (probe for probes in hits for probe in probes):
-                strict = self._judge_again(probe, strict=True)
-                fault = first_house_fault(strict)
-                if fault is not None and not _client_needed_tolerance(probe.conversation, strict):
-                    violation = fault.verdict.violation
-                    note = f"{violation.clause}: found {violation.found}; a strict client allows {violation.allowed}"
-                    return self._result(case, started_at, Outcome.NON_STRICT, note, dialogue=lines)
-        return self._result(case, started_at, Outcome.PASS, dialogue=lines)
+                return Attempt(Outcome.CHOICE, note, dialogue=lines)
+            return Attempt(Outcome.PASS, dialogue=lines)
+        for probe in () if self._strict else probes:
+            strict = self._judge_again(probe, strict=True)
+            fault = first_house_fault(strict)
+            if fault is not None and not _client_needed_tolerance(probe.conversation, strict):
+                violation = fault.verdict.violation
+                note = f"{violation.clause}: found {violation.found}; a strict client allows {violation.allowed}"
+                return Attempt(Outcome.NON_STRICT, note, dialogue=lines)
+        return Attempt(Outcome.PASS, dialogue=lines)
 
     def _refuses(self, probe: ScriptedClient) -> bool:
         """Whether the house has refused anything."""
@@ -324,57 +309,64 @@ class ServerExaminer:
 
     def _judge_again(self, probe: ScriptedClient, *, strict: bool) -> Conversation:
         """Judge the same conversation again."""
-        conversation = self._new_conversation(strict=strict)
+        conversation = self._new_conversation(self._answer_timeout, strict=strict)
         for side, data in probe.wire_log:
             conversation.on_data(side, data, 0.0)
         if probe.house_has_left:
             conversation.on_disconnect(HOUSE, 0.0)
         return conversation
 
-    async def _failed(self, case: HouseServerCase, started_at: float, probe: ScriptedClient) -> Result:
-        outcome = Outcome.UNIMPLEMENTED if await self._is_never_accepted(case, probe) else Outcome.FAIL
-        if case.clause not in self._test_data.tolerated_clauses:
-            probe = await self._shorten(probe)
-        return self._failure(case, started_at, outcome, probe)
-
-    def _failure(self, case: HouseServerCase, started_at: float, outcome: Outcome, probe: ScriptedClient) -> Result:
+    def _failure(self, case: HouseServerCase, outcome: Outcome, probe: ScriptedClient) -> Attempt:
         """A failure, with its likely cause and the dialogue that shows it."""
         fault = probe.fault
         assert fault is not None, "it has failed"
         conversation = probe.conversation
         found = describe_failure(self._test_data, conversation, fault)
-        if case.is_concurrent and fault.verdict.violation.kind is FoundKind.SILENCE:
+        if case.is_concurrent and found.kind is FoundKind.SILENCE:
             cause: Cause | None = Cause("it may serve one client after the other", is_guess=True)
         else:
-            options, strict = self._known_options, self._strict
-            wire = probe.wire_log
-            room = self._test_data.room
             cause = likely_cause(
-                room, found.wanted, found.got, conversation, wire_log=wire, known_options=options, strict=strict
+                self._test_data.room,
+                found.wanted,
+                found.got,
+                conversation,
+                wire_log=probe.wire_log,
+                known_options=self._known_options,
+                strict=self._strict,
             )
-        lines = failing_dialogue(self._test_data, conversation, fault, self._known_options, strict=self._strict)
-        return self._result(case, started_at, outcome, failure=replace(found, cause=cause), dialogue=lines)
+        return Attempt(
+            outcome,
+            failure=replace(found, cause=cause),
+            dialogue=failing_dialogue(conversation, fault),
+            steps=() if case.clause in self._test_data.tolerated_clauses else probe.sent,
+            refusal=self._refused_kind(probe) or "",
+        )
 
-    async def _is_never_accepted(self, case: HouseServerCase, probe: ScriptedClient) -> bool:
+    async def _is_never_accepted(self, case: HouseServerCase, refused: str, number: int) -> bool:
         """Whether the house refuses an allowed message in every try, and has not accepted it anywhere."""
-        refused = self._refused_kind(probe)
-        if refused is None or refused in self._accepted:
-            return False
-        for number in range(1, 5):
-            again = (await self._try(case, number))[-1]
-            if again.fault and self._refused_kind(again) != refused:
+        for again in range(number, number + MAX_REFUSAL_TRIES - 1):
+            if refused in self._accepted:
+                return False
+            probe = (await self._try(case, again, is_patient=False))[-1]
+            if probe.fault and self._refused_kind(probe) != refused:
                 return False
         return refused not in self._accepted
 
+    def _refusal(self, probe: ScriptedClient) -> str:
+        """What the house has refused so that a conversation did not get where it should; empty if it did not.
+
+        A refusal and the close of the connection are a goodbye, which a house may have its reasons for.
+        """
+        refused = None if probe.house_has_left else self._refused_kind(probe)
+        return "" if refused is None else f"the server refuses {refused}"
+
     def _refused_kind(self, probe: ScriptedClient) -> str | None:
-        """The kind of the message that was refused although it was allowed, if that was the fault."""
-        lines, fault = probe.conversation.lines, probe.fault
-        if (
-            fault is None
-            or len(lines) < 2
-            or not self._test_data.is_refusal(lines[-1].message)
-            or lines[-2].side != CLIENT
-        ):
+        """The kind of the last message, if it was refused although it was allowed and the client can pay for it."""
+        lines = probe.conversation.lines
+        if len(lines) < 2 or lines[-2].side != CLIENT:
+            return None
+        reply = lines[-1].message
+        if not self._test_data.is_refusal(reply) or reply in self._test_data.refusals_of_payment:
             return None
         wrong = any(
             found.verdict.party == CLIENT and found.line_count == len(lines) - 1 for found in probe.conversation.faults
@@ -383,7 +375,8 @@ class ServerExaminer:
 
     async def _send_again(self, messages: Sequence[bytes], grace: float = GRACE_SECONDS) -> ScriptedClient:
         """Hold a conversation in which only these messages are sent, listening for `grace` seconds after each."""
-        again = self._new_client(send_each(*messages), Random(0), grace=grace)  # noqa: S311 -- nothing is drawn from it
+        random = Random(0)  # noqa: S311 -- nothing is drawn from it
+        again = self._new_client(send_each(*messages), random, self._current_timeout(), grace=grace)
         await self._converse(again)
         return again
 
@@ -392,15 +385,6 @@ class ServerExaminer:
         return await self._send_again(
             messages, min(MIN_LATE_WAIT_SECONDS, max(GRACE_SECONDS, 2 * self._slowest_seconds))
         )
-
-    async def _shorten(self, probe: ScriptedClient) -> ScriptedClient:
-        """Return the same fault in the shortest conversation that is found in time."""
-        started_at = perf_counter()
-        if probe.house_has_left and self._shrink_seconds_left:
-            probe = await find_unasked_close(probe, self._send_again_slowly, self._test_data.shared_clauses["close"])
-        best = await shrink(probe, self._send_again, min(SHRINK_SECONDS, self._shrink_seconds_left))
-        self._shrink_seconds_left = max(0.0, self._shrink_seconds_left - (perf_counter() - started_at))
-        return best
 
 
 def _client_needed_tolerance(tolerant: Conversation, strict: Conversation) -> bool:

@@ -1,41 +1,27 @@
-"""Tests clients: a test server for every case listens on its own port, and the program is started against it."""
+"""The bench of house clients: starts the client against a test server and judges what it does."""
 
 import asyncio
 import dataclasses
-from collections.abc import Callable, Sequence
-from time import perf_counter
 from typing import Any, Final
 
-from msgspec.structs import replace
-
-from croupier.conformance.clients.cases import TEST_DATA_BY_ROOM, CaseKind, HouseClientCase, client_cases, untestable
+from croupier.conformance.clients import ClientTestData
+from croupier.conformance.clients.cases import CaseKind, HouseClientCase
 from croupier.conformance.clients.responders import LiveResponder, Responder, TranscriptResponder
 from croupier.conformance.clients.test_server import ClientTimeouts, ConversationEnd, HouseTestServer
 from croupier.conformance.clients.verdicts import ClientObservation, judge
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.diagnosis.dialect import Dialect, DialectCodec
+from croupier.conformance.diagnosis.dialect import DialectCodec
 from croupier.conformance.program import ProgramUnderTest
-from croupier.conformance.results import Outcome, Result
+from croupier.conformance.results import Outcome
+from croupier.conformance.suite import Attempt, Bench, Config
 from croupier.core.dealer import derive_server_seed
-from croupier.core.room import HouseRoom
 from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 
-__all__ = ["HouseClientCase", "check_client", "client_cases", "untestable"]
-
 HOST: Final = "127.0.0.1"
-
-MAX_PARALLEL_PROGRAMS: Final = 2
-"""The number of programs that run at the same time."""
-
-MAX_TRIES: Final = 3
-"""How often a case is tried that has not come up, by chance or because of the client."""
 
 MAX_BASELINE_TRIES: Final = 8
 """How often a baseline is tried: a client that waits somewhere may get past that place."""
-
-RETRY_SECONDS: Final = 2.0
-"""After this time a case is not tried again."""
 
 START_TIMEOUT_FACTOR: Final = 2.0
 """How long a program may take to start and to connect, as a multiple of the answer timeout."""
@@ -64,79 +50,20 @@ EOF_TIMEOUT_SECONDS: Final = 0.5
 """How long to wait for the end of the connection of an ended program: another process may hold it open."""
 
 
-async def check_client(
-    room: HouseRoom,
-    command: str,
-    *,
-    cases: Sequence[HouseClientCase],
-    settings: Any = None,
-    strict: bool = False,
-    seed: int = 1,
-    timeout: float = 5.0,
-    max_failures: int | None = None,
-    on_result: Callable[[Result], None] = lambda _: None,
-    on_stderr: Callable[[bytes], None] = lambda _: None,
-    detected_dialect: Dialect | None = None,
-) -> tuple[Result, ...]:
-    """Test a client: start its command once for every case, with `{host}` and `{port}` filled in.
+class HouseClientBench(Bench):
+    """Starts the client for every case, and remembers how it has behaved so far."""
 
-    `settings` are those of the house where a case does not set them itself, None for the defaults. A client that has to
-    send something has `timeout` seconds. `on_result` receives every result as soon as it is known, `on_stderr` the
-    standard error of a program that has failed. After `max_failures` failed cases no more are started. What the client
-    sends is read in `detected_dialect`, if one is given. Returns the results in the order of the cases.
+    lanes = 2
 
-    Raises ValueError on an invalid command, and ProgramError if there is no such program.
-    """
-    examiner = _ClientExaminer(
-        room, command, settings, strict=strict, seed=seed, timeout=timeout, detected_dialect=detected_dialect
-    )
-    results: dict[int, Result] = {}
-    waiting = iter(enumerate(cases))
-
-    async def work() -> None:
-        for number, case in waiting:
-            if (
-                max_failures is not None
-                and sum(not result.outcome.is_good for result in results.values()) >= max_failures
-            ):
-                return
-            results[number], stderr = await examiner.examine(case)
-            if results[number].outcome is Outcome.FAIL:
-                on_stderr(stderr)
-            on_result(results[number])
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(MAX_PARALLEL_PROGRAMS):
-                group.create_task(work())
-    except ExceptionGroup as errors:
-        raise errors.exceptions[0] from None
-    finally:
-        await examiner.close()
-    return tuple(results[number] for number in sorted(results))
-
-
-class _ClientExaminer:
-    """Runs cases one by one and remembers how the client has behaved so far."""
-
-    def __init__(
-        self,
-        room: HouseRoom,
-        command: str,
-        settings: Any,
-        *,
-        strict: bool,
-        seed: int,
-        timeout: float,
-        detected_dialect: Dialect | None,
-    ) -> None:
-        self._room = room
-        self._command = command
-        self._settings = settings
-        self._detected_dialect = detected_dialect
-        self._strict = strict
-        self._seed = seed
-        self._timeout = timeout
+    def __init__(self, test_data: ClientTestData, config: Config) -> None:
+        self._test_data = test_data
+        self._room = test_data.room
+        self._command = config.command
+        self._settings = config.known_options
+        self._dialect = config.dialect
+        self._strict = config.strict
+        self._seed = config.seed
+        self._timeout = config.timeout
         self._baselines: dict[str, asyncio.Future[ClientObservation]] = {}
         self._absent_cases = 0
         self._silent_cases = 0
@@ -147,42 +74,20 @@ class _ClientExaminer:
             baseline.cancel()
         await asyncio.gather(*self._baselines.values(), return_exceptions=True)
 
-    async def examine(self, case: HouseClientCase) -> tuple[Result, bytes]:
-        """Return the result of a case, and the standard error of the program."""
-        started_at = perf_counter()
+    async def attempt(self, case: HouseClientCase, number: int, *, is_patient: bool = False) -> Attempt:
+        """See `Bench.attempt`."""
         if self._absent_cases >= MAX_SILENT_CASES:
-            return Result(case.id, case.title, case.clause, Outcome.SKIP, "the program has never connected before"), b""
-        for number in range(MAX_TRIES):
-            observation = await self._run(case, number)
-            if observation.is_conclusive or perf_counter() - started_at > RETRY_SECONDS:
-                break
-        self._remember(observation)
-        baseline = None
-        if observation.is_stuck or observation.is_idle:
-            baseline = await self._baseline(case)
-        result = judge(observation, baseline)
-        if observation.is_idle and not result.outcome.is_good:
-            result, observation = await self._examine_patiently(case, baseline)
-        return replace(result, seconds=perf_counter() - started_at), observation.stderr
+            return Attempt(Outcome.SKIP, "the program has never connected before")
+        observation = await self._run(case, number, hurried=not is_patient)
+        self._remember(observation, is_patient=is_patient)
+        baseline = await self._baseline(case) if observation.is_stuck or observation.is_idle else None
+        return judge(observation, baseline)._replace(stderr=observation.stderr)
 
-    async def _examine_patiently(
-        self, case: HouseClientCase, baseline: ClientObservation | None
-    ) -> tuple[Result, ClientObservation]:
-        """Run a case again with the full timeout: a slow client must not count as a silent one."""
-        for number in range(MAX_TRIES):
-            observation = await self._run(case, number, hurried=False)
-            if observation.is_idle or observation.is_conclusive:
-                break
-        self._silent_cases += observation.is_idle
-        return judge(observation, baseline), observation
-
-    def _remember(self, observation: ClientObservation) -> None:
-        self._absent_cases = self._absent_cases + 1 if not observation.server.has_connected else 0
-        self._silent_cases += observation.is_stuck or (
-            observation.server.has_connected
-            and not observation.server.has_spoken
-            and not observation.case.may_be_silent
-        )
+    def _remember(self, observation: ClientObservation, *, is_patient: bool) -> None:
+        server = observation.server
+        self._absent_cases = 0 if server.has_connected else self._absent_cases + 1
+        was_mute = server.has_connected and not server.has_spoken and not observation.case.may_be_silent
+        self._silent_cases += observation.is_stuck or was_mute or (is_patient and observation.is_idle)
 
     async def _baseline(self, case: HouseClientCase) -> ClientObservation | None:
         """Run the baseline of a case, once for all cases that need it."""
@@ -218,7 +123,7 @@ class _ClientExaminer:
             case.setup,
             conversation,
             codec,
-            obligation=TEST_DATA_BY_ROOM[self._room.name].obligation,
+            obligation=self._test_data.obligation,
             timeouts=times,
             strict=self._strict,
         )
@@ -226,7 +131,7 @@ class _ClientExaminer:
         server.on_over = finished.set
         endpoint = Endpoint(
             server,
-            lambda: DialectCodec(self._detected_dialect),
+            lambda: DialectCodec(self._dialect),
             silent_logger(),
             limits=EndpointLimits(close_timeout=times.close_seconds),
         )
@@ -237,7 +142,7 @@ class _ClientExaminer:
                 has_left = server.conversation_end is ConversationEnd.CLIENT or server.close_delay_seconds is not None
                 status = await program.wait_ended(CLOSE_TIMEOUT_SECONDS if has_left else 0.0)
                 await program.stop(STOP_TIMEOUT_SECONDS)
-                return ClientObservation(case, server, status, seconds, program.stderr, self._strict)
+                return ClientObservation(self._test_data, case, server, status, seconds, program.stderr, self._strict)
         finally:
             endpoint.halt(final=True)
             for connection in [*endpoint.connections.values()]:

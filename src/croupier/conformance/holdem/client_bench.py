@@ -1,33 +1,25 @@
-"""Tests a hold'em bot: starts it once per case at a test server and judges what it does."""
+"""The bench of hold'em bots: starts the bot once per case at a test server and judges what it does."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
-from croupier.conformance.case import Case
 from croupier.conformance.holdem.causes import likely_cause
 from croupier.conformance.holdem.deviations import Deviation, default_outcome, worst_deviation
 from croupier.conformance.holdem.endpoint import PASSWORD
 from croupier.conformance.holdem.opponents import Opponent
 from croupier.conformance.holdem.request_checks import dialogue_lines, judge_requests
 from croupier.conformance.holdem.schema import seconds_left
-from croupier.conformance.holdem.setups import HoldemClientCase, TableSetup, client_cases
+from croupier.conformance.holdem.setups import HoldemClientCase, TableSetup
 from croupier.conformance.holdem.test_server import HoldemTestServer
-from croupier.conformance.holdem.untestable import UNTESTABLE
 from croupier.conformance.program import ProgramUnderTest, describe_exit
-from croupier.conformance.results import Failure, Outcome, Result
+from croupier.conformance.results import Failure, Outcome
+from croupier.conformance.suite import Attempt, Bench, Config
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.plural import format_count
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.wire import Join
-
-__all__ = ["check_client", "client_cases", "untestable"]
-
-MAX_CONCURRENT_PROGRAMS: Final = 3
-
-MAX_SHOWN_LINES: Final = 6
 
 BROKE_GRACE_SECONDS: Final = 0.3
 """How long a bot is watched after it has gone broke."""
@@ -35,78 +27,41 @@ BROKE_GRACE_SECONDS: Final = 0.3
 FULL_TABLE_SEATS: Final = 10
 
 
-def untestable(room: Any) -> Mapping[str, str]:
-    """Return the clauses that no case for bots tests, each with the reason."""
-    view = {case.clause for case in client_cases(room)}
-    return {clause: why for clause, why in UNTESTABLE.items() if clause not in view}
+class HoldemClientBench(Bench):
+    """Starts the bot once per case.
 
-
-async def check_client(
-    room: Any,  # noqa: ARG001 -- the interface of all rooms
-    command: str,
-    *,
-    cases: Sequence[Case],
-    settings: Any = None,
-    strict: bool = False,
-    seed: int = 1,
-    timeout: float = 20.0,
-    max_failures: int | None = None,
-    on_result: Callable[[Result], None] = lambda _: None,
-    on_stderr: Callable[[bytes], None] = lambda _: None,
-) -> tuple[Result, ...]:
-    """Test a bot: start its command once per case.
-
-    The placeholders `{url}`, `{host}`, `{port}`, `{user}`, `{password}` and `{game}` of `command` are filled in.
-    `settings` are the table's settings where a setup does not fix them, None for the defaults. A case may take
-    `timeout` seconds. `on_result` receives each result as soon as it is known, and `on_stderr` the bot's standard error
-    after a failure. The results are in the order of `cases`; after `max_failures` failures no more cases start.
-
-    Raises ValueError if the command is malformed, and ProgramError if the program does not exist.
+    The placeholders `{url}`, `{host}`, `{port}`, `{user}`, `{password}` and `{game}` of the command are filled in.
     """
-    results: dict[str, Result] = {}
-    waiting = iter([case for case in cases if isinstance(case, HoldemClientCase)])
 
-    async def work() -> None:
-        for case in waiting:
-            if max_failures is not None and sum(not one.outcome.is_good for one in results.values()) >= max_failures:
-                return
-            case_run = ClientCaseRun(case, command, settings, strict=strict, seed=seed, timeout=timeout)
-            results[case.id] = await case_run.run()
-            if not results[case.id].outcome.is_good:
-                on_stderr(case_run.stderr)
-            on_result(results[case.id])
+    lanes = 3
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(MAX_CONCURRENT_PROGRAMS):
-                group.create_task(work())
-    except ExceptionGroup as errors:
-        raise errors.exceptions[0] from None
-    return tuple(results[case.id] for case in cases if case.id in results)
+    def __init__(self, config: Config) -> None:
+        self._config = config
+
+    async def attempt(self, case: HoldemClientCase, number: int, *, is_patient: bool = False) -> Attempt:  # noqa: ARG002 -- it is always patient
+        """See `Bench.attempt`."""
+        return await ClientCaseRun(case, self._config).run()
 
 
 class ClientCaseRun:
     """One run of one case with one bot."""
 
-    def __init__(
-        self, case: HoldemClientCase, command: str, settings: Any, *, strict: bool, seed: int, timeout: float
-    ) -> None:
-        self.stderr = b""
+    def __init__(self, case: HoldemClientCase, config: Config) -> None:
+        self._stderr = b""
         self._case = case
         self._setup: TableSetup = case.setup
-        self._command = command
-        self._strict = strict
-        self._seed = seed
-        self._timeout = timeout
+        self._command = config.command
+        self._strict = config.strict
+        seed = self._seed = config.seed
+        settings = config.known_options
+        self._timeout = config.timeout
         self._user = f"bot-{derive_server_seed(seed, case.id, 0).hex()[:6]}"
         base = settings if settings is not None else Settings()
         known = {name: getattr(base, name) for name in Settings.__dataclass_fields__} | dict(self._setup.settings)
         self._settings = Settings(**known)
 
-    async def run(self) -> Result:
-        """Run the case and return its result."""
-        loop = asyncio.get_running_loop()
-        began = loop.time()
+    async def run(self) -> Attempt:
+        """Run the case."""
         setup = self._setup
         test_server = HoldemTestServer(
             self._settings,
@@ -130,10 +85,10 @@ class ClientCaseRun:
                 found, reason = await self._watch_bot(test_server, program, game)
                 test_server.is_stopping = True
                 await program.stop()
-                self.stderr = program.stderr
+                self._stderr = program.stderr
         finally:
             await test_server.close()
-        return self._build_result(test_server, found, reason, loop.time() - began)
+        return self._judge(test_server, found, reason)._replace(stderr=self._stderr)
 
     async def _set_up_table(self, test_server: HoldemTestServer) -> str:
         """Create the opponents and the game, and return the GUID of the game that the bot may join."""
@@ -269,9 +224,7 @@ class ClientCaseRun:
         hands = format_count(self._setup.hands, "hand")
         return None, f"only {self._hands_played(test_server)} of {hands} were over after {self._timeout:g} s"
 
-    def _build_result(
-        self, test_server: HoldemTestServer, failed: Deviation | None, reason: str, seconds: float
-    ) -> Result:
+    def _judge(self, test_server: HoldemTestServer, failed: Deviation | None, reason: str) -> Attempt:
         case = self._case
         found = list(judge_requests(test_server, excused_clauses=self._setup.excused_clauses))
         if failed is not None:
@@ -284,26 +237,15 @@ class ClientCaseRun:
             reason = reason or "it has not joined a game that is full"
         dialogue = dialogue_lines(test_server)
         worst = worst_deviation(found, preferred=())
-        if worst is None and reason:
-            return Result(case.id, case.title, case.clause, Outcome.SKIP, reason, seconds=seconds)
         if worst is None:
-            return Result(case.id, case.title, case.clause, Outcome.PASS, seconds=seconds)
+            return Attempt(Outcome.SKIP if reason else Outcome.PASS, reason, dialogue=dialogue)
         outcome = Outcome.FAIL if worst.outcome is Outcome.NON_STRICT and self._strict else worst.outcome
         failure = None
         if outcome is Outcome.FAIL:
             failure = Failure(worst.clause, worst.expected, worst.actual, worst.wanted, worst.got, likely_cause(worst))
         at = next((number for number, line in enumerate(dialogue, 1) if line.data == worst.got), len(dialogue))
-        at = min(at + 1, len(dialogue))
-        return Result(
-            case.id,
-            case.title,
-            case.clause,
-            outcome,
-            "" if failure else f"expected {worst.expected}; found {worst.actual}",
-            failure,
-            tuple(dialogue[max(0, at - MAX_SHOWN_LINES) : at]),
-            seconds,
-        )
+        note = "" if failure else f"expected {worst.expected}; found {worst.actual}"
+        return Attempt(outcome, note, failure, dialogue[: at + 1])
 
 
 def _missed(clause: str, expected: str, actual: str) -> Deviation:

@@ -1,0 +1,259 @@
+"""The bench of hold'em servers: tries cases with users of the tester and judges the responses."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from random import Random
+from typing import Final
+
+from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.holdem.cases import HoldemServerCase
+from croupier.conformance.holdem.causes import likely_cause
+from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, worst_deviation
+from croupier.conformance.holdem.endpoint import TURN_SECONDS, ServerUnderTest
+from croupier.conformance.holdem.handwritten import server_time
+from croupier.conformance.holdem.schema import seconds_left
+from croupier.conformance.holdem.steps import WalkStep
+from croupier.conformance.holdem.walks import MIN_PLAYERS, WalkRunner
+from croupier.conformance.results import Failure, Outcome
+from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
+from croupier.core.errors import FoundKind
+from croupier.core.session import Address
+from croupier.net.addresses import format_address
+from croupier.rooms.holdem.engine.stakes import Stakes
+from croupier.rooms.holdem.wire import ACTION_FOLD, Dialect
+
+ANSWER_TIMEOUT_SECONDS: Final = 2.0
+"""The timeout of a response at the first look; at the second one it is that of the run."""
+
+FIRST_ANSWER_TIMEOUT_SECONDS: Final = 0.6
+SILENT_SERVER_TIMEOUT_SECONDS: Final = 0.05
+"""Timeouts of a server that has not answered yet, and of one that has not answered a patient request either."""
+
+CASE_TIMEOUT_SECONDS: Final = 20.0
+"""The time limit of a case in addition to the timeout of an answer: a turn takes up to 15 seconds."""
+
+MAX_LEARNING_ATTEMPTS: Final = 2
+
+TAIL_LENGTHS: Final = (1, 2, 3, 4, 6, 9, 13, 18, 25, 45)
+"""The numbers of last steps that are tried alone."""
+
+FEW_PLAYERS: Final = 3
+"""The number of players to try besides two, if the walk had more."""
+
+CALL_STEP: Final = WalkStep("act", chips="call")
+FOLD_STEP: Final = WalkStep("act", action=ACTION_FOLD)
+RAISE_STEP: Final = WalkStep("act", chips="smallest raise")
+ALL_IN_STEP: Final = WalkStep("act", chips="everything")
+USUAL_SCRIPTS: Final[Sequence[Sequence[WalkStep]]] = (
+    (),
+    (FOLD_STEP,),
+    (CALL_STEP,),
+    (RAISE_STEP,),
+    (ALL_IN_STEP, CALL_STEP),
+    (ALL_IN_STEP, FOLD_STEP),
+    (CALL_STEP, CALL_STEP),
+    (RAISE_STEP, CALL_STEP),
+    (RAISE_STEP, RAISE_STEP),
+    (FOLD_STEP, FOLD_STEP),
+)
+"""Short scripts for two players, in which many faults show."""
+
+
+class HoldemServerBench(Bench):
+    """Tries cases on a server, and remembers what it has learned about its games."""
+
+    replay_tries = 2
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._server: ServerUnderTest
+        self._walks: WalkRunner
+        self._has_learned = False
+        self._is_mute = False
+        self._answer_timeout = min(ANSWER_TIMEOUT_SECONDS, config.timeout)
+        self._case_timeout = CASE_TIMEOUT_SECONDS + config.timeout
+
+    @property
+    def can_run_beside(self) -> bool:  # type: ignore[override]  # it changes during a run
+        """Whether the server opens more games for cases that wait."""
+        return self._has_learned and self._server.can_open_games
+
+    async def open(self, address: Address) -> None:
+        """See `Bench.open`."""
+        dialect: Dialect = getattr(self._config.known_options, "dialect", "readme")
+        detected = self._config.dialect
+        if detected is not None and detected.dialect is not None:
+            dialect = detected.dialect
+        self._server = ServerUnderTest(*address, dialect, self._answer_timeout, detected)
+        self._walks = WalkRunner(self._server, Random(self._config.seed), self._case_timeout)  # noqa: S311 -- it has to be repeatable
+        self._has_learned = False
+        client = self._server.new_client()
+        try:
+            await client.send(b"")
+        except OSError as error:
+            raise ConnectionError(f"no server at {format_address(address)}: {error}") from None
+        finally:
+            await client.close()
+
+    async def attempt(self, case: HoldemServerCase, number: int, *, is_patient: bool = False) -> Attempt:  # noqa: ARG002 -- the server alone has luck
+        """See `Bench.attempt`."""
+        server = self._server
+        if case.dialect is not None and case.dialect != server.dialect:
+            return Attempt(Outcome.SKIP, f"it is about dialect {case.dialect}")
+        if case.needs_usual_stakes and not server.has_usual_stakes:
+            here = f"{server.stakes.small_blind}/{server.stakes.big_blind} and {server.stack}"
+            return Attempt(Outcome.SKIP, f"it is about blinds of 10/20 and 10000 chips; here are {here}")
+        if case.is_from_walks:
+            return await self._attempt_walks(case)
+        if server.has_answered and not self._has_learned:
+            await self._learn_stakes()
+        server.timeout = self._timeout(is_patient=is_patient)
+        context, deviations, reason = await self._converse(case)
+        if is_patient and not server.has_answered:
+            self._is_mute = True
+        elif is_patient and not context.has_timed_out:  # the server is slow
+            self._answer_timeout = self._config.timeout
+        if context.turn_may_have_expired and not context.has_timed_out and not case.beside:
+            return Attempt(Outcome.SKIP, "its answers take so long that turns may have ended by themselves")
+        worst = worst_deviation(deviations, preferred=case.clauses[:1])
+        if worst is None:
+            return Attempt(Outcome.SKIP if reason else Outcome.PASS, reason, dialogue=context.lines)
+        return self._judge(worst, context.lines[: worst.line_count])
+
+    def _timeout(self, *, is_patient: bool) -> float:
+        """The timeout of a response in seconds."""
+        if self._server.has_answered or (is_patient and not self._is_mute):
+            return self._config.timeout if is_patient else self._answer_timeout
+        return min(
+            SILENT_SERVER_TIMEOUT_SECONDS if self._is_mute else FIRST_ANSWER_TIMEOUT_SECONDS, self._answer_timeout
+        )
+
+    async def replay(self, case: HoldemServerCase, steps: Sequence[WalkStep]) -> Attempt:
+        """See `Bench.replay`: the steps are those of a walk."""
+        traces = await self._walks.replay(steps)
+        worst = worst_deviation([trace.deviation for trace in traces], preferred=case.clauses)
+        if worst is None:
+            return Attempt(Outcome.PASS)
+        trace = next(trace for trace in traces if trace.deviation is worst)
+        return self._judge(worst, trace.lines)._replace(steps=trace.steps)
+
+    def short_starts(self, attempt: Attempt) -> Iterable[Sequence[WalkStep]]:
+        """The last steps of a walk, or a usual script, with as few players as possible."""
+        players, *steps = attempt.steps
+        tails = [steps[-many:] for many in TAIL_LENGTHS if many < len(steps)]
+        sizes = sorted({MIN_PLAYERS, min(FEW_PLAYERS, players.seat_offset), players.seat_offset})
+        yield from ([WalkStep("seat", size), *tail] for tail in tails[:2] for size in sizes)
+        yield from ([WalkStep("seat", MIN_PLAYERS), *script] for script in USUAL_SCRIPTS if len(script) < len(steps))
+        yield from ([WalkStep("seat", size), *tail] for tail in tails[2:] for size in sizes)
+
+    # What the server plays for.
+
+    async def _learn_stakes(self) -> None:
+        """Learn the blinds and stacks, and whether games can be opened, so that games can run side by side."""
+        self._has_learned = True
+        self._server.timeout = self._answer_timeout
+        for _ in range(MAX_LEARNING_ATTEMPTS):
+            context = HoldemContext(self._server)
+            self._server.can_open_games = True
+            try:
+                game = await context.seat("ann", "bob")
+                with suppress(CaseAborted):
+                    await self._observe_first_hand(context, game)
+            except (CaseAborted, NotReached, OSError):
+                self._server.can_open_games = False
+            finally:
+                await self._close_context(context)
+            if not context.has_timed_out:
+                break
+
+    async def _observe_first_hand(self, context: HoldemContext, game: str) -> None:
+        """Read the first hand of a game and end it. Raises CaseAborted and OSError."""
+        server = self._server
+        response = await context.request(NOBODY, "GET", f"/games/{game}")
+        context.require_success(response, "holdem-5.2", 200)
+        game_state = context.require_game(response)
+        bets = sorted(one.bet_so_far for one in game_state.table)
+        if len(bets) == 2 and 0 < bets[0] < bets[1]:
+            server.stakes = Stakes(bets[0], bets[1])
+            server.stack = max(one.wealth + one.bet_so_far for one in game_state.table)
+        left = seconds_left(game_state.turn.expiry, server_time(response))
+        server.turn_seconds = left if left is not None and left > 1 else TURN_SECONDS
+        if role := context.role_to_act(game_state):
+            await context.act(role, game, {"action": ACTION_FOLD})
+        await context.list_games()
+
+    # Trying a case.
+
+    async def _attempt_walks(self, case: HoldemServerCase) -> Attempt:
+        """Return the finding of the walks about a clause."""
+        traces, reason = await self._walks.find_traces(case.clause)
+        worst = worst_deviation([trace.deviation for trace in traces], preferred=case.clauses)
+        if worst is None:
+            return Attempt(Outcome.SKIP if reason else Outcome.PASS, reason)
+        trace = next(trace for trace in traces if trace.deviation is worst)
+        return self._judge(worst, trace.lines)._replace(steps=trace.steps)
+
+    async def _converse(self, case: HoldemServerCase) -> tuple[HoldemContext, Sequence[Deviation], str]:
+        """Run a case; return its context, the deviations that count, and why it was not reached ("" if it was)."""
+        context = HoldemContext(self._server, self._case_timeout)
+        reason = ""
+        is_aborted = False
+        recorded: list[Deviation] = []
+        try:
+            async with asyncio.timeout(self._case_timeout):
+                await case.play(context)
+        except CaseAborted:
+            is_aborted = True
+        except NotReached as error:
+            reason = str(error)
+        except TimeoutError:
+            reason = f"it takes longer than {self._case_timeout:g} s"
+        except ConnectionRefusedError as error:
+            raise TargetGone(str(error)) from None
+        except OSError as error:
+            context.add_deviation(
+                "holdem-1.8", "a server that goes on", f"none: {error}", Outcome.FAIL, kind=FoundKind.CLOSED
+            )
+            is_aborted = True
+        finally:
+            recorded += context.deviations  # deviations while leaving do not belong to the case
+            await self._close_context(context)
+        deviations = [deviation for deviation in recorded if deviation.clause in case.clauses]
+        if is_aborted and not deviations:
+            deviations = [deviation for deviation in recorded if deviation.line_count == recorded[-1].line_count]
+        if case.failure_is_choice:
+            deviations = [_as_choice(deviation) for deviation in deviations]
+        return context, deviations, reason
+
+    async def _close_context(self, context: HoldemContext) -> None:
+        try:
+            async with asyncio.timeout(self._server.timeout):
+                await context.close()
+        except (TimeoutError, CaseAborted, OSError):
+            pass
+
+    def _judge(self, worst: Deviation, lines: Sequence[DialogueLine]) -> Attempt:
+        """Return the attempt that ended with a deviation."""
+        features = self._server.features
+        outcome = worst.outcome
+        if features.lacks(worst, lines):
+            outcome = Outcome.UNIMPLEMENTED
+        elif outcome is Outcome.NON_STRICT and self._config.strict:
+            outcome = Outcome.FAIL
+        failure = None
+        if outcome is Outcome.FAIL or worst.outcome is Outcome.FAIL:
+            is_hspe_go = features.is_hspe_go and self._server.dialect == "readme"
+            cause = likely_cause(worst, is_hspe_go=is_hspe_go)
+            failure = Failure(worst.clause, worst.expected, worst.actual, worst.wanted, worst.got, cause, worst.kind)
+        note = "" if failure else f"expected {worst.expected}; found {worst.actual}"
+        return Attempt(outcome, note, failure, lines, is_optional=worst.outcome is Outcome.CHOICE)
+
+
+def _as_choice(deviation: Deviation) -> Deviation:
+    """Turn a failure into an implementation choice."""
+    if deviation.outcome is not Outcome.FAIL or deviation.clause == "holdem-1.8":
+        return deviation
+    lines = deviation.line_count
+    return Deviation(deviation.clause, Outcome.CHOICE, deviation.expected, deviation.actual, line_count=lines)

@@ -1,0 +1,89 @@
+"""The bench of Old Maid tables: tries cases with scripted players."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from random import Random
+from typing import Final, cast
+
+from croupier.conformance.oldmaid.cases.requests import TableCase
+from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
+from croupier.conformance.oldmaid.outcomes import OUTCOME_ERRORS, make_attempt
+from croupier.conformance.oldmaid.scripted_player import AdaptiveTimeout
+from croupier.conformance.oldmaid.table_context import TableContext, TableUnderTest, close_context
+from croupier.conformance.results import Outcome
+from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
+from croupier.core.session import Address
+from croupier.rooms.oldmaid.wire import Dialect
+
+MAX_CONCURRENT_CASES: Final = 3
+
+
+class TableBench(Bench):
+    """Tries cases at a table, a few at a time once its size is known."""
+
+    replay_tries = 2
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._table: TableUnderTest
+        self._was_reached = False
+
+    @property
+    def lanes(self) -> int:  # type: ignore[override]  # it changes during a run
+        """The first case runs alone: it finds out the table size."""
+        return MAX_CONCURRENT_CASES if self._was_reached else 1
+
+    async def open(self, address: Address) -> None:
+        """See `Bench.open`. The first case connects."""
+        self._table = TableUnderTest(
+            address,
+            dialect=cast(Dialect, getattr(self._config.known_options, "dialect", "document")),
+            strict=self._config.strict,
+            timeout=AdaptiveTimeout(self._config.timeout),
+            detected_dialect=self._config.dialect,
+        )
+
+    async def attempt(self, case: TableCase, number: int, *, is_patient: bool = False) -> Attempt:
+        """See `Bench.attempt`."""
+        table = self._table
+        if is_patient and not table.timeout.has_answered:  # it may only be slow to start
+            table.timeout.first_seconds, table.no_game_reason = table.timeout.max_seconds, ""
+        luck = Random(f"{self._config.seed} {case.id}" + (f" {number}" if number else ""))  # noqa: S311 -- reproducible
+        context = TableContext(table, luck, holds_lobby=case.needs_whole_lobby)
+        error: Exception | None = None
+        try:
+            async with table.lobby if case.needs_whole_lobby else nullcontext():
+                try:
+                    await case.play(context)
+                finally:
+                    await close_context(context)
+        except OUTCOME_ERRORS as outcome:
+            error = outcome
+        except ConnectionError as lost:
+            raise (TargetGone(str(lost)) if self._was_reached else lost) from None
+        self._was_reached = True
+        attempt = make_attempt(
+            case, error, context.dialogue, strict=table.strict, failure_is_choice=case.failure_is_choice
+        )
+        game = _failed_game(context) if attempt.failure is not None and attempt.failure.cause is None else None
+        return attempt._replace(steps=() if game is None else game.actions)
+
+    async def replay(self, case: TableCase, steps: Sequence[GameAction]) -> Attempt:
+        """See `Bench.replay`: the steps are the actions of a game, which is dealt other cards."""
+        context = TableContext(self._table, Random(len(steps)), holds_lobby=False)  # noqa: S311 -- reproducible
+        error: Exception | None = None
+        try:
+            await (await context.start_game()).replay(steps)
+        except OUTCOME_ERRORS as outcome:
+            error = outcome
+        except ConnectionError:
+            return Attempt(Outcome.SKIP)
+        finally:
+            await close_context(context)
+        return make_attempt(case, error, context.dialogue, strict=self._table.strict)._replace(steps=steps)
+
+
+def _failed_game(context: TableContext) -> DrivenGame | None:
+    """Return the game of the players in the last line of the dialogue."""
+    ends = {context.dialogue[-1].message.sender, context.dialogue[-1].message.receiver} if context.dialogue else set()
+    return next((one for one in context.games[::-1] if ends & {player.nick for player in one.players}), None)

@@ -1,0 +1,289 @@
+"""The cases for house servers: transcripts, inputs in every state, goals, deliveries and disconnects."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from croupier.conformance.case import Retries, make_case_id
+from croupier.conformance.resources import transcripts
+from croupier.conformance.servers.bench import HouseBench, HouseServerCase
+from croupier.conformance.servers.replay import is_playable, record, replay
+from croupier.conformance.servers.scenarios import (
+    hang_up_after,
+    listen_in_state,
+    play_at_random,
+    play_together,
+    play_until,
+    send_ahead,
+    send_cut_at,
+    send_each,
+    send_input,
+    stay_silent,
+)
+from croupier.conformance.servers.scripted_client import Chunking
+from croupier.conformance.servers.tcp_house import TcpHouse
+from croupier.conformance.servers.test_data import ServerTestData
+from croupier.conformance.suite import Bench, Config
+
+LISTEN_SECONDS: Final = 0.05
+"""How long to listen to a house that has nothing to send."""
+
+CONCURRENT_CLIENTS: Final = 8
+"""The number of clients that play at the same time."""
+
+AT_LEAST_TRIES: Final = 2
+TRY_SECONDS: Final = 0.1
+REPLAY_SECONDS: Final = 0.15
+GOAL_SECONDS: Final = 0.3
+EXTRA_SECONDS: Final = 0.5
+"""How long a case is tried until it comes up by chance: in general, a transcript, a goal, a case of one room."""
+
+VALID_INPUT_RANK: Final = 0
+GAME_RANK: Final = 1
+INVALID_INPUT_RANK: Final = 2
+DELIVERY_RANK: Final = 3
+LONG_RANK: Final = 4
+CONCURRENT_RANK: Final = 9
+"""The order of the cases: simple ones first, and those that nearly every fault breaks last."""
+
+
+@dataclass(frozen=True)
+class HouseServerSuite:
+    """The cases for the servers of a room. See `Suite`."""
+
+    test_data: ServerTestData
+    timeout: float = 1.5
+
+    @property
+    def untestable(self) -> Mapping[str, str]:
+        """The clauses that no case tests, each with the reason."""
+        return self.test_data.untestable
+
+    def cases(self) -> Sequence[HouseServerCase]:
+        """Return all cases, in the order of the clauses."""
+        return self._cases
+
+    @cached_property
+    def _cases(self) -> Sequence[HouseServerCase]:
+        data = self.test_data
+        cases = (*_replays(data), *_input_cases(data), *_delivery_cases(data), *_game_cases(data))
+        return tuple(sorted(cases, key=lambda case: [int(part) for part in case.section.split(".")]))
+
+    def bench(self, config: Config) -> Bench:
+        """See `Suite.bench`."""
+        return HouseBench(self.test_data, TcpHouse(config.timeout, config.dialect), config)
+
+
+def _case(
+    test_data: ServerTestData, clause: str, slug: str, title: str, *, seconds: float = TRY_SECONDS, **more: Any
+) -> HouseServerCase:
+    return HouseServerCase(
+        id=make_case_id(test_data.room.name, clause, slug),
+        title=title,
+        clause=clause,
+        retries=Retries(AT_LEAST_TRIES, seconds=seconds),
+        **more,
+    )
+
+
+def _replays(test_data: ServerTestData) -> list[HouseServerCase]:
+    """The replayed transcripts."""
+    return [
+        _case(
+            test_data,
+            transcript.clauses[0],
+            transcript.name,
+            transcript.title,
+            scenarios=(replay(record(test_data, transcript)),),
+            dialect=transcript.head.get("dialect", ""),
+            seconds=REPLAY_SECONDS,
+            rank=GAME_RANK,
+        )
+        for transcript in transcripts(test_data.room.name)
+        if is_playable(transcript, test_data.harmless_settings)
+        and transcript.clauses[0] not in test_data.tolerated_clauses
+        and transcript.clauses[0] not in test_data.untestable
+    ]
+
+
+def _input_cases(test_data: ServerTestData) -> list[HouseServerCase]:
+    """Every input in every state in which it makes sense."""
+    return [
+        _case(
+            test_data,
+            given.clauses[state.name],
+            f"{given.slug}-at-{state.name}",
+            f"{given.title}, {state.title}",
+            scenarios=(send_input(state, given),),
+            hits=2,
+            rank=VALID_INPUT_RANK if _is_about_answers(given.clauses[state.name]) else INVALID_INPUT_RANK,
+        )
+        for state in test_data.states
+        for given in test_data.inputs
+        if state.name in given.clauses
+    ]
+
+
+def _is_about_answers(clause: str) -> bool:
+    """Whether a clause is in section 4 of its page, which has the answers to what is allowed."""
+    return clause.partition("-")[2].startswith("4.")
+
+
+def _game_cases(test_data: ServerTestData) -> list[HouseServerCase]:
+    """Coverage goals, the extra cases of the room, and long conversations."""
+    shared = test_data.shared_clauses
+    goals = [
+        _case(
+            test_data,
+            goal.clause,
+            goal.slug,
+            goal.title,
+            scenarios=(play_until(goal),),
+            hits=3,
+            seconds=GOAL_SECONDS,
+            rank=GAME_RANK,
+        )
+        for goal in test_data.goals
+    ]
+    extras = [
+        _case(
+            test_data,
+            extra.clause,
+            extra.slug,
+            extra.title,
+            scenarios=extra.scenarios,
+            seconds=EXTRA_SECONDS,
+            rank=INVALID_INPUT_RANK,
+        )
+        for extra in test_data.extra_cases
+    ]
+    random_games = [
+        _case(
+            test_data,
+            shared["unasked"],
+            f"stroll-{number}",
+            title,
+            scenarios=(play_at_random(games, invalid_rate),),
+            hits=3,
+            rank=LONG_RANK,
+        )
+        for number, (title, games, invalid_rate) in enumerate(
+            (
+                ("Three games at random", 3, 0.0),
+                ("Three games at random, with mistakes now and then", 3, 0.2),
+                ("Ten games at random, with mistakes now and then", 10, 0.1),
+                ("Three games at random, with more mistakes than moves", 3, 0.6),
+            ),
+            start=1,
+        )
+    ]
+    many_games = _case(
+        test_data,
+        shared["next"],
+        "evening",
+        "Many games on one connection",
+        scenarios=(play_at_random(20, 0.0),),
+        rank=LONG_RANK,
+    )
+    return [*goals, *extras, *random_games, many_games]
+
+
+def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
+    """The same games with bytes that arrive in other chunks, and with clients that disconnect."""
+    shared, game = test_data.shared_clauses, test_data.sample_game
+    frames = [test_data.room.codec(True, None).encode(message) for message in game]
+    size = sum(map(len, frames))
+    again = play_at_random(1, 0.0)
+    first = len(frames[0])
+
+    def case(topic: str, slug: str, title: str, *scenarios: Any, **more: Any) -> HouseServerCase:
+        return _case(test_data, shared[topic], slug, title, scenarios=scenarios, **{"rank": DELIVERY_RANK, **more})
+
+    return [
+        *(
+            case(
+                "stream",
+                f"{number}-bytes-at-a-time",
+                f"Messages arrive {number} byte{'s' * (number > 1)} at a time",
+                play_at_random(2, 0.0),
+                delivery=Chunking(number, 0.001),
+            )
+            for number in (1, 2, 3, 5, 7)
+        ),
+        case(
+            "cut",
+            "cut-everywhere",
+            "A game that is sent at once may be cut at any byte",
+            *(send_cut_at(place, game, 0.002) for place in range(1, size)),
+        ),
+        case("stream", "slow", "A message arrives slowly", send_cut_at(first - 1, game[:1], 0.2)),
+        case("stream", "glued", "All of a game arrives at once", send_ahead(*game)),
+        case("stream", "sent-ahead", "Several games are sent ahead of their answers", send_ahead(*game * 5)),
+        case(
+            "stream",
+            "two-games-in-one-piece",
+            "A game and the next are glued together",
+            send_ahead(*game * 2),
+            send_each(*game),
+        ),
+        case("next", "games-in-a-row", "Games follow each other on one connection", send_each(*game * 3)),
+        case(
+            "goodbye",
+            "goodbye-sent-ahead",
+            "What came before a goodbye is still answered",
+            send_ahead(*game, *test_data.goodbye) if test_data.goodbye else hang_up_after(*game),
+        ),
+        case("goodbye", "goodbye-behind-a-game", "A client leaves behind a game", send_each(*game, *test_data.goodbye)),
+        case("goodbye", "hang-up-at-once", "A client that hangs up at once does no harm", hang_up_after(), again),
+        case(
+            "goodbye",
+            "hang-up-in-a-message",
+            "A client that hangs up in the middle of a message does no harm",
+            hang_up_after(game[0], cut=1),
+            again,
+        ),
+        case(
+            "goodbye",
+            "hang-up-in-a-game",
+            "A client that hangs up in the middle of a game does no harm",
+            hang_up_after(game[0]),
+            again,
+        ),
+        case(
+            "goodbye",
+            "hang-up-without-reading",
+            "A client that hangs up before it has read its answers does no harm",
+            hang_up_after(*game * 5),
+            again,
+        ),
+        case(
+            "tables",
+            "many-at-once",
+            f"{CONCURRENT_CLIENTS} clients play at the same time, each at a table of its own",
+            *[play_together(CONCURRENT_CLIENTS, game[0], 3)] * CONCURRENT_CLIENTS,
+            is_concurrent=True,
+            rank=CONCURRENT_RANK,
+        ),
+        case(
+            "speaks first",
+            "client-speaks-first",
+            "The house says nothing before the client does",
+            stay_silent(LISTEN_SECONDS),
+        ),
+        *(
+            case(
+                "unasked",
+                f"nothing-unasked-at-{state.name}",
+                f"The house says nothing unasked, {state.title}",
+                listen_in_state(state, LISTEN_SECONDS),
+            )
+            for state in test_data.states
+        ),
+        case(
+            "close",
+            "no-close-unannounced",
+            "The house does not close a connection on which nothing is wrong",
+            send_cut_at(size, (*game, game[0]), 3 * LISTEN_SECONDS),
+        ),
+    ]

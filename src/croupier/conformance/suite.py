@@ -1,0 +1,139 @@
+"""The seam between the runner and the rooms: a suite of cases for each room and role, and the bench that tries them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple, Protocol, cast
+
+from croupier.conformance.case import Case
+from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.results import Failure, Outcome
+from croupier.core.errors import FoundKind
+from croupier.core.room import Room
+from croupier.core.session import Address
+
+type Role = Literal["server", "client"]
+
+ROLES: Final[Sequence[Role]] = ("server", "client")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """What a bench is set up with.
+
+    `command` starts the client under test. `known_options` are the options of a client, or the settings of the house
+    that a client is tested with, None for nothing known. An answer may take `timeout` seconds. What the program sends
+    is read in `dialect`, if one is given.
+    """
+
+    command: str = ""
+    known_options: Any = None
+    strict: bool = False
+    seed: int = 1
+    timeout: float = 5.0
+    dialect: Any = None
+
+
+class Attempt(NamedTuple):
+    """One try of a case.
+
+    `dialogue` is what was on the wire, in order. `steps` lead to the failure and can be replayed, empty if they cannot.
+    With SKIP, `refusal` says what the program has refused so that the state was not reached, empty if luck decided; the
+    same refusal in every try is a finding. `stderr` is what a client under test has written.
+    """
+
+    outcome: Outcome
+    note: str = ""
+    failure: Failure | None = None
+    dialogue: Sequence[DialogueLine] = ()
+    steps: Sequence[Any] = ()
+    refusal: str = ""
+    is_optional: bool = False
+    stderr: bytes = b""
+
+    @property
+    def is_silence(self) -> bool:
+        """Whether it failed because nothing came in time: only a second look with more patience can confirm that."""
+        return self.failure is not None and self.failure.kind is FoundKind.SILENCE
+
+    def shows(self, other: "Attempt") -> bool:
+        """Whether it shows the same failure as another attempt."""
+        if self.failure is None or other.failure is None:
+            return False
+        return (self.outcome, self.failure.clause) == (other.outcome, other.failure.clause)
+
+
+class TargetGone(ConnectionError):
+    """The server under test accepts no connections any more."""
+
+
+class Bench:
+    """One program under test. The base class of the benches of all rooms and roles.
+
+    A bench neither retries nor confirms nor shrinks: the runner does.
+    """
+
+    lanes = 1
+    """How many cases may be tried at the same time."""
+
+    can_run_beside = True
+    """Whether cases that spend their time waiting may be tried beside the others now."""
+
+    replay_tries = 1
+    """How often the same steps are replayed until they show the failure: more than once if it depends on luck."""
+
+    async def open(self, address: Address) -> None:
+        """Connect to a server for the first time, or to the one that was started in its place.
+
+        Raises ConnectionError if nothing listens at the address. Without effect for clients, which are started by each
+        attempt.
+        """
+
+    async def attempt(self, case: Any, number: int, *, is_patient: bool = False) -> Attempt:
+        """Try a case. `number` counts its tries and selects their luck.
+
+        `is_patient`: wait for the whole timeout, however silent the program was before. Raises TargetGone if the server
+        accepts no connections any more, and ProgramError or ValueError if a client cannot be started.
+        """
+        raise NotImplementedError
+
+    async def confirm(self, case: Any, attempt: Attempt, number: int) -> Attempt:  # noqa: ARG002 -- for those that need no more than one attempt
+        """Look at a failure once more before it is reported; return what is to be reported."""
+        return attempt
+
+    async def replay(self, case: Any, steps: Sequence[Any]) -> Attempt:
+        """Perform only these steps of an attempt."""
+        raise NotImplementedError
+
+    def short_starts(self, attempt: Attempt) -> Iterable[Sequence[Any]]:  # noqa: ARG002 -- for those without any
+        """Return short steps that may show the same failure, the likeliest first."""
+        return ()
+
+    async def close(self) -> None:
+        """Release everything."""
+
+
+class Suite(Protocol):
+    """The cases of a room for a role: all that the runner knows of them. A room names it in its extras.
+
+    `timeout` is the default answer timeout in seconds. `untestable` are the clauses without a case, each with the
+    reason.
+    """
+
+    @property
+    def timeout(self) -> float: ...  # noqa: D102 -- see the class
+
+    @property
+    def untestable(self) -> Mapping[str, str]: ...  # noqa: D102 -- see the class
+
+    def cases(self) -> Sequence[Case]:
+        """Return every case, in the order of the clauses. The ids are unique."""
+        ...
+
+    def bench(self, config: Config) -> Bench:
+        """Return a bench for a program."""
+        ...
+
+
+def find_suite(room: Room, role: Role) -> Suite:
+    """Return the suite of a room for a role."""
+    return cast(Suite, room.load_extra("server_tests" if role == "server" else "client_tests"))

@@ -1,0 +1,96 @@
+"""Runs cases of a suite as the tester does, without a plan."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from croupier.conformance.case import Case
+from croupier.conformance.results import Result
+from croupier.conformance.run import CaseRunner
+from croupier.conformance.suite import Bench, Config, find_suite
+from croupier.core.room import Room
+from croupier.core.session import Address
+from croupier.rooms import HOUSE_ROOMS
+
+SERVER_TEST_DATA: Final = {name: find_suite(room, "server").test_data for name, room in HOUSE_ROOMS.items()}
+CLIENT_TEST_DATA: Final = {name: find_suite(room, "client").test_data for name, room in HOUSE_ROOMS.items()}
+
+
+def server_cases(room: Room) -> Sequence[Any]:
+    """All cases for the servers of a room."""
+    return find_suite(room, "server").cases()
+
+
+def client_cases(room: Room) -> Sequence[Any]:
+    """All cases for the clients of a room."""
+    return find_suite(room, "client").cases()
+
+
+async def run_bench(
+    bench: Bench,
+    cases: Sequence[Case],
+    address: Address = ("", 0),
+    *,
+    max_failures: int | None = None,
+    on_result: Callable[[Result], None] = lambda _: None,
+    on_stderr: Callable[[bytes], None] = lambda _: None,
+) -> tuple[Result, ...]:
+    """Run cases on a bench; the results are in the order of the cases."""
+    try:
+        await bench.open(address)
+        runner = CaseRunner(bench, on_result, max_failures=max_failures)
+        await runner.run(sorted(cases, key=lambda case: case.rank))
+    finally:
+        await bench.close()
+    if not all(result.is_good for result in runner.results.values()):
+        on_stderr(runner.stderr)
+    return tuple(runner.results[case.id] for case in cases if case.id in runner.results)
+
+
+async def check_server(
+    room: Room,
+    host: str,
+    port: int,
+    *,
+    cases: Sequence[Case],
+    options: Any = None,
+    strict: bool = False,
+    seed: int = 1,
+    timeout: float | None = None,
+    detected_dialect: Any = None,
+    **more: Any,
+) -> tuple[Result, ...]:
+    """Run cases against a server."""
+    suite = find_suite(room, "server")
+    config = Config(
+        known_options=options,
+        strict=strict,
+        seed=seed,
+        timeout=suite.timeout if timeout is None else timeout,
+        dialect=detected_dialect,
+    )
+    return await run_bench(suite.bench(config), cases, (host, port), **more)
+
+
+async def check_client(
+    room: Room,
+    command: str,
+    *,
+    cases: Sequence[Case],
+    settings: Any = None,
+    strict: bool = False,
+    seed: int = 1,
+    timeout: float | None = None,
+    detected_dialect: Any = None,
+    **more: Any,
+) -> tuple[Result, ...]:
+    """Run cases against a client that is started by a command."""
+    suite = find_suite(room, "client")
+    config = Config(
+        command=command,
+        known_options=settings,
+        strict=strict,
+        seed=seed,
+        timeout=suite.timeout if timeout is None else timeout,
+        dialect=detected_dialect,
+    )
+    return await run_bench(suite.bench(config), cases, **more)
