@@ -21,10 +21,10 @@ from croupier.conformance.report.reports import (
     terminal,
 )
 from croupier.conformance.report.reports import json as as_json
-from croupier.conformance.report.summary import SIGNS, count_outcomes, dialogue, failure_reasons
+from croupier.conformance.report.summary import SIGNS, count_outcomes, dialogue, failure_groups
 from croupier.conformance.report.terminal import print_parts
-from croupier.conformance.results import Outcome, Report
-from tests.conformance.sample_report import NASTY, QUOTES, REPORT, RESULTS
+from croupier.conformance.results import Failure, Outcome, Report
+from tests.conformance.sample_report import NASTY, QUOTED, QUOTES, REPORT, RESULTS
 
 EMPTY = replace(REPORT, results=(), stderr="")
 CLEAN = replace(REPORT, results=RESULTS[:1], stderr="", dialect="the server shouts")
@@ -34,9 +34,9 @@ every_kind = pytest.mark.parametrize("kind", REPORT_FORMATS)
 every_run = pytest.mark.parametrize("report", [REPORT, CLEAN, EMPTY], ids=["mixed", "clean", "empty"])
 
 
-def shown(report: Report, **options: object) -> str:
+def shown(report: Report, *, is_complete: bool = False, **options: object) -> str:
     console = Console(file=io.StringIO(), width=100, **options)
-    print_parts(console, terminal(report))
+    print_parts(console, terminal(report, is_complete=is_complete))
     return console.file.getvalue()
 
 
@@ -102,9 +102,10 @@ def test_the_page_is_well_formed_and_needs_nothing_but_itself(report: Report) ->
 def test_the_page_shows_every_case_and_filters_by_outcome() -> None:
     text = html(REPORT)
     page = Page(text)
-    details = [attrs for tag, attrs in page.seen if tag == "details"]
+    details = [attrs for tag, attrs in page.seen if tag == "details" and "class" in attrs]
     assert len(details) == len(RESULTS)
-    assert sum("open" in attrs for attrs in details) == len(FAILURES)
+    assert sum("open" in attrs for attrs in details) == len(failure_groups(REPORT))
+    assert page.text.index("It breaks the protocol: it puts quotes") < page.text.index("kuhn/4.2/deal-and-act")
     for outcome in Outcome:
         assert f"show-{outcome.value}" in page.ids
         assert f"body:has(#show-{outcome.value}:not(:checked)) .{outcome.value} {{ display: none; }}" in text
@@ -142,18 +143,39 @@ def test_bytes_that_are_no_text_are_shown_in_hexadecimal_as_well() -> None:
     assert r"  server  \x1b[2J   [1B 5B 32 4A]" in failure_text(REPORT, RESULTS[3])
 
 
-def test_failures_with_one_cause_have_one_reason() -> None:
-    (first,) = failure_reasons(REPORT)
-    assert first.title == f"{QUOTES}: 2 cases fail for this one reason"
+def test_failures_are_grouped_by_cause_and_then_by_clause() -> None:
+    first, *others = failure_groups(REPORT)
+    assert first.title == f"{QUOTES}: 2 cases fail"
     assert [result.case for result in first.results] == ["kuhn/4.2/deal-and-act", "kuhn/4.3/check"]
+    assert [group.title for group in others] == ["kuhn-2.7: 1 case fails", "kuhn-4.6: 1 case fails"]
+
+
+def test_a_long_dialogue_counts_the_messages_before_those_shown() -> None:
+    lines = tuple(QUOTED.lines) * 5
+    shown_lines = dialogue(replace(RESULTS[1], dialogue=lines))
+    assert [line.text for line in shown_lines] == [
+        "… 4 messages before",
+        *[line.text for line in dialogue(RESULTS[1])] * 3,
+    ]
+
+
+def test_many_causes_are_counted_and_a_complete_report_shows_them() -> None:
+    failures = [
+        replace(RESULTS[3], case=f"kuhn/4.4/{number}", failure=Failure(f"kuhn-6.{number}", "a", "b"))
+        for number in range(1, 8)
+    ]
+    report = replace(REPORT, results=tuple(failures))
+    assert "2 more clauses broken in 2 cases: --all shows them" in shown(report)
+    assert "kuhn/4.4/7" not in shown(report)
+    assert "kuhn/4.4/7" in shown(report, is_complete=True)
 
 
 def test_on_a_terminal_each_reason_is_shown_once_and_every_failure_is_named() -> None:
     text = shown(REPORT)
     assert all(case in text for case in FAILURES)
     assert text.count("43 41 52 44 20 22") == 1
-    assert f"{QUOTES}: 2 cases fail for this one reason" in " ".join(text.split())
-    assert text.rstrip().endswith("It breaks the protocol.")
+    assert f"{QUOTES}: 2 cases fail" in " ".join(text.split())
+    assert text.rstrip().endswith(f"It breaks the protocol: {QUOTES}.")
 
 
 def test_outcomes_are_told_by_sign_and_word_where_there_are_no_colours() -> None:
@@ -203,7 +225,8 @@ def test_junit_counts_and_names_every_case() -> None:
 def test_tap_has_a_point_a_case_and_yaml_that_json_can_read() -> None:
     version, plan, *lines = tap(REPORT).splitlines()
     assert (version, plan) == ("TAP version 14", "1..8")
-    points = [line for line in lines if not line.startswith(" ")]
+    assert lines[0] == f"# {QUOTES}: 2 cases fail"
+    points = [line for line in lines if not line.startswith((" ", "#"))]
     for number, (point, result) in enumerate(zip(points, RESULTS, strict=True), 1):
         match = re.fullmatch(r"(ok|not ok) (\d+) - (\S+)(?: (?:\\.|[^\\#])*?)?( # SKIP .+)?", point)
         assert match, point
@@ -232,7 +255,12 @@ def test_the_json_has_everything() -> None:
         "UNIMPLEMENTED": 1,
         "SKIP": 1,
     }
-    assert told["reasons"][0] == {"cause": QUOTES, "cases": ["kuhn/4.2/deal-and-act", "kuhn/4.3/check"]}
+    assert told["reasons"][0] == {
+        "cause": QUOTES,
+        "clause": "kuhn-2.6",
+        "example": "kuhn/4.2/deal-and-act",
+        "cases": ["kuhn/4.2/deal-and-act", "kuhn/4.3/check"],
+    }
     assert [result["case"] for result in told["results"]] == [result.case for result in RESULTS]
     failure = told["results"][1]["failure"]
     assert bytes.fromhex(failure["wanted"]) == b"CARD C_Q"
@@ -273,14 +301,14 @@ def test_markdown_means_nothing_but_itself() -> None:
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 6 for line in table)
     prose = [line for line in text.splitlines() if not line.startswith("    ")]
     assert not any(re.search(r"(?<!\\)<", line) for line in prose)
-    assert f"- {QUOTES}: 2 cases fail for this one reason" in prose
+    assert f"- {QUOTES}: 2 cases fail" in prose
 
 
 def test_of_a_dialogue_the_last_six_messages_are_shown() -> None:
     longer = replace(RESULTS[1], dialogue=RESULTS[1].dialogue * 5)
     assert failure_text(REPORT, longer).count("\n  client") == 3
     dialogue = json.loads(as_json(replace(REPORT, results=(longer,))))["results"][0]["dialogue"]
-    assert [line["side"] for line in dialogue] == ["client", "server"] * 3
+    assert [line["side"] for line in dialogue] == ["client", "server"] * 5
 
 
 def test_a_run_without_cases_is_never_green() -> None:

@@ -19,7 +19,7 @@ from croupier.core.plural import format_count
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from croupier.conformance.results import Report
+    from croupier.conformance.results import Report, Result
     from croupier.conformance.run import OnResult, Plan
     from croupier.conformance.suite import Role
     from croupier.core.room import Room
@@ -55,6 +55,7 @@ def check(
     decks: Annotated[int | None, Parameter(group=ROOM)] = None,
     bet: Annotated[int | None, Parameter(group=ROOM)] = None,
     report: Annotated[list[str] | None, Parameter(group=OUTPUT, consume_multiple=True)] = None,
+    show_all: Annotated[bool, Parameter(name="--all", group=OUTPUT)] = False,
     quiet: Annotated[bool, Parameter(group=OUTPUT)] = False,
 ) -> int:
     """Test whether a server or a client conforms to its protocol. Each failure names the clause it breaks.
@@ -91,6 +92,8 @@ def check(
         Bet, in rooms where it is configurable.
     report:
         Write a report: html=FILE, junit=FILE, tap=FILE, json=FILE, gradescope=FILE or md=FILE. Can be repeated.
+    show_all:
+        Show every failure and every note, not only the likeliest causes.
     quiet:
         Print only the result.
     """
@@ -131,8 +134,8 @@ def check(
             max_failures=max_failures,
             arguments=given,
         )
-        results = run_tests(console, plan, quiet=quiet)
-        print_parts(console, terminal(results)[-2 if quiet else 0 :])
+        results = run_tests(console, plan, quiet=quiet, show_all=show_all)
+        print_parts(console, terminal(results, is_complete=show_all)[-2 if quiet else 0 :])
         for path, text in files:
             path.write_text(text(results), encoding="utf-8")
     except asyncio.CancelledError:
@@ -230,7 +233,7 @@ def parse_reports(specs: Sequence[str]) -> list[tuple[Path, Callable[["Report"],
     return reports
 
 
-def run_tests(console: "Console", plan: "Plan", *, quiet: bool) -> "Report":
+def run_tests(console: "Console", plan: "Plan", *, quiet: bool, show_all: bool) -> "Report":
     """Run the tests and print each result as it arrives."""
     from croupier.conformance.run import check as run_plan
     from croupier.net.event_loop import run
@@ -242,22 +245,26 @@ def run_tests(console: "Console", plan: "Plan", *, quiet: bool) -> "Report":
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
         return await run_plan(plan, on_result, time.time())
 
-    with show_progress(console, len(plan.cases), quiet=quiet) as on_result:
+    with show_progress(console, len(plan.cases), quiet=quiet, show_all=show_all) as on_result:
         return asyncio.run(main()) if plan.command else run(main())  # uvloop starts programs more slowly
 
 
 @contextmanager
-def show_progress(console: "Console", cases: int, *, quiet: bool) -> Iterator["OnResult"]:
-    """Print results, and on a terminal a progress bar. Yields the callback that receives them."""
+def show_progress(console: "Console", cases: int, *, quiet: bool, show_all: bool) -> Iterator["OnResult"]:
+    """Print results, and on a terminal a progress bar. Yields the callback that receives them.
+
+    A terminal shows the first failure on each clause, with `show_all` every result.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.text import Text
 
     from croupier.conformance.report.terminal import result_line
-    from croupier.conformance.results import Outcome, Result
+    from croupier.conformance.results import Result
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
         task = bar.add_task("cases", total=cases)
+        broken: set[str] = set()
 
         def on_result(result: Result | str) -> None:
             if isinstance(result, str):
@@ -266,10 +273,17 @@ def show_progress(console: "Console", cases: int, *, quiet: bool) -> Iterator["O
                     console.print(Text(result, "bold"))
                 return
             bar.advance(task)
-            if not quiet and (result.outcome is not Outcome.PASS or not console.is_terminal):
+            is_new = not result.is_good and _broken_clause(result) not in broken
+            if is_new:
+                broken.add(_broken_clause(result))
+            if not quiet and (is_new or show_all or not console.is_terminal):
                 console.print(result_line(result), soft_wrap=True)
 
         yield on_result
+
+
+def _broken_clause(result: "Result") -> str:
+    return result.clause if result.failure is None else result.failure.clause
 
 
 def print_cases(console: "Console", room: "Room", selection: str) -> int:

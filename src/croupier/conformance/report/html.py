@@ -1,5 +1,6 @@
 """The HTML report: a single self-contained page without scripts."""
 
+import re
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Final
@@ -11,14 +12,14 @@ from croupier.conformance.report.summary import (
     broken_clause,
     by_section,
     dialogue,
-    failed_results,
-    failure_reasons,
+    failure_groups,
     headline,
     repeat_command,
     result_note,
     verdict_sentence,
 )
 from croupier.conformance.results import Failure, Outcome, Report, Result
+from croupier.core.plural import format_count
 
 COLOURS: Final[Mapping[Outcome, tuple[str, str]]] = {
     Outcome.PASS: ("#0060a8", "#6fb8ff"),
@@ -29,6 +30,8 @@ COLOURS: Final[Mapping[Outcome, tuple[str, str]]] = {
     Outcome.SKIP: ("#5d5d5d", "#a8a8a8"),
 }
 """The colour of each outcome in light and in dark mode, chosen for contrast and colour-blind readers."""
+
+CODE_PATTERN: Final = re.compile(r"`([^`]*)`")
 
 STYLESHEET: Final = """
 :root { color-scheme: light dark; --line: #8884; --paper: #8881; --mark: #ffd75e; --ink: #000; }
@@ -43,13 +46,14 @@ summary { cursor: pointer; } .note { opacity: 0.8; }
 table { border-collapse: collapse; } td, th { padding: 0 0.6rem 0 0; text-align: left; vertical-align: top; }
 table.bytes td { white-space: pre; } td.side { opacity: 0.7; } td.hex { opacity: 0.7; }
 mark { background: var(--mark); color: var(--ink); outline: 2px solid currentColor; font-weight: bold; }
-.reasons { border-left: 0.3rem solid var(--mark); padding-left: 1rem; }
+.causes { border-left: 0.3rem solid var(--mark); padding-left: 1rem; }
+.verdict { font-size: 1.25rem; }
 fieldset { border: 0; padding: 0; margin: 1rem 0; } fieldset label { margin-right: 1.25rem; white-space: nowrap; }
 """
 
 
 def html(report: Report) -> str:
-    """The page of a run: counts with check boxes that hide cases, the reasons, and every case with its details."""
+    """The page of a run: the verdict, the causes with an example each, and every case, folded; boxes filter."""
     return "\n".join(_page(report)) + "\n"
 
 
@@ -58,10 +62,20 @@ def _page(report: Report) -> Iterator[str]:
     yield f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<style>{STYLESHEET}{''.join(map(_rule, Outcome))}</style>\n</head>\n<body>\n<h1>{title}</h1>"
-    yield (
-        f"<p><strong>{verdict_sentence(report)}</strong> croupier {_text(report.version)}, seed {report.seed}, "
-        f"{report.seconds:.1f} s.</p>"
-    )
+    yield f'<p class="verdict"><strong>{_text(verdict_sentence(report))}</strong></p>'
+    yield f"<p>croupier {_text(report.version)}, seed {report.seed}, {report.seconds:.1f} s.</p>"
+    if report.dialect:
+        yield f'<p class="causes"><strong>Dialect:</strong> {_text(report.dialect)}</p>'
+    for group in failure_groups(report):
+        yield f'<section class="causes"><h2>{_text(group.title)}</h2>'
+        yield from _result(report, group.example, is_open=True)
+        others = [result for result in group.results if result is not group.example]
+        if others:
+            yield f"<details><summary>{format_count(len(others), 'more case')}</summary>"
+            for result in others:
+                yield from _result(report, result)
+            yield "</details>"
+        yield "</section>"
     yield "<fieldset><legend>Show</legend>"
     for kind in Outcome:
         if count := report.count(kind):
@@ -70,22 +84,13 @@ def _page(report: Report) -> Iterator[str]:
                 f"{_outcome(kind)} {count}</label>"
             )
     yield "</fieldset>"
-    if report.dialect:
-        yield f'<p class="reasons"><strong>Dialect:</strong> {_text(report.dialect)}</p>'
-    if found := failure_reasons(report):
-        yield '<ul class="reasons">'
-        yield from (f"<li>{_text(reason.title)}</li>" for reason in found)
-        yield "</ul>"
-    if failures := failed_results(report):
-        yield "<h2>Failures</h2>"
-        for result in failures:
-            yield from _result(report, result)
     if report.stderr:
         yield f"<h2>What it wrote to stderr</h2>\n<pre>{_text(report.stderr)}</pre>"
     for section, results in by_section([result for result in report.results if result.is_good]).items():
-        yield f"<h2>{_text(section)}</h2>"
+        yield f"<details><summary>{_text(section)}: {format_count(len(results), 'case')}</summary>"
         for result in results:
             yield from _result(report, result)
+        yield "</details>"
     yield "</body>\n</html>"
 
 
@@ -103,8 +108,8 @@ def _outcome(kind: Outcome) -> str:
     return f'<span class="word-{kind.value}">{SIGNS[kind]} {kind.value}</span>'
 
 
-def _result(report: Report, result: Result) -> Iterator[str]:
-    open_attribute = "" if result.is_good else " open"
+def _result(report: Report, result: Result, *, is_open: bool = False) -> Iterator[str]:
+    open_attribute = " open" if is_open else ""
     yield f'<details class="{result.outcome.value}"{open_attribute}>'
     yield f"<summary>{_outcome(result.outcome)} <code>{_text(result.case)}</code> {_text(result.title)}</summary>"
     yield from result_html(report, result)
@@ -117,7 +122,7 @@ def result_html(report: Report, result: Result) -> Iterator[str]:
     yield "<dl>"
     if failure is not None:
         clause = broken_clause(failure)
-        yield f"<dt>clause</dt><dd><strong>{_text(failure.clause)}</strong> {_text(clause.text)}</dd>"
+        yield f"<dt>clause</dt><dd><strong>{_text(failure.clause)}</strong> {_clause(clause.text)}</dd>"
         if clause.source:
             yield f"<dt>source</dt><dd>{_text(clause.citation)}</dd>"
         yield f"<dt>expected</dt><dd>{_text(failure.expected)}</dd>"
@@ -157,6 +162,11 @@ def _bytes(failure: Failure) -> Iterator[str]:
         )
         yield f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
     yield "</table>"
+
+
+def _clause(text: str) -> str:
+    """The text of a clause: what stands between backquotes is code."""
+    return CODE_PATTERN.sub(r"<code>\1</code>", _text(text))
 
 
 def _text(text: str) -> str:

@@ -15,10 +15,11 @@ from croupier.conformance.report.summary import (
     count_outcomes,
     dialogue,
     failed_results,
-    failure_reasons,
+    failure_groups,
     headline,
     repeat_command,
     result_note,
+    show_line,
     verdict_sentence,
 )
 from croupier.conformance.report.terminal import terminal
@@ -79,6 +80,7 @@ def junit(report: Report) -> str:
         ("version", report.version),
         ("seed", report.seed),
         ("dialect", report.dialect),
+        *(("cause", group.title) for group in failure_groups(report)),
     ):
         ET.SubElement(properties, "property", {"name": name, "value": printable(str(value))})
     for result in report.results:
@@ -111,6 +113,7 @@ def _timestamp(report: Report) -> str:
 def tap(report: Report) -> str:
     """TAP version 14: a test point per case, with the details of a failure as YAML."""
     lines = ["TAP version 14", f"1..{len(report.results)}"]
+    lines += [f"# {_line(group.title)}" for group in failure_groups(report)]
     for number, result in enumerate(report.results, 1):
         name = f"{result.case} {result.title}".replace("\\", "\\\\").replace("#", r"\#")
         point = f"{'ok' if result.is_good else 'not ok'} {number} - {_line(name)}"
@@ -159,7 +162,13 @@ def json(report: Report) -> str:
         "stderr": report.stderr,
         "counts": {outcome.value: report.count(outcome) for outcome in Outcome},
         "reasons": [
-            {"cause": r.cause, "cases": [result.case for result in r.results]} for r in failure_reasons(report)
+            {
+                "cause": str(group.cause or ""),
+                "clause": group.clause,
+                "example": group.example.case,
+                "cases": [result.case for result in group.results],
+            }
+            for group in failure_groups(report)
         ],
         "results": [_json_result(report, result) for result in report.results],
     }
@@ -176,7 +185,7 @@ def _json_result(report: Report, result: Result) -> dict[str, Any]:
         "failure": None if result.failure is None else _json_failure(result.failure),
         "dialogue": [
             {"side": shown.side, "text": shown.text, "hex": line.data.hex(), "at": line.at}
-            for shown, line in zip(dialogue(result), result.dialogue[-len(dialogue(result)) or None :], strict=True)
+            for shown, line in zip(map(show_line, result.dialogue), result.dialogue, strict=True)
         ],
         "repeat": repeat_command(report, result),
         "seconds": result.seconds,
@@ -216,7 +225,13 @@ def gradescope(report: Report) -> str:
         tests.append(test)
     report_data = {
         "output": "\n".join(
-            [headline(report), verdict_sentence(report), count_outcomes(report), report.dialect]
+            [
+                headline(report),
+                verdict_sentence(report),
+                count_outcomes(report),
+                report.dialect,
+                *(group.title for group in failure_groups(report)),
+            ]
         ).strip(),
         "output_format": "text",
         "execution_time": report.seconds,
@@ -248,8 +263,8 @@ def markdown(report: Report) -> str:
     ]
     if report.dialect:
         lines += ["", f"Dialect: {_escaped(report.dialect)}"]
-    if found := failure_reasons(report):
-        lines += ["", "## Reasons", "", *(f"- {_escaped(reason.title)}" for reason in found)]
+    if found := failure_groups(report):
+        lines += ["", "## Causes", "", *(f"- {_escaped(group.title)}" for group in found)]
     if failures := failed_results(report):
         lines += ["", "## Failures"]
     for result in failures:

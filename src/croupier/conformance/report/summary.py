@@ -7,9 +7,11 @@ from msgspec import Struct
 
 from croupier.conformance.clauses import Clause, find_clause
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.report.hexdump import is_plain_text, printable
 from croupier.conformance.results import Failure, Outcome, Report, Result
 from croupier.core.errors import Violation
+from croupier.core.plural import format_count
 from croupier.core.referee import CLIENT
 
 SIGNS: Final[Mapping[Outcome, str]] = {
@@ -46,17 +48,28 @@ class ShownLine(Struct, frozen=True):
     hex: str
 
 
-class FailureReason(Struct, frozen=True):
-    """A cause, and the cases that fail because of it."""
+class FailureGroup(Struct, frozen=True):
+    """Failures with one confirmed cause, or without one on one clause. `results` are in the order of the run."""
 
-    cause: str
+    cause: Cause | None
     results: tuple[Result, ...]
 
     @property
+    def example(self) -> Result:
+        """The failure to show: the first with a short dialogue."""
+        return next((one for one in self.results if len(one.dialogue) <= MAX_DIALOGUE_LINES), self.results[0])
+
+    @property
+    def clause(self) -> str:
+        """The clause that the example breaks."""
+        failure = self.example.failure
+        return self.example.clause if failure is None else failure.clause
+
+    @property
     def title(self) -> str:
-        """A sentence with the cause and the number of cases."""
-        count = len(self.results)
-        return f"{self.cause}: {count} cases fail for this one reason" if count > 1 else f"{self.cause}: 1 case fails"
+        """A sentence with the cause or the clause, and the number of cases."""
+        cases = format_count(len(self.results), "case")
+        return f"{self.cause or self.clause}: {cases} {'fails' if len(self.results) == 1 else 'fail'}"
 
 
 def show_line(line: DialogueLine) -> ShownLine:
@@ -80,8 +93,11 @@ def hexadecimal(data: bytes, max_bytes: int = 64) -> str:
 
 
 def dialogue(result: Result) -> tuple[ShownLine, ...]:
-    """The last messages of a result's dialogue."""
-    return tuple(show_line(line) for line in result.dialogue[-MAX_DIALOGUE_LINES:])
+    """The dialogue of a result: its last messages, after a line that counts the messages before them."""
+    lines = result.dialogue[-MAX_DIALOGUE_LINES:]
+    before = len(result.dialogue) - len(lines)
+    omitted = [ShownLine("", f"… {format_count(before, 'message')} before", "")] if before else []
+    return (*omitted, *map(show_line, lines))
 
 
 def broken_clause(failure: Failure) -> Clause:
@@ -99,34 +115,28 @@ def failed_results(report: Report) -> tuple[Result, ...]:
     return tuple(result for result in report.results if not result.is_good)
 
 
-def failure_reasons(report: Report) -> tuple[FailureReason, ...]:
-    """The causes of failures, the one with the most cases first, without mere guesses."""
-    found: dict[str, list[Result]] = {}
+def failure_groups(report: Report) -> tuple[FailureGroup, ...]:
+    """The failures by cause, the likeliest first: confirmed causes by their number of cases, then broken clauses."""
+    by_cause: dict[str, list[Result]] = {}
+    by_clause: dict[str, list[Result]] = {}
     for result in failed_results(report):
-        if (cause := _confirmed_cause(result)) is not None:
-            found.setdefault(cause, []).append(result)
-    reasons = [FailureReason(cause, tuple(results)) for cause, results in found.items()]
-    return tuple(sorted(reasons, key=lambda reason: -len(reason.results)))
-
-
-def _confirmed_cause(result: Result) -> str | None:
-    """The cause of a failure, None without one or if it is a guess."""
-    cause = None if result.failure is None else result.failure.cause
-    return None if cause is None or cause.is_guess else cause.text
-
-
-def examples(report: Report) -> tuple[Result, ...]:
-    """The failures to show: for every reason the first on each clause, and all without a reason."""
-    found: dict[tuple[str, str], Result] = {}
-    single = []
-    causes = {reason.cause for reason in failure_reasons(report)}
-    for result in failed_results(report):
-        if result.failure is not None and (cause := _confirmed_cause(result)) in causes:
-            found.setdefault((str(cause), result.failure.clause), result)
+        cause = None if result.failure is None else result.failure.cause
+        if cause is not None and not cause.is_guess:
+            by_cause.setdefault(cause.text, []).append(result)
         else:
-            single.append(result)
-    shown = {result.case for result in (*found.values(), *single)}
-    return tuple(result for result in failed_results(report) if result.case in shown)
+            by_clause.setdefault(result.clause if result.failure is None else result.failure.clause, []).append(result)
+    causes = [FailureGroup(Cause(text), tuple(results)) for text, results in by_cause.items()]
+    clauses = [FailureGroup(None, tuple(results)) for results in by_clause.values()]
+    return (*sorted(causes, key=lambda group: -len(group.results)), *clauses)
+
+
+def notes(report: Report, outcome: Outcome) -> Mapping[str, Sequence[Result]]:
+    """The results with an outcome by their notes, the most frequent note first."""
+    found: dict[str, list[Result]] = {}
+    for result in report.results:
+        if result.outcome is outcome and result.note:
+            found.setdefault(result.note, []).append(result)
+    return dict(sorted(found.items(), key=lambda entry: -len(entry[1])))
 
 
 def count_outcomes(report: Report) -> str:
@@ -141,13 +151,22 @@ def headline(report: Report) -> str:
 
 
 def verdict_sentence(report: Report) -> str:
-    """The verdict in a sentence."""
-    if report.exit_status == 1 and not report.count(Outcome.FAIL):
+    """The verdict in a sentence, as a person would say it."""
+    if report.exit_status == 0:
+        return "No case fails."
+    if report.exit_status == 2:
+        skipped = report.count(Outcome.SKIP)
+        if skipped == len(report.results):
+            return f"Nothing could be tested{f': {report.stopped_reason}' * bool(report.stopped_reason)}."
+        reason = report.stopped_reason or f"{skipped} of {len(report.results)} cases were skipped"
+        return f"Too little could be tested: {reason}."
+    groups = failure_groups(report)
+    if not report.count(Outcome.FAIL):
         return "It does not have all of the protocol."
-    if report.exit_status == 2 and report.count(Outcome.SKIP) < len(report.results):
-        skipped = f"{report.count(Outcome.SKIP)} of {len(report.results)} cases were skipped"
-        return f"Too little could be tested: {report.stopped_reason or skipped}."
-    return ("No case fails.", "It breaks the protocol.", "Nothing could be tested.")[report.exit_status]
+    if groups[0].cause is not None:
+        return f"It breaks the protocol: {groups[0].cause}."
+    clauses = format_count(len({group.clause for group in groups}), "clause")
+    return f"It breaks {clauses} of the protocol."
 
 
 def result_note(result: Result) -> str:

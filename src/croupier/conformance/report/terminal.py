@@ -20,19 +20,20 @@ from croupier.conformance.report.hexdump import (
 )
 from croupier.conformance.report.summary import (
     SIGNS,
-    FailureReason,
+    FailureGroup,
     broken_clause,
     count_outcomes,
     dialogue,
-    examples,
     failed_results,
-    failure_reasons,
+    failure_groups,
     headline,
+    notes,
     repeat_command,
     result_note,
     verdict_sentence,
 )
 from croupier.conformance.results import Failure, Outcome, Report, Result
+from croupier.core.plural import format_count
 
 STYLES: Final[Mapping[Outcome, str]] = {
     Outcome.PASS: "blue",
@@ -47,8 +48,10 @@ STYLES: Final[Mapping[Outcome, str]] = {
 WRONG_BYTE_STYLE: Final = "bold reverse"
 """The style of the first wrong byte."""
 
+MAX_GROUPS_SHOWN: Final = 5
 MAX_CASES_SHOWN: Final = 12
-"""At most this many cases of one reason are listed."""
+MAX_NOTES_SHOWN: Final = 8
+"""At most this many groups of failures, further cases of one group, and notes of one outcome are shown."""
 
 
 def result_line(result: Result) -> Text:
@@ -64,21 +67,60 @@ def outcome_text(kind: Outcome) -> Text:
     return Text(f"{SIGNS[kind]} {kind:13}", STYLES[kind])
 
 
-def terminal(report: Report) -> Sequence[RenderableType]:
-    """A report: failures with their details, one for each reason and clause, and the counts."""
+def terminal(report: Report, *, is_complete: bool = False) -> Sequence[RenderableType]:
+    """A report: one block for each of the likeliest causes, what was noted, and the counts.
+
+    A complete one has a block for every failure instead, and every note.
+    """
+    groups = failure_groups(report)
     parts: list[RenderableType] = []
-    for result in examples(report):
-        parts += [
-            Rule(Text.assemble(outcome_text(result.outcome), f" {result.case} "), align="left"),
-            *failure_block(report, result),
-        ]
-    parts += [_reason(reason) for reason in failure_reasons(report) if len(reason.results) > 1]
+    if is_complete:
+        for result in failed_results(report):
+            parts += _block(report, result)
+    else:
+        for group in groups[:MAX_GROUPS_SHOWN]:
+            parts += [*_block(report, group.example), *_others(group)]
+        if hidden := groups[MAX_GROUPS_SHOWN:]:
+            cases = sum(len(group.results) for group in hidden)
+            kinds, failures = format_count(len(hidden), "more clause"), format_count(cases, "case")
+            parts.append(Text(f"{kinds} broken in {failures}: --all shows them", "bold"))
+    for outcome in (Outcome.NON_STRICT, Outcome.CHOICE, Outcome.SKIP):
+        parts += _notes(report, outcome, is_complete=is_complete)
     if report.stderr and failed_results(report):
         parts += [Rule(Text("what it wrote to stderr "), align="left"), _unwrapped(report.stderr)]
     parts += [Rule(), _unwrapped(headline(report), "bold")]
     if report.dialect:
         parts.append(Text.assemble(("dialect: ", "bold"), report.dialect))
     return [*parts, _counts(report), Text(verdict_sentence(report), "bold")]
+
+
+def _block(report: Report, result: Result) -> Sequence[RenderableType]:
+    title = Text.assemble(outcome_text(result.outcome), f" {result.case} ")
+    return [Rule(title, align="left"), *failure_block(report, result)]
+
+
+def _others(group: FailureGroup) -> Sequence[RenderableType]:
+    """The other cases of a group."""
+    others = [result.case for result in group.results if result is not group.example]
+    if not others:
+        return []
+    shown = ", ".join(others[:MAX_CASES_SHOWN])
+    more = f" and {len(others) - MAX_CASES_SHOWN} more" if len(others) > MAX_CASES_SHOWN else ""
+    return [Text.assemble((group.title, "bold"), f"\n  {shown}{more}")]
+
+
+def _notes(report: Report, outcome: Outcome, *, is_complete: bool) -> Iterator[RenderableType]:
+    """The notes of the results with an outcome, with the number of cases or, in a complete report, their ids."""
+    found = notes(report, outcome)
+    if not found:
+        return
+    yield Rule(outcome_text(outcome), align="left")
+    for note, results in [*found.items()][: None if is_complete else MAX_NOTES_SHOWN]:
+        cases = ", ".join(result.case for result in results[: None if is_complete else 1])
+        more = f" and {len(results) - 1} more" if len(results) > 1 and not is_complete else ""
+        yield Text.assemble((f"{cases}{more}: ", "dim"), printable(note))
+    if not is_complete and len(found) > MAX_NOTES_SHOWN:
+        yield Text(f"and {format_count(len(found) - MAX_NOTES_SHOWN, 'more note')}: --all shows them", "dim")
 
 
 def print_parts(console: Console, parts: Iterable[RenderableType]) -> None:
@@ -159,12 +201,6 @@ def _actual_bytes(row: HexRow) -> Text:
         text.append(shown, WRONG_BYTE_STYLE if place == row.first_wrong else "bold" if differs else "")
         text.append(" " if place < len(row.actual) - 1 else "")
     return text
-
-
-def _reason(reason: FailureReason) -> RenderableType:
-    cases = [result.case for result in reason.results]
-    more = f" and {len(cases) - MAX_CASES_SHOWN} more" if len(cases) > MAX_CASES_SHOWN else ""
-    return Text.assemble((reason.title, "bold"), f"\n  {', '.join(cases[:MAX_CASES_SHOWN])}{more}")
 
 
 def _counts(report: Report) -> Text:
