@@ -1,15 +1,17 @@
 """A program under test: started in its own process group, its output captured, and stopped with all its children."""
 
 import asyncio
-import os
 import re
 import shlex
 import signal
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self, cast
+from typing import Final, Self
+
+from croupier.conformance.containment.launch import Callbacks, LaunchedProgram, LaunchError
+from croupier.conformance.containment.policy import Containment, current_containment
 
 PLACEHOLDER_PATTERN: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
 """A name in braces. Any other text in braces is passed to the program as it is."""
@@ -26,6 +28,17 @@ MAX_POLL_SECONDS: Final = 0.1
 
 EOF_TIMEOUT_SECONDS: Final = 0.5
 """How long to wait for end of file on the pipes of an ended program: an unrelated process may hold them open."""
+
+KILL_TIMEOUT_SECONDS: Final = 5.0
+"""How long the kernel may take to end killed processes."""
+
+PORT_PLACEHOLDER: Final = "{port}"
+
+LIMIT_SIGNALS: Final[Mapping[int, str]] = {
+    signal.SIGXCPU: "has used more processor time than allowed",
+    signal.SIGXFSZ: "has written a larger file than allowed",
+}
+"""The signals of the kernel at a limit, and the predicates of sentences about them."""
 
 
 class ProgramError(Exception):
@@ -104,84 +117,87 @@ class OutputExcerpt:
         return bytes(self._first + self._last)
 
 
-class ProcessOutput(asyncio.SubprocessProtocol):
-    """Collects the output of a process and notices its end."""
-
-    def __init__(self, max_output_bytes: int) -> None:
-        self.pipes = {
-            1: OutputExcerpt(max_output_bytes - max_output_bytes // 2),
-            2: OutputExcerpt(max_output_bytes // 2),
-        }
-        self.exited = asyncio.Event()
-        self.output_ended = asyncio.Event()
-        self.group = 0
-        self.is_stopping = False
-        self._open = set(self.pipes)
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The process runs."""
-        self.group = cast(asyncio.SubprocessTransport, transport).get_pid()
-
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """The process has written data."""
-        self.pipes[fd].add(data)
-
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002 -- a pipe has one kind of end
-        """The last writer of this pipe is gone."""
-        self._open.discard(fd)
-        if not self._open:
-            self.output_ended.set()
-
-    def process_exited(self) -> None:
-        """The process has ended. Its remaining children are killed, unless it is being stopped in an orderly way."""
-        if not self.is_stopping:
-            self.kill(signal.SIGKILL)
-        self.exited.set()
-
-    def kill(self, signal_number: signal.Signals) -> None:
-        """Send a signal to every process that is left in the group."""
-        with suppress(ProcessLookupError, PermissionError):  # PermissionError: only zombies are left
-            os.killpg(self.group, signal_number)
-
-
 class ProgramUnderTest:
     """A running program in a process group of its own, without a shell and without a terminal.
 
-    Its standard input is empty. At most `max_output_bytes` bytes of its output are kept: the first and the last of
-    them. When it ends or is stopped, everything that it started and that is still in its group is stopped, too.
+    Its standard input is empty, and its environment and limits are those of its `Containment`. At most
+    `max_output_bytes` bytes of its output are kept, over all restarts: the first and the last of them. When it ends or
+    is stopped, everything that it has started ends, too.
+
+    `died` is set when it ends without being stopped.
     """
 
     def __init__(
-        self, command: str, transport: asyncio.SubprocessTransport, process_output: ProcessOutput, max_output_bytes: int
+        self, command: str, values: Mapping[str, object], folder: Path, containment: Containment, max_output_bytes: int
     ) -> None:
         self.command = command
-        self._transport = transport
-        self._process_output = process_output
+        self.values = dict(values)
+        self.died = asyncio.Event()
+        self._folder = folder
+        self._containment = containment
         self._max_output_bytes = max_output_bytes
+        self._stdout = OutputExcerpt(max_output_bytes - max_output_bytes // 2)
+        self._stderr = OutputExcerpt(max_output_bytes // 2)
+        self._launched: LaunchedProgram
+        self._is_stopping = False
 
     @classmethod
     async def start(
-        cls, command: str, values: Mapping[str, object], *, folder: Path | None = None, max_output_bytes: int = 1 << 20
+        cls,
+        command: str,
+        values: Mapping[str, object],
+        *,
+        folder: Path | None = None,
+        containment: Containment | None = None,
+        max_output_bytes: int = 1 << 20,
     ) -> Self:
-        """Start a program, in a folder if one is given. `values` maps the names in braces to their values.
+        """Start a program. `values` maps the names in braces to their values.
+
+        It runs in `folder`, by default the folder of the tester, and is contained as `contained` says by default.
 
         Raises ValueError on an invalid command line, and ProgramError if there is no such program.
         """
-        words = split_command(command, values)
+        place = Path.cwd() if folder is None else folder
+        program = cls(command, values, place, containment or current_containment(), max_output_bytes)
+        await program._launch()
+        return program
+
+    async def _launch(self) -> None:
+        """Start the process."""
+        words = split_command(self.command, self.values)
+        if any("\0" in word for word in words):
+            raise ProgramError(f"{words[0]!r} cannot be started: a NUL in its command")
+        self._is_stopping = False
+        callbacks = Callbacks(self._stdout.add, self._stderr.add, self._has_exited)
         try:
-            transport, process_output = await asyncio.get_running_loop().subprocess_exec(
-                lambda: ProcessOutput(max_output_bytes),
-                *words,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                cwd=folder,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:  # ValueError: a NUL in a word
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise ProgramError(f"{words[0]!r} cannot be started: {reason}") from error
-        return cls(command, transport, process_output, max_output_bytes)
+            self._launched = await LaunchedProgram.start(words, self._folder, self._containment, callbacks)
+        except LaunchError as error:
+            raise ProgramError(f"{words[0]!r} cannot be started: {error}") from error
+
+    def _has_exited(self) -> None:
+        if not self._is_stopping:
+            self.died.set()
+
+    async def restart(self, **values: object) -> None:
+        """Stop it and start the same command again, with other values for some of the names in braces.
+
+        Raises ProgramError if it does not start.
+        """
+        await self.stop()
+        self.values |= values
+        self.died.clear()
+        await self._launch()
+
+    async def restart_server(self, host: str, seconds: float) -> int:
+        """Start a server again, wait at most `seconds` until it listens, and return its port.
+
+        The port is a new one if it is part of the command: the old one may not be free yet. Raises ProgramError if the
+        server does not start or does not listen.
+        """
+        port = await free_port(host) if PORT_PLACEHOLDER in self.command else int(str(self.values["port"]))
+        await self.restart(port=port)
+        await self.wait_listening(host, port, seconds)
+        return port
 
     async def __aenter__(self) -> Self:
         return self
@@ -193,34 +209,42 @@ class ProgramUnderTest:
 
     @property
     def pid(self) -> int:
-        """The id of its process, which is also the id of its group."""
-        return self._process_output.group
+        """The id of its process, which is also the id of its group, except in a sandbox."""
+        return self._launched.pid
 
     @property
     def status(self) -> int | None:
         """Its exit status, −signal if a signal ended it; None while it runs."""
-        return self._transport.get_returncode() if self._process_output.exited.is_set() else None
+        return self._launched.exit_status
+
+    @property
+    def end_description(self) -> str:
+        """How it has ended, in words, with the limit that it has exceeded, if any; "" while it runs."""
+        if self.status is None:
+            return ""
+        reason = self._launched.exceeded or LIMIT_SIGNALS.get(-self.status, "")
+        return f"{describe_exit(self.status)}: it {reason}" if reason else describe_exit(self.status)
 
     @property
     def stdout(self) -> bytes:
         """Its standard output; the middle is left out if it was too long."""
-        return bytes(self._process_output.pipes[1])
+        return bytes(self._stdout)
 
     @property
     def stderr(self) -> bytes:
         """Its standard error; the middle is left out if it was too long."""
-        return bytes(self._process_output.pipes[2])
+        return bytes(self._stderr)
 
     @property
     def has_written_too_much(self) -> bool:
         """Whether its output was longer than `max_output_bytes`."""
-        return sum(pipe.total_bytes for pipe in self._process_output.pipes.values()) > self._max_output_bytes
+        return self._stdout.total_bytes + self._stderr.total_bytes > self._max_output_bytes
 
     async def wait_ended(self, seconds: float) -> int | None:
         """Wait at most `seconds` for its end. Returns its exit status (−signal), None while it runs."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._process_output.exited.wait()
+                await self._launched.exited.wait()
         if self.status is not None:
             await self._wait_output(EOF_TIMEOUT_SECONDS)
         return self.status
@@ -248,41 +272,37 @@ class ProgramUnderTest:
         return f"; its stderr: {excerpt}" if excerpt else ""
 
     async def stop(self, grace: float = 1.0) -> None:
-        """Stop it and everything that it has started, and reap it.
+        """Stop it and everything that it has started, and remove its temporary folders.
 
         Sends SIGTERM, waits at most `grace` seconds, then sends SIGKILL.
         """
-        process_output = self._process_output
-        with _closing_pipes(self._transport):
-            try:
-                if not process_output.exited.is_set():
-                    process_output.is_stopping = True
-                    process_output.kill(signal.SIGTERM)
-                    with suppress(TimeoutError):
-                        async with asyncio.timeout(grace):
-                            await process_output.exited.wait()
-                            await process_output.output_ended.wait()  # its children have the rest of the time
-            finally:
-                if process_output.is_stopping or not process_output.exited.is_set():
-                    process_output.is_stopping = False
-                    process_output.kill(signal.SIGKILL)
-                await process_output.exited.wait()  # even if cancelled: closing the transport first loses the status
+        launched = self._launched
+        self._is_stopping = True
+        try:
+            if not launched.exited.is_set():
+                launched.terminate()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(grace):
+                        await launched.ended.wait()  # its children have the rest of the time
+        finally:
+            await asyncio.shield(self._kill(launched))  # even if cancelled
+
+    async def _kill(self, launched: LaunchedProgram) -> None:
+        """Kill what is left of a program, and receive the rest of its output."""
+        launched.kill()
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(KILL_TIMEOUT_SECONDS):
+                    await launched.ended.wait()
             await self._wait_output(EOF_TIMEOUT_SECONDS)
+        finally:
+            await launched.close()
 
     async def _wait_output(self, seconds: float) -> None:
         """Wait at most `seconds` until all of its output has arrived."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._process_output.output_ended.wait()
-
-
-@contextmanager
-def _closing_pipes(transport: asyncio.SubprocessTransport) -> Iterator[None]:
-    """Close the pipes of a program on exit."""
-    try:
-        yield
-    finally:
-        transport.close()
+                await self._launched.output_ended.wait()
 
 
 async def _listens(host: str, port: int) -> bool:
