@@ -299,7 +299,7 @@ def test_a_server_is_waited_for_and_its_first_client_is_ours(run: Run) -> None:
 
 
 def test_without_proc_net_listening_is_detected_by_connecting(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.conformance.program.PROC_NET_FILES", (Path("/proc/net/no-such-table"),))
+    monkeypatch.setattr("croupier.conformance.listening.PROC_NET_FILES", (Path("/proc/net/no-such-table"),))
 
     async def main() -> None:
         port = await free_port()

@@ -12,14 +12,10 @@ from typing import Final, Self
 
 from croupier.conformance.containment.launch import Callbacks, LaunchedProgram, LaunchError
 from croupier.conformance.containment.policy import Containment, current_containment
+from croupier.conformance.listening import is_listening
 
 PLACEHOLDER_PATTERN: Final = re.compile(r"\{([A-Za-z_]\w*)\}")
 """A name in braces. Any other text in braces is passed to the program as it is."""
-
-LISTEN_STATE: Final = "0A"
-"""The state of a listening socket in /proc/net/tcp."""
-
-PROC_NET_FILES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 
 FIRST_POLL_SECONDS: Final = 0.01
 """The first pause between two checks whether a server listens; each further pause is half as long again."""
@@ -257,7 +253,7 @@ class ProgramUnderTest:
         pause = FIRST_POLL_SECONDS
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while not await _listens(host, port):
+                while not await is_listening(host, port):
                     if await self.wait_ended(pause) is not None:
                         break
                     pause = min(1.5 * pause, MAX_POLL_SECONDS)
@@ -303,29 +299,3 @@ class ProgramUnderTest:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._launched.output_ended.wait()
-
-
-async def _listens(host: str, port: int) -> bool:
-    """Whether a server accepts connections at this port."""
-    try:
-        return any(
-            _is_listening(line, port)
-            for table in PROC_NET_FILES
-            for line in table.read_text(encoding="ascii").splitlines()
-        )
-    except OSError:  # not Linux
-        pass
-    try:
-        _, writer = await asyncio.open_connection(host, port)
-    except OSError:
-        return False
-    writer.close()
-    with suppress(OSError):
-        await writer.wait_closed()
-    return True
-
-
-def _is_listening(line: str, port: int) -> bool:
-    """Whether a row of /proc/net/tcp is a socket that listens at a port."""
-    _, local, _, state, *_ = line.split()
-    return state == LISTEN_STATE and int(local.rpartition(":")[2], 16) == port

@@ -15,6 +15,7 @@ from croupier.conformance.containment.launch_spec import (
     CONTROL_PIPE,
     EXITED,
     FAILED,
+    HOME_FOLDER,
     KILL,
     LIMIT,
     PIPE_NAMES,
@@ -22,6 +23,7 @@ from croupier.conformance.containment.launch_spec import (
     STATUS_PIPE,
     STDERR_PIPE,
     STDOUT_PIPE,
+    TEMPORARY_FOLDER,
     TERMINATE,
     LaunchSpec,
     SandboxKind,
@@ -29,10 +31,6 @@ from croupier.conformance.containment.launch_spec import (
 from croupier.conformance.containment.launcher import launcher_command
 from croupier.conformance.containment.policy import Containment, program_environment
 from croupier.conformance.containment.workspace import remove_tree
-
-HOME_FOLDER: Final = "home"
-TEMPORARY_FOLDER: Final = "tmp"
-"""The folders of a program, removed after its end."""
 
 SUPERVISOR_LOST: Final = "has lost its supervisor"
 """The program can end its supervisor if it is not in a sandbox."""

@@ -6,6 +6,10 @@ from typing import Final, Literal
 
 type SandboxKind = Literal["none", "namespaces", "bubblewrap"]
 
+HOME_FOLDER: Final = "home"
+TEMPORARY_FOLDER: Final = "temporary"
+"""The folders of a program, removed after its end."""
+
 STDOUT_PIPE: Final = "stdout"
 STDERR_PIPE: Final = "stderr"
 STATUS_PIPE: Final = "status"

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from croupier.conformance.containment.launch_spec import LaunchSpec
+from croupier.conformance.containment.launch_spec import HOME_FOLDER, TEMPORARY_FOLDER, LaunchSpec
 
 MS_RDONLY: Final = 1
 MS_NOSUID: Final = 2
@@ -38,7 +38,7 @@ KEPT_CAPABILITIES: Final = frozenset({0, 1, 2, 3, 4, 5, 6, 7, 10})
 """What root may still do: change owners, permissions and users, end its processes and bind ports below 1024. None of
 these changes a mount."""
 
-TEMPORARY_FOLDER: Final = "/tmp"  # noqa: S108 -- the folder that everybody may write to
+SHARED_TEMPORARY_FOLDER: Final = "/tmp"  # noqa: S108 -- the folder that everybody may write to
 SHARED_MEMORY_FOLDER: Final = "/dev/shm"  # noqa: S108 -- where POSIX shared memory is
 
 SERVICE_PATHS: Final = (
@@ -157,7 +157,7 @@ def build_file_system(spec: LaunchSpec) -> None:
     try:
         _cover_temporary_folder(memory)
     except OSError:  # a kernel before 5.11: the folder is shared with the machine
-        _bind_writable(TEMPORARY_FOLDER, TEMPORARY_FOLDER)
+        _bind_writable(SHARED_TEMPORARY_FOLDER, SHARED_TEMPORARY_FOLDER)
     _mount("tmpfs", SHARED_MEMORY_FOLDER, "tmpfs", MS_NOSUID | MS_NODEV, f"{memory},mode=1777")
     for path in (*SERVICE_PATHS, *spec.hidden_folders):
         _hide(path)
@@ -174,7 +174,7 @@ def _bind_writable(source: str, target: str) -> None:
 
 def _writable(spec: LaunchSpec) -> list[str]:
     """The writable folders, outer ones first. The root of the file system always stays read-only."""
-    folders = {spec.cwd, *spec.writable_folders, f"{spec.folder}/home", f"{spec.folder}/tmp"} - {"/"}
+    folders = {spec.cwd, *spec.writable_folders, f"{spec.folder}/{HOME_FOLDER}", f"{spec.folder}/{TEMPORARY_FOLDER}"} - {"/"}
     return sorted(folders, key=lambda path: path.count("/"))
 
 
@@ -186,8 +186,8 @@ def _cover_temporary_folder(memory: str) -> None:
     upper.mkdir()
     upper.chmod(0o1777)
     work.mkdir()
-    layers = f"lowerdir={TEMPORARY_FOLDER},upperdir={upper},workdir={work},userxattr"
-    _mount("overlay", TEMPORARY_FOLDER, "overlay", MS_NOSUID | MS_NODEV, layers)
+    layers = f"lowerdir={SHARED_TEMPORARY_FOLDER},upperdir={upper},workdir={work},userxattr"
+    _mount("overlay", SHARED_TEMPORARY_FOLDER, "overlay", MS_NOSUID | MS_NODEV, layers)
 
 
 def _hide(path: str) -> None:
@@ -211,7 +211,7 @@ def bubblewrap_command(spec: LaunchSpec, command: list[str]) -> list[str]:
         program,
         *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--as-pid-1", "--die-with-parent", "--cap-drop", "ALL"),
         *("--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--tmpfs", SHARED_MEMORY_FOLDER, "--proc", "/proc"),
-        *("--bind", TEMPORARY_FOLDER, TEMPORARY_FOLDER),
+        *("--bind", SHARED_TEMPORARY_FOLDER, SHARED_TEMPORARY_FOLDER),
         *(word for path in hidden for word in ("--tmpfs", path)),
         *(word for path in _writable(spec) for word in ("--bind", path, path)),
         *("--chdir", "/", "--"),
