@@ -8,6 +8,7 @@ from typing import Final
 
 LISTEN_STATE: Final = "0A"
 """The state of a listening socket in /proc/net/tcp."""
+NO_INODE: Final = "0"
 
 PROC_NET_FILES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 
@@ -18,7 +19,7 @@ async def is_listening(host: str, port: int) -> bool:
     On Linux this does not connect: a connection would be the first client that the server serves.
     """
     try:
-        return any(True for _ in _accept_queues(port))
+        return any(local == port and state == LISTEN_STATE for local, _, state, _ in _sockets())
     except OSError:  # not Linux
         pass
     try:
@@ -31,18 +32,21 @@ async def is_listening(host: str, port: int) -> bool:
     return True
 
 
-def unaccepted_connections(port: int) -> int:
-    """The number of connections at a port of this machine that no program has accepted; 0 if that is not known."""
+def is_accepted(port: int, client_port: int) -> bool:
+    """Whether the program at a port of this machine has accepted the connection from another port, if that is known.
+
+    The kernel makes connections by itself, and gives them an inode when the program accepts them.
+    """
     try:
-        return sum(_accept_queues(port))
+        found = [inode for local, remote, _, inode in _sockets() if (local, remote) == (port, client_port)]
     except OSError:
-        return 0
+        return True
+    return found != [NO_INODE]
 
 
-def _accept_queues(port: int) -> Iterator[int]:
-    """Yield the number of unaccepted connections of every socket that listens at a port. Raises OSError."""
+def _sockets() -> Iterator[tuple[int, int, str, str]]:
+    """Yield the local port, the remote port, the state and the inode of every TCP socket. Raises OSError."""
     for table in PROC_NET_FILES:
-        for line in table.read_text(encoding="ascii").splitlines():
-            _, local, _, state, queues, *_ = line.split()
-            if state == LISTEN_STATE and int(local.rpartition(":")[2], 16) == port:
-                yield int(queues.rpartition(":")[2], 16)
+        for line in table.read_text(encoding="ascii").splitlines()[1:]:
+            _, local, remote, state, _, _, _, _, _, inode, *_ = line.split()
+            yield int(local.rpartition(":")[2], 16), int(remote.rpartition(":")[2], 16), state, inode

@@ -1,0 +1,207 @@
+"""A first look at a server before it is tested: finds within two seconds what would make every case fail.
+
+A server that is slow, silent until it is asked, or serves one client at a time is not suspicious: the look reports only
+what no server of the room does.
+"""
+
+import asyncio
+import json
+from contextlib import suppress
+from enum import Enum
+from typing import Final
+
+from msgspec import Struct
+
+from croupier.clients.identify import speaks_tls
+from croupier.conformance.listening import is_accepted
+from croupier.conformance.stall import extra_wait
+from croupier.core.codec import printable_bytes
+from croupier.core.recognition import is_tls, recognise_room
+from croupier.core.room import Room
+from croupier.core.session import Address
+from croupier.net.addresses import connect_error_reason, format_address
+from croupier.rooms import ROOMS
+from croupier.rooms.holdem import ROOM as HOLDEM
+from croupier.rooms.oldmaid import ROOM as OLDMAID
+
+LOOK_SECONDS: Final = 1.9
+"""How long a look takes at most; one at a server that answers the probe takes less than half a second."""
+
+GREETING_SECONDS: Final = 0.2
+"""How long a new connection is watched before anything is sent."""
+
+QUIET_SECONDS: Final = 0.3
+"""An answer that is not recognised is complete after this time without more of it."""
+
+MAX_CONNECTIONS_CLOSED: Final = 3
+CLOSE_PAUSE_SECONDS: Final = 0.3
+"""A server that closes this many connections in a row, with this pause between them, closes all of them."""
+
+MAX_ANSWER_BYTES: Final = 256 << 10
+"""An unrecognised answer that is longer is garbage: no answer to a probe is longer than a list of games, 128 KiB."""
+
+MAX_SHOWN_BYTES: Final = 32
+
+TABLE_KEYS: Final = frozenset({"result", "in", "out"})
+"""Every answer of an Old Maid table has one of these keys. JSON alone does not make a table."""
+
+
+class End(Enum):
+    """How the look at a connection has ended."""
+
+    NOT_ACCEPTED = "the server has not accepted the connection"
+    CLOSED_AT_ONCE = "the server has closed the connection before anything was sent"
+    CLOSED = "the server has closed the connection after the probe"
+    FLOODED = "the server has sent more than MAX_ANSWER_BYTES"
+    OPEN = "the server has sent everything, or nothing"
+
+
+class Answer(Struct, frozen=True):
+    """What a server has sent on a connection, and how the look at it has ended."""
+
+    data: bytes
+    end: End
+
+
+async def first_look(room: Room, host: str, port: int) -> str | None:
+    """Look at the server of a room; return a paragraph on what is wrong with it, None if nothing is obviously wrong.
+
+    Nothing changes at a server of the room, which sees one connection with the room's probe. A server that closes or
+    is of another kind sees up to three connections, one after the other.
+    """
+    address = (host, port)
+    deadline = asyncio.get_running_loop().time() + LOOK_SECONDS
+    try:
+        answer = await _look(room, address, deadline)
+    except (OSError, UnicodeError) as error:
+        return _unreachable(address, error)
+    shown = format_address(address)
+    if answer.end is End.NOT_ACCEPTED:
+        return (
+            f"A program listens at {shown}, but has not accepted a connection for {LOOK_SECONDS:g} seconds. It may "
+            "never call accept(), wait for something else such as its keyboard, or still serve another client. End "
+            "other clients, and let the server accept a connection as soon as it listens."
+        )
+    if answer.end is End.CLOSED_AT_ONCE:
+        return (
+            f"The server at {shown} closes every connection at once, before the client has sent anything. It may have "
+            "failed where it begins to serve a client, or still serve another client and refuse a second one. Look at "
+            "what the server prints, and end other clients."
+        )
+    if is_tls(answer.data) or (answer.end is End.CLOSED and not answer.data and await speaks_tls(address)):
+        return (
+            f"The server at {shown} speaks TLS, and {room.title} is tested without TLS. Start the server without TLS "
+            "for the test."
+        )
+    if recognise_room(answer.data, [room]) is not None:
+        return None
+    if answer.end is End.FLOODED:
+        return (
+            f"The server at {shown} sends more than {MAX_ANSWER_BYTES:,} bytes that are no message of {room.title}, "
+            f"beginning with {_shown(answer.data)}. It may write to the connection in a loop, or write a whole buffer "
+            "instead of the part that it has filled. Let it write nothing but its messages."
+        )
+    return await _describe_other_room(room, address, answer, deadline)
+
+
+async def _look(room: Room, address: Address, deadline: float) -> Answer:
+    """Talk to a server, once more if it closes the connection at once. Raises OSError if it cannot be reached."""
+    answer = await _talk(room, address, deadline)
+    for _ in range(MAX_CONNECTIONS_CLOSED - 1):
+        if answer.end is not End.CLOSED_AT_ONCE:
+            break
+        await asyncio.sleep(CLOSE_PAUSE_SECONDS)
+        answer = await _talk(room, address, deadline)
+    return answer
+
+
+async def _talk(room: Room, address: Address, deadline: float) -> Answer:
+    """Send the probe of a room on a new connection, and receive the answer. Raises OSError without a connection."""
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout_at(deadline):
+        reader, writer = await asyncio.open_connection(*address)
+    try:
+        answer = await _receive(room, reader, b"", min(deadline, loop.time() + GREETING_SECONDS))
+        if answer.end is End.CLOSED and not answer.data:
+            return Answer(b"", End.CLOSED_AT_ONCE)
+        if answer.end is not End.OPEN:
+            return answer
+        writer.write(room.probe)
+        answer = await _receive(room, reader, answer.data, deadline)
+        if extra := extra_wait(loop.time() - deadline):
+            answer = await _receive(room, reader, answer.data, loop.time() + extra)
+        if answer.end is End.OPEN and not answer.data and not _is_accepted(writer):
+            return Answer(b"", End.NOT_ACCEPTED)
+        return answer
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
+def _is_accepted(writer: asyncio.StreamWriter) -> bool:
+    """Whether the server has accepted a connection, if it is on this machine."""
+    (server, port, *_), (client, client_port, *_) = (writer.get_extra_info(end) for end in ("peername", "sockname"))
+    return server != client or is_accepted(port, client_port)
+
+
+async def _receive(room: Room, reader: asyncio.StreamReader, data: bytes, deadline: float) -> Answer:
+    """Receive what follows `data` until it is a message of the room, ends, or is too long, or until the deadline."""
+    loop = asyncio.get_running_loop()
+    while len(data) <= MAX_ANSWER_BYTES and recognise_room(data, [room]) is None:
+        try:
+            async with asyncio.timeout_at(min(deadline, loop.time() + QUIET_SECONDS) if data else deadline):
+                more = await reader.read(1 << 16)
+        except TimeoutError:
+            return Answer(data, End.OPEN)
+        except ConnectionError:
+            more = b""
+        if not more:
+            return Answer(data, End.CLOSED)
+        data += more
+    return Answer(data, End.FLOODED if len(data) > MAX_ANSWER_BYTES else End.OPEN)
+
+
+def _unreachable(address: Address, error: Exception) -> str:
+    reason = "no answer" if isinstance(error, TimeoutError) else connect_error_reason(error)
+    return (
+        f"No server takes connections at {format_address(address)} ({reason}). It may not run, have ended, or listen "
+        "at another port or another address. Start the server, and test the HOST:PORT at which it listens."
+    )
+
+
+async def _describe_other_room(room: Room, address: Address, answer: Answer, deadline: float) -> str | None:
+    """Return the paragraph on a server of another room, None if it is none for certain.
+
+    The answers to the probes of both rooms have to be the other room's: a single one may be a coincidence.
+    """
+    other = recognise_room(answer.data, ROOMS.values())
+    if other is None or not _may_be(other, answer.data):
+        return None
+    try:
+        confirmed = await _talk(other, address, deadline)
+    except OSError:
+        return None
+    if recognise_room(confirmed.data, ROOMS.values()) is not other or not _may_be(other, confirmed.data):
+        return None
+    protocol = "HTTP, as hold'em does" if other is HOLDEM else f"the protocol of {other.title}"
+    return (
+        f"The server at {format_address(address)} speaks {protocol}, and not that of {room.title}: it has answered "
+        f"{_shown(answer.data)}. This is probably the address of another server. Test the address of the {room.title} "
+        f"server, or run `croupier check {other.name}`."
+    )
+
+
+def _may_be(room: Room, answer: bytes) -> bool:
+    """Whether an answer with the pattern of a room is really one of it. Only Old Maid's pattern is not conclusive."""
+    if room is not OLDMAID:
+        return True
+    try:
+        found, _ = json.JSONDecoder().raw_decode(answer.decode().lstrip())
+    except (ValueError, RecursionError):
+        return False
+    return bool(TABLE_KEYS & found.keys())
+
+
+def _shown(data: bytes) -> str:
+    return printable_bytes(data[:MAX_SHOWN_BYTES].partition(b"\r\n")[0])

@@ -1,0 +1,253 @@
+"""The first look at a server: what makes a test impossible is described in two seconds, and nothing else is."""
+
+import asyncio
+import socket
+import ssl
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+import trustme
+
+from croupier.conformance.first_look import first_look
+from croupier.conformance.program import free_port
+from croupier.rooms import HOUSE_ROOMS, ROOMS
+from tests.clients.all_servers import serving
+
+KUHN = ROOMS["kuhn"]
+
+type Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def stranger(serve: Serve) -> AsyncIterator[int]:
+    """A server of somebody else; yields its port."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            await serve(reader, writer)
+        writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+
+
+def look_at(serve: Serve, room: str = "kuhn") -> str | None:
+    async def main() -> str | None:
+        async with stranger(serve) as port:
+            return await first_look(ROOMS[room], "127.0.0.1", port)
+
+    return asyncio.run(main())
+
+
+def answering(answer: bytes, *, after: float = 0.0) -> Serve:
+    """Answers everything with the same bytes."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await reader.read(100):
+            await asyncio.sleep(after)
+            writer.write(answer)
+
+    return serve
+
+
+# Nothing to report.
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_server_of_the_room_is_fine(room: str) -> None:
+    async def main() -> str | None:
+        async with serving(room) as [(host, port)]:
+            return await first_look(ROOMS[room], host, port)
+
+    assert asyncio.run(main()) is None
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_server_that_is_silent_is_fine(room: str) -> None:
+    assert look_at(answering(b""), room) is None
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_slow_server_is_fine(room: str) -> None:
+    assert look_at(answering(b"FAIL W_A", after=2.5), room) is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b'"FAIL W_A"',
+        b"fail w_a\r\n",
+        "FAIL W_A".encode("utf-16"),
+        b"\0\0\0\x08FAIL W_A",
+        b'{"message": "FAIL W_A"}',
+        b"[]",
+        b"{" * 3000,
+        b"\xff" * 100_000,
+    ],
+)
+def test_a_server_that_misspells_its_answer_is_for_the_cases(answer: bytes) -> None:
+    assert look_at(answering(answer)) is None
+
+
+def test_a_server_that_greets_is_for_the_cases() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"Welcome to my server!\n")
+        await answering(b"FAIL W_A")(reader, writer)
+
+    assert look_at(serve) is None
+
+
+def test_a_server_that_closes_after_the_probe_is_for_the_cases() -> None:
+    async def serve(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        await reader.read(100)
+
+    assert look_at(serve) is None
+
+
+def test_a_server_that_refuses_one_connection_is_fine() -> None:
+    connections = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        if connections > 1:
+            await answering(b"FAIL W_A")(reader, writer)
+
+    assert look_at(serve) is None
+    assert connections == 2
+
+
+def test_a_server_that_says_goodbye_to_a_second_client_is_fine() -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"DISC")
+
+    assert look_at(serve) is None
+
+
+def test_a_server_of_one_client_after_the_other_is_fine() -> None:
+    async def main() -> tuple[str | None, int]:
+        looked = 0
+
+        def serve() -> None:
+            nonlocal looked
+            listening.settimeout(20)
+            while looked < 2:
+                connection, _ = listening.accept()
+                looked += 1
+                with connection:
+                    while data := connection.recv(100):
+                        connection.sendall(b"FAIL W_A" if data else b"")
+
+        with socket.create_server(("127.0.0.1", 0), backlog=1) as listening:
+            port = listening.getsockname()[1]
+            serving_clients = asyncio.create_task(asyncio.to_thread(serve))
+            found = await first_look(KUHN, "127.0.0.1", port)
+            assert await first_look(KUHN, "127.0.0.1", port) is None
+            await serving_clients
+            return found, looked
+
+    assert asyncio.run(main()) == (None, 2), "one connection for each look"
+
+
+# What is reported.
+
+
+def timed_look(port: int) -> str:
+    begun = time.monotonic()
+    found = asyncio.run(first_look(KUHN, "127.0.0.1", port))
+    assert time.monotonic() - begun < 10, "the look itself is limited to two seconds"
+    assert found is not None
+    return found
+
+
+def test_a_port_without_a_server_is_reported() -> None:
+    port = asyncio.run(free_port())
+    found = timed_look(port)
+    assert found.startswith(f"No server takes connections at 127.0.0.1:{port} (connection refused).")
+
+
+def test_a_host_that_does_not_exist_is_reported() -> None:
+    found = asyncio.run(first_look(KUHN, "no.such.host.invalid", 1212))
+    assert found is not None
+    assert found.startswith("No server takes connections at no.such.host.invalid:1212 (")
+
+
+def test_a_server_that_never_accepts_is_reported() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        found = timed_look(port)
+    assert found.startswith(
+        f"A program listens at 127.0.0.1:{port}, but has not accepted a connection for 1.9 seconds."
+    )
+
+
+def test_a_server_that_accepts_others_and_never_the_look_is_reported() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)), listening.accept()[0]:
+            assert "has not accepted a connection" in timed_look(port)
+
+
+def test_a_server_that_closes_at_once_is_reported() -> None:
+    async def serve(_: asyncio.StreamReader, __: asyncio.StreamWriter) -> None:
+        return
+
+    found = look_at(serve)
+    assert found is not None
+    assert "closes every connection at once, before the client has sent anything." in found
+
+
+def test_a_server_that_resets_at_once_is_reported() -> None:
+    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.transport.abort()
+
+    found = look_at(serve)
+    assert found is not None
+    assert "closes every connection at once" in found
+
+
+@pytest.mark.parametrize("after_probe", [False, True])
+def test_a_megabyte_of_garbage_is_reported(after_probe: bool) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if after_probe:
+            await reader.read(100)
+        writer.write(b"garbage " * (1 << 17))
+        await writer.drain()
+
+    found = look_at(serve)
+    assert found is not None
+    assert "sends more than 262,144 bytes that are no message of Kuhn poker, beginning with 'garbage garbage" in found
+
+
+WRONG = [(room, other) for room in ROOMS for other in ROOMS if other != room]
+
+
+@pytest.mark.parametrize(("room", "other"), WRONG, ids=[f"{room}-at-{other}" for room, other in WRONG])
+def test_another_room_is_named(room: str, other: str) -> None:
+    async def main() -> str | None:
+        async with serving(other) as [(host, port)]:
+            return await first_look(ROOMS[room], host, port)
+
+    found = asyncio.run(main())
+    assert found is not None
+    assert f", and not that of {ROOMS[room].title}: it has answered " in found
+    assert f"run `croupier check {other}`" in found
+
+
+@pytest.mark.parametrize("room", HOUSE_ROOMS)
+def test_tls_is_named(room: str) -> None:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+
+    async def main() -> str | None:
+        async with serving(room, context) as [(host, port)]:
+            return await first_look(ROOMS[room], host, port)
+
+    found = asyncio.run(main())
+    assert found is not None
+    assert "speaks TLS" in found
