@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Group, Parameter
 
+from croupier.cli.containment import ContainmentOptions, report_missing_sandbox
 from croupier.cli.output import fail
 from croupier.core.plural import format_count
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 TARGET = Group("Target", sort_key=1)
 CASES = Group("Cases", sort_key=2)
 ROOM = Group("Room", sort_key=3)
-OUTPUT = Group("Output", sort_key=4)
+PROGRAMS = Group("Programs", sort_key=4)
+OUTPUT = Group("Output", sort_key=5)
 
 EXIT_NOT_TESTED: Final = 2
 """Exit status if no case could be run."""
@@ -54,6 +56,7 @@ def check(
     dialect: Annotated[str | None, Parameter(group=ROOM)] = None,
     decks: Annotated[int | None, Parameter(group=ROOM)] = None,
     bet: Annotated[int | None, Parameter(group=ROOM)] = None,
+    contain: Annotated[ContainmentOptions, Parameter(name="*", group=PROGRAMS)] = ContainmentOptions(),
     report: Annotated[list[str] | None, Parameter(group=OUTPUT, consume_multiple=True)] = None,
     show_all: Annotated[bool, Parameter(name="--all", group=OUTPUT)] = False,
     quiet: Annotated[bool, Parameter(group=OUTPUT)] = False,
@@ -99,6 +102,7 @@ def check(
     """
     from rich.console import Console
 
+    from croupier.conformance.containment.policy import contained
     from croupier.conformance.program import ProgramError
     from croupier.conformance.report.terminal import print_parts, terminal
     from croupier.conformance.run import Plan
@@ -121,6 +125,7 @@ def check(
             *([target] if target else []),
             *command_line_flags({"server": server, "client": client, "deck-flag": deck_flag, **settings, **known}),
             *(["--strict"] if strict else []),
+            *contain.flags,
         ]
         plan = Plan(
             room=room,
@@ -134,7 +139,8 @@ def check(
             max_failures=max_failures,
             arguments=given,
         )
-        results = run_tests(console, plan, quiet=quiet, show_all=show_all)
+        with contained(contain.containment()):
+            results = run_tests(console, plan, quiet=quiet, show_all=show_all)
         print_parts(console, terminal(results, is_complete=show_all)[-2 if quiet else 0 :])
         for path, text in files:
             path.write_text(text(results), encoding="utf-8")
@@ -235,6 +241,7 @@ def parse_reports(specs: Sequence[str]) -> list[tuple[Path, Callable[["Report"],
 
 def run_tests(console: "Console", plan: "Plan", *, quiet: bool, show_all: bool) -> "Report":
     """Run the tests and print each result as it arrives."""
+    from croupier.conformance.containment.policy import current_containment
     from croupier.conformance.run import check as run_plan
     from croupier.net.event_loop import run
 
@@ -243,6 +250,8 @@ def run_tests(console: "Console", plan: "Plan", *, quiet: bool, show_all: bool) 
         assert this is not None, "asyncio.run() runs a task"
         with suppress(NotImplementedError):  # Windows
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+        if plan.command and not quiet and current_containment().is_sandboxed:
+            await report_missing_sandbox()
         return await run_plan(plan, on_result, time.time())
 
     with show_progress(console, len(plan.cases), quiet=quiet, show_all=show_all) as on_result:

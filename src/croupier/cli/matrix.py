@@ -2,8 +2,11 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from cyclopts import Parameter
+
+from croupier.cli.containment import ContainmentOptions, report_missing_sandbox
 from croupier.cli.output import fail, print_line
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ def matrix(
     decks: int | None = None,
     fresh: bool = False,
     no_reference: bool = False,
+    contain: Annotated[ContainmentOptions, Parameter(name="*")] = ContainmentOptions(),
 ) -> int:
     """Test every client of a class against every server, and report which side broke which clause.
 
@@ -64,6 +68,7 @@ def matrix(
     from rich.console import Console
 
     from croupier.cli.tap import find_house_room, parse_options
+    from croupier.conformance.containment.policy import contained
     from croupier.conformance.matrix.matrix import MatrixPlan
     from croupier.conformance.matrix.submission import load_submissions, reference_submission
     from croupier.rooms import HOUSE_ROOMS
@@ -99,7 +104,8 @@ def matrix(
             strict=strict,
             is_fresh=fresh,
         )
-        return _run_matrix(plan, console)
+        with contained(contain.containment(folder, out)):
+            return _run_matrix(plan, console)
     except (ValueError, OSError) as error:
         return fail(error, 2)
 
@@ -110,6 +116,7 @@ def _run_matrix(plan: "MatrixPlan", console: "Console") -> int:
 
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from croupier.conformance.containment.policy import current_containment
     from croupier.conformance.matrix.grid import grid
     from croupier.conformance.matrix.matrix import Matrix, write_results
 
@@ -123,7 +130,13 @@ def _run_matrix(plan: "MatrixPlan", console: "Console") -> int:
                 print_line(f"{cell.room}: {cell.client} at {cell.server}: {cell.finding}")
 
         run = Matrix(plan, on_cell)
-        is_complete = asyncio.run(run.play())  # uvloop starts programs three times more slowly
+
+        async def main() -> bool:
+            if current_containment().is_sandboxed:
+                await report_missing_sandbox()
+            return await run.play()
+
+        is_complete = asyncio.run(main())  # uvloop starts programs three times more slowly
     cells = run.ordered_cells()
     write_results(plan, cells, is_complete=is_complete)
     for part in grid(cells, plan.submissions, {room.name: room.title for room in plan.rooms}, console.width):

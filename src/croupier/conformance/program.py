@@ -259,7 +259,7 @@ class ProgramUnderTest:
                     pause = min(1.5 * pause, MAX_POLL_SECONDS)
                 else:
                     return
-        state = "runs" if self.status is None else f"has ended ({describe_exit(self.status)})"
+        state = "runs" if self.status is None else f"has ended ({self.end_description})"
         raise ProgramError(f"{self.command!r} {state} and takes no connections at {host}:{port}{self.stderr_excerpt()}")
 
     def stderr_excerpt(self, size: int = 2000) -> str:

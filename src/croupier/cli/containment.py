@@ -1,0 +1,89 @@
+"""Options of the commands that start programs of others: what those programs may do."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from cyclopts import Parameter
+
+from croupier.cli.output import print_error
+
+if TYPE_CHECKING:
+    from croupier.conformance.containment.policy import Containment
+
+MEBIBYTE: Final = 1 << 20
+
+
+@dataclass(frozen=True)
+class ContainmentOptions:
+    """What programs under test may do."""
+
+    max_memory_mib: int = 2048
+    """Memory that a program and its child processes may use, in MiB."""
+
+    max_processes: int = 256
+    """Processes that a program may have."""
+
+    max_written_mib: int = 1024
+    """Data that a program may write to disk, and maximum size of each of its files, in MiB."""
+
+    max_cpu_seconds: int = 1800
+    """Processor time of each process, in seconds."""
+
+    env: Annotated[list[str], Parameter(negative="")] = field(default_factory=list)
+    """Environment variable for programs, as NAME=VALUE, or as NAME with its present value. Can be repeated."""
+
+    no_sandbox: bool = False
+    """Let programs write wherever the user can. By default they run in a sandbox, if the machine has one."""
+
+    def containment(self, *hidden_folders: Path) -> "Containment":
+        """The containment with these options; programs find `hidden_folders` empty. Raises ValueError."""
+        from croupier.conformance.containment.launch_spec import Limits
+        from croupier.conformance.containment.policy import Containment
+
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name.startswith("max_") and value < 1:
+                raise ValueError(f"found --{each.name.replace('_', '-')} {value}; allowed: 1 or more")
+        limits = Limits(
+            memory_bytes=self.max_memory_mib * MEBIBYTE,
+            processes=self.max_processes,
+            written_bytes=self.max_written_mib * MEBIBYTE,
+            cpu_seconds=self.max_cpu_seconds,
+        )
+        variables = dict(map(_variable, self.env))
+        return Containment(
+            limits=limits, variables=variables, is_sandboxed=not self.no_sandbox, hidden_folders=tuple(hidden_folders)
+        )
+
+    @property
+    def flags(self) -> Iterator[str]:
+        """The command-line arguments that give these options, without those that have their default value."""
+        default = ContainmentOptions()
+        for each in fields(self):
+            name, value = each.name.replace("_", "-"), getattr(self, each.name)
+            if isinstance(value, list):
+                yield from (word for entry in value for word in (f"--{name}", entry))
+            elif isinstance(value, bool):
+                yield from (f"--{name}",) if value else ()
+            elif value != getattr(default, each.name):
+                yield from (f"--{name}", str(value))
+
+
+def _variable(text: str) -> tuple[str, str]:
+    """Parse NAME=VALUE or NAME. Raises ValueError."""
+    name, equals, value = text.partition("=")
+    if not name or (not equals and name not in os.environ):
+        raise ValueError(f"found --env {text}; allowed: NAME=VALUE, or the NAME of a variable that is set")
+    return name, value if equals else os.environ[name]
+
+
+async def report_missing_sandbox() -> None:
+    """Print once that programs run without a sandbox, if this machine has none."""
+    from croupier.conformance.containment.launch import find_sandbox
+
+    found = await find_sandbox()
+    if found.kind == "none":
+        print_error(f"programs run without a sandbox: this machine has none ({found.reason})")
