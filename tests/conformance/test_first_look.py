@@ -67,14 +67,22 @@ def test_a_server_of_the_room_is_fine(room: str) -> None:
     assert asyncio.run(main()) is None
 
 
+@pytest.fixture
+def short_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a look at a silent server end early."""
+    monkeypatch.setattr("croupier.conformance.first_look.LOOK_SECONDS", 0.5)
+
+
+@pytest.mark.usefixtures("short_look")
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_server_that_is_silent_is_fine(room: str) -> None:
     assert look_at(answering(b""), room) is None
 
 
+@pytest.mark.usefixtures("short_look")
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_slow_server_is_fine(room: str) -> None:
-    assert look_at(answering(b"FAIL W_A", after=2.5), room) is None
+    assert look_at(answering(b"FAIL W_A", after=1.0), room) is None
 
 
 @pytest.mark.parametrize(
@@ -129,6 +137,7 @@ def test_a_server_that_says_goodbye_to_a_second_client_is_fine() -> None:
     assert look_at(serve) is None
 
 
+@pytest.mark.usefixtures("short_look")
 def test_a_server_of_one_client_after_the_other_is_fine() -> None:
     async def main() -> tuple[str | None, int]:
         looked = 0

@@ -335,3 +335,84 @@ def test_a_program_has_a_process_group_of_its_own(run: Run) -> None:
             assert os.getpgid(program.pid) == program.pid != os.getpgrp()
 
     run(main())
+
+
+# Death and restart.
+
+MORTAL = """
+import os, socket, sys
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+print("listening", sys.argv[1], file=sys.stderr, flush=True)
+connection, _ = server.accept()
+connection.recv(1)
+os._exit(7)
+"""
+
+
+def test_the_death_of_a_server_is_an_event_and_it_can_be_restarted_on_a_new_port(run: Run) -> None:
+    async def main() -> None:
+        port = await free_port()
+        async with await ProgramUnderTest.start(python(MORTAL, "{port}"), {"port": port}) as program:
+            await program.wait_listening("127.0.0.1", port, TIMEOUT_SECONDS)
+            ports = [port]
+            for _ in range(2):
+                assert not program.died.is_set()
+                assert program.end_description == ""
+                _, writer = await asyncio.open_connection("127.0.0.1", ports[-1])
+                writer.write(b"x")
+                async with asyncio.timeout(TIMEOUT_SECONDS):
+                    await program.died.wait()
+                assert program.end_description == "exit status 7"
+                writer.close()
+                ports.append(await program.restart_server("127.0.0.1", TIMEOUT_SECONDS))
+            assert program.values == {"port": ports[-1]}
+            assert ports[-1] != ports[-2], "the old port is in TIME_WAIT"
+        assert program.stderr.decode().split() == [word for each in ports for word in ("listening", str(each))]
+
+    run(main())
+
+
+def test_a_server_with_a_port_of_its_own_is_restarted_on_it(run: Run) -> None:
+    async def main() -> None:
+        port = await free_port()
+        async with await ProgramUnderTest.start(python(SERVER, str(port)), {"port": port}) as program:
+            await program.wait_listening("127.0.0.1", port, TIMEOUT_SECONDS)
+            assert await program.restart_server("127.0.0.1", TIMEOUT_SECONDS) == port
+
+    run(main())
+
+
+def test_a_client_is_restarted_with_the_same_values(run: Run) -> None:
+    async def main() -> None:
+        async with await ProgramUnderTest.start("echo {port}", {"port": 7}) as program:
+            await program.wait_ended(TIMEOUT_SECONDS)
+            await program.restart()
+            await program.wait_ended(TIMEOUT_SECONDS)
+            await program.restart(port=8)
+            await program.wait_ended(TIMEOUT_SECONDS)
+            assert program.stdout == b"7\n7\n8\n"
+
+    run(main())
+
+
+def test_a_program_that_is_stopped_has_not_died(run: Run) -> None:
+    async def main() -> None:
+        async with await ProgramUnderTest.start(python(FOREVER), {}) as program:
+            await program.stop()
+            assert program.status == -signal.SIGTERM
+            assert not program.died.is_set()
+
+    run(main())
+
+
+def test_output_is_bounded_over_all_restarts(run: Run) -> None:
+    async def main() -> None:
+        script = "import sys; sys.stderr.write('x' * 400)"
+        async with await ProgramUnderTest.start(python(script), {}, max_output_bytes=1000) as program:
+            for _ in range(3):
+                await program.wait_ended(TIMEOUT_SECONDS)
+                await program.restart()
+            assert len(program.stderr) == 500
+            assert program.has_written_too_much
+
+    run(main())

@@ -27,7 +27,7 @@ class ContainmentOptions:
     """Processes that a program may have."""
 
     max_written_mib: int = 1024
-    """Data that a program may write to disk, and maximum size of each of its files, in MiB."""
+    """Data that a program may write to disk, in MiB."""
 
     max_cpu_seconds: int = 1800
     """Processor time of each process, in seconds."""

@@ -39,7 +39,8 @@ class Limits:
     """What a program may use together with everything that it starts.
 
     `memory_bytes` is memory in use, not address space: Go, Java and Node reserve much more than they use.
-    `written_bytes` limits what is written to disk, and the size of each file. `cpu_seconds` limits each process.
+    `written_bytes` limits what is written to disk. No file may be larger than that or, if this is more, the memory of
+    the machine. `cpu_seconds` limits each process.
     """
 
     memory_bytes: int = MEMORY_LIMIT_BYTES

@@ -260,7 +260,7 @@ def _set_limits(limits: Limits) -> None:
     wanted = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_CPU: limits.cpu_seconds,
-        resource.RLIMIT_FSIZE: limits.written_bytes,
+        resource.RLIMIT_FSIZE: max(limits.written_bytes, _machine_memory_bytes()),
         resource.RLIMIT_NOFILE: MAX_DESCRIPTORS,
         resource.RLIMIT_NPROC: _running_threads() + limits.processes * MAX_THREADS_PER_PROCESS,
     }
@@ -270,6 +270,11 @@ def _set_limits(limits: Limits) -> None:
         if hard == resource.RLIM_INFINITY or hard > value + grace:
             hard = value + grace
         resource.setrlimit(kind, (min(value, hard), hard))
+
+
+def _machine_memory_bytes() -> int:
+    """The memory of the machine: Java's ZGC maps a file that is as large as its heap may become."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _running_threads() -> int:
