@@ -28,6 +28,7 @@ from tests.conformance.test_program import alive, python, said
 from tests.net.raw_client import TIMEOUT_SECONDS
 
 MIB = 1 << 20
+PATIENCE_SECONDS = 60.0
 UNTIL_STOPPED = "import signal; signal.pause()"
 UNSANDBOXED = Containment()
 SANDBOXED = Containment(is_sandboxed=True)
@@ -44,7 +45,7 @@ async def run_to_end(script: str, *arguments: object, containment: Containment |
     """Run a script until it ends."""
     command = python(script, *map(str, arguments))
     async with await ProgramUnderTest.start(command, {}, containment=containment) as program:
-        assert await program.wait_ended(TIMEOUT_SECONDS) is not None
+        assert await program.wait_ended(PATIENCE_SECONDS) is not None
     return program
 
 
@@ -392,6 +393,21 @@ def has_sandbox() -> bool:
     found = asyncio.run(find_sandbox())
     assert (found.kind != "none") or found.reason, "why there is none"
     return found.kind != "none"
+
+
+def test_bubblewrap_that_fails_is_no_sandbox(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    launcher = launch.Launcher()
+    monkeypatch.setattr(launch, "LAUNCHER", launcher)
+    ignored = launch.Callbacks(bytes, bytes, bool)
+    try:
+        with pytest.raises(launch.LaunchError, match="its supervisor has failed"):
+            asyncio.run(launch.LaunchedProgram._start([], tmp_path, UNSANDBOXED, "bubblewrap", ignored))
+    finally:
+        launcher.close()
 
 
 def test_only_its_own_folders_are_writable(has_sandbox: bool, tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ class LaunchedProgram:
 
     def _has_ended(self) -> None:
         """The supervisor has ended, with all processes of the program."""
-        self._set_started(None)
+        self._set_started(LaunchError("its supervisor has failed"))
         if self.exit_status is None:
             self.exceeded = self.exceeded or SUPERVISOR_LOST
             self._set_exited(-signal.SIGKILL)
@@ -300,7 +300,7 @@ async def _try_sandboxes() -> Sandbox:
         try:
             program = await LaunchedProgram._start([], Path("/"), Containment(), kind, ignored)
         except LaunchError as error:
-            reasons.append(str(error))
+            reasons.append(f"{kind}: {error}")
         else:
             await program.close()
             return Sandbox(kind, "; ".join(reasons))

@@ -95,6 +95,7 @@ def supervise(spec: LaunchSpec, pipes: Pipes, *, is_first_process: bool) -> None
     program.
     """
     if not spec.words:
+        pipes.report(STARTED, 0)
         return
     if not is_first_process:
         sandbox.become_subreaper()
