@@ -57,8 +57,8 @@ def test_a_matrix_includes_the_reference_server_and_client(tmp_path: Path) -> No
         ("croupier", "croupier"): well,
     }
     assert [*csv.reader((out / "matrix.csv").read_text().splitlines())][1:] == [
-        ["Ada", "ada", "100.0", "100.0"],
-        ["Bob", "bob", "0.0", ""],
+        ["ada", "ada", "Ada", "ada", "100.0", "100.0", "100.0"],
+        ["bob", "bob", "Bob", "bob", "0.0", "0.0", "-"],
     ]
 
 

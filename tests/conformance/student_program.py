@@ -41,6 +41,9 @@ def serve(habit: str, port: int) -> None:
             line, _ = listening.accept()
             with line:
                 table(line, habit)
+            if habit in {"ends-slowly", "crashes-slowly"}:
+                time.sleep(0.5)
+                sys.exit("list index out of range" if habit == "crashes-slowly" else 0)
             if habit == "serves-once":
                 return
 
@@ -48,6 +51,7 @@ def serve(habit: str, port: int) -> None:
 def table(line: socket.socket, habit: str) -> None:
     """One conversation: the client is dealt the king and the house the jack, and calls every bet."""
     shown = b"CARD C_K" if habit == "deals-twice" else b"CARD C_J"
+    bets = 0
     while True:
         data = line.recv(4)
         if not data:
@@ -60,7 +64,10 @@ def table(line: socket.socket, habit: str) -> None:
             time.sleep(WAIT)
         if habit == "crashes":
             os.kill(os.getpid(), signal.SIGSEGV)
-        if habit == "says-nonsense":
+        if habit == "thinks":
+            time.sleep(1.5)
+        bets = bets + 1 if said == b"ACTN BET" else bets * (said[:4] != b"ACTN")
+        if habit == "says-nonsense" or (habit == "fears-four-bets" and bets == 4):
             answer = b"CARD 1_1"
         elif said == b"STRT P_1":
             answer = b"CARD C_K"
@@ -73,12 +80,14 @@ def table(line: socket.socket, habit: str) -> None:
         line.sendall(answer + (b"\0" if habit == "ends-in-nul" else b""))
 
 
-def visit(habit: str, host: str, port: int) -> None:
+def visit(habit: str, host: str, port: int) -> None:  # noqa: C901 -- one branch for each habit
     if habit == "never-connects":
         time.sleep(WAIT)
     if habit == "cannot-start":
         raise ImportError("no module named cards")
     with socket.create_connection((host, port)) as line:
+        if habit == "gives-up":
+            line.settimeout(1.0)
         if habit == "says-nothing":
             time.sleep(WAIT)
         if habit == "leaves-at-once":

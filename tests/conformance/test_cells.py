@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.matrix.cells import Cell, CellFile, CellFinding, CellKind, CellLine, ProgramEnd, judge_cell
+from croupier.conformance.matrix.cells import Cell, CellFile, CellFinding, CellKind, CellLine, ProgramEnd
+from croupier.conformance.matrix.verdicts import judge_cell
 from croupier.conformance.tap.connection import TappedConnection
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.kuhn import ROOM
@@ -40,6 +41,10 @@ def silent() -> TappedConnection:
     return found
 
 
+def judged(passages: list[TappedConnection], server: ProgramEnd, client: ProgramEnd) -> CellFinding:
+    return judge_cell(passages, server, client, ROOM.final_messages, lambda: Conversation(ROOM, strict=True))
+
+
 WELL = passage(GAME, CLIENT, HOUSE)
 UNREACHED = passage([], note="no house answers: refused", reached=False)
 
@@ -55,7 +60,7 @@ UNREACHED = passage([], note="no house answers: refused", reached=False)
             KILLED,
             DONE,
             CellKind.BROKE,
-            ("client", "server"),
+            ("client",),
             "; the server has ended (SIGSEGV)",
         ),
         ([passage(WRONG_HOUSE)], RUNS, STATUS, CellKind.BROKE, ("server",), "the server breaks kuhn-4.1: "),
@@ -101,7 +106,7 @@ def test_whoever_was_wrong_first_is_to_blame(
     blame: tuple[str, ...],
     told: str,
 ) -> None:
-    found = judge_cell(passages, server, client, ROOM.final_messages)
+    found = judged(passages, server, client)
     assert (found.kind, found.blame) == (kind, blame)
     assert told in found.told
     assert bool(found.clause) == bool(passages and any(one.conversation.faults for one in passages))
@@ -109,24 +114,96 @@ def test_whoever_was_wrong_first_is_to_blame(
 
 def test_tolerated_departures_are_reported_in_a_good_cell() -> None:
     talk = [(CLIENT, b'STRT "P_1"'), (HOUSE, b'CARD "C_K"'), (CLIENT, b"ACTN BET"), (HOUSE, b"\r\nACTN FLD")]
-    found = judge_cell([WELL, passage(talk, CLIENT)], RUNS, DONE)
+    found = judged([WELL, passage(talk, CLIENT)], RUNS, DONE)
     assert str(found) == (
         "plays well; the server departs from kuhn-2.4, kuhn-2.5, which is tolerated; "
         "the client departs from kuhn-2.5, which is tolerated"
     )
-    assert str(judge_cell([WELL], RUNS, DONE)) == "plays well"
-    assert str(judge_cell([], RUNS, LATE)) == "the client has not connected within its time"
+    assert str(judged([WELL], RUNS, DONE)) == "plays well"
+    assert str(judged([], RUNS, LATE)) == "the client has not connected within its time"
+
+
+QUOTED_CARD = [(CLIENT, b"STRT P_1"), (HOUSE, b'CARD "C_K"')]
+QUOTED_START = [(CLIENT, b'STRT "P_1"'), (HOUSE, b"CARD C_K")]
+
+
+@pytest.mark.parametrize(
+    ("talk", "closed", "server", "client", "kind", "blame", "clause", "told"),
+    [
+        (
+            [*QUOTED_CARD, (CLIENT, b"CARD C_K")],
+            [],
+            RUNS,
+            RUNS,
+            *(CellKind.BROKE, ("server",), "kuhn-2.6", "the server departs first from kuhn-2.6: "),
+        ),
+        (
+            QUOTED_CARD,
+            [CLIENT],
+            RUNS,
+            STATUS,
+            *(CellKind.BROKE, ("server",), "kuhn-2.6", "; then the client has ended (exit status 1)"),
+        ),
+        (
+            QUOTED_START[:1],
+            [HOUSE],
+            KILLED,
+            DONE,
+            *(CellKind.BROKE, ("client",), "kuhn-2.6", "; then the server breaks kuhn-4.1: "),
+        ),
+        (
+            [*QUOTED_START, (CLIENT, b"CARD C_K")],
+            [],
+            RUNS,
+            RUNS,
+            *(CellKind.BROKE, ("client",), "kuhn-6.4", "the client breaks kuhn-6.4: "),
+        ),
+        (
+            [*QUOTED_CARD, (CLIENT, b'ACTN "BET"'), (HOUSE, b"ACTN CAL")],
+            [],
+            RUNS,
+            RUNS,
+            *(CellKind.BROKE, ("server",), "kuhn-4.8", "the server breaks kuhn-4.8: "),
+        ),
+        (
+            [*QUOTED_CARD, (CLIENT, b"ACTN BET"), (HOUSE, b"ACTN FLD")],
+            [CLIENT],
+            ProgramEnd(has_written_too_much=True),
+            DONE,
+            *(CellKind.CHATTY, ("server",), "", "the server has written more"),
+        ),
+    ],
+    ids=["wrong message", "crash of a client", "crash of a server", "same end", "first of two", "independent"],
+)
+def test_the_first_departure_is_charged_and_its_consequences_are_not(
+    talk: list[tuple[int, bytes]],
+    closed: list[int],
+    server: ProgramEnd,
+    client: ProgramEnd,
+    kind: CellKind,
+    blame: tuple[str, ...],
+    clause: str,
+    told: str,
+) -> None:
+    found = judged([passage(talk, *closed)], server, client)
+    assert (found.kind, found.blame, found.clause) == (kind, blame, clause)
+    assert told in found.told
+
+
+def test_a_tolerated_departure_shows_in_the_last_line_of_the_dialogue() -> None:
+    found = judged([passage([*QUOTED_CARD, (CLIENT, b"CARD C_K")])], RUNS, RUNS)
+    assert found.dialogue[-1].data == b'CARD "C_K"'.hex(" ")
 
 
 def test_the_fault_shows_in_the_last_line_of_the_dialogue() -> None:
     talk = [*GAME[:4] * 20, (CLIENT, b'ACTN "BET"'), (HOUSE, b"FAIL W_A"), (CLIENT, b"STRT P_1")]
-    found = judge_cell([passage(talk)], RUNS, DONE)
+    found = judged([passage(talk)], RUNS, DONE)
     assert len(found.dialogue) == 24
     assert found.dialogue[-1] == CellLine("client", "ACTN BET", "41 43 54 4e 20 22 42 45 54 22")
 
 
 def test_what_is_no_whole_message_is_shown_too() -> None:
-    found = judge_cell([passage([*GAME[:4], (CLIENT, b"STR")])], RUNS, LATE)
+    found = judged([passage([*GAME[:4], (CLIENT, b"STR")])], RUNS, LATE)
     assert found.dialogue[-1] == CellLine("client", "… no whole message", "53 54 52")
 
 

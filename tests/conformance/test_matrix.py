@@ -8,19 +8,23 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from croupier.conformance.matrix.cells import Cell, CellFile, CellKind
 from croupier.conformance.matrix.matrix import Matrix, MatrixPlan, write_results
-from croupier.conformance.matrix.submission import load_submissions
+from croupier.conformance.matrix.standings import score
+from croupier.conformance.matrix.submission import load_submissions, reference_submission
 from croupier.rooms import HOUSE_ROOMS
 
 PUPIL = f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(Path(__file__).with_name('student_program.py')))}"
 
 
-def hand_in(folder: Path, name: str, server: str | None = "honest", client: str | None = "honest") -> None:
+def hand_in(
+    folder: Path, name: str, server: str | None = "honest", client: str | None = "honest", build: str = "true"
+) -> None:
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
-    lines = [f'name = "{name.title()}"', 'room = "kuhn"']
+    lines = [f'name = "{name.title()}"', 'room = "kuhn"', f"build = '{build}'"]
     if server is not None:
         lines.append(f"server = '{PUPIL} server {server} {{port}}'")
     if client is not None:
@@ -119,6 +123,77 @@ def test_a_client_that_is_no_good_is_told_from_the_server(
     assert (cell.finding.kind, cell.finding.blame) == (kind, ("client",))
     assert told in cell.finding.told
     assert client != "cannot-start" or "ImportError: no module named cards" in cell.stderr
+
+
+def test_a_good_client_that_leaves_a_silent_server_has_played_well(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "ada", server=None, client="gives-up")
+    hand_in(tmp_path / "class", "bob", server="hangs", client=None)
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", timeout_seconds=6.0))
+    assert (cell.finding.kind, cell.finding.blame, cell.finding.clause) == (CellKind.HUNG, ("server",), "kuhn-4.1")
+
+
+@pytest.mark.extended
+def test_a_server_that_answers_in_time_is_not_silent_for_a_client_that_gives_up(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "ada", server="thinks", client="gives-up")
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out"))
+    assert (cell.finding.blame, cell.finding.clause) == (("client",), "")
+
+
+@pytest.mark.parametrize(
+    ("server", "kind", "blame"),
+    [("ends-slowly", CellKind.WELL, ()), ("crashes-slowly", CellKind.CRASHED, ("server",))],
+)
+def test_the_end_of_a_server_is_seen_however_long_it_takes(
+    tmp_path: Path, server: str, kind: CellKind, blame: tuple[str, ...]
+) -> None:
+    hand_in(tmp_path / "class", "ada", server=server)
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", conversations=3))
+    assert (cell.finding.kind, cell.finding.blame) == (kind, blame), cell.finding.told
+    assert kind is not CellKind.WELL or (cell.connections, cell.games) == (3, 6)
+
+
+@pytest.mark.parametrize(
+    ("copies", "runs"), [(3, 2), pytest.param(10, 10, marks=pytest.mark.extended)], ids=["some", "ten"]
+)
+def test_copies_of_a_submission_have_one_mark_in_every_run(tmp_path: Path, copies: int, runs: int) -> None:
+    """The fault of these servers shows only when our client bets four times in succession."""
+    for number in range(copies):
+        hand_in(
+            tmp_path / "class", f"copy{number}", server="fears-four-bets", client="gives-up" if number % 2 else None
+        )
+    marks = set()
+    for seed in (1, 4):
+        found = set()
+        for _ in range(runs):
+            one = plan(tmp_path / "class", tmp_path / "out", conversations=3, is_fresh=True, seed=seed)
+            one = replace(one, submissions=(*one.submissions, reference_submission()))
+            cells, _ = played(one)
+            found |= {str(score(cells, each, "server")) for each in one.submissions if not each.is_reference}
+            assert [
+                cell for cell in cells if cell.client != "croupier" and cell.finding.kind is not CellKind.WELL
+            ] == []
+        assert len(found) == 1
+        marks |= found
+    assert len(marks) == 2, "with one seed the fault shows, with the other it does not"
+
+
+def test_everything_is_built_before_anything_plays(tmp_path: Path) -> None:
+    folder = tmp_path / "class"
+    hand_in(folder, "ada")
+    hand_in(folder, "bob", server=None, build="touch ../bob-is-built")
+    toml = folder / "ada" / "submission.toml"
+    needs_bob = "server = \"sh -c 'test -e ../bob-is-built && exec "
+    toml.write_text(toml.read_text().replace("server = '", needs_bob).replace("{port}'", "{port}'\"", 1))
+    cells, _ = played(plan(folder, tmp_path / "out", parallel_servers=1))
+    assert {cell.finding.kind for cell in cells} == {CellKind.WELL}, cells
+
+
+def test_folders_with_a_dot_come_along(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "ada", build="cp .settings/rules built")
+    (tmp_path / "class" / "ada" / ".settings").mkdir()
+    (tmp_path / "class" / "ada" / ".settings" / "rules").write_text("ante 1")
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out"))
+    assert cell.finding.kind is CellKind.WELL
 
 
 def test_a_client_that_plays_for_ever_was_seen_often_enough(tmp_path: Path) -> None:

@@ -8,12 +8,22 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from rich.cells import cell_len
 from rich.console import Console
 
 from croupier.conformance.matrix.cells import SIGNS, Cell, CellFinding, CellKind, CellLine
 from croupier.conformance.matrix.chart import COLOURS, cell_label, html
 from croupier.conformance.matrix.grid import STYLES, grid
-from croupier.conformance.matrix.standings import Score, full_json, gradescope, moodle, score
+from croupier.conformance.matrix.standings import (
+    Grading,
+    Score,
+    full_json,
+    gradescope,
+    mark,
+    moodle,
+    parse_grading,
+    score,
+)
 from croupier.conformance.matrix.submission import Submission
 
 ADA = Submission("ada", "Ada <Lovelace>", Path("ada"), "1")
@@ -53,33 +63,59 @@ def test_a_cell_counts_for_who_played_well_and_for_who_is_to_blame() -> None:
 
 
 def test_moodle_has_a_line_a_student_and_no_formula() -> None:
-    lines = [*csv.reader(io.StringIO(moodle(CELLS, [ADA, BOB], ["kuhn"])))]
+    students = [replace(ADA, student_id="s0815", email="ada@example.org"), replace(BOB, student_id="=2")]
+    lines = [*csv.reader(io.StringIO(moodle(CELLS, students, Grading(), ["kuhn"])))]
     assert lines == [
-        ["Name", "Folder", "Server score", "Client score"],
-        ["Ada <Lovelace>", "ada", "66.7", "66.7"],
-        ["'=1+1", "bob", "0.0", "0.0"],
+        ["ID number", "Email address", "Name", "Folder", "Total", "Server score", "Client score"],
+        ["s0815", "ada@example.org", "Ada <Lovelace>", "ada", "50.0", "66.7", "66.7"],
+        ["'=2", "bob", "'=1+1", "bob", "0.0", "0.0", "0.0"],
     ]
-    rooms = [*csv.reader(io.StringIO(moodle(CELLS, [ADA], ["kuhn", "blackjack"])))]
-    assert rooms[0][4:] == [
+    rooms = [*csv.reader(io.StringIO(moodle(CELLS, [ADA], Grading(), ["kuhn", "blackjack"])))]
+    assert rooms[0][7:] == [
         "kuhn server score",
         "kuhn client score",
         "blackjack server score",
         "blackjack client score",
     ]
-    assert rooms[1][4:] == ["50.0", "50.0", "100.0", "100.0"]
+    assert rooms[1][4:] == ["75.0", "66.7", "66.7", "50.0", "50.0", "100.0", "100.0"]
+
+
+def test_no_line_for_moodle_is_without_a_person_or_with_that_of_another_line() -> None:
+    students = [replace(ADA, student_id="1"), replace(FAIR, student_id="1", email="bob@example.org")]
+    lines = [*csv.reader(io.StringIO(moodle([], students, Grading(), ["kuhn"])))]
+    assert [line[:2] for line in lines[1:]] == [["ada", "ada"], ["bob", "bob@example.org"]]
+    assert lines[1][4:] == ["-", "-", "-"], "Moodle's word for no grade"
+
+
+def test_weights_are_those_of_rooms_and_roles_that_count() -> None:
+    rooms = ["kuhn", "blackjack"]
+    assert mark(CELLS, ADA, Grading(), rooms) == 75
+    assert mark(CELLS, ADA, Grading({"blackjack": 3}), rooms) == 87.5
+    assert mark(CELLS, ADA, Grading({"blackjack": 0}), rooms) == 50
+    assert mark(CELLS, ADA, Grading({"kuhn": 0, "blackjack": 0}), rooms) is None
+    assert mark([CELLS[4]], ADA, Grading(), rooms) == 100
+    grading = parse_grading("client=2, kuhn.client=0.5", 10, "hidden")
+    assert grading == Grading({"client": 2.0, "kuhn.client": 0.5}, 10, "hidden")
+    assert [grading.weight(room, "client") for room in rooms] == [1, 2]
+
+
+@pytest.mark.parametrize("text", ["whist=1", "kuhn", "kuhn=", "kuhn=-1", "kuhn=nan", "kuhn.player=1"])
+def test_a_weight_that_makes_no_sense_is_rejected(text: str) -> None:
+    with pytest.raises(ValueError, match="allowed: NAME=NUMBER for server, client, kuhn, "):
+        parse_grading(text, 100, "visible")
 
 
 def test_gradescope_has_a_test_for_every_cell_that_counts() -> None:
-    found = json.loads(gradescope(CELLS, ADA, {"bob": "Bob"}))
-    assert found["score"] == 4
+    found = json.loads(gradescope(CELLS, ADA, Grading(points=40), {"bob": "Bob"}))
+    assert found["score"] == 30
     assert found["output"] == "Cells that count for nothing, because only the other program is to blame: 0."
     assert [(test["name"], test["score"], test["max_score"], test["status"]) for test in found["tests"]] == [
-        ("kuhn: your server against ada", 1, 1, "passed"),
-        ("kuhn: your server against Bob", 0, 1, "failed"),
-        ("blackjack: your server against ada", 1, 1, "passed"),
-        ("kuhn: your client against ada", 1, 1, "passed"),
-        ("kuhn: your client against Bob", 0, 1, "failed"),
-        ("blackjack: your client against ada", 1, 1, "passed"),
+        ("kuhn: your server against ada", 5, 5, "passed"),
+        ("kuhn: your server against Bob", 0, 5, "failed"),
+        ("blackjack: your server against ada", 10, 10, "passed"),
+        ("kuhn: your client against ada", 5, 5, "passed"),
+        ("kuhn: your client against Bob", 0, 5, "failed"),
+        ("blackjack: your client against ada", 10, 10, "passed"),
     ]
     assert found["tests"][1]["output"].splitlines() == [
         "The server breaks kuhn-4.3: found <b>; allowed: CARD (games: 6, conversations: 3).",
@@ -87,13 +123,26 @@ def test_gradescope_has_a_test_for_every_cell_that_counts() -> None:
         "house  < ? '<b>'  = 3c 62 3e",
         "server; <oops>",
     ]
-    idle = json.loads(gradescope([CELLS[3]], ADA, {})), json.loads(gradescope([CELLS[1]], FAIR, {}))
-    assert [one["output"][-2:] for one in idle] == ["0.", "1."]
-    assert json.loads(gradescope([], BOB, {}))["output"] == "found no <submission>"
+    other = (
+        json.loads(gradescope([CELLS[3]], ADA, Grading(), {})),
+        json.loads(gradescope([CELLS[1]], FAIR, Grading(), {})),
+    )
+    assert [one["output"][-2:] for one in other] == ["0.", "1."]
+    assert json.loads(gradescope([], BOB, Grading(), {}))["output"] == "found no <submission>"
+
+
+def test_tests_against_other_students_can_be_hidden_and_all_points_are_given() -> None:
+    against_us = cell("ada", "croupier", CellFinding(CellKind.WELL))
+    found = json.loads(gradescope([*CELLS, against_us], ADA, Grading({"client": 3}, 10, "hidden"), {}))
+    assert {test["visibility"] for test in found["tests"]} == {"hidden", "visible"}
+    assert [test["name"] for test in found["tests"] if test["visibility"] == "visible"] == [
+        "kuhn: your server against croupier"
+    ]
+    assert sum(test["max_score"] for test in found["tests"]) == pytest.approx(10)
 
 
 def test_the_json_has_everything() -> None:
-    found = json.loads(full_json(CELLS, [ADA, BOB], ["kuhn", "blackjack"], is_complete=False))
+    found = json.loads(full_json(CELLS, [ADA, BOB], Grading(), ["kuhn", "blackjack"], is_complete=False))
     assert found["whole"] is False
     assert found["rooms"] == ["kuhn", "blackjack"]
     assert found["students"][0]["scores"]["server"] == {"all": pytest.approx(200 / 3), "kuhn": 50.0, "blackjack": 100.0}
@@ -168,6 +217,20 @@ def test_names_of_servers_are_broken_between_words_only() -> None:
     assert "..." not in text.replace("… ", "")
     words = text.split()
     assert all(word in words for word in name.split())
+
+
+@pytest.mark.parametrize("name", ["Ада Лавлейс", "阿达·洛芙莱斯", "آدا لوفلايس", "Ἀδα Λάβλεϊς", "एडा लवलेस"])
+@pytest.mark.parametrize("width", [60, 120])
+def test_names_in_any_script_are_printed(name: str, width: int) -> None:
+    students = [Submission(f"s{number}", name, Path(), "1") for number in range(11)]
+    cells = [cell(server.id, client.id, BROKEN) for server in students for client in students]
+    console = Console(width=width, file=io.StringIO(), record=True)
+    for part in grid(cells, students, {"kuhn": "Kuhn poker"}, width):
+        console.print(part)
+    text = console.export_text()
+    words = " ".join(text.split())
+    assert max(map(cell_len, text.splitlines())) <= width
+    assert words.count(name.split(maxsplit=1)[0]) >= 11, text
 
 
 @pytest.mark.parametrize("width", [20, 60, 200])

@@ -1,8 +1,9 @@
 """`croupier matrix`: test every client of a class against every server."""
 
 import os
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -29,6 +30,10 @@ def matrix(
     strict: bool = False,
     dialect: str | None = None,
     decks: int | None = None,
+    seed: int = 1,
+    weights: str = "",
+    points: float = 100.0,
+    visibility: Literal["visible", "hidden", "after_due_date", "after_published"] = "visible",
     fresh: bool = False,
     no_reference: bool = False,
     contain: Annotated[ContainmentOptions, Parameter(name="*")] = ContainmentOptions(),
@@ -60,6 +65,14 @@ def matrix(
         Protocol dialect, in rooms that have several.
     decks:
         Number of decks the house shuffles together, in rooms where it varies.
+    seed:
+        Seed of the luck of croupier's own server and client, and {seed} in the commands of submissions.
+    weights:
+        Weights of rooms, roles, and roles in a room, such as client=2,kuhn=0.5,kuhn.server=3; 1 for all others.
+    points:
+        Points in Gradescope for a submission that plays well everywhere.
+    visibility:
+        Who sees the Gradescope tests against programs of other students.
     fresh:
         Ignore saved results and run every cell again.
     no_reference:
@@ -70,6 +83,7 @@ def matrix(
     from croupier.cli.tap import find_house_room, parse_options
     from croupier.conformance.containment.policy import contained
     from croupier.conformance.matrix.matrix import MatrixPlan
+    from croupier.conformance.matrix.standings import parse_grading
     from croupier.conformance.matrix.submission import load_submissions, reference_submission
     from croupier.rooms import HOUSE_ROOMS
 
@@ -78,13 +92,14 @@ def matrix(
         for name, found in (("games", games), ("jobs", 1 if jobs is None else jobs), ("output", max_output_bytes)):
             if found < 1:
                 raise ValueError(f"found --{name} {found}; allowed: 1 or more")
-        if not timeout > 0:
-            raise ValueError(f"found --timeout {timeout:g}; allowed: more than 0")
+        for name, amount in (("timeout", timeout), ("points", points)):
+            if not 0 < amount < inf:
+                raise ValueError(f"found --{name} {amount:g}; allowed: more than 0")
         known = {name: str(value) for name, value in (("dialect", dialect), ("decks", decks)) if value is not None}
         if known and room is None:
             raise ValueError(f"found --{next(iter(known))} without --room; allowed: both")
         submissions = load_submissions(folder, out)
-        submitted_rooms = [each.commands.keys() for each in submissions]
+        submitted_rooms = [each.commands.keys() | each.room_faults.keys() for each in submissions]
         rooms = (
             [find_house_room(room)]
             if room
@@ -102,6 +117,8 @@ def matrix(
             max_output_bytes=max_output_bytes,
             known_options={each.name: parse_options(each, known) for each in rooms},
             strict=strict,
+            seed=seed,
+            grading=parse_grading(weights, points, visibility),
             is_fresh=fresh,
         )
         with contained(contain.containment(folder, out)):

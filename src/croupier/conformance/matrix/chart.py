@@ -75,9 +75,9 @@ def _page(
         own = [cell for cell in cells if cell.room == room]
         yield f"<h2>{escape(name)}</h2>"
         yield from _table(room, own, submissions, numbers)
-    if faults := [each for each in submissions if each.fault]:
+    if faults := [each for each in submissions if each.faults]:
         yield "<h2>Cannot be used</h2>\n<dl>"
-        yield from (f"<dt>{escape(each.id)}</dt><dd>{escape(each.fault)}</dd>" for each in faults)
+        yield from (f"<dt>{escape(each.id)}</dt><dd>{escape(each.faults)}</dd>" for each in faults)
         yield "</dl>"
     names = {each.id: each.name for each in submissions}
     for number, cell in enumerate(cells):

@@ -13,7 +13,7 @@ from croupier.conformance.matrix.cells import Cell, CellKind
 from croupier.conformance.matrix.chart import cell_label, legend
 from croupier.conformance.matrix.standings import score
 from croupier.conformance.matrix.submission import Submission
-from croupier.conformance.tap.transcript import safe_text
+from croupier.core.text import printable
 
 STYLES: Final = {
     CellKind.WELL: "blue",
@@ -31,6 +31,9 @@ STYLES: Final = {
 MIN_NAME_COLUMNS: Final = 20
 """The minimum width of the column with the names of servers; a longer word widens it."""
 
+MIN_CELL_COLUMNS: Final = 3
+"""The scores of the clients stand in the same columns as the cells."""
+
 FRAME_COLUMNS: Final = 16
 """The columns of the terminal that the numbers and scores of the servers take."""
 
@@ -46,8 +49,8 @@ def grid(
     for room, title in rooms.items():
         own = [cell for cell in cells if cell.room == room]
         clients = [each for each in submissions if any(cell.client == each.id for cell in own)]
-        widest = 2 + max((len(cell_label(cell)) for cell in own), default=0)
-        words = [word for each in submissions for word in safe_text(each.name).split()]
+        widest = 2 + max(MIN_CELL_COLUMNS, *(len(cell_label(cell)) for cell in own), 0)
+        words = [word for each in submissions for word in printable(each.name).split()]
         name = max(MIN_NAME_COLUMNS, min(max(map(cell_len, words), default=0), width // 2))
         most = max(1, (width - FRAME_COLUMNS - name) // widest)
         yield Text(f"{title}: servers (rows), clients (columns)", "bold")
@@ -73,7 +76,7 @@ def _table(
     for each in submissions:
         row = [_entry(found.get((each.id, client.id))) for client in clients]
         if any(row):
-            table.add_row(numbers[each.id], Text(safe_text(each.name)), _percent(cells, each, "server"), *row)
+            table.add_row(numbers[each.id], Text(printable(each.name)), _percent(cells, each, "server"), *row)
     table.add_section()
     table.add_row("", "client %", "", *(_percent(cells, each, "client") for each in clients))
     return table

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,8 +11,9 @@ from msgspec import Struct
 from croupier.conformance.matrix.cells import Cell, CellFile, CellFinding, CellKind
 from croupier.conformance.matrix.chart import html
 from croupier.conformance.matrix.pairing import Pairing, PairingResult
-from croupier.conformance.matrix.server import PairingTerms, ServerProcess
-from croupier.conformance.matrix.standings import full_json, gradescope, moodle
+from croupier.conformance.matrix.programs import PairingTerms, ServerRun, StartProgram, process_starter
+from croupier.conformance.matrix.reference import reference_starter
+from croupier.conformance.matrix.standings import Grading, full_json, gradescope, moodle
 from croupier.conformance.matrix.submission import Submission, build_submission
 from croupier.conformance.program import ProgramError
 from croupier.conformance.stop_signals import stop_on_signals
@@ -29,7 +30,8 @@ BUILD_FOLDER_NAME: Final = "work"
 class MatrixPlan(Struct, frozen=True, kw_only=True):
     """What to play. `output_folder` is for the results; `parallel_servers` is how many servers play at the same time.
 
-    `known_options` is what is known of the options of the clients, by room. The other fields are as in `PairingTerms`.
+    `known_options` is what is known of the options of the clients, by room. `grading` says what the results count. The
+    other fields are as in `PairingTerms`.
     """
 
     rooms: Sequence[HouseRoom]
@@ -41,6 +43,8 @@ class MatrixPlan(Struct, frozen=True, kw_only=True):
     max_output_bytes: int = 1 << 20
     known_options: Mapping[str, Any] = {}
     strict: bool = False
+    seed: int = 1
+    grading: Grading = Grading()
     is_fresh: bool = False
 
     def terms(self, room: HouseRoom) -> PairingTerms:
@@ -52,6 +56,7 @@ class MatrixPlan(Struct, frozen=True, kw_only=True):
             max_output_bytes=self.max_output_bytes,
             known_options=self.known_options.get(room.name),
             strict=self.strict,
+            seed=self.seed,
         )
 
     def key(self, room: HouseRoom, server: Submission, client: Submission) -> str:
@@ -62,13 +67,14 @@ class MatrixPlan(Struct, frozen=True, kw_only=True):
             self.max_output_bytes,
             self.known_options.get(room.name),
             self.strict,
+            self.seed,
             __version__,
         )
         return f"{server.digest} {client.digest} {terms}"
 
     def players(self, room: HouseRoom, role: str) -> list[Submission]:
         """The submissions that have a program for a role, and all that cannot be used."""
-        return [each for each in self.submissions if each.fault or each.command(room.name, role)]
+        return [each for each in self.submissions if each.takes_part(room.name, role)]
 
     @property
     def cells(self) -> int:
@@ -83,7 +89,8 @@ class Matrix:
         self.cells: list[Cell] = []
         self._plan = plan
         self._on_cell = on_cell
-        self._built: dict[str, asyncio.Task[Path | None]] = {}
+        self._folders: dict[str, Path | None] = {}
+        self._faults: dict[str, str] = {}
         self._absent: dict[tuple[str, str], list[PairingResult]] = {}
 
     async def play(self) -> bool:
@@ -121,18 +128,31 @@ class Matrix:
         )
 
     async def _rows(self, cell_file: CellFile) -> None:
-        rows = iter([(room, server) for room in self._plan.rooms for server in self._plan.players(room, "server")])
+        """Report the stored cells, build everything that still has to be played, and then play it row by row."""
+        rows = [
+            (room, server, left)
+            for room in self._plan.rooms
+            for server in self._plan.players(room, "server")
+            if (left := self._unplayed(room, server, cell_file))
+        ]
+        used = {each.id: each for _, server, clients in rows for each in (server, *clients)}
+        await self._in_parallel(map(self._build, used.values()))
+        await self._in_parallel(self._row(*row, cell_file) for row in rows)
 
-        async def work() -> None:
-            for room, server in rows:
-                await self._row(room, server, cell_file)
+    async def _in_parallel(self, work: Iterable[Coroutine[Any, Any, None]]) -> None:
+        """Run coroutines in order, at most `parallel_servers` at the same time."""
+        waiting = iter(work)
+
+        async def run() -> None:
+            for coroutine in waiting:
+                await coroutine
 
         async with asyncio.TaskGroup() as group:
             for _ in range(self._plan.parallel_servers):
-                group.create_task(work())
+                group.create_task(run())
 
-    async def _row(self, room: HouseRoom, server: Submission, cell_file: CellFile) -> None:
-        """Play every client at one server."""
+    def _unplayed(self, room: HouseRoom, server: Submission, cell_file: CellFile) -> list[Submission]:
+        """Report the stored cells of a server, and return the clients that it has not played."""
         left = []
         for client in self._plan.players(room, "client"):
             before = cell_file.find((room.name, server.id, client.id), self._plan.key(room, server, client))
@@ -140,56 +160,62 @@ class Matrix:
                 left.append(client)
             else:
                 self._finished(before, played=False)
-        if not left:
-            return
-        folder, server_error = await self._build(server)
-        kind = CellKind.UNUSABLE
-        terms = self._plan.terms(room)
-        async with ServerProcess(server.command(room.name, "server") or "", folder, terms) as running:
-            for client in left:
-                started_at = time.monotonic()
-                played = PairingResult(CellFinding(kind, ("server",), told=server_error))
-                if not server_error:
-                    try:
-                        played = await self._play_pair(terms, running, client)
-                    except ProgramError as error:
-                        kind, text = CellKind.UNHEARD, f"the server does not listen: {error}"
-                        played = PairingResult(CellFinding(kind, ("server",), told=text))
-                        server_error = (
-                            text if running.has_stopped_listening else ""
-                        )  # nor will it listen for the next client
-                key = self._plan.key(room, server, client)
-                cell = _cell((room.name, server.id, client.id), key, played, time.monotonic() - started_at)
-                cell_file.save(cell)
-                self._finished(cell, played=True)
-                is_trusted = server.is_reference and "server" not in played.finding.blame
-                if played.finding.kind is not CellKind.WELL and not is_trusted:
-                    await running.close()  # the next client gets a new server process
+        return left
 
-    async def _play_pair(self, terms: PairingTerms, server: ServerProcess, client: Submission) -> PairingResult:
+    async def _build(self, submission: Submission) -> None:
+        try:
+            folder = await build_submission(submission, self._plan.output_folder / BUILD_FOLDER_NAME)
+            self._folders[submission.id] = folder
+        except ValueError as error:
+            self._faults[submission.id] = str(error)
+
+    async def _row(
+        self, room: HouseRoom, server: Submission, clients: Sequence[Submission], cell_file: CellFile
+    ) -> None:
+        """Play clients at one server, which is a new process for each of them."""
+        dead: PairingResult | None = None
+        has_listened = False
+        if fault := self._fault(room, server):
+            dead = PairingResult(CellFinding(CellKind.UNUSABLE, ("server",), told=fault))
+        for client in clients:
+            started_at = time.monotonic()
+            played = dead
+            if played is None:
+                try:
+                    played = await self._play_pair(room, server, client)
+                    has_listened = True
+                except ProgramError as error:
+                    told = f"the server does not listen: {error}"
+                    played = PairingResult(CellFinding(CellKind.UNHEARD, ("server",), told=told))
+                    dead = None if has_listened else played  # nor will it listen for the next client
+            key = self._plan.key(room, server, client)
+            cell = _cell((room.name, server.id, client.id), key, played, time.monotonic() - started_at)
+            cell_file.save(cell)
+            self._finished(cell, played=True)
+
+    async def _play_pair(self, room: HouseRoom, server: Submission, client: Submission) -> PairingResult:
         """Play a client at a server. Raises ProgramError if the server does not listen."""
-        folder, fault = await self._build(client)
-        if fault:
+        if fault := self._fault(room, client):
             return PairingResult(CellFinding(CellKind.UNUSABLE, ("client",), told=fault))
-        tried = self._absent.setdefault((terms.room.name, client.id), [])
+        tried = self._absent.setdefault((room.name, client.id), [])
         if len(tried) >= MAX_ABSENCES:
             return tried[-1]
-        command = client.command(terms.room.name, "client") or ""
-        played = await Pairing(terms, server).play(command, folder, is_single=client.is_reference)
+        terms = self._plan.terms(room)
+        async with ServerRun(self._starter(terms, server, "server"), terms) as running:
+            played = await Pairing(terms, running, self._starter(terms, client, "client")).play()
         if played.finding.kind is CellKind.ABSENT:
             tried.append(played)
         return played
 
-    async def _build(self, found: Submission) -> tuple[Path | None, str]:
-        """Build a submission once; return its folder and an error message, empty if it is usable."""
-        if found.id not in self._built:
-            self._built[found.id] = asyncio.ensure_future(
-                build_submission(found, self._plan.output_folder / BUILD_FOLDER_NAME)
-            )
-        try:
-            return await self._built[found.id], ""
-        except ValueError as error:
-            return None, str(error)
+    def _starter(self, terms: PairingTerms, submission: Submission, role: str) -> StartProgram:
+        command = submission.command(terms.room.name, role)
+        if command is None:
+            return reference_starter(role, terms)
+        return process_starter(command, self._folders[submission.id], terms)
+
+    def _fault(self, room: HouseRoom, submission: Submission) -> str:
+        """Why a submission cannot be used in a room; empty if it can."""
+        return submission.room_faults.get(room.name) or self._faults.get(submission.id, "")
 
     def _finished(self, cell: Cell, *, played: bool) -> None:
         self.cells.append(cell)
@@ -216,18 +242,14 @@ def write_results(plan: MatrixPlan, cells: Sequence[Cell], *, is_complete: bool)
     `is_complete`: no cell is left to play. Raises OSError.
     """
     titles = {room.name: room.title for room in plan.rooms}
-    student_submissions = [each for each in plan.submissions if not each.is_reference]
+    students = [each for each in plan.submissions if not each.is_reference]
     names = {each.id: each.name for each in plan.submissions}
-    (plan.output_folder / "matrix.html").write_text(
-        html(cells, plan.submissions, titles, is_complete=is_complete), encoding="utf-8"
-    )
-    (plan.output_folder / "matrix.json").write_text(
-        full_json(cells, plan.submissions, [*titles], is_complete=is_complete), encoding="utf-8"
-    )
-    (plan.output_folder / "matrix.csv").write_text(
-        moodle(cells, student_submissions, [*titles]), encoding="utf-8", newline=""
-    )
-    folder = plan.output_folder / "gradescope"
-    folder.mkdir(exist_ok=True)
-    for each in student_submissions:
-        (folder / f"{each.id}.json").write_text(gradescope(cells, each, names), encoding="utf-8")
+    files = {
+        "matrix.html": html(cells, plan.submissions, titles, is_complete=is_complete),
+        "matrix.json": full_json(cells, plan.submissions, plan.grading, [*titles], is_complete=is_complete),
+        "matrix.csv": moodle(cells, students, plan.grading, [*titles]),
+    }
+    files |= {f"gradescope/{each.id}.json": gradescope(cells, each, plan.grading, names) for each in students}
+    (plan.output_folder / "gradescope").mkdir(exist_ok=True)
+    for name, text in files.items():
+        (plan.output_folder / name).write_text(text, encoding="utf-8", newline="")

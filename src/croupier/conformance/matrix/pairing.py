@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
@@ -11,16 +10,18 @@ from msgspec.structs import astuple, replace
 
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.causes import likely_cause
-from croupier.conformance.matrix.cells import CellFinding, CellKind, ProgramEnd, judge_cell
-from croupier.conformance.matrix.server import (
+from croupier.conformance.matrix.cells import CellFinding, CellKind, ProgramEnd
+from croupier.conformance.matrix.programs import (
     CLOSE_TIMEOUT_SECONDS,
     HOST,
-    LINGER_SECONDS,
     STOP_TIMEOUT_SECONDS,
     PairingTerms,
-    ServerProcess,
+    Program,
+    ServerRun,
+    StartProgram,
 )
-from croupier.conformance.program import ProgramError, ProgramUnderTest
+from croupier.conformance.matrix.verdicts import judge_cell, replay
+from croupier.conformance.program import ProgramError
 from croupier.conformance.tap.connection import (
     BytesRelayed,
     ConnectionEnded,
@@ -39,8 +40,11 @@ MAX_MESSAGES: Final = 2000
 MAX_CONNECTIONS: Final = 50
 """A client is stopped after this many connections."""
 
-ACTIVE_SECONDS: Final = 1.0
-"""A client that sent or received data this shortly before its timeout does not count as hung."""
+LINGER_SECONDS: Final = 0.2
+"""How long a connection may take to close after the client has ended."""
+
+SILENCE_SECONDS: Final = 0.5
+"""A client that leaves has waited for the house if it waited this long; one that leaves sooner has not."""
 
 MAX_EXPLAINED_MESSAGES: Final = 200
 """The cause of a fault is not looked for in longer conversations."""
@@ -54,37 +58,48 @@ class PairingResult(Struct, frozen=True):
     stderr: str = ""
 
 
-class Pairing:
-    """The conversations of one client with one server, through a relay of their own."""
+class AbandonedWait(Struct, frozen=True):
+    """A client has left while the house owed it something: after how many lines, and how long the house had left."""
 
-    def __init__(self, terms: PairingTerms, server: ServerProcess) -> None:
+    line_count: int
+    deadline: float
+
+
+class Pairing:
+    """The conversations of one client with one server, through a relay of their own.
+
+    What is found must not depend on which of two events is seen first. So the end of a server after its last
+    conversation is ignored, and a conversation for which a server that serves only once had no time is repeated.
+    """
+
+    def __init__(self, terms: PairingTerms, server: ServerRun, start_client: StartProgram) -> None:
         self.connections: list[TappedConnection] = []
         self._terms = terms
         self._server = server
+        self._start_client = start_client
         self._loop = asyncio.get_running_loop()
-        self._last_data_at = 0.0
-        self._ended_count = 0
+        self._abandoned_waits: dict[TappedConnection, AbandonedWait] = {}
+        self._last_client_data_at = 0.0
+        self._client_acted = asyncio.Event()
         self._all_ended = asyncio.Event()
         self._enough = asyncio.Event()
         self._close_timer: asyncio.TimerHandle | None = None
 
-    async def play(self, command: str, folder: Path | None, *, is_single: bool = False) -> PairingResult:
-        """Start the client until there were enough conversations (once if `is_single`), or until something is wrong.
+    async def play(self) -> PairingResult:
+        """Start the client until there were enough conversations, or until something is wrong; stop both programs.
 
         Raises ProgramError if the server does not listen.
         """
-        end, stderr_excerpt = ProgramEnd(), ""
+        starts, serves_once, has_served, end, stderr_excerpt = 0, False, False, ProgramEnd(), ""
+        server_status: int | None = None
         while len(self.connections) < self._terms.conversations:
+            if serves_once:
+                await self._server.wait_ended(CLOSE_TIMEOUT_SECONDS)
+            has_served = not await self._server.open(self._terms.seed + starts) and has_served
             before = len(self.connections)
-            await self._server.open()
             async with self._relayed() as port:
                 try:
-                    client = await ProgramUnderTest.start(
-                        command,
-                        {"host": HOST, "port": port},
-                        folder=folder,
-                        max_output_bytes=self._terms.max_output_bytes,
-                    )
+                    client = await self._start_client(port, self._terms.seed + starts)
                 except ProgramError as error:
                     return PairingResult(CellFinding(CellKind.UNUSABLE, ("client",), told=f"the client {error}"))
                 try:
@@ -92,36 +107,72 @@ class Pairing:
                 finally:
                     await client.stop(STOP_TIMEOUT_SECONDS)
                 stderr_excerpt = client.stderr_excerpt()
-            failed = (
-                end.has_crashed or end.is_out_of_time or end.has_written_too_much or len(self.connections) == before
-            )
-            if failed or not await self._server.has_survived() or is_single or self._enough.is_set():
+            end = replace(end, has_written_too_much=client.has_written_too_much)
+            if has_served and self._is_refused(before) and await self._has_server_ended():
+                del self.connections[before:]  # the server was already ending
+                self._enough.clear()
+                serves_once, server_status = True, self._server.status
+                if server_status == 0:
+                    continue
+                end = ProgramEnd()
                 break
-        return await self._judge(end, stderr_excerpt)
+            starts, has_served = starts + 1, True
+            if end.has_failed or len(self.connections) == before or self._enough.is_set():
+                break
+            if len(self.connections) < self._terms.conversations:
+                server_status = self._server.status
+                if server_status not in {None, 0}:
+                    break
+        return await self._judge(end, server_status, stderr_excerpt)
+
+    def _is_refused(self, before: int) -> bool:
+        """Whether the server has closed every new connection first, without a word."""
+        return all(
+            connection.closed_sides[:1] == [HOUSE]
+            and not any(line.side == HOUSE for line in connection.conversation.lines)
+            for connection in self.connections[before:]
+        )
+
+    async def _has_server_ended(self) -> bool:
+        return await self._server.wait_ended(CLOSE_TIMEOUT_SECONDS) is not None
 
     @asynccontextmanager
     async def _relayed(self) -> AsyncIterator[int]:
-        """Run a relay in front of the server; yield its port."""
+        """Run a relay in front of the server; yield its port.
+
+        An end that has closed its connection is still sent what the other one says: a reset would make it depend on the
+        moment what the client notices.
+        """
         relay = Relay((HOST, self._server.port), self._conversation, self._on_event, cut_after=MAX_MESSAGES)
-        endpoint = relay_endpoint(relay, close_timeout=LINGER_SECONDS)
+        endpoint = relay_endpoint(relay, close_timeout=LINGER_SECONDS, half_closed=True)
         _, port = await endpoint.listen(HOST, 0)
         try:
             yield port
         finally:
-            endpoint.halt(final=True)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(2 * LINGER_SECONDS):
-                    await endpoint.wait_drained()
+            await endpoint.close()
 
-    async def _judge(self, end: ProgramEnd, stderr_excerpt: str) -> PairingResult:
+    async def _judge(self, end: ProgramEnd, server_status: int | None, stderr_excerpt: str) -> PairingResult:
+        for connection, wait in self._abandoned_waits.items():
+            self._judge_silence(connection, wait)
+        if any(connection.conversation.faults for connection in self.connections):
+            server_status = await self._server.wait_ended(LINGER_SECONDS)  # it may be about to crash
+        await self._server.close()
+        server = ProgramEnd(server_status, self._server.has_written_too_much)
         goodbyes = self._terms.room.final_messages
-        finding = judge_cell(self.connections, await self._server.end_state(0), end, goodbyes)
-        if finding.kind is not CellKind.WELL:  # the program at fault may be about to crash
-            finding = judge_cell(self.connections, await self._server.end_state(LINGER_SECONDS), end, goodbyes)
+        finding = judge_cell(self.connections, server, end, goodbyes, lambda: self._conversation(strict=True))
         finding = self._add_cause(finding)
         excerpts = {"client": stderr_excerpt, "server": self._server.stderr_excerpt}
         stderr = "; ".join(f"{who}{excerpts[who]}" for who in finding.blame if excerpts[who])
         return PairingResult(finding, tuple(self.connections), stderr)
+
+    def _judge_silence(self, connection: TappedConnection, wait: AbandonedWait) -> None:
+        """Add the fault of a house that has not answered a client before it left, nor afterwards."""
+        lines, faults = connection.conversation.lines, connection.conversation.faults
+        if connection not in self.connections or faults or any(line.side == HOUSE for line in lines[wait.line_count :]):
+            return
+        conversation = self._conversation()
+        if replay(lines[: wait.line_count], conversation) is None:
+            faults += conversation.on_timeout(wait.deadline)
 
     def _add_cause(self, finding: CellFinding) -> CellFinding:
         """Add the likely cause of a broken clause to a finding, if one is found."""
@@ -135,7 +186,9 @@ class Pairing:
             return finding
         fault = conversation.faults[0]
         side = CLIENT if fault.verdict.party == CLIENT else HOUSE
-        if side == CLIENT and not _may_be_misspelled(conversation.lines[: fault.line_count]):
+        if fault.verdict.violation.clause != finding.clause or (
+            side == CLIENT and not _may_be_misspelled(conversation.lines[: fault.line_count])
+        ):
             return finding
         cause = likely_cause(
             terms.room, None, b"", conversation, known_options=terms.known_options, strict=terms.strict, side=side
@@ -144,35 +197,52 @@ class Pairing:
             return finding
         return replace(finding, told=f"{finding.told}; the likely cause is that {cause}")
 
-    async def _wait_client(self, client: ProgramUnderTest) -> ProgramEnd:
+    async def _wait_client(self, client: Program) -> ProgramEnd:
         """Wait until the client has ended, enough was seen, or the timeout is over."""
-        ended = self._loop.create_task(client.wait_ended(self._terms.timeout_seconds))
-        enough = self._loop.create_task(self._enough.wait())
-        try:
-            await asyncio.wait((ended, enough), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in (ended, enough):
-                task.cancel()
-            await asyncio.gather(ended, enough, return_exceptions=True)
-        status, now = client.status, self._loop.time()
-        has_lingered = status is None and self._close_timer is not None and self._close_timer.when() <= now
-        is_out_of_time = has_lingered or (status is None and not self._enough.is_set())
-        was_active = not has_lingered and now - self._last_data_at < ACTIVE_SECONDS
-        if status is not None:
+        await self._wait_enough(client, self._terms.timeout_seconds)
+        has_lingered = self._close_timer is not None and self._close_timer.when() <= self._loop.time()
+        is_out_of_time = has_lingered or (client.status is None and not self._enough.is_set())
+        was_active = is_out_of_time and not has_lingered and await self._acts_in_time()
+        if client.status is not None:
             await self._wait_connections()
         self._cancel_close_timer()
-        return ProgramEnd(status, client.has_written_too_much, is_out_of_time, was_active)
+        status = None if self._enough.is_set() else client.status
+        return ProgramEnd(status, is_out_of_time=is_out_of_time, was_active=was_active)
+
+    async def _wait_enough(self, client: Program, seconds: float) -> None:
+        """Wait until the client has ended or enough was seen, at most so long."""
+        tasks = [self._loop.create_task(client.wait_ended(seconds)), self._loop.create_task(self._enough.wait())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _acts_in_time(self) -> bool:
+        """Whether a client whose time is over still does something before it has been silent for too long."""
+        rest = self._last_client_data_at + self._terms.answer_timeout - self._loop.time()
+        self._client_acted.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, rest)):
+                await self._client_acted.wait()
+        return self._client_acted.is_set()
 
     async def _wait_connections(self) -> None:
-        """Wait until the conversations of a client that has ended are over, too."""
+        """Wait until the conversations of a client that has ended are over, too, and until all answers were due."""
         await asyncio.sleep(0)  # it may have connected just before
+        seconds = LINGER_SECONDS if self.connections else STOP_TIMEOUT_SECONDS
+        for wait in self._abandoned_waits.values():
+            seconds = max(seconds, wait.deadline - self._loop.time())
         with suppress(TimeoutError):
-            async with asyncio.timeout(LINGER_SECONDS if self.connections else STOP_TIMEOUT_SECONDS):
+            async with asyncio.timeout(seconds):
                 await self._all_ended.wait()
 
-    def _conversation(self) -> Conversation:
+    def _conversation(self, *, strict: bool = False) -> Conversation:
         terms = self._terms
-        return Conversation(terms.room, terms.known_options, strict=terms.strict, answer_timeout=terms.answer_timeout)
+        return Conversation(
+            terms.room, terms.known_options, strict=strict or terms.strict, answer_timeout=terms.answer_timeout
+        )
 
     def _on_event(self, event: TapEvent) -> None:
         connection = event.connection
@@ -183,19 +253,30 @@ class Pairing:
                 self._cancel_close_timer()
                 if len(self.connections) >= MAX_CONNECTIONS:
                     self._enough.set()
-            case BytesRelayed(at=at):
-                self._last_data_at = at
-            case SideClosed(side=side) if side == HOUSE and connection.closed_sides == [HOUSE]:
+            case BytesRelayed(side=side, at=at) if side == CLIENT:
+                self._last_client_data_at = at
+                self._client_acted.set()
+            case SideClosed(side=side) if connection.closed_sides == [CLIENT]:
+                self._client_acted.set()
+                self._note_abandoned_wait(connection, event.at)
+            case SideClosed(side=side) if connection.closed_sides == [HOUSE]:
                 self._cancel_close_timer()
                 self._close_timer = self._loop.call_later(CLOSE_TIMEOUT_SECONDS, self._enough.set)
             case ConnectionEnded():
-                self._ended_count += 1
-                if self._ended_count == len(self.connections):
+                if all(each.ended_at is not None for each in self.connections):
                     self._all_ended.set()
             case _:
                 pass
         if connection.conversation.faults or (connection.has_reached_target and connection.note):
             self._enough.set()
+
+    def _note_abandoned_wait(self, connection: TappedConnection, now: float) -> None:
+        """Remember that a client has left after waiting for the house."""
+        conversation = connection.conversation
+        assert isinstance(conversation, Conversation), "see `_conversation`"
+        deadline = conversation.referee.deadline
+        if deadline is not None and now >= deadline - self._terms.answer_timeout + SILENCE_SECONDS:
+            self._abandoned_waits[connection] = AbandonedWait(len(conversation.lines), deadline)
 
     def _cancel_close_timer(self) -> None:
         if self._close_timer is not None:

@@ -2,17 +2,22 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
 from croupier.conformance.matrix.cells import Cell, CellKind, CellLine
-from croupier.conformance.matrix.submission import Submission
+from croupier.conformance.matrix.submission import REFERENCE_ID, Submission
+from croupier.rooms import HOUSE_ROOMS
 from croupier.version import __version__
 
 ROLES: Final = ("server", "client")
+WEIGHT_PATTERN: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 FORMULA_PREFIXES: Final = ("=", "+", "-", "@", "\t", "\r")
 """The characters that begin a formula in a spreadsheet."""
 
@@ -51,16 +56,79 @@ def score(cells: Sequence[Cell], submission: Submission, role: str, room: str | 
     return Score(good, len(counted) - good)
 
 
-def moodle(cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Sequence[str]) -> str:
-    """CSV with a line per student: the scores in percent, over all rooms and in each; empty if nothing counts."""
+class Grading(Struct, frozen=True):
+    """What the results count.
+
+    `weights` has the weights of roles, rooms, and roles in a room ("client", "kuhn", "kuhn.client"); what it does not
+    name weighs 1. `points` are for a submission that plays well everywhere. `visibility` is Gradescope's word for who
+    sees the tests against programs of other students.
+    """
+
+    weights: Mapping[str, float] = {}
+    points: float = 100.0
+    visibility: str = "visible"
+
+    def weight(self, room: str, role: str) -> float:
+        """The weight of a role in a room."""
+        return prod(self.weights.get(key, 1.0) for key in (room, role, f"{room}.{role}"))
+
+
+def parse_grading(weights: str, points: float, visibility: str) -> Grading:
+    """Parse weights, as in `client=2,kuhn=0.5`. Raises ValueError.
+
+    Example:
+        >>> parse_grading("client=2,kuhn.client=3", 100, "hidden").weight("kuhn", "client")
+        6.0
+    """
+    allowed = {*ROLES, *HOUSE_ROOMS, *(f"{room}.{role}" for room in HOUSE_ROOMS for role in ROLES)}
+    parsed: dict[str, float] = {}
+    for entry in filter(None, weights.split(",")):
+        name, _, number = entry.strip().partition("=")
+        if name not in allowed or WEIGHT_PATTERN.fullmatch(number) is None:
+            names = f"{', '.join((*ROLES, *HOUSE_ROOMS))}, kuhn.client and the like"
+            raise ValueError(f"found the weight {entry!r}; allowed: NAME=NUMBER for {names}")
+        parsed[name] = float(number)
+    return Grading(parsed, points, visibility)
+
+
+def mark(cells: Sequence[Cell], submission: Submission, grading: Grading, rooms: Sequence[str]) -> float | None:
+    """The weighted mean of its scores in all rooms and roles, in percent; None if nothing counts."""
+    shares = _shares(cells, submission, grading, rooms)
+    scores = {part: score(cells, submission, *part).percent or 0.0 for part in shares}
+    return sum(share * scores[part] for part, share in shares.items()) if shares else None
+
+
+def _shares(
+    cells: Sequence[Cell], submission: Submission, grading: Grading, rooms: Sequence[str]
+) -> dict[tuple[str, str], float]:
+    """The share of each role and room in the mark of a submission; those in which nothing counts have none."""
+    weights = {
+        (role, room): grading.weight(room, role)
+        for room in rooms
+        for role in ROLES
+        if score(cells, submission, role, room).percent is not None
+    }
+    total = sum(weights.values())
+    return {part: weight / total for part, weight in weights.items() if weight}
+
+
+def moodle(cells: Sequence[Cell], submissions: Sequence[Submission], grading: Grading, rooms: Sequence[str]) -> str:
+    """CSV with a line per student for Moodle's grade import: marks in percent, `-` where nothing counts.
+
+    Moodle gives the marks of a line without a student to the student of the line before. The folder therefore stands in
+    for an ID or e-mail address that is missing or that two submissions claim: Moodle refuses it by name.
+    """
     file = io.StringIO(newline="")
     lines = csv.writer(file)
     heads = [f"{room} {role} score" for room in rooms for role in ROLES] if len(rooms) > 1 else []
-    lines.writerow(("Name", "Folder", "Server score", "Client score", *heads))
+    lines.writerow(("ID number", "Email address", "Name", "Folder", "Total", "Server score", "Client score", *heads))
+    claimed = Counter(text for each in submissions for text in (each.student_id, each.email))
     for each in submissions:
-        found = [score(cells, each, role) for role in ROLES]
-        found += [score(cells, each, role, room) for room in rooms for role in ROLES] if len(rooms) > 1 else []
-        lines.writerow((_escape_formula(each.name), _escape_formula(each.id), *map(str, found)))
+        person = [text if text and claimed[text] == 1 else each.id for text in (each.student_id, each.email)]
+        scores = [score(cells, each, role).percent for role in ROLES]
+        scores += [score(cells, each, role, room).percent for room in rooms for role in ROLES] if len(rooms) > 1 else []
+        marks = ("-" if found is None else f"{found:.1f}" for found in (mark(cells, each, grading, rooms), *scores))
+        lines.writerow((*map(_escape_formula, (*person, each.name, each.id)), *marks))
     return file.getvalue()
 
 
@@ -69,31 +137,30 @@ def _escape_formula(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA_PREFIXES) else text
 
 
-def gradescope(cells: Sequence[Cell], submission: Submission, names: Mapping[str, str]) -> str:
-    """Gradescope's results.json of one student: a test for every cell that counts, one point each."""
-    tests = [_test(cell, role, names) for role in ROLES for cell in _own(cells, submission, role)]
-    other = sum(
-        not counts_for_role(cell, role) for role in ROLES for cell in cells if getattr(cell, role) == submission.id
-    )
-    output = submission.fault or f"Cells that count for nothing, because only the other program is to blame: {other}."
-    return _json({"score": sum(test["score"] for test in tests), "output": output, "tests": tests})
+def gradescope(cells: Sequence[Cell], submission: Submission, grading: Grading, names: Mapping[str, str]) -> str:
+    """Gradescope's results.json of one student: a test for every cell that counts, which share the points by weight."""
+    own = [(role, cell) for role in ROLES for cell in cells if getattr(cell, role) == submission.id]
+    counted = [(role, cell) for role, cell in own if counts_for_role(cell, role)]
+    shares = _shares(cells, submission, grading, sorted({cell.room for _, cell in counted}))
+    sizes = Counter((role, cell.room) for role, cell in counted)
+    points = {part: grading.points * share / sizes[part] for part, share in shares.items()}
+    tests = [_test(cell, role, names, grading, points.get((role, cell.room), 0.0)) for role, cell in counted]
+    other = len(own) - len(counted)
+    output = submission.faults or f"Cells that count for nothing, because only the other program is to blame: {other}."
+    return _json({"score": round(sum(test["score"] for test in tests), 2), "output": output, "tests": tests})
 
 
-def _own(cells: Sequence[Cell], submission: Submission, role: str) -> Iterator[Cell]:
-    return (cell for cell in cells if getattr(cell, role) == submission.id and counts_for_role(cell, role))
-
-
-def _test(cell: Cell, role: str, names: Mapping[str, str]) -> dict[str, Any]:
+def _test(cell: Cell, role: str, names: Mapping[str, str], grading: Grading, points: float) -> dict[str, Any]:
     good = cell.finding.kind is CellKind.WELL
     other = cell.client if role == "server" else cell.server
     parts = [_sentence(cell), *map(line_text, cell.finding.dialogue), cell.stderr]
     return {
         "name": f"{cell.room}: your {role} against {names.get(other, other)}",
-        "score": int(good),
-        "max_score": 1,
+        "score": points * good,
+        "max_score": points,
         "status": "passed" if good else "failed",
         "output": "\n".join(part for part in parts if part),
-        "visibility": "visible",
+        "visibility": "visible" if other == REFERENCE_ID else grading.visibility,
     }
 
 
@@ -111,7 +178,12 @@ def _sentence(cell: Cell) -> str:
 
 
 def full_json(
-    cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Sequence[str], *, is_complete: bool
+    cells: Sequence[Cell],
+    submissions: Sequence[Submission],
+    grading: Grading,
+    rooms: Sequence[str],
+    *,
+    is_complete: bool,
 ) -> str:
     """Everything as JSON: `version`, `rooms`, `whole` (no cell is left to play), `students` and `cells`."""
     students = [
@@ -119,7 +191,10 @@ def full_json(
             "id": each.id,
             "name": each.name,
             "digest": each.digest,
-            "fault": each.fault,
+            "fault": each.faults,
+            "student_id": each.student_id,
+            "email": each.email,
+            "mark": mark(cells, each, grading, rooms),
             "scores": {
                 role: {room or "all": score(cells, each, role, room).percent for room in (None, *rooms)}
                 for role in ROLES

@@ -1,45 +1,59 @@
 """A student's submission: a folder that says how to build it and how to start its server and its client."""
 
 import asyncio
+import os
 import shutil
-import sys
+import stat
 import tomllib
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
-from shlex import quote
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from croupier.conformance.program import ProgramError, ProgramUnderTest, describe_exit, split_command
+from croupier.core.text import printable
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from croupier.version import __version__
 
 SUBMISSION_FILE: Final = "submission.toml"
 REFERENCE_ID: Final = "croupier"
-"""The id of our own house and client."""
+"""The id of our own server and client."""
 
 ROLE_PLACEHOLDERS: Final[Mapping[str, Mapping[str, object]]] = {
-    "server": {"port": 0},
-    "client": {"host": "", "port": 0},
+    "server": {"host": "", "port": 0, "seed": 0},
+    "client": {"host": "", "port": 0, "seed": 0},
 }
 """The roles, and the names in braces that their commands may contain."""
 
-IGNORED_PATTERNS: Final = ("__pycache__", ".*")
-"""Files that do not belong to a submission."""
+BYTECODE_FOLDER: Final = "__pycache__"
+"""A folder that does not belong to a submission."""
+
+UNHASHED_FOLDERS: Final = (BYTECODE_FOLDER, ".git")
+"""Folders whose content changes although the programs do not."""
 
 BUILD_TIMEOUT_SECONDS: Final = 120.0
 """How long a build command may take."""
 
-ALLOWED_KEYS: Final = "name, build, room, server, client, or a table for each room"
+MAX_SUBMISSION_BYTES: Final = 1 << 29
+MAX_SUBMISSION_FILES: Final = 50_000
+MAX_FOLDER_DEPTH: Final = 100
+MAX_TOML_BYTES: Final = 1 << 16
+MAX_FAULT_CHARS: Final = 1000
+MAX_ID_BYTES: Final = 200
+"""File names of the results contain the id."""
+
+ALLOWED_KEYS: Final = "name, id, email, build, room, server, client, or a table for each room"
 
 
 class Submission(Struct, frozen=True):
-    """A submission. `id` is the name of its folder, `digest` a hash of its content.
+    """A submission. `id` is made of the name of its folder, `digest` a hash of its content.
 
     `commands` maps rooms to the command of each role (server, client). `fault` says what is wrong if the submission
-    cannot be used at all.
+    cannot be used at all, `room_faults` what is wrong in a room. `student_id` and `email` are those of the student at
+    the school, empty if the submission does not give them.
     """
 
     id: str
@@ -49,28 +63,32 @@ class Submission(Struct, frozen=True):
     commands: Mapping[str, Mapping[str, str]] = {}
     build: tuple[str, ...] = ()
     fault: str = ""
+    room_faults: Mapping[str, str] = {}
+    student_id: str = ""
+    email: str = ""
 
     @property
     def is_reference(self) -> bool:
-        """Whether it is our own house and client."""
+        """Whether it is our own server and client."""
         return self.folder is None
+
+    @property
+    def faults(self) -> str:
+        """Everything that is wrong with it; empty if nothing is."""
+        return self.fault or "; ".join(self.room_faults.values())
 
     def command(self, room: str, role: str) -> str | None:
         """The command of its server or client; None if there is none."""
         return self.commands.get(room, {}).get(role)
 
+    def takes_part(self, room: str, role: str) -> bool:
+        """Whether it has cells for a role in a room; also if it cannot be used there."""
+        return self.is_reference or bool(self.fault) or room in self.room_faults or bool(self.command(room, role))
+
 
 def reference_submission() -> Submission:
-    """Our own house and client."""
-    own = f"{quote(sys.executable)} -m croupier"
-    commands = {
-        room: {
-            "server": f"{own} serve {room} --port {{port}} --log-level error",
-            "client": f"{own} play {room} {{host}}:{{port}} --bot random --games 10",
-        }
-        for room in HOUSE_ROOMS
-    }
-    return Submission(REFERENCE_ID, f"croupier {__version__}", None, __version__, commands)
+    """Our own server and client."""
+    return Submission(REFERENCE_ID, f"croupier {__version__}", None, __version__)
 
 
 def load_submissions(folder: Path, out: Path) -> tuple[Submission, ...]:
@@ -82,60 +100,118 @@ def load_submissions(folder: Path, out: Path) -> tuple[Submission, ...]:
         folders = [each for each in sorted(folder.iterdir()) if each.is_dir() and not each.name.startswith(".")]
     except OSError as error:
         raise ValueError(f"found {str(folder)!r} ({error.strerror}); allowed: a folder with submissions") from None
-    found = tuple(load_submission(each) for each in folders if each.resolve() != out.resolve())
+    found: dict[str, Submission] = {}
+    for each in folders:
+        if each.resolve() != out.resolve():
+            submission = load_submission(each)
+            while submission.id in {*found, REFERENCE_ID}:
+                submission = replace(submission, id=f"{submission.id}~")
+            found[submission.id] = submission
     if not found:
         raise ValueError(f"found no folder in {str(folder)!r}; allowed: one for each submission")
-    return found
+    return tuple(found.values())
 
 
 def load_submission(folder: Path) -> Submission:
-    """Load the submission in a folder."""
-    error_text = digest = ""
-    entries: dict[str, Any] = {}
+    """Load the submission in a folder. Whatever is wrong with it becomes its fault."""
+    name = os.fsencode(folder.name).decode(errors="backslashreplace")
+    unusable = Submission(name.encode()[:MAX_ID_BYTES].decode(errors="ignore"), name, folder, "")
     try:
-        digest = folder_digest(folder)
-        entries = tomllib.loads((folder / SUBMISSION_FILE).read_text(encoding="utf-8"))
-        commands, build = _commands(entries), _build(entries)
+        unusable = replace(unusable, digest=folder_digest(folder))
+        return _parse(unusable, _read_toml(folder / SUBMISSION_FILE))
     except FileNotFoundError:
         error_text = f"found no {SUBMISSION_FILE}; allowed: one in its folder"
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValueError) as error:
+    except RecursionError:
+        error_text = f"{SUBMISSION_FILE}: found too many levels; allowed: a table for each room"
+    except (OSError, ValueError) as error:
         error_text = f"{SUBMISSION_FILE}: {error}"
-    name = entries.get("name", folder.name)
-    if error_text or not isinstance(name, str):
-        error_text = error_text or f"{SUBMISSION_FILE}: found the name {name!r}; allowed: a text"
-        return Submission(folder.name, folder.name, folder, digest, fault=error_text)
-    return Submission(folder.name, name, folder, digest, commands, build)
+    return replace(unusable, fault=printable(error_text, MAX_FAULT_CHARS))
 
 
 def folder_digest(folder: Path) -> str:
-    """Return a hash of the names and contents of all files in a folder, in hex."""
+    """Return a hash of the names and contents of all files in a folder, in hex. Symbolic links are not followed.
+
+    Raises ValueError if the folder is too large or too deep to be copied.
+    """
     digest = sha256()
-    for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
-        if path.is_file() and not any(part == "__pycache__" or part.startswith(".") for part in parts):
-            content = path.read_bytes()
-            digest.update(f"{'/'.join(parts)}\0{len(content)}\0".encode(errors="surrogateescape"))
-            digest.update(content)
+    size = count = 0
+    for where, folders, names in os.walk(folder):
+        folders[:] = sorted(each for each in folders if each not in UNHASHED_FOLDERS)
+        parts = Path(where).relative_to(folder).parts
+        if len(parts) > MAX_FOLDER_DEPTH:
+            raise ValueError(f"found more than {MAX_FOLDER_DEPTH} folders inside each other; allowed: at most that")
+        for path in sorted(Path(where, name) for name in (*names, *folders)):
+            count += 1
+            status = path.lstat()
+            size += status.st_size if stat.S_ISREG(status.st_mode) else 0
+            if size > MAX_SUBMISSION_BYTES or count > MAX_SUBMISSION_FILES:
+                allowed = f"{MAX_SUBMISSION_FILES:,} files of {MAX_SUBMISSION_BYTES >> 20} MiB in all"
+                raise ValueError(f"found more than {allowed}; allowed: at most that")
+            digest.update(_entry(path, status, "/".join((*parts, path.name))))
+            if stat.S_ISREG(status.st_mode):
+                with path.open("rb") as file:
+                    digest.update(file_digest(file, "sha256").digest())
     return digest.hexdigest()
 
 
-def _commands(entries: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """The commands by room. Raises ValueError."""
-    if unknown := entries.keys() - {"name", "build", "room", *ROLE_PLACEHOLDERS, *ROOMS}:
+def _entry(path: Path, status: os.stat_result, name: str) -> bytes:
+    """The description of a file, link or folder in a digest."""
+    target = os.fsencode(path.readlink()) if stat.S_ISLNK(status.st_mode) else b""
+    return b"%s\0%o %d\0%s\0" % (os.fsencode(name), stat.S_IFMT(status.st_mode), len(target), target)
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    """The entries of a file. Raises OSError, ValueError and RecursionError."""
+    if path.stat().st_size > MAX_TOML_BYTES or not path.is_file():
+        raise ValueError(f"found something else than a file of at most {MAX_TOML_BYTES >> 10} KiB; allowed: one")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _parse(empty: Submission, entries: Mapping[str, Any]) -> Submission:
+    """A submission with these entries. Raises ValueError."""
+    if unknown := entries.keys() - {"name", "id", "email", "build", "room", *ROLE_PLACEHOLDERS, *ROOMS}:
         raise ValueError(f"found {', '.join(sorted(unknown))}; allowed: {ALLOWED_KEYS}")
+    commands, room_faults = {}, {}
+    for room, table in _tables(entries).items():
+        try:
+            commands[room] = _roles(room, table)
+        except ValueError as error:
+            room_faults[room] = printable(f"{SUBMISSION_FILE}: {error}", MAX_FAULT_CHARS)
+    return replace(
+        empty,
+        name=_text(entries, "name") or empty.name,
+        student_id=_text(entries, "id"),
+        email=_text(entries, "email"),
+        build=_build(entries),
+        commands=commands,
+        room_faults=room_faults,
+    )
+
+
+def _text(entries: Mapping[str, Any], key: str) -> str:
+    """The text of a key, empty if there is none. A number stands for its digits. Raises ValueError."""
+    found = entries.get(key, "")
+    if type(found) not in {str, int}:
+        raise ValueError(f"found the {key} {found!r}; allowed: a text")
+    return str(found).strip()
+
+
+def _tables(entries: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of the rooms, which have not been checked. Raises ValueError."""
     tables = {room: entries[room] for room in ROOMS if room in entries}
     if (own := entries.get("room")) is not None:
-        if own not in ROOMS:
+        if own not in [*ROOMS]:
             raise ValueError(f"found the room {own!r}; allowed: {', '.join(ROOMS)}")
         tables.setdefault(own, {role: entries[role] for role in ROLE_PLACEHOLDERS if role in entries})
     elif lost := entries.keys() & ROLE_PLACEHOLDERS.keys():
         raise ValueError(f"found {', '.join(sorted(lost))} without a room; allowed: room = {'|'.join(HOUSE_ROOMS)}")
     if not tables:
         raise ValueError("found no room; allowed: at least one, with a server or a client")
-    return {room: _roles(room, table) for room, table in tables.items()}
+    return tables
 
 
 def _roles(room: str, table: Any) -> dict[str, str]:
+    """The commands of a room by role. Raises ValueError."""
     if not isinstance(table, dict) or not table or table.keys() - ROLE_PLACEHOLDERS.keys():
         raise ValueError(f"found {room} = {table!r}; allowed: server = COMMAND, client = COMMAND")
     for role, command in table.items():
@@ -174,10 +250,10 @@ async def build_submission(submission: Submission, build_folder: Path) -> Path |
         shutil.rmtree(target, ignore_errors=True)
         build_folder.mkdir(parents=True, exist_ok=True)
         try:
-            ignored = shutil.ignore_patterns(*IGNORED_PATTERNS)
+            ignored = shutil.ignore_patterns(BYTECODE_FOLDER)
             await asyncio.to_thread(shutil.copytree, submission.folder, target, symlinks=True, ignore=ignored)
         except (OSError, shutil.Error) as error:
-            raise ValueError(f"cannot be copied: {error}") from None
+            raise ValueError(printable(f"cannot be copied: {error}", MAX_FAULT_CHARS)) from None
         await _make(submission.build, target)
         marker.touch()
     return target

@@ -1,0 +1,173 @@
+"""Judges a cell: the first departure from the protocol, tolerated or not, is charged; its consequences are not."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from croupier.conformance.conversation import Conversation, DialogueLine, Fault
+from croupier.conformance.matrix.cells import CellFinding, CellKind, CellLine, ProgramEnd
+from croupier.conformance.tap.connection import ConversationMonitor, TappedConnection
+from croupier.conformance.tap.transcript import END_NAMES, safe_text
+from croupier.core.errors import FoundKind, Violation
+from croupier.core.referee import CLIENT, HOUSE, Party
+from croupier.core.session import Peer
+
+MAX_DIALOGUE_LINES: Final = 24
+"""At most this many of the last lines of a dialogue are kept."""
+
+MAX_HEX_BYTES: Final = 64
+"""At most this many bytes of a line are kept in hexadecimal."""
+
+ROLES: Final = {HOUSE: "server", CLIENT: "client"}
+
+
+class Failure(Struct, frozen=True):
+    """What is wrong with a program although no clause was broken."""
+
+    kind: CellKind
+    side: Peer
+    told: str
+
+
+def judge_cell(
+    connections: Sequence[TappedConnection],
+    server: ProgramEnd,
+    client: ProgramEnd,
+    goodbyes: Collection[object],
+    new_strict: Callable[[], Conversation],
+) -> CellFinding:
+    """Return the finding about some conversations of a client with a server, and about the end of both programs.
+
+    `goodbyes` are the messages with which either of them ends a conversation. `new_strict` makes a conversation that
+    tolerates nothing.
+    """
+    for connection in connections:
+        if connection.conversation.faults:
+            return _broken_clause(connection.conversation, server, new_strict())
+    for failure in _failures(connections, server, client, goodbyes):
+        return _failed(connections, failure, new_strict())
+    return CellFinding(
+        CellKind.WELL,
+        told="; ".join(_tolerated_departures(connections)),
+        dialogue=_dialogue(connections[-1].conversation) if connections else (),
+    )
+
+
+def replay(lines: Sequence[DialogueLine], conversation: Conversation) -> tuple[int, Fault] | None:
+    """Return the first fault in these lines as another conversation judges them, and the number of lines up to it."""
+    for count, line in enumerate(lines, start=1):
+        if faults := conversation.on_data(line.side, line.data, line.at):
+            return count, faults[0]
+    return None
+
+
+def _broken_clause(conversation: ConversationMonitor, server: ProgramEnd, strict: Conversation) -> CellFinding:
+    fault = conversation.faults[0]
+    side, violation = fault.verdict.party, fault.verdict.violation
+    told = f"the {ROLES[_end(side)]} breaks {safe_text(str(violation))}"
+    if server.has_crashed:
+        told += f"; the server has ended ({server.description})"
+    first = _departure_of_other(conversation.lines[: fault.line_count], strict, side)
+    if first is not None:
+        return _charged(conversation, first, told)
+    kind = CellKind.BROKE
+    if side == HOUSE and server.has_crashed and violation.kind is FoundKind.CLOSED:
+        kind = CellKind.CRASHED
+    elif side == HOUSE and violation.kind is FoundKind.SILENCE:
+        kind = CellKind.HUNG
+    return CellFinding(kind, (ROLES[_end(side)],), violation.clause, told, _dialogue(conversation, fault.line_count))
+
+
+def _failed(connections: Sequence[TappedConnection], failure: Failure, strict: Conversation) -> CellFinding:
+    told = f"the {ROLES[failure.side]} {failure.told}"
+    if not connections:
+        return CellFinding(failure.kind, (ROLES[failure.side],), told=told)
+    conversation = connections[-1].conversation
+    first = _departure_of_other(conversation.lines, strict, failure.side)
+    if first is not None and failure.kind is not CellKind.CHATTY:
+        return _charged(conversation, first, told)
+    return CellFinding(failure.kind, (ROLES[failure.side],), told=told, dialogue=_dialogue(conversation))
+
+
+def _departure_of_other(lines: Sequence[DialogueLine], strict: Conversation, side: Party) -> tuple[int, Fault] | None:
+    """The first departure in these lines and its position, if it is not of this side."""
+    first = replay(lines, strict)
+    return None if first is None or first[1].verdict.party == side else first
+
+
+def _charged(conversation: ConversationMonitor, first: tuple[int, Fault], consequence: str) -> CellFinding:
+    """The finding about a tolerated departure that has caused something worse at the other end."""
+    line_count, fault = first
+    who, violation = ROLES[_end(fault.verdict.party)], fault.verdict.violation
+    told = f"the {who} departs first from {safe_text(str(violation))}; then {consequence}"
+    return CellFinding(CellKind.BROKE, (who,), violation.clause, told, _dialogue(conversation, line_count))
+
+
+def _end(party: Party) -> Peer:
+    """The end of a conversation that a verdict is about."""
+    return CLIENT if party == CLIENT else HOUSE
+
+
+def _failures(
+    connections: Sequence[TappedConnection], server: ProgramEnd, client: ProgramEnd, goodbyes: Collection[object]
+) -> Iterator[Failure]:
+    """Yield what is wrong if no clause was broken; the worst comes first."""
+    if server.has_crashed:
+        yield Failure(CellKind.CRASHED, HOUSE, f"has ended ({server.description})")
+    for connection in connections:
+        if not connection.has_reached_target and connection.note:
+            yield Failure(CellKind.UNHEARD, HOUSE, f"takes no connection any more ({connection.note})")
+    if client.has_crashed:
+        yield Failure(CellKind.CRASHED, CLIENT, f"has ended ({client.description})")
+    if not connections:
+        reason = "within its time" if client.is_out_of_time else "before it ended"
+        yield Failure(CellKind.ABSENT, CLIENT, f"has not connected {reason}")
+        return
+    if client.is_out_of_time and not client.was_active:
+        over = connections[-1].closed_sides[:1] == [HOUSE]
+        yield Failure(CellKind.HUNG, CLIENT, "goes on when the house has closed" if over else "says nothing more")
+    if not any(connection.conversation.games for connection in connections):
+        if client.is_out_of_time:
+            yield Failure(CellKind.IDLE, CLIENT, "has not finished a game within its time")
+        yield Failure(
+            CellKind.IDLE, _ended_by(connections[-1], goodbyes), "has ended every conversation before a game was over"
+        )
+    for side, end in ((HOUSE, server), (CLIENT, client)):
+        if end.has_written_too_much:
+            yield Failure(CellKind.CHATTY, side, "has written more than is kept")
+
+
+def _tolerated_departures(connections: Sequence[TappedConnection]) -> Iterator[str]:
+    """Yield which side needed tolerance for which clauses."""
+    for side, who in ROLES.items():
+        clauses = {clause for connection in connections for clause in connection.conversation.tolerated(side)}
+        if clauses:
+            yield f"the {who} departs from {', '.join(sorted(clauses))}, which is tolerated"
+
+
+def _ended_by(connection: TappedConnection, goodbyes: Collection[object]) -> Peer:
+    """The side that ended a conversation: with the first goodbye, or else the first close; by default the client."""
+    goodbye_sides = (line.side for line in connection.conversation.lines if line.message in goodbyes)
+    return next(goodbye_sides, connection.closed_sides[0] if connection.closed_sides else CLIENT)
+
+
+def _dialogue(conversation: ConversationMonitor, line_count: int | None = None) -> tuple[CellLine, ...]:
+    """The last of the first `line_count` lines, or of all of them."""
+    end = len(conversation.lines) if line_count is None else line_count
+    lines = [_cell_line(line) for line in conversation.lines[max(0, end - MAX_DIALOGUE_LINES) : end]]
+    if end == len(conversation.lines):
+        unread = ((side, conversation.incomplete(side)) for side in (CLIENT, HOUSE))
+        lines += [
+            CellLine(END_NAMES[side], "… no whole message", rest[:MAX_HEX_BYTES].hex(" "))
+            for side, rest in unread
+            if rest
+        ]
+    return tuple(lines)
+
+
+def _cell_line(line: DialogueLine) -> CellLine:
+    message = line.message
+    words = message.found if isinstance(message, Violation) else str(message)
+    plain = line.data == words.encode("latin-1", "replace")
+    return CellLine(END_NAMES[line.side], safe_text(words), "" if plain else line.data[:MAX_HEX_BYTES].hex(" "))
