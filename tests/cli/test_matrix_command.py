@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import signal
 import subprocess
 import time
@@ -60,6 +61,31 @@ def test_a_matrix_includes_the_reference_server_and_client(tmp_path: Path) -> No
         ["ada", "ada", "Ada", "ada", "100.0", "100.0", "100.0"],
         ["bob", "bob", "Bob", "bob", "0.0", "0.0", "-"],
     ]
+
+
+def test_strange_submissions_harm_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, out = tmp_path / "class", tmp_path / "out"
+    hand_in(folder, "ada")
+    hand_in(folder, "croupier")
+    (folder / "croupier" / "__init__.py").write_text("raise SystemExit('this is not croupier')")
+    hand_in(folder, "bob", build="false")
+    (folder / "bob").rename(folder / os.fsdecode(b"b\xffob"))
+    hand_in(folder, "deep", client=None)
+    (folder / "deep" / "submission.toml").write_text(f"name = {'[' * 3000}")
+    hand_in(folder, "huge", client=None)
+    os.truncate(folder / "huge" / "submission.toml", 1 << 40)
+    toml = folder / "ada" / "submission.toml"
+    toml.write_text(toml.read_text() + "\n[blackjack]\nserver = 7\n")
+    monkeypatch.chdir(folder)
+    done = matrix(folder, "--out", out, "--games", 1)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads((out / "matrix.json").read_text())
+    kinds = {(cell["room"], cell["server"], cell["client"]): cell["finding"]["kind"] for cell in found["cells"]}
+    good = ("ada", "croupier", "croupier~")
+    assert {kinds["kuhn", server, client] for server in good for client in good} == {"plays well"}
+    for room, name in (("kuhn", "b\\xffob"), ("kuhn", "deep"), ("kuhn", "huge"), ("blackjack", "ada")):
+        assert kinds[room, name, "croupier"] == kinds[room, "croupier", name] == "cannot be used"
+    assert {"ada.json", "croupier~.json", "b\\xffob.json"} < {path.name for path in (out / "gradescope").iterdir()}
 
 
 def test_an_interrupt_ends_all_programs_and_the_run_can_continue(tmp_path: Path) -> None:
