@@ -14,7 +14,8 @@ from msgspec import structs
 
 from croupier.conformance.case import Case, select
 from croupier.conformance.diagnosis.cause import Cause, Dialect
-from croupier.conformance.program import ProgramError, ProgramUnderTest, describe_exit, free_port
+from croupier.conformance.first_look import first_look
+from croupier.conformance.program import ProgramError, ProgramUnderTest, free_port
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Failure, Outcome, Report, Result
 from croupier.conformance.shrink import Shrinker
@@ -135,10 +136,10 @@ class ServerProcess:
         self._program = await ProgramUnderTest.start(self._command, {"host": host, "port": port, **self._values})
         await self._program.wait_listening(host, port, self._timeout + START_TIMEOUT_SECONDS)
 
-    async def exit_status(self, seconds: float) -> int | None:
-        """Wait at most `seconds` for its end. Returns its exit status (−signal), None while it runs."""
+    async def end(self, seconds: float) -> str | None:
+        """Wait at most `seconds` for its end. Returns how it has ended (`exit status 1`), None while it runs."""
         assert self._program is not None, "it was started"
-        return await self._program.wait_ended(seconds)
+        return None if await self._program.wait_ended(seconds) is None else self._program.end_description
 
     async def stop(self) -> None:
         """Stop the server."""
@@ -200,10 +201,10 @@ class CaseRunner:
                 self._start_due(waiting, beside, running)
                 done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 finished = [(running.pop(task), task.result()) for task in done]
-                if (status := await self._death(result for _, result in finished)) is None:
+                if (end := await self._death(result for _, result in finished)) is None:
                     self._record(result for _, result in finished)
                 else:
-                    waiting.extendleft(await self._on_death(status, finished, running))
+                    waiting.extendleft(await self._on_death(end, finished, running))
         finally:
             await _cancel(running)
 
@@ -229,15 +230,15 @@ class CaseRunner:
 
     # A server that dies.
 
-    async def _death(self, results: Iterable[Result]) -> int | None:
-        """Return the exit status of the server if it has died, None if it runs or is not ours."""
+    async def _death(self, results: Iterable[Result]) -> str | None:
+        """Return how the server has ended if it has, None if it runs or is not ours."""
         if self._server is None:
             return None
         is_suspicious = any(result.failure and result.failure.kind is FoundKind.CLOSED for result in results)
-        return await self._server.exit_status(DEATH_SECONDS if is_suspicious else 0.0)
+        return await self._server.end(DEATH_SECONDS if is_suspicious else 0.0)
 
     async def _on_death(
-        self, status: int, finished: Sequence[tuple[Case, Result]], running: dict[asyncio.Task[Result], Case]
+        self, end: str, finished: Sequence[tuple[Case, Result]], running: dict[asyncio.Task[Result], Case]
     ) -> Sequence[Case]:
         """Start the server again; return the cases that have to be run again, the last one first.
 
@@ -246,7 +247,7 @@ class CaseRunner:
         assert self._server is not None, "only our own server is known to have died"
         again: list[Case] = []
         if len(finished) == 1 and not running:
-            self._record([_blame(*finished[0], status)])
+            self._record([_blame(*finished[0], end)])
         else:
             self._record(result for _, result in finished if result.failure is None)
             again = [case for case, result in finished if result.failure is not None] + [*running.values()]
@@ -320,11 +321,11 @@ async def _cancel(tasks: dict[asyncio.Task[Result], Case]) -> None:
     tasks.clear()
 
 
-def _blame(case: Case, result: Result, status: int) -> Result:
+def _blame(case: Case, result: Result, end: str) -> Result:
     """Return the result of the case at which the server has ended."""
-    ended = f"the end of the server ({describe_exit(status)})"
+    ended = f"the end of the server ({end})"
     found = result.failure or Failure(case.clause, "a server that goes on", ended)
-    cause = Cause(f"it has ended ({describe_exit(status)}): see what it has written to stderr")
+    cause = Cause(f"it has ended ({end}): see what it has written to stderr")
     failure = structs.replace(found, actual=ended, cause=cause, kind=FoundKind.CLOSED)
     return structs.replace(result, outcome=Outcome.FAIL, failure=failure)
 
@@ -340,12 +341,16 @@ def _explain_missed(missed: Sequence[Attempt]) -> Attempt:
 
 
 class DialectSearch:
-    """Collects the results of a run and detects dialects: many failures with one cause."""
+    """Collects the results of a run and detects dialects: many failures with one cause.
+
+    `has_begun` is set once the server has been looked at for the first time.
+    """
 
     def __init__(self, plan: Plan, on_result: OnResult) -> None:
         self.results: dict[str, Result] = {}
         self.dialect: Dialect | None = None
         self.found = asyncio.Event()
+        self.has_begun = False
         self._plan = plan
         self._on_result = on_result
         self._dialect_count = 0
@@ -455,6 +460,10 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
             stack.push_async_callback(server.stop)
             await server.start()
             address = server.address
+        if plan.role == "server" and not search.has_begun:
+            search.has_begun = True
+            if (trouble := await first_look(plan.room, *address)) is not None:
+                raise ProgramError(trouble)
         bench = plan.suite.bench(replace(plan.config, dialect=search.dialect))
         stack.push_async_callback(bench.close)
         await bench.open(address)
@@ -462,9 +471,9 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
         await runner.run(cases)
         if server is None:
             return RunEnd(_decode_stderr(runner.stderr), runner.stopped_reason)
-        status = await server.exit_status(0)
+        end = await server.end(0)
         await server.stop()
-        ended = "" if status is None else f"\n(it has ended by itself: {describe_exit(status)})"
+        ended = "" if end is None else f"\n(it has ended by itself: {end})"
         return RunEnd(f"{_decode_stderr(server.stderr)}{ended}".strip(), runner.stopped_reason)
 
 
