@@ -96,13 +96,14 @@ class Bot:
     def run(self):
         self.register()
         self.join()
-        left = self.options.acts
-        while left:
+        left, last_act = self.options.acts, time.monotonic()
+        while left and time.monotonic() < last_act + self.options.patience:
             game = self.look()
             if game is None:
                 return
             if self.is_my_turn(game):
                 left -= self.act(game)
+                last_act = time.monotonic()
             else:
                 time.sleep(self.options.poll)
         if self.options.goodbye:
@@ -234,6 +235,7 @@ def parse_options():
     parser.add_argument("--ca")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--acts", type=int, default=1_000_000)
+    parser.add_argument("--patience", type=float, default=3600.0)
     parser.add_argument("--poll", type=float, default=0.05)
     parser.add_argument("--style", choices=["mixed", "caller", "shover", "raiser"], default="mixed")
     parser.add_argument("--register", choices=["always", "late"], default="always")

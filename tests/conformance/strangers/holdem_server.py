@@ -298,6 +298,7 @@ def parse_options(words):
     parser.add_argument("--created", choices=["location", "unnamed", "never"], default="location")
     parser.add_argument("--empty-games", choices=["kept", "removed"], default="kept")
     parser.add_argument("--short-raises", choices=["add", "single"], default="add")
+    parser.add_argument("--dead-chips", choices=["apart", "joined"], default="apart")
     parser.add_argument("--idle-pots", choices=["one", "none"], default="one")
     parser.add_argument("--idle-turn", choices=["empty", "null"], default="empty")
     parser.add_argument("--idle-state", choices=["active", "called"], default="active")
@@ -335,7 +336,7 @@ def main():
     if options.tls_cert:
         server.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         server.context.load_cert_chain(options.tls_cert, options.tls_key)
-    print(f"listening on 127.0.0.1:{server.server_address[1]}", flush=True)
+    print(f"holdem is open at 127.0.0.1:{server.server_address[1]}", flush=True)
     server.serve_forever()
 
 

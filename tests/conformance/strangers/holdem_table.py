@@ -44,13 +44,14 @@ def best(cards):
     return max(map(rank_five, itertools.combinations(cards, 5)))
 
 
-def split_pots(bets, live, all_in):
+def split_pots(bets, live, all_in, dead="apart"):
     """Return [(size, contributors, claimants)], main pot first.
 
     `bets` are the chips of each player in this hand, `live` the players who have not folded, and `all_in` those of
-    them who have no chips left.
+    them who have no chips left. Chips that only players who are gone have bet are a pot of their own, or `joined` to
+    the last pot that somebody can win.
     """
-    top = max(bets[one] for one in live)
+    top = max(bets.values()) if dead == "apart" else max(bets[one] for one in live)
     pots, below = [], 0
     for level in sorted({bets[one] for one in all_in if bets[one] < top} | {max(bets.values())}):
         size = sum(min(bet, level) - min(bet, below) for bet in bets.values())
@@ -64,7 +65,9 @@ def split_pots(bets, live, all_in):
 def share(pots, values, order):
     """Return what each player wins: odd chips go to the first winners in `order`."""
     won = dict.fromkeys(order, 0)
-    for size, _, claimants in pots:
+    claimants = order
+    for size, _, own_claimants in pots:
+        claimants = own_claimants or claimants
         top = max(values[one] for one in claimants)
         winners = [one for one in order if one in claimants and values[one] == top]
         for place, one in enumerate(winners):
@@ -289,7 +292,7 @@ class Game:
         order = sorted(self.players, key=lambda one: one.place)
         live = [one.guid for one in order if not one.folded]
         all_in = [one.guid for one in order if not one.folded and not one.wealth]
-        return split_pots({one.guid: one.total for one in order}, live, all_in)
+        return split_pots({one.guid: one.total for one in order}, live, all_in, self.options.dead_chips)
 
     def finish(self):
         live = self.live()

@@ -7,84 +7,15 @@ Each option is another legal reading of what the document leaves open; `--help` 
 
 import argparse
 import asyncio
-import json
 import random
-import socket
 import sys
+
+from oldmaid_peer import GoneError, Peer, listening_socket, make_socket
 
 COLOUR = {"spades": "black", "clubs": "black", "diamonds": "red", "hearts": "red", "maid": "none"}
 ORDER = ["spades", "clubs", "diamonds", "hearts"]
 CONNECT_SECONDS = 5.0
 RETRY_SECONDS = 0.1
-
-
-class GoneError(Exception):
-    """The peer has closed the connection, or what it says cannot be read."""
-
-
-class Peer:
-    """JSON objects over one connection, however they are cut."""
-
-    def __init__(self, reader, writer, options):
-        self.reader, self.writer, self.options = reader, writer, options
-        self.text = b""
-        self.answers = asyncio.Queue()  # from the left neighbour; None when it is gone
-        self.asked = ""  # the command that it has not answered
-        self.may_pick = False
-
-    async def receive(self):
-        """Return the next JSON value. Raises GoneError at the end, and ValueError for a value that is none."""
-        while True:
-            self.text = self.text.lstrip()
-            end = self.end_of_value()
-            if end:
-                text, self.text = self.text[:end], self.text[end:]
-                return json.loads(text.decode())
-            try:
-                data = await self.reader.read(4096)
-            except OSError:
-                data = b""
-            if not data or len(self.text) > 65_536:
-                raise GoneError
-            self.text += data
-
-    def end_of_value(self):
-        """Return where the first value ends, 0 if it is incomplete."""
-        if self.text and self.text[:1] not in {b"{", b"["}:
-            ends = [self.text.find(b"\n") + 1, self.text.find(b"{")]
-            return min((end for end in ends if end > 0), default=0)
-        depth, quoted, escaped = 0, False, False
-        for place, byte in enumerate(self.text):
-            character = chr(byte)
-            if escaped:
-                escaped = False
-            elif quoted:
-                escaped, quoted = character == "\\", character != '"'
-            elif character == '"':
-                quoted = True
-            elif character in "{[":
-                depth += 1
-            elif character in "}]":
-                depth -= 1
-                if not depth:
-                    return place + 1
-        return 0
-
-    async def send(self, value):
-        if self.options.json == "compact":
-            text = json.dumps(dict(reversed(value.items())), separators=(",", ":"))
-        elif self.options.json == "pretty":
-            text = json.dumps(value, indent=2)
-        else:
-            text = json.dumps(value)
-        try:
-            self.writer.write((text + self.options.ending).encode())
-            await self.writer.drain()
-        except OSError:
-            raise GoneError from None
-
-    def close(self):
-        self.writer.close()
 
 
 class Player:
@@ -262,7 +193,8 @@ class Player:
                 self.left_is_gone(peer)
                 raise
             if isinstance(message, dict) and "cmd" not in message:
-                peer.may_pick = peer.asked == "offer" and message.get("result") == "ok" and bool(self.hand)
+                if peer.asked == "offer" and message.get("result") == "ok":
+                    peer.may_pick = self.has_turn = bool(self.hand)
                 if peer.asked:
                     peer.asked = ""
                     peer.answers.put_nowait(message)
@@ -282,7 +214,7 @@ class Player:
         peer.answers.put_nowait({"result": "picked"})
 
     def left_is_gone(self, peer):
-        if self.turn_passed and peer is self.left_peer and self.options.lost_turn == "retake":
+        if self.turn_passed and not peer.asked and peer is self.left_peer and self.options.lost_turn == "retake":
             self.turn_passed = False
             self.skip_left()
             self.start(self.pass_turn())
@@ -302,12 +234,11 @@ class Player:
     async def pass_turn(self):
         while peer := await self.next_peer():
             try:
-                self.has_turn = False
+                self.has_turn, self.turn_passed = False, True
                 await self.ask_left(peer, {"cmd": "your_turn"})
             except GoneError:
                 self.skip_left()
             else:
-                self.turn_passed = True
                 return
         self.over.set()
 
@@ -323,10 +254,11 @@ class Player:
                     continue
                 if answer.get("result") == "ok" and cards:
                     await self.hear_answer(peer)
+                elif answer.get("result") != "ok":
+                    self.has_turn = False
             except GoneError:
                 self.skip_left()
                 continue
-            self.has_turn = False
             return
         self.over.set()  # nobody else is in: the cards that are left are mine
 
@@ -354,6 +286,7 @@ class Player:
             return
         if isinstance(request, dict) and request.get("cmd") in {"your_turn", "offer"}:
             self.turn_passed = False
+            await self.settle_empty_offer()
         match request:
             case {"cmd": "your_turn"} if not self.has_turn and not self.deck_is_empty:
                 self.has_turn = True
@@ -363,6 +296,13 @@ class Player:
                 await self.take_offer(peer, number)
             case _:
                 await peer.send({"result": "error", "message": "Not now."})
+
+    async def settle_empty_offer(self):
+        """Wait for the answer to my offer of no cards: it may arrive after what its sender did next."""
+        for _ in range(20):
+            if not self.left_peer or self.left_peer.asked != "offer" or self.hand:
+                return
+            await asyncio.sleep(0.01)
 
     def may_be_offered(self, number):
         return type(number) is int and number >= 0 and self.listed.is_set() and not self.has_turn
@@ -389,21 +329,6 @@ class Player:
                     await self.report_if_out()
         finally:
             self.start(self.offer())
-
-
-def make_socket(host, port):
-    sock = socket.socket()
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    sock.setblocking(False)
-    sock.bind((host, port))
-    return sock
-
-
-def listening_socket(host, port):
-    sock = make_socket(host, port)
-    sock.listen()
-    return sock
 
 
 def parse_options():

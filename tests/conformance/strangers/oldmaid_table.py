@@ -360,7 +360,7 @@ def parse_options(words):
 def main():
     lobby = Lobby(parse_options(sys.argv[1:]))
     server = socket.create_server(("127.0.0.1", lobby.options.port), backlog=64)
-    print(f"listening on 127.0.0.1:{server.getsockname()[1]}", flush=True)
+    print(f"oldmaid is open at 127.0.0.1:{server.getsockname()[1]}", flush=True)
     while True:
         connection, source = server.accept()
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

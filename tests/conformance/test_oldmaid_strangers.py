@@ -1,0 +1,167 @@
+"""Old Maid with an independent table and player: the tester accuses neither, and they play with our programs."""
+
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from tests.conformance.stranger_checks import (
+    FOLDER,
+    FalseAlarm,
+    assert_alarm,
+    case_ids,
+    check,
+    command,
+    draw_options,
+    failed,
+    hosted,
+    readings,
+    run_programs,
+    skipped,
+)
+from tests.processes import COMMAND, Serving
+
+TABLE = "oldmaid_table.py"
+PLAYER = "oldmaid_player.py"
+
+TABLE_CHOICES = (
+    ("--players 4", "--players 2", "--players 3", "--players 6", "--players 8"),
+    ("--join-window 1", "--join-window 0.5", "--join-window 10"),
+    ("", "--json compact", "--json reversed"),
+    ("", "--ending none", "--ending crlf"),
+    ("", "--errors bare"),
+    ("", "--garbage close"),
+    ("", "--list njaal"),
+    ("", "--early-out accepted"),
+    ("", "--extra-keys"),
+)
+PLAYER_CHOICES = (
+    ("", "--listen named"),
+    ("", "--json compact", "--json pretty"),
+    ("", "--end peers", "--status-seconds 0.2"),
+    ("", "--lost-turn wait"),
+    ("", "--pick-pause 0", "--pick-pause 0.1"),
+)
+"""The readings of what the document leaves open, and the permitted settings; the default comes first."""
+
+TABLE_ALARMS = {
+    "--early-out accepted": FalseAlarm(
+        "O8 has the table record the order of out_of_cards; that it refuses an early one is a ruling of the project",
+        case_ids("oldmaid", "6.2/deck 6.2/out-of-cards-in-turn 6.2/out-of-cards-out-of-turn"),
+        case_ids("oldmaid", "8.1/lies-1 8.1/lies-2"),
+    ),
+}
+PLAYER_ALARMS = {
+    "--lost-turn wait": FalseAlarm(
+        "O10 has the others skip a peer that vanishes; that its turn goes back to the sender is the project's ruling",
+        case_ids("oldmaid", "9.7/left-gone-with-the-turn"),
+        selection="oldmaid/9",
+    ),
+}
+
+MOST_SKIPPED = 40
+"""More cases are never skipped at a table for two: those that take three players."""
+
+
+def check_table(options: str, selection: str = "oldmaid", seed: int = 1) -> dict[str, str]:
+    return check(selection, "--server", command(TABLE, "{port}", options), "--seed", seed)
+
+
+def check_player(options: str, selection: str = "oldmaid", seed: int = 1) -> dict[str, str]:
+    return check(selection, "--client", command(PLAYER, "{host} {port} {nick}", options), "--seed", seed)
+
+
+@pytest.mark.parametrize("section", ["oldmaid/6"])
+def test_an_independent_table_is_not_accused(section: str) -> None:
+    outcomes = check_table("--join-window 1", section)
+    assert failed(outcomes) == set()
+    assert list(outcomes.values()).count("PASS") >= 10
+
+
+def test_an_independent_player_is_not_accused() -> None:
+    outcomes = check_player("", "oldmaid/7.2")
+    assert set(outcomes.values()) == {"PASS"}
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("options", ["", *readings(TABLE_CHOICES, TABLE_ALARMS)])
+def test_no_reading_of_a_table_is_accused(options: str) -> None:
+    outcomes = check_table(options)
+    assert failed(outcomes) == set()
+    assert len(skipped(outcomes)) <= MOST_SKIPPED
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("options", ["", *readings(PLAYER_CHOICES, PLAYER_ALARMS)])
+def test_no_reading_of_a_player_is_accused(options: str) -> None:
+    outcomes = check_player(options)
+    assert failed(outcomes) == set()
+    assert skipped(outcomes) == set()
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("options", TABLE_ALARMS)
+def test_the_false_alarms_at_tables_are_known(options: str) -> None:
+    alarm = TABLE_ALARMS[options]
+    assert_alarm(check_table(options, alarm.selection or "oldmaid"), alarm)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("options", PLAYER_ALARMS)
+def test_the_false_alarms_at_players_are_known(options: str) -> None:
+    alarm = PLAYER_ALARMS[options]
+    assert_alarm(check_player(options, alarm.selection or "oldmaid"), alarm)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 1001))
+def test_no_table_is_accused_with_any_seed(seed: int) -> None:
+    assert failed(check_table(draw_options(TABLE_CHOICES, TABLE_ALARMS, seed), seed=seed)) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 1001))
+def test_no_player_is_accused_with_any_seed(seed: int) -> None:
+    assert failed(check_player(draw_options(PLAYER_CHOICES, PLAYER_ALARMS, seed), seed=seed)) == set()
+
+
+def play_game(address: str, *, ours: int, strangers: Sequence[str]) -> list[dict[str, object]]:
+    """Play one game with this many of our players and strangers with these options; return our summaries."""
+    host, _, port = address.rpartition(":")
+    our_command = [*COMMAND, "play", "oldmaid", address, "--json", "--pause", "0.02", "--poll-seconds", "0.1", "--nick"]
+    words = [[*our_command, f"ours{number}"] for number in range(ours)]
+    words += [
+        [sys.executable, "-S", str(FOLDER / PLAYER), host, port, f"stranger{number}", *shlex.split(options)]
+        for number, options in enumerate(strangers)
+    ]
+    return [json.loads(output)["players"][0] for output in run_programs(words)[:ours]]
+
+
+FULL_TABLE = ("", "--listen named --json compact", "--json pretty --pick-pause 0.1")
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("options", ["", "--json reversed --ending none --extra-keys --garbage close"])
+def test_our_players_and_strangers_play_at_an_independent_table(options: str) -> None:
+    with hosted(TABLE, f"--players 5 {options}") as table:
+        summaries = play_game(table.address, ours=2, strangers=FULL_TABLE)
+    assert [(one["games"], one["faults"]) for one in summaries] == [(1, [])] * 2
+
+
+@pytest.mark.extended
+def test_our_players_and_strangers_play_at_our_table() -> None:
+    with Serving("oldmaid", "--port", 0, "--players", 5) as table:
+        summaries = play_game(table.address, ours=2, strangers=FULL_TABLE)
+    assert [(one["games"], one["faults"]) for one in summaries] == [(1, [])] * 2
+
+
+def test_the_tap_finds_no_fault_among_independent_programs() -> None:
+    with (
+        hosted(TABLE, "--players 3") as table,
+        Serving(table.address, command=[*COMMAND, "tap", "oldmaid", "0"]) as tap,
+    ):
+        play_game(tap.address, ours=0, strangers=["", "", "--json compact"])
+        assert tap.stop() == 0
+        assert tap.read_output().rstrip().endswith("nothing is broken")
