@@ -13,7 +13,7 @@ DECK = [rank + suit for rank in RANKS for suit in "CDHS"]
 HAND_KINDS = {(4, 1): 7, (3, 2): 6, (3, 1, 1): 3, (2, 2, 1): 2, (2, 1, 1, 1): 1}
 NEXT_STREET = {0: 3, 3: 4, 4: 5}
 HOUSE = threading.RLock()
-"""The one lock: whoever reads or changes a game holds it."""
+"""The one lock: every thread that reads or changes a game holds it."""
 
 
 class RefusedError(Exception):

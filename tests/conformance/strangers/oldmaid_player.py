@@ -16,6 +16,8 @@ COLOUR = {"spades": "black", "clubs": "black", "diamonds": "red", "hearts": "red
 ORDER = ["spades", "clubs", "diamonds", "hearts"]
 CONNECT_SECONDS = 5.0
 RETRY_SECONDS = 0.1
+LINGER_SECONDS = 0.3
+STAY_SECONDS = 60.0
 
 
 class Player:
@@ -138,16 +140,13 @@ class Player:
             self.start(self.wait_for_end())
 
     async def wait_for_end(self):
-        """Being out, go on answering until one player is left, or until everybody has hung up."""
-        while True:
-            await asyncio.sleep(self.options.status_seconds)
-            if self.options.end == "status":
-                status = await self.ask_table({"cmd": "status"})
-                if len(status.get("in", ())) < 2:
-                    break
-            elif not self.right_peers and not self.has_turn:
-                break
-        await asyncio.sleep(0.3)
+        """Being out, go on answering until one player is left, or, without asking for the status, for a long time."""
+        if self.options.end == "stay":
+            await asyncio.sleep(STAY_SECONDS)
+        else:
+            while len((await self.ask_table({"cmd": "status"})).get("in", ())) > 1:
+                await asyncio.sleep(self.options.status_seconds)
+            await asyncio.sleep(LINGER_SECONDS)
         self.over.set()
 
     # the left neighbour
@@ -341,7 +340,7 @@ def parse_options():
     parser.add_argument("--json", choices=["plain", "compact", "pretty"], default="plain")
     parser.add_argument("--ending", choices=["\n", "\r\n", ""], default="\n")
     parser.add_argument("--lost-turn", choices=["retake", "wait"], default="retake")
-    parser.add_argument("--end", choices=["status", "peers"], default="status")
+    parser.add_argument("--end", choices=["status", "stay"], default="status")
     parser.add_argument("--status-seconds", type=float, default=0.5)
     parser.add_argument("--pick-pause", type=float, default=0.02)
     return parser.parse_args()

@@ -22,7 +22,7 @@ COLOURS = [{"spades", "clubs"}, {"diamonds", "hearts"}]
 MAX_MESSAGE_BYTES = 65_536
 HELD_ELSEWHERE = "You may not discard these cards now."
 TABLE = threading.Condition()
-"""The one lock: whoever reads or changes a game, or the list of those who wait, holds it."""
+"""The one lock: every thread that reads or changes a game, or the list of waiting players, holds it."""
 
 
 class RefusedError(Exception):
