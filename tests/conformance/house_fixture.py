@@ -112,10 +112,15 @@ class HouseFixture:
 
 
 @asynccontextmanager
-async def opened(parlour: HouseFixture) -> AsyncIterator[int]:
-    """Serve the same houses on a local port."""
+async def opened(parlour: HouseFixture, *, max_clients: int = 1 << 10) -> AsyncIterator[int]:
+    """Serve the same houses on a local port, at most `max_clients` at a time: the others wait."""
+    seats = asyncio.Semaphore(max_clients)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with seats:
+            await converse(reader, writer)
+
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         table = parlour.table()
         answers = table.greeting()
         with suppress(ConnectionError):

@@ -1,0 +1,41 @@
+"""The catalogue: the mutations of every room and role, and how each is examined."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from croupier.rooms import HOUSE_ROOMS
+from tests.conformance.mutants import blackjack, kuhn, players, sevenhalf
+from tests.conformance.mutants.examine import Examination, examine_client, examine_server
+from tests.conformance.mutants.mutant_house import StateOf
+from tests.conformance.mutants.mutation import Mutation, Role
+
+ROLES: Sequence[Role] = ("server", "client")
+
+
+class HouseMutants(NamedTuple):
+    """The mutations of a house, and its states."""
+
+    mutations: Callable[[], Iterator[Mutation]]
+    state_of: StateOf
+
+
+ROOMS: Mapping[str, HouseMutants] = {
+    "kuhn": HouseMutants(kuhn.servers, kuhn.state_of),
+    "sevenhalf": HouseMutants(sevenhalf.servers, sevenhalf.state_of),
+    "blackjack": HouseMutants(blackjack.servers, blackjack.state_of),
+}
+
+
+@cache
+def mutations(room: str, role: Role) -> Sequence[Mutation]:
+    """The mutations of a room in a role, in a fixed order."""
+    return tuple(ROOMS[room].mutations() if role == "server" else players.ALL[room]())
+
+
+def examine(mutation: Mutation, *, first_only: bool = False) -> Examination:
+    """What the tester finds in a mutant."""
+    room = HOUSE_ROOMS[mutation.room]
+    if mutation.role == "server":
+        return examine_server(room, mutation, ROOMS[room.name].state_of, first_only=first_only)
+    return examine_client(room, mutation, players.STATES[room.name], first_only=first_only)
