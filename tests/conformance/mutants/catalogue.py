@@ -5,7 +5,15 @@ from functools import cache
 from typing import NamedTuple
 
 from croupier.rooms import HOUSE_ROOMS
-from tests.conformance.mutants import blackjack, kuhn, players, sevenhalf
+from tests.conformance.mutants import (
+    blackjack,
+    blackjack_rounds,
+    kuhn,
+    kuhn_coins,
+    players,
+    sevenhalf,
+    sevenhalf_bank,
+)
 from tests.conformance.mutants.examine import Examination, examine_client, examine_server
 from tests.conformance.mutants.mutant_house import StateOf
 from tests.conformance.mutants.mutation import Mutation, Role
@@ -21,9 +29,9 @@ class HouseMutants(NamedTuple):
 
 
 ROOMS: Mapping[str, HouseMutants] = {
-    "kuhn": HouseMutants(kuhn.servers, kuhn.state_of),
-    "sevenhalf": HouseMutants(sevenhalf.servers, sevenhalf.state_of),
-    "blackjack": HouseMutants(blackjack.servers, blackjack.state_of),
+    "kuhn": HouseMutants(kuhn_coins.servers, kuhn.state_of),
+    "sevenhalf": HouseMutants(sevenhalf_bank.servers, sevenhalf.state_of),
+    "blackjack": HouseMutants(blackjack_rounds.servers, blackjack.state_of),
 }
 
 

@@ -59,7 +59,7 @@ class RoomTable:
     what it sends before it closes, and `farewell_clauses` those that are broken if it does not. `spellings` maps the
     name of a misspelling to the code that it applies to, the function that misspells, and the clauses that it breaks.
     `unmoved` are the clauses, in addition to those of a refusal, by which a refusal changes nothing. After a reply that
-    ends with `may_close_after`, a house may close.
+    ends with `may_close_after`, a house may close. `bare` are the messages without arguments.
     """
 
     name: str
@@ -73,6 +73,7 @@ class RoomTable:
     spellings: Mapping[str, tuple[bytes, Callable[[bytes], bytes], Clauses]]
     unmoved: Clauses = frozenset()
     may_close_after: bytes = b""
+    bare: frozenset[bytes] = frozenset()
 
 
 def when(exchange: Exchange, change: Change) -> Change:
@@ -217,7 +218,9 @@ def _closes_after(room: RoomTable, exchange: Exchange, new: New) -> Iterator[Mut
     if HANG_UP in exchange.reply or (room.may_close_after and exchange.reply[-1:] == (room.may_close_after,)):
         return
     unasked = exchange.clauses | room.unasked_clauses | room.farewell_clauses
-    yield new("closes", "without a goodbye", room.farewell_clauses, lambda _, messages: [*messages, HANG_UP])
+    is_goodbye = bool(exchange.reply and room.goodbye) and room.goodbye[-1].startswith(exchange.reply[-1])
+    without = unasked if is_goodbye else room.farewell_clauses
+    yield new("closes", "without a goodbye", without, lambda _, messages: [*messages, HANG_UP])
     if room.goodbye:
         farewell = [*room.goodbye, HANG_UP]
         yield new("closes", "with a goodbye", unasked, lambda _, messages: [*messages, *farewell])
@@ -239,7 +242,8 @@ def _misspelt(room: RoomTable, exchange: Exchange, new: New) -> Iterator[Mutatio
     """Wrong bytes in each message of a reply."""
     for place, kind in enumerate(exchange.reply):
         for name, (code, misspell, clauses) in room.spellings.items():
-            if kind.startswith(code) and kind != HANG_UP:
+            applies = kind.startswith(code) and kind != HANG_UP
+            if applies and not (kind in room.bare and misspell(kind) == kind):
                 yield new(
                     "misspelt",
                     f"{place + 1}. {_name(kind)} {name}",
