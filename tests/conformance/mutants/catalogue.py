@@ -46,4 +46,4 @@ def examine(mutation: Mutation, *, first_only: bool = False) -> Examination:
     room = HOUSE_ROOMS[mutation.room]
     if mutation.role == "server":
         return examine_server(room, mutation, ROOMS[room.name].state_of, first_only=first_only)
-    return examine_client(room, mutation, players.STATES[room.name], first_only=first_only)
+    return examine_client(room, mutation, players.SETUPS[room.name], first_only=first_only)

@@ -14,7 +14,7 @@ from croupier.conformance.run import Plan, check, default_timeout
 from croupier.core.room import HouseRoom
 from tests.conformance.house_fixture import opened
 from tests.conformance.mutants.mutant_house import MutantHouse, StateOf
-from tests.conformance.mutants.mutant_player import PlayerProgram, PlayerState
+from tests.conformance.mutants.mutant_player import PlayerProgram, PlayerSetup
 from tests.conformance.mutants.mutation import Mutation
 from tests.conformance.mutants.simulated_time import run_in_simulated_time
 
@@ -56,9 +56,7 @@ def examine_server(room: HouseRoom, mutation: Mutation, state_of: StateOf, *, fi
     return _examine(run)
 
 
-def examine_client(
-    room: HouseRoom, mutation: Mutation, state_of: PlayerState, *, first_only: bool = False
-) -> Examination:
+def examine_client(room: HouseRoom, mutation: Mutation, setup: PlayerSetup, *, first_only: bool = False) -> Examination:
     """What `croupier check` finds in a player with a mutation."""
 
     async def run(on_result: Callable[[Result | str], None]) -> Sequence[Result]:
@@ -70,7 +68,7 @@ def examine_client(
             timeout=default_timeout(room, "client"),
             max_failures=1 if first_only else None,
         )
-        with patch.object(client, "ProgramUnderTest", PlayerProgram(room, mutation, state_of)):
+        with patch.object(client, "ProgramUnderTest", PlayerProgram(room, mutation, setup)):
             return (await check(plan, on_result, 0.0)).results
 
     return _examine(run)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from croupier.core.dealer import FairDealer, Luck
 from croupier.core.errors import Violation
@@ -19,8 +19,12 @@ GAMES = 14
 
 RAISE = 10
 
-type PlayerState = Callable[[Any], str]
-"""The name of the state of a player, in which it is about to send."""
+
+class PlayerSetup(NamedTuple):
+    """How a room's players play: `state_of` is the name of the state in which a player is about to send."""
+
+    state_of: Callable[[Any], str]
+    options: Any
 
 
 class SmallRaises:
@@ -34,14 +38,14 @@ class SmallRaises:
 class MutantPlayer:
     """One conversation of a player with a mutation."""
 
-    def __init__(self, room: HouseRoom, mutation: Mutation, state_of: PlayerState, seed: int) -> None:
-        options = room.options()
+    def __init__(self, room: HouseRoom, mutation: Mutation, setup: PlayerSetup, seed: int) -> None:
+        options = setup.options
         self._player: Any = room.player(options, False, 1e9)
         self._codec = room.codec(False, options)
         self._encode = room.codec(False, options).encode
         self._read = mutation.new_reader(room) if mutation.new_reader is not None else lambda data: [data]
         self._mutation = mutation
-        self._state_of = state_of
+        self._state_of = setup.state_of
         self._luck = FairDealer(seed.to_bytes(32)).luck
         self._games = 0
         self._messages = 0
@@ -105,8 +109,8 @@ class MutantPlayer:
 class PlayerProgram:
     """Stands for `ProgramUnderTest`: each start is a conversation of a mutant in this process."""
 
-    def __init__(self, room: HouseRoom, mutation: Mutation, state_of: PlayerState) -> None:
-        self._new_player = lambda seed: MutantPlayer(room, mutation, state_of, seed)
+    def __init__(self, room: HouseRoom, mutation: Mutation, setup: PlayerSetup) -> None:
+        self._new_player = lambda seed: MutantPlayer(room, mutation, setup, seed)
         self._seeds = count(1)
 
     async def start(self, command: str, values: Mapping[str, Any], **more: Any) -> "RunningPlayer":

@@ -1,13 +1,17 @@
 """The mutations of players: what a client of each room says wrongly in each state, and how it misreads."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from croupier.core.room import HouseRoom
+from croupier.rooms.blackjack.player import Options as BlackjackOptions
+from croupier.rooms.kuhn.player import Options as KuhnOptions
+from croupier.rooms.sevenhalf.player import Options as SevenhalfOptions
 from tests.conformance.mutants import blackjack, kuhn, sevenhalf
 from tests.conformance.mutants.kuhn import HISTORIES
+from tests.conformance.mutants.mutant_player import PlayerSetup
 from tests.conformance.mutants.mutation import Change, Mutation, Reader, Situation, clauses, text_of
 from tests.conformance.mutants.operators import READERS
 
@@ -43,7 +47,10 @@ def client_mutations(room: PlayerTable) -> Iterator[Mutation]:
     """The mutations of a player."""
     for duty in room.duties:
         if duty.clauses:
-            yield _new(room, duty, "silent", duty.sent, duty.clauses, lambda messages: [])
+            yield replace(
+                _new(room, duty, "silent", duty.sent, duty.clauses, lambda messages: messages),
+                change=_silent_from(duty.is_due, is_included=True),
+            )
         for other, broken in duty.wrong.items():
             name = repr(other)[2:-1]
             yield _new(room, duty, "replaced", f"{duty.sent} by {name}", broken, lambda messages, other=other: [other])
@@ -97,6 +104,17 @@ def _new(
     )
 
 
+def _silent_from(is_due: Callable[[Situation], bool], *, is_included: bool) -> Change:
+    """Send nothing any more from such a message on, or after it."""
+
+    def change(situation: Situation, messages: list[bytes]) -> Sequence[bytes]:
+        was_silent = situation.memory.get("is silent", False)
+        situation.memory["is silent"] = is_silent = was_silent or is_due(situation)
+        return [] if (is_silent if is_included else was_silent) else messages
+
+    return change
+
+
 def _wrong(room: str, **by_clause: Sequence[bytes]) -> Mapping[bytes, frozenset[str]]:
     """Messages by the clause that they break: `_wrong("kuhn", _6_1=[b"ACTN CAL"])`."""
     return {
@@ -133,16 +151,8 @@ SEATS, SHOWN = [b"STRT P_1", b"STRT P_2"], [b"CARD C_K"]
 KUHN_SPELLINGS = {name: spelling for name, spelling in kuhn.SPELLINGS.items() if spelling[0] in {b"", b"STRT", b"ACTN"}}
 
 
-def _silent_after(code: str) -> Change:
-    """Nothing is said any more after a message with this text."""
-
-    def change(situation: Situation, messages: list[bytes]) -> Sequence[bytes]:
-        if situation.memory.get("is silent"):
-            return []
-        situation.memory["is silent"] = text_of(situation.message) == code
-        return messages
-
-    return change
+def _is_fold(situation: Situation) -> bool:
+    return text_of(situation.message) == "ACTN FLD"
 
 
 KUHN = PlayerTable(
@@ -175,7 +185,9 @@ KUHN = PlayerTable(
     spellings=KUHN_SPELLINGS,
     stream_clauses=clauses("kuhn", "1.3", "2.1"),
     more=(
-        _later("kuhn", "waits for an answer to its fold", clauses("kuhn", "4.7"), _silent_after("ACTN FLD")),
+        _later(
+            "kuhn", "waits for an answer to its fold", clauses("kuhn", "4.7"), _silent_from(_is_fold, is_included=False)
+        ),
         Mutation(
             room="kuhn",
             role="client",
@@ -356,6 +368,10 @@ BLACKJACK = PlayerTable(
     stream_clauses=clauses("blackjack", "1.3", "2.1"),
 )
 
-STATES = {"kuhn": kuhn_state, "sevenhalf": sevenhalf_state, "blackjack": blackjack_state}
+SETUPS = {
+    "kuhn": PlayerSetup(kuhn_state, KuhnOptions()),
+    "sevenhalf": PlayerSetup(sevenhalf_state, SevenhalfOptions(limit=3)),
+    "blackjack": PlayerSetup(blackjack_state, BlackjackOptions()),
+}
 TABLES = {table.name: table for table in (KUHN, SEVENHALF, BLACKJACK)}
 ALL = {name: partial(client_mutations, table) for name, table in TABLES.items()}
