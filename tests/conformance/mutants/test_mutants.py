@@ -34,6 +34,12 @@ MIN_MUTANTS = 700
 suites = pytest.mark.parametrize(("room", "role"), [*product(ROOMS, ROLES)])
 
 
+def shows_soon(mutation: Mutation) -> bool:
+    """Whether every game shows the mutation, so that one of the first cases finds it."""
+    is_in_every_game = mutation.role == "client" or any("-4." in clause for clause in mutation.clauses)
+    return is_in_every_game and mutation.operator in QUICK_OPERATORS and mutation.state in QUICK_STATES
+
+
 def check_level(trials: Sequence[Trial], level: Level) -> None:
     missed = [trial.name for trial in trials if not trial.is_found]
     wrong = [(trial.name, trial.clause, trial.case) for trial in trials if trial.is_found and not trial.is_right]
@@ -57,12 +63,8 @@ def test_a_program_without_a_mutation_has_no_findings(room: str, role: Role) -> 
 
 @suites
 def test_some_mutants_are_found(room: str, role: Role) -> None:
-    quick = [
-        number
-        for number, each in enumerate(mutations(room, role))
-        if each.operator in QUICK_OPERATORS and each.state in QUICK_STATES
-    ]
-    sample = quick[:: len(quick) // QUICK_SAMPLE][:QUICK_SAMPLE]
+    quick = [number for number, each in enumerate(mutations(room, role)) if shows_soon(each)]
+    sample = quick[:: max(1, len(quick) // QUICK_SAMPLE)][:QUICK_SAMPLE]
     check_level([attempt(room, role, number, first_only=True) for number in sample], LEVELS[role])
 
 
