@@ -66,7 +66,7 @@ def _ending(situation: Situation, messages: Sequence[Any]) -> str:
 
 
 ENDINGS = {
-    "the client surrenders": ("5.3",),
+    "the client surrenders": ("4.5", "5.3"),
     "a hit makes 21": ("3.5", "5.1"),
     "a hit makes too much": ("3.6", "5.2"),
     "the bank is over": ("3.9", "5.1"),
@@ -279,7 +279,7 @@ def _with_high_aces(cards: Sequence[str]) -> int:
 def _cards() -> Iterator[Mutation]:
     """Unfair decks, and cards for the wrong side."""
     some = {number: CARDS[number] for number in (0, 25, 51)}
-    yield from unfair_deals("blackjack", blackjack("3.1"), frozenset(), frozenset(), some)
+    yield from unfair_deals("blackjack", blackjack("3.1"), frozenset(), some)
     for what, rewrite, state, numbers in (
         ("all cards are the client's", lambda each: CRD["C"][each.card], BETTING, ("4.2", "4.4", "3.3")),
         ("all cards are the bank's", lambda each: CRD["S"][each.card], DECIDING, ("4.2", "4.3", "3.3")),

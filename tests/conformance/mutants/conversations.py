@@ -86,18 +86,20 @@ def _starts(room: ConversationTable, situation: Situation) -> bool:
 
 
 def unfair_deals(
-    room: str, fair: Clauses, doubled: Clauses, missing: Clauses, cards: Mapping[int, str]
+    room: str, fair: Clauses, missing: Clauses, cards: Mapping[int, str], *, can_double: bool = True
 ) -> Iterator[Mutation]:
-    """Unfair decks. `doubled` are the clauses that a card breaks that is there twice, `missing` one that is not there.
+    """Unfair decks, which break `fair`. `missing` are further clauses that a deck without a card breaks.
 
-    `cards` are some cards of the deck by their numbers.
+    `cards` are some cards of the deck by their numbers. `can_double`: the rules of the room can play with a card that
+    is there twice.
     """
     new = partial(Mutation, room=room, role="server", operator="deals unfairly", state="always")
     yield new(what="no shuffle", clauses=fair, dealer=decks.unshuffled)
     yield new(what="one shuffle for a connection", clauses=fair, dealer=decks.shuffled_once)
-    yield new(what="the first card twice", clauses=fair | doubled, dealer=decks.with_first_twice)
-    yield new(what="a deck for every card", clauses=fair | doubled, dealer=decks.with_replacement)
-    yield new(what="the deck is carried over", clauses=fair | doubled, dealer=decks.carried_over)
+    if can_double:
+        yield new(what="the first card twice", clauses=fair, dealer=decks.with_first_twice)
+        yield new(what="a deck for every card", clauses=fair, dealer=decks.with_replacement)
+        yield new(what="the deck is carried over", clauses=fair, dealer=decks.carried_over)
     for number, card in cards.items():
         yield new(what=f"no {card}", clauses=fair | missing, dealer=decks.without_card(number))
         yield new(what=f"always {card} first", clauses=fair, dealer=decks.with_cards_first(number))

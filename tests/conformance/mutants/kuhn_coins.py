@@ -179,7 +179,7 @@ def _wrong_and_poor() -> Iterator[Mutation]:
 def _cards() -> Iterator[Mutation]:
     """Unfair decks, and cards that are not the ones that were dealt."""
     ranks = dict(enumerate("JQK"))
-    yield from unfair_deals("kuhn", kuhn("3.2"), kuhn("5.4"), kuhn("3.1"), ranks)
+    yield from unfair_deals("kuhn", kuhn("3.2"), kuhn("3.1"), ranks, can_double=False)
     for exchange in LEGAL_EXCHANGES:
         if exchange.reply == (CARD,) and exchange.sent != "STRT P_1":
             shows = partial(Mutation, room="kuhn", role="server", operator="shows another card", state=exchange.state)

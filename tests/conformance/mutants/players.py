@@ -261,15 +261,18 @@ SEVENHALF = PlayerTable(
             {
                 **_wrong("sevenhalf", _7_2=[_ante(0), _ante(-5)], _7_3=[_ante(1 << 30)]),
                 _ante(10)[:5] + _ante(10)[:4:-1]: clauses("sevenhalf", "2.3", "7.3"),
-                b"ANTE 10  ": clauses("sevenhalf", "2.1", "2.3"),
-                b"ANTE \0\x0a": clauses("sevenhalf", "2.1", "2.3"),
+                b"ANTE 10  ": clauses("sevenhalf", "2.1", "2.3", "7.3"),
+                b"ANTE \0\x0a": clauses("sevenhalf", "2.1", "2.3", "2.9"),
             },
         ),
         Duty(
             sevenhalf.RAISED,
             "DRAW",
             clauses("sevenhalf", "4.4"),
-            _wrong("sevenhalf", _6_4=[b"STRT", b"PASS"], _7_2=[_ante(0)], _6_5=HOUSE_WORDS[:1]),
+            {
+                **_wrong("sevenhalf", _6_4=[b"PASS"], _7_2=[_ante(0)], _6_5=HOUSE_WORDS[:1]),
+                b"STRT": clauses("sevenhalf", "6.3", "6.4"),  # as the house may have refused the ANTE
+            },
         ),
     ),
     spellings=SEVENHALF_SPELLINGS,
@@ -345,7 +348,7 @@ BLACKJACK = PlayerTable(
                 **_wrong("blackjack", _6_6=[_bet(1 << 30)]),
                 b"BET" + (10).to_bytes(4, "little"): clauses("blackjack", "2.3", "6.6"),
                 b"BET10  ": clauses("blackjack", "2.3", "6.6"),
-                b"BET\0\x0a": clauses("blackjack", "2.1", "2.3"),
+                b"BET\0\x0a": clauses("blackjack", "2.1", "2.3", "6.6"),
             },
         ),
         *(

@@ -109,13 +109,14 @@ def _bets() -> Iterator[Mutation]:
 
         return rewrite
 
-    yield _new("pays wrongly", "at the end", "no ANTE counts", gains(lambda situation: STARTING_BET), "5.3")
+    amounts = ("5.3", "5.4", "5.5", "5.6", "5.8")
+    yield _new("pays wrongly", "at the end", "no ANTE counts", gains(lambda situation: STARTING_BET), *amounts)
     yield _new(
         "pays wrongly",
         "at the end",
         "every ANTE counts twice",
         gains(lambda situation: 2 * situation.game.bet - STARTING_BET),
-        "5.3",
+        *amounts,
     )
 
     def keep(situation: Situation) -> int:
@@ -123,8 +124,8 @@ def _bets() -> Iterator[Mutation]:
         situation.memory["antes"] = antes
         return STARTING_BET + int(antes)
 
-    yield _new("pays wrongly", "at the end", "ANTEs of former games count", gains(keep), "5.3")
-    yield _new("pays wrongly", "at the end", "the bet is always 1", gains(lambda situation: 1), "5.3")
+    yield _new("pays wrongly", "at the end", "ANTEs of former games count", gains(keep), *amounts)
+    yield _new("pays wrongly", "at the end", "the bet is always 1", gains(lambda situation: 1), *amounts)
     for what, coins in (("50", 50), ("1000", 1000)):
         yield _new(
             "pays wrongly",
@@ -275,7 +276,7 @@ def _limits() -> Iterator[Mutation]:
 def _cards() -> Iterator[Mutation]:
     """Unfair decks."""
     some = {number: CARDS[number] for number in (0, 13, 39)}
-    yield from unfair_deals("sevenhalf", sevenhalf("3.3"), frozenset(), sevenhalf("3.1"), some)
+    yield from unfair_deals("sevenhalf", sevenhalf("3.3"), sevenhalf("3.1"), some)
     for rank in "7scr":
         replacement = next(card for card in CARDS if card[0] == "1")
         yield _new(

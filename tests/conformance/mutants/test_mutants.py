@@ -26,10 +26,17 @@ class Level(NamedTuple):
     right: float
 
 
-LEVELS = {"server": Level(0.5, 0.4), "client": Level(0.5, 0.4)}
+LEVELS = {
+    ("kuhn", "server"): Level(0.65, 0.45),
+    ("sevenhalf", "server"): Level(0.85, 0.75),
+    ("blackjack", "server"): Level(0.85, 0.75),
+    ("kuhn", "client"): Level(0.85, 0.85),
+    ("sevenhalf", "client"): Level(0.75, 0.65),
+    ("blackjack", "client"): Level(0.8, 0.7),
+}
 """What the tester reaches today. The aim is 0.98 and 0.95."""
 
-MIN_MUTANTS = 700
+MIN_MUTANTS = 1700
 
 suites = pytest.mark.parametrize(("room", "role"), [*product(ROOMS, ROLES)])
 
@@ -65,7 +72,7 @@ def test_a_program_without_a_mutation_has_no_findings(room: str, role: Role) -> 
 def test_some_mutants_are_found(room: str, role: Role) -> None:
     quick = [number for number, each in enumerate(mutations(room, role)) if shows_soon(each)]
     sample = quick[:: max(1, len(quick) // QUICK_SAMPLE)][:QUICK_SAMPLE]
-    check_level([attempt(room, role, number, first_only=True) for number in sample], LEVELS[role])
+    check_level([attempt(room, role, number, first_only=True) for number in sample], LEVELS[room, role])
 
 
 @pytest.mark.extended
@@ -73,4 +80,4 @@ def test_some_mutants_are_found(room: str, role: Role) -> None:
 @suites
 def test_mutants_are_found_on_the_right_clause(room: str, role: Role, shard: int) -> None:
     numbers = range(shard, len(mutations(room, role)), SHARDS)
-    check_level([attempt(room, role, number, first_only=True) for number in numbers], LEVELS[role])
+    check_level([attempt(room, role, number, first_only=True) for number in numbers], LEVELS[room, role])
