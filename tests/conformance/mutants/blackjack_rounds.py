@@ -150,7 +150,7 @@ def _purses() -> Iterator[Mutation]:
     for coins in (999, 0, 1001):
         yield new(
             what=f"every MON says {coins}",
-            clauses=blackjack("7.1", "7.2"),
+            clauses=blackjack("7.1", "7.2", "7.5", "6.6") if coins == 0 else blackjack("7.1", "7.2"),
             change=rewriting(
                 ROOM,
                 lambda situation, messages, coins=coins: [
