@@ -105,8 +105,18 @@ def unfair_deals(
         yield new(what=f"always {card} first", clauses=fair, dealer=decks.with_cards_first(number))
 
 
-def reads_one_case_only(room: str, clauses: Clauses, code_bytes: int | None = None) -> Iterator[Mutation]:
-    """Houses that take one case of letters only, in the first bytes of what they read (None: in all of it)."""
+def reads_one_case_only(
+    room: str, clauses: Clauses, codes: Sequence[bytes], code_bytes: int | None = None
+) -> Iterator[Mutation]:
+    """Houses that take one case of letters only, in the first bytes of a message (None: in all of it).
+
+    `codes` are the codes with which a message begins: a read that begins in another way goes on with a message.
+    """
+
+    def reads(data: bytes, cased: Callable[[bytes], bytes]) -> bytes:
+        is_start = data[:4].upper() in codes
+        return b"????" if is_start and data[:code_bytes] != cased(data[:code_bytes]) else data
+
     for what, cased in (("capital letters", bytes.upper), ("small letters", bytes.lower)):
         yield Mutation(
             room=room,
@@ -115,7 +125,5 @@ def reads_one_case_only(room: str, clauses: Clauses, code_bytes: int | None = No
             state="always",
             what=f"understands {what} only",
             clauses=clauses,
-            new_reader=lambda room, cased=cased: (
-                lambda data: [data if data[:code_bytes] == cased(data[:code_bytes]) else b"????"]
-            ),
+            new_reader=lambda room, cased=cased: lambda data: [reads(data, cased)],
         )

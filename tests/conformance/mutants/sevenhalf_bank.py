@@ -365,5 +365,5 @@ def servers() -> Iterator[Mutation]:
     yield from _limits()
     yield from _cards()
     yield from _confirmed()
-    yield from reads_one_case_only("sevenhalf", sevenhalf("2.7"), 4)
+    yield from reads_one_case_only("sevenhalf", sevenhalf("2.7"), (b"STRT", b"DRAW", b"ANTE", b"PASS"), 4)
     yield from conversation_faults(CONVERSATIONS)

@@ -27,7 +27,7 @@ class Level(NamedTuple):
 
 
 LEVELS = {
-    ("kuhn", "server"): Level(0.65, 0.45),
+    ("kuhn", "server"): Level(0.6, 0.45),
     ("sevenhalf", "server"): Level(0.85, 0.75),
     ("blackjack", "server"): Level(0.85, 0.75),
     ("kuhn", "client"): Level(0.85, 0.85),
