@@ -8,9 +8,12 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from croupier.conformance.clients import client
-from croupier.conformance.results import Result
-from croupier.conformance.run import Plan, check, default_timeout
+from croupier.conformance import run as conformance_run
+from croupier.conformance.clients import bench
+from croupier.conformance.report.summary import failure_groups
+from croupier.conformance.results import Report, Result
+from croupier.conformance.run import Plan, check
+from croupier.conformance.suite import find_suite
 from croupier.core.room import HouseRoom
 from tests.conformance.house_fixture import opened
 from tests.conformance.mutants.mutant_house import MutantHouse, StateOf
@@ -40,7 +43,7 @@ class Examination(NamedTuple):
 def examine_server(room: HouseRoom, mutation: Mutation, state_of: StateOf, *, first_only: bool = False) -> Examination:
     """What `croupier check` finds in a house with a mutation."""
 
-    async def run(on_result: Callable[[Result | str], None]) -> Sequence[Result]:
+    async def run(on_result: Callable[[Result | str], None]) -> Report:
         house = MutantHouse(room, mutation, state_of, {})
         async with opened(house, **({"max_clients": 1} if mutation.is_serial else {})) as port:
             plan = Plan(
@@ -48,41 +51,48 @@ def examine_server(room: HouseRoom, mutation: Mutation, state_of: StateOf, *, fi
                 role="server",
                 selection=room.name,
                 port=port,
-                timeout=default_timeout(room, "server"),
+                timeout=find_suite(room, "server").timeout,
                 max_failures=1 if first_only else None,
             )
-            return (await check(plan, on_result, 0.0)).results
+            with patch.object(conformance_run, "first_look", _look_at_nothing):
+                return await check(plan, on_result, 0.0)
 
     return _examine(run)
+
+
+async def _look_at_nothing(*_: object) -> None:
+    """A mutant is worth all cases, whatever the first look says."""
 
 
 def examine_client(room: HouseRoom, mutation: Mutation, setup: PlayerSetup, *, first_only: bool = False) -> Examination:
     """What `croupier check` finds in a player with a mutation."""
 
-    async def run(on_result: Callable[[Result | str], None]) -> Sequence[Result]:
+    async def run(on_result: Callable[[Result | str], None]) -> Report:
         plan = Plan(
             room=room,
             role="client",
             selection=room.name,
             command="mutant",
-            timeout=default_timeout(room, "client"),
+            timeout=find_suite(room, "client").timeout,
             max_failures=1 if first_only else None,
         )
-        with patch.object(client, "ProgramUnderTest", PlayerProgram(room, mutation, setup)):
-            return (await check(plan, on_result, 0.0)).results
+        with patch.object(bench, "ProgramUnderTest", PlayerProgram(room, mutation, setup)):
+            return await check(plan, on_result, 0.0)
 
     return _examine(run)
 
 
-def _examine(run: Callable[[Callable[[Result | str], None]], Coroutine[Any, Any, Sequence[Result]]]) -> Examination:
-    """The results of a run in their order; of a run that has failed, those that were shown before."""
+def _examine(run: Callable[[Callable[[Result | str], None]], Coroutine[Any, Any, Report]]) -> Examination:
+    """The failures of a run in the order of its report; of a run that has failed, those that were shown before."""
     shown: list[Result] = []
 
     async def main() -> tuple[Sequence[Result], str]:
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)  # a hang shows it
         try:
             async with asyncio.timeout(MAX_SIMULATED_SECONDS):
-                return await run(lambda result: shown.append(result) if isinstance(result, Result) else None), ""
+                report = await run(lambda result: shown.append(result) if isinstance(result, Result) else None)
+                groups = failure_groups(report)
+                return [*(group.example for group in groups), *(one for group in groups for one in group.results)], ""
         except Exception as error:
             return shown, repr(error)
 
@@ -92,5 +102,6 @@ def _examine(run: Callable[[Callable[[Result | str], None]], Coroutine[Any, Any,
 
 def _finding(result: Result) -> Finding:
     failure = result.failure
-    assert failure is not None, "what fails has a failure"
+    if failure is None:
+        return Finding(result.case, result.clause, result.note)
     return Finding(result.case, failure.clause, f"expected {failure.expected}; came {failure.actual}")
