@@ -1,0 +1,144 @@
+"""Servers and clients that share no code with croupier, in every reading: the tester accuses none of them."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import NamedTuple
+
+import pytest
+
+from tests.conformance.strangers import CHOICES, FOLDER, Choices, readings
+from tests.conformance.strangers.soak import Run, check, lines
+from tests.processes import Serving, croupier
+from tests.sampling import extended
+
+HOUSE_GAMES = ("kuhn", "sevenhalf", "blackjack")
+
+
+class FalseAlarm(NamedTuple):
+    """Cases that accuse programs with these choices, although the document and the rulings allow what they do.
+
+    The first case accuses every such program, the others do if the cards fall that way.
+    """
+
+    room: str
+    role: str
+    choices: Choices
+    cases: tuple[str, ...]
+    reason: str
+
+    def concerns(self, room: str, role: str, choices: Choices) -> bool:
+        """Whether a program makes these choices."""
+        return (self.room, self.role) == (room, role) and self.choices.items() <= {**choices}.items()
+
+
+FALSE_ALARMS: Sequence[FalseAlarm] = ()
+"""What the tester still gets wrong. An entry goes as soon as its cases accuse nobody."""
+
+
+def expected_alarms(room: str, role: str, choices: Choices) -> set[str]:
+    """The ids of the cases that may accuse a program."""
+    return {case for alarm in FALSE_ALARMS if alarm.concerns(room, role, choices) for case in alarm.cases}
+
+
+READINGS = [(*program, choices) for program in CHOICES for choices in readings(*program)]
+
+
+def reading_id(reading: object) -> str | None:
+    """The changed choices of a reading."""
+    if not isinstance(reading, dict):
+        return None
+    return "-".join(str(value) for value in reading.values())
+
+
+def assert_no_alarm(room: str, role: str, choices: Choices, run: Run) -> None:
+    """The tester accuses the program of nothing, or only of what is known to be wrong."""
+    expected = expected_alarms(room, role, choices)
+    unexpected = [alarm for alarm in run.alarms if alarm["case"] not in expected]
+    assert unexpected == [], "\n".join(lines(run))
+    assert run.status == (1 if run.alarms else 0)
+
+
+@pytest.mark.parametrize(
+    ("room", "role", "section"),
+    [
+        ("kuhn", "server", "8"),
+        ("sevenhalf", "server", "8"),
+        ("blackjack", "server", "5"),
+        ("kuhn", "client", "5"),
+        ("sevenhalf", "client", "5"),
+        ("blackjack", "client", "5"),
+    ],
+)
+def test_a_stranger_is_not_accused(room: str, role: str, section: str) -> None:
+    run = check(room, role, {"pieces": "byte"}, selection=f"{room}/{section}")
+    assert run.alarms == [], "\n".join(lines(run))
+    assert (run.status, {result["outcome"] for result in run.results} >= {"PASS"}) == (0, True)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize(("room", "role", "choices"), READINGS, ids=reading_id)
+def test_no_reading_of_the_document_is_accused(room: str, role: str, choices: Choices) -> None:
+    assert_no_alarm(room, role, choices, check(room, role, choices))
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("alarm", FALSE_ALARMS, ids=lambda alarm: alarm.reason)
+def test_the_list_of_false_alarms_is_not_longer_than_the_truth(alarm: FalseAlarm) -> None:
+    run = check(alarm.room, alarm.role, alarm.choices, selection=alarm.cases[0])
+    assert [result["case"] for result in run.alarms] == [alarm.cases[0]]
+
+
+# Strangers and our own programs at one table.
+
+PURSES = {"kuhn": "coins", "blackjack": "money"}
+MANY_COINS = 1_000_000
+
+
+@contextmanager
+def stranger_serves(room: str) -> Iterator[int]:
+    """Run a server that is not ours; return its port."""
+    options = ["--choice", f"{PURSES[room]}={MANY_COINS}"] if room in PURSES else []
+    words = [sys.executable, "-S", str(FOLDER / f"{room}_server.py"), "0", *options]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield int(server.stdout.readline().split()[-1])
+        finally:
+            server.terminate()
+
+
+@contextmanager
+def croupier_serves(room: str) -> Iterator[int]:
+    """Run our own server; return its port."""
+    options = [f"--{PURSES[room]}", MANY_COINS] if room in PURSES else []
+    with Serving(room, "--port", 0, *options) as server:
+        yield server.port
+
+
+@pytest.mark.parametrize("games", extended([100, 3000], 2))
+@pytest.mark.parametrize("serves", [stranger_serves, croupier_serves])
+@pytest.mark.parametrize("room", HOUSE_GAMES)
+def test_strangers_and_our_programs_play_by_the_same_rules(
+    room: str, serves: Callable[[str], AbstractContextManager[int]], games: int
+) -> None:
+    client = [sys.executable, "-S", str(FOLDER / f"{room}_client.py")]
+    with serves(room) as port:
+        stranger = subprocess.run(
+            [
+                *client,
+                "127.0.0.1",
+                str(port),
+                *["--choice", "check=yes", "--choice", "status=5", "--choice"],
+                f"games={games}",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (stranger.returncode, stranger.stdout, stranger.stderr) == (0, f"{games} games\n", "")
+        ours = croupier("play", room, f"127.0.0.1:{port}", "--bot", "random", "-n", games, "--strict", "--json")
+        found = json.loads(ours.stdout)
+        assert (found["games"], found["fault"]) == (games, None)
