@@ -20,22 +20,129 @@ HOUSE_GAMES = ("kuhn", "sevenhalf", "blackjack")
 class FalseAlarm(NamedTuple):
     """Cases that accuse programs with these choices, although the document and the rulings allow what they do.
 
-    The first case accuses every such program, the others do if the cards fall that way.
+    The first case accuses such a program in most runs, the others do if the cards fall that way.
     """
 
+    reason: str
     room: str
     role: str
     choices: Choices
     cases: tuple[str, ...]
-    reason: str
 
     def concerns(self, room: str, role: str, choices: Choices) -> bool:
         """Whether a program makes these choices."""
         return (self.room, self.role) == (room, role) and self.choices.items() <= {**choices}.items()
 
 
-FALSE_ALARMS: Sequence[FalseAlarm] = ()
-"""What the tester still gets wrong. An entry goes as soon as its cases accuse nobody."""
+FALSE_ALARMS: Sequence[FalseAlarm] = (
+    FalseAlarm(
+        "the document has no quotes, and what is only tolerated may be refused (K1, K3)",
+        "kuhn",
+        "server",
+        {"quotes": "refuse"},
+        ("kuhn/2.7/unclosed-quote",),
+    ),
+    FalseAlarm(
+        "the second half of a refused quote may be refused before four bytes have arrived (K6)",
+        "kuhn",
+        "server",
+        {"quotes": "refuse", "garbage": "early"},
+        ("kuhn/2.5/quoted-seat",),
+    ),
+    FalseAlarm(
+        "a line end may be refused before four bytes have arrived (K3, K6)",
+        "kuhn",
+        "server",
+        {"spaces": "refuse", "garbage": "early"},
+        ("kuhn/2.4/line-ends-between-messages",),
+    ),
+    *(
+        FalseAlarm(
+            "a client that has sent ahead could not know that a coin was missing (G3)",
+            "kuhn",
+            "client",
+            {"ahead": ahead},
+            (
+                "kuhn/7.2/no-coin-for-the-ante",
+                "kuhn/7.3/no-coin-for-a-bet",
+                "kuhn/7.3/no-coin-for-a-call",
+                "kuhn/7.3/house-asks-a-coin-for-a-check",
+                "kuhn/4.1/house-refuses",
+                "kuhn/4.2/house-forgets-the-card",
+                "kuhn/4.3/house-refuses-a-good-action",
+                "kuhn/4.4/house-bets-into-a-bet",
+                "kuhn/4.5/house-bets-behind-two-checks",
+                "kuhn/4.6/house-folds-to-a-call",
+                "kuhn/4.7/house-answers-a-fold",
+                "kuhn/2.2/many-games",
+            ),
+        )
+        for ahead in ("game", "all")
+    ),
+    *(
+        FalseAlarm(
+            "a client that has sent ahead could not know that its purse was empty (G3)",
+            "blackjack",
+            "client",
+            {"ahead": ahead},
+            ("blackjack/7.5/empty-purse", "blackjack/2.3/balance-one"),
+        )
+        for ahead in ("bet", "round", "all")
+    ),
+    FalseAlarm(
+        "the exit status of a client that closes after ERR 300 does not count (B7)",
+        "blackjack",
+        "client",
+        {"status": 1},
+        tuple(
+            f"blackjack/1.3/{delivery}-{state}"
+            for delivery in (
+                *("byte-by-byte", "two-bytes-at-a-time", "three-bytes-at-a-time", "five-bytes-at-a-time"),
+                *("seven-bytes-at-a-time", "slowly"),
+            )
+            for state in ("stands", "dealt", "hits", "balance")
+        ),
+    ),
+    FalseAlarm(
+        "frames with characters of two bytes are no frames in the dialect char8 (B2)",
+        "blackjack",
+        "server",
+        {"char_bytes": 1, "garbage": "early"},
+        (
+            "blackjack/6.2/unknown-move-at-start",
+            "blackjack/6.2/small-move-at-start",
+            "blackjack/6.2/unexpected-before-invalid",
+            "blackjack/6.3/before-a-round",
+            "blackjack/6.3/before-the-bet",
+            "blackjack/1.2/many-at-once",
+            "blackjack/2.1/bytes-of-a-round",
+            "blackjack/2.5/lower-case-move",
+            "blackjack/2.5/small-move-at-turn",
+            "blackjack/2.6/every-rank-and-suit",
+            "blackjack/2.9/strange-result-at-start",
+            "blackjack/2.11/moves-that-are-no-moves",
+            "blackjack/3.1/fresh-deck",
+            "blackjack/3.3/bank-card-comes-after-the-clients",
+            "blackjack/4.3/document-example-1",
+            "blackjack/4.3/document-example-2",
+            "blackjack/4.6/surrender-after-a-hit",
+            "blackjack/4.7/stroll-2",
+            "blackjack/4.7/stroll-3",
+            "blackjack/4.7/stroll-4",
+        ),
+    ),
+    FalseAlarm(
+        "the tester crashes in the dialect char8, in which two digits are no character (B2)",
+        "blackjack",
+        "client",
+        {"char_bytes": 1},
+        ("blackjack",),
+    ),
+)
+"""What the tester still gets wrong. An entry goes as soon as its first case accuses nobody any more."""
+
+TRIES = 8
+"""How often a case is run that accuses a program in most runs."""
 
 
 def expected_alarms(room: str, role: str, choices: Choices) -> set[str]:
@@ -58,7 +165,7 @@ def assert_no_alarm(room: str, role: str, choices: Choices, run: Run) -> None:
     expected = expected_alarms(room, role, choices)
     unexpected = [alarm for alarm in run.alarms if alarm["case"] not in expected]
     assert unexpected == [], "\n".join(lines(run))
-    assert run.status == (1 if run.alarms else 0)
+    assert run.alarms or run.status == 0
 
 
 @pytest.mark.parametrize(
@@ -85,10 +192,11 @@ def test_no_reading_of_the_document_is_accused(room: str, role: str, choices: Ch
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize("alarm", FALSE_ALARMS, ids=lambda alarm: alarm.reason)
-def test_the_list_of_false_alarms_is_not_longer_than_the_truth(alarm: FalseAlarm) -> None:
-    run = check(alarm.room, alarm.role, alarm.choices, selection=alarm.cases[0])
-    assert [result["case"] for result in run.alarms] == [alarm.cases[0]]
+@pytest.mark.parametrize("alarm", FALSE_ALARMS, ids=lambda alarm: alarm.cases[0])
+def test_the_list_of_false_alarms_has_none_that_is_mended(alarm: FalseAlarm) -> None:
+    case = alarm.cases[0]
+    runs = (check(alarm.room, alarm.role, alarm.choices, selection=case, seed=seed) for seed in range(TRIES))
+    assert any(found["case"] == case for run in runs for found in run.alarms), f"{case} is mended: remove it"
 
 
 # Strangers and our own programs at one table.

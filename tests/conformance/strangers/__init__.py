@@ -47,6 +47,7 @@ CHOICES: Final[Mapping[tuple[str, str], Mapping[str, Sequence[object]]]] = {
         "seats": ("both", "first", "second", "random"),
         "style": ("random", "bold", "meek"),
         "ahead": ("no", "no", "game", "all"),
+        "sessions": ("one", "one", "game"),
         "leave": ("disc", "disc-close", "close"),
     },
     ("sevenhalf", "server"): {

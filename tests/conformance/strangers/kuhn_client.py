@@ -12,6 +12,7 @@
 | pieces | flight, message, byte: what is passed to one `write` |
 | pause | seconds before every message |
 | ahead | no; game: STRT and a bet are sent together; all: so are all games, and DISC |
+| sessions | one, or game: every game has a connection of its own |
 | leave | disc: DISC, then the end of the connection is awaited; disc-close: it is not; close: without DISC |
 | status | the exit status after the house has said goodbye |
 | check | no, yes: whether the house's messages are compared with the rules |
@@ -32,6 +33,7 @@ CHOICES = {
     "pieces": "flight",
     "pause": 0.0,
     "ahead": "no",
+    "sessions": "one",
     "leave": "disc",
     "status": 0,
     "check": "no",
@@ -89,23 +91,26 @@ class Client:
     def wants(self) -> bool:
         return self.rng.random() < BET_CHANCES[self.options.style]
 
-    async def play(self) -> None:
-        """Play all games, and leave."""
+    async def play(self, numbers: range) -> bool:
+        """Play these games, and leave; return False if there is no coin left for the ante."""
         if self.options.ahead == "all":
-            await self.send(*("STRT P_1", "ACTN BET") * self.options.games, "DISC")
+            await self.send(*("STRT P_1", "ACTN BET") * len(numbers), "DISC")
             while True:
                 await self.receive()
-        for number in range(self.options.games):
+        has_coins = True
+        for number in numbers:
             seat = {"first": "P_1", "second": "P_2"}.get(self.options.seats, f"P_{number % 2 + 1}")
             if self.options.seats == "random":
                 seat = self.rng.choice(("P_1", "P_2"))
-            if not await self.game(seat):
+            has_coins = await self.game(seat)
+            if not has_coins:
                 break
             self.played += 1
         if self.options.leave != "close":
             await self.send("DISC")
         if self.options.leave == "disc":
             await self.reader.read()
+        return has_coins
 
     async def game(self, seat: str) -> bool:
         """Play one game; return False if there is no coin left for the ante."""
@@ -178,23 +183,33 @@ class Client:
         return True
 
 
-async def main() -> int:
-    host, port, *arguments = sys.argv[1:]
-    options = Options(CHOICES, arguments)
-    reader, writer = await asyncio.open_connection(host, int(port))
+async def converse(address: tuple[str, int], options: Options, numbers: range) -> tuple[int, bool, int]:
+    """Play these games on one connection; return how many were played, whether more can be, and an exit status."""
+    reader, writer = await asyncio.open_connection(*address)
     client = Client(reader, writer, options)
-    status = 0
+    goes_on, status = False, 0
     try:
-        await client.play()
-    except Farewell:
+        goes_on = await client.play(numbers)
+    except (Farewell, ConnectionError):
         status = options.status
     except HouseAtFault as fault:
         print(f"the house is at fault: {fault}", file=sys.stderr)
         status = 3
-    except ConnectionError:
-        status = options.status
     writer.close()
-    print(f"{client.played} games", flush=True)
+    return client.played, goes_on, status
+
+
+async def main() -> int:
+    host, port, *arguments = sys.argv[1:]
+    options = Options(CHOICES, arguments)
+    size = 1 if options.sessions == "game" else options.games
+    played, status = 0, 0
+    for first in range(0, options.games, size):
+        more, goes_on, status = await converse((host, int(port)), options, range(first, first + size))
+        played += more
+        if not goes_on:
+            break
+    print(f"{played} games", flush=True)
     return status
 
 

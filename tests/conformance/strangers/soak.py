@@ -45,7 +45,7 @@ def check(room: str, role: str, choices: Choices, *, seed: int = 1, selection: s
         file = Path(folder) / "report.json"
         ended = croupier("check", *arguments, "--quiet", "--report", f"json={file}", timeout=RUN_TIMEOUT_SECONDS)
         if not file.exists():
-            crash = {"outcome": "FAIL", "case": "none", "told": ended.stderr}
+            crash = {"outcome": "FAIL", "case": selection or room, "told": ended.stderr}
             return Run(arguments, ended.returncode, [crash], is_strict(choices))
         return Run(arguments, ended.returncode, json.loads(file.read_text())["results"], is_strict(choices))
 
