@@ -141,6 +141,9 @@ FALSE_ALARMS: Sequence[FalseAlarm] = (
 )
 """What the tester still gets wrong. An entry goes as soon as its first case accuses nobody any more."""
 
+MAX_SKIPPED = 0.2
+"""The share of skipped cases above which the exit status does not count: a house without coins begins no game."""
+
 TRIES = 8
 """How often a case is run that accuses a program in most runs."""
 
@@ -165,7 +168,8 @@ def assert_no_alarm(room: str, role: str, choices: Choices, run: Run) -> None:
     expected = expected_alarms(room, role, choices)
     unexpected = [alarm for alarm in run.alarms if alarm["case"] not in expected]
     assert unexpected == [], "\n".join(lines(run))
-    assert run.alarms or run.status == 0
+    has_tested_little = run.skipped_count > MAX_SKIPPED * len(run.results)
+    assert run.alarms or has_tested_little or run.status == 0
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ CHOICES: Final[Mapping[tuple[str, str], Mapping[str, Sequence[object]]]] = {
         "decks": (1, 1, 2, 6),
         "ten": ("T", "X", "10", "digits"),
         "char_bytes": (2, 2, 1),
-        "farewell": ("whole", "bare"),
+        "goodbye": ("whole", "bare"),
     },
     ("blackjack", "client"): {
         **_CLIENTS,
@@ -98,7 +98,7 @@ DEPARTURES: Final[Mapping[str, Sequence[object]]] = {
     "once": ("yes",),
     "late_pass": ("yes",),
     "ten": ("X", "10", "digits"),
-    "farewell": ("bare",),
+    "goodbye": ("bare",),
 }
 """The values that the rulings only tolerate: the tester reports them as NON-STRICT."""
 

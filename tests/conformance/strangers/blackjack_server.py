@@ -14,7 +14,7 @@
 | rest | seconds between two rounds |
 | idle, move | seconds for any frame, and for a decision; 0: no limit |
 | garbage | late or early: whether bytes are refused as soon as they cannot become a header |
-| farewell | whole: ERR 300 and STP; bare: STP alone |
+| goodbye | whole: ERR 300 and STP; bare: STP alone |
 | close | drain or plain: whether the server reads on after its STP |
 """
 
@@ -38,7 +38,7 @@ CHOICES = {
     "idle": 0.0,
     "move": 0.0,
     "garbage": "late",
-    "farewell": "whole",
+    "goodbye": "whole",
     "close": "drain",
 }
 NUMBERS = {"PLY": 0, "STP": 0, "BET": 4, "MOV": 0, "SRD": 0, "CRD": 0, "MON": 4, "TRN": 0, "RES": 4, "ERR": 4}
@@ -51,7 +51,7 @@ type Card = tuple[str, str]
 
 
 class Unreadable(Exception):
-    """These bytes are no header, and nothing tells where the next frame begins."""
+    """These bytes are no header, and nothing shows where the next frame begins."""
 
 
 class Stopped(Exception):
@@ -91,9 +91,9 @@ class Table:
         return self.frame("ERR", number=number)
 
     @property
-    def farewell(self) -> list[bytes]:
+    def goodbye(self) -> list[bytes]:
         stop = self.frame("STP")
-        return [self.error(DISCONNECT), stop] if self.options.farewell == "whole" else [stop]
+        return [self.error(DISCONNECT), stop] if self.options.goodbye == "whole" else [stop]
 
     def read_frame(self) -> tuple[str, bytes]:
         """Return the header and the fields of the next frame that is not an error."""
@@ -137,9 +137,9 @@ class Table:
         except Stopped:
             self.part([self.frame("STP")])
         except Unreadable:
-            self.part([self.error(UNKNOWN), *self.farewell])
+            self.part([self.error(UNKNOWN), *self.goodbye])
         except OutOfTime:
-            self.part(self.farewell)
+            self.part(self.goodbye)
         except Disconnected:
             pass
         self.stream.close(self.options.close)

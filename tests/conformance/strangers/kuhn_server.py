@@ -65,7 +65,7 @@ EQUILIBRIUM = {
 
 
 class Unreadable(Exception):
-    """These bytes are no message, and nothing tells where the next one begins."""
+    """These bytes are no message, and nothing shows where the next one begins."""
 
 
 class Table:

@@ -36,6 +36,11 @@ class Run(NamedTuple):
         accusing = {"FAIL", "UNIMPLEMENTED", *["NON-STRICT"][: self.is_strict]}
         return [result for result in self.results if result["outcome"] in accusing]
 
+    @property
+    def skipped_count(self) -> int:
+        """The number of cases that did not come up."""
+        return sum(result["outcome"] == "SKIP" for result in self.results)
+
 
 def check(room: str, role: str, choices: Choices, *, seed: int = 1, selection: str = "") -> Run:
     """Run `croupier check` on a program with these choices."""
