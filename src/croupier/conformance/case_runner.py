@@ -1,0 +1,226 @@
+"""The runner of cases: retries, confirms and shortens them on a bench, and restarts a server that dies."""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import structs
+
+from croupier.conformance.case import Case
+from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.program import ProgramUnderTest
+from croupier.conformance.results import Failure, Outcome, Result
+from croupier.conformance.shrink import Shrinker
+from croupier.conformance.suite import Attempt, Bench, TargetGone
+from croupier.core.errors import FoundKind
+
+START_TIMEOUT_SECONDS: Final = 10.0
+"""Seconds a server may take to start, in addition to its answer timeout."""
+
+MAX_RESTARTS: Final = 25
+"""A server that has died this often is not started again."""
+
+DEATH_SECONDS: Final = 0.1
+"""How long a server may take to end after it has closed a connection without a reason."""
+
+MAX_CONFIRMED_SILENCES: Final = 3
+"""After this many silences that a second look has confirmed, others are believed at once."""
+
+MAX_DIALOGUE_LINES: Final = 500
+"""At most this many of the last messages of a case are kept."""
+
+
+class ServerProcess(NamedTuple):
+    """A server under test that the tester has started: the host where it listens, and how long it may take to start."""
+
+    program: ProgramUnderTest
+    host: str
+    start_seconds: float
+
+
+class CaseRunner:
+    """Runs cases on a bench: retries, confirms and shortens them, and starts a server again that has died.
+
+    `results` are by case id. The run ends after `max_failures` failures. `stopped_reason` says why it ended before all
+    cases were run, empty if it did not. `stderr` is the last output of a client that has failed.
+    """
+
+    def __init__(
+        self,
+        bench: Bench,
+        on_result: Callable[[Result], None] = lambda _: None,
+        *,
+        max_failures: int | None = None,
+        server: ServerProcess | None = None,
+    ) -> None:
+        self.results: dict[str, Result] = {}
+        self.stopped_reason = ""
+        self.stderr = b""
+        self._bench = bench
+        self._on_result = on_result
+        self._max_failures = max_failures
+        self._server = server
+        self._shrinker = Shrinker(bench)
+        self._confirmed_silences = 0
+        self._restarts = 0
+        self._clock = asyncio.get_running_loop().time
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no more cases are to be run."""
+        return bool(self.stopped_reason) or self._has_failed_enough
+
+    @property
+    def _has_failed_enough(self) -> bool:
+        failures = sum(not result.is_good for result in self.results.values())
+        return self._max_failures is not None and failures >= self._max_failures
+
+    async def run(self, cases: Sequence[Case]) -> None:
+        """Run cases in this order. Raises ProgramError and ValueError if a program cannot be started."""
+        waiting = deque(case for case in cases if not case.beside)
+        beside = deque(case for case in cases if case.beside)
+        running: dict[asyncio.Task[Result], Case] = {}
+        try:
+            while not self.is_over and (waiting or beside or running):
+                self._start_due(waiting, beside, running)
+                done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                finished = [(running.pop(task), task.result()) for task in done]
+                if (end := await self._death(result for _, result in finished)) is None:
+                    self._record(result for _, result in finished)
+                else:
+                    waiting.extendleft(await self._on_death(end, finished, running))
+        finally:
+            await _cancel(running)
+
+    def _start_due(self, waiting: deque[Case], beside: deque[Case], running: dict[asyncio.Task[Result], Case]) -> None:
+        """Start as many cases as may run at the same time. Cases beside others wait for the first results."""
+        due: list[Case] = []
+        lanes = 1 if self._restarts else self._bench.lanes
+        occupied = sum(not case.beside for case in running.values())
+        while waiting and occupied + len(due) < lanes:
+            due.append(waiting.popleft())
+        if (self.results and self._bench.can_run_beside) or not (due or running):
+            due += beside
+            beside.clear()
+        for case in due:
+            running[asyncio.create_task(self._run_case(case))] = case
+
+    def _record(self, results: Iterable[Result]) -> None:
+        for result in results:
+            if self._has_failed_enough:
+                return
+            self.results[result.case] = result
+            self._on_result(result)
+
+    # A server that dies.
+
+    async def _death(self, results: Iterable[Result]) -> str | None:
+        """Return how the server has ended if it has, None if it runs or is not ours."""
+        if self._server is None:
+            return None
+        is_suspicious = any(result.failure and result.failure.kind is FoundKind.CLOSED for result in results)
+        await self._server.program.wait_ended(DEATH_SECONDS if is_suspicious else 0.0)
+        return self._server.program.end_description or None
+
+    async def _on_death(
+        self, end: str, finished: Sequence[tuple[Case, Result]], running: dict[asyncio.Task[Result], Case]
+    ) -> Sequence[Case]:
+        """Start the server again; return the cases that have to be run again, the last one first.
+
+        If several cases were running, they are run again one by one to find the one that kills the server.
+        """
+        assert self._server is not None, "only our own server is known to have died"
+        again: list[Case] = []
+        if len(finished) == 1 and not running:
+            self._record([_blame(*finished[0], end)])
+        else:
+            self._record(result for _, result in finished if result.failure is None)
+            again = [case for case, result in finished if result.failure is not None] + [*running.values()]
+        await _cancel(running)
+        if self._restarts == MAX_RESTARTS:
+            self.stopped_reason = f"the server has ended {MAX_RESTARTS + 1} times; the other cases were not run"
+            return ()
+        self._restarts += 1
+        port = await self._server.program.restart_server(self._server.host, self._server.start_seconds)
+        await self._bench.open((self._server.host, port))
+        return again[::-1]
+
+    # One case.
+
+    async def _run_case(self, case: Case) -> Result:
+        started_at = self._clock()
+        try:
+            attempt = await self._decide(case, started_at)
+        except TargetGone as error:
+            failure = Failure(case.clause, "a server that accepts connections", str(error), kind=FoundKind.CLOSED)
+            attempt = Attempt(Outcome.FAIL, failure=failure)
+            if self._server is None:
+                self.stopped_reason = (
+                    f"the server accepts no connections since {case.id}; the other cases were not run: "
+                    "start it again, or give its command with --server"
+                )
+        if attempt.failure is not None and attempt.stderr:
+            self.stderr = attempt.stderr
+        return Result(
+            case.id,
+            case.title,
+            case.clause,
+            attempt.outcome,
+            attempt.note,
+            attempt.failure,
+            tuple(attempt.dialogue[-MAX_DIALOGUE_LINES:]),
+            self._clock() - started_at,
+            attempt.is_optional,
+        )
+
+    async def _decide(self, case: Case, started_at: float) -> Attempt:
+        """Try a case until it has come up often enough, or has failed."""
+        missed: list[Attempt] = []
+        hits: list[Attempt] = []
+        number = 0
+        while len(hits) < case.hits and case.retries.allow(number, self._clock() - started_at):
+            attempt = await self._bench.attempt(case, number)
+            if attempt.is_silence:
+                attempt = await self._look_again(case, attempt, number)
+            number += 1
+            if attempt.failure is not None:
+                return await self._shrinker.shorten(case, await self._bench.confirm(case, attempt, number))
+            (missed if attempt.outcome is Outcome.SKIP else hits).append(attempt)
+        if hits:
+            return next((hit for hit in hits if hit.outcome is not Outcome.PASS), hits[-1])
+        return _explain_missed(missed)
+
+    async def _look_again(self, case: Case, silent: Attempt, number: int) -> Attempt:
+        """Try a case again with the full timeout: a slow program must not count as a silent one."""
+        if self._confirmed_silences >= MAX_CONFIRMED_SILENCES:
+            return silent
+        again = await self._bench.attempt(case, number, is_patient=True)
+        self._confirmed_silences += again.is_silence
+        return silent if again.outcome is Outcome.SKIP else again
+
+
+async def _cancel(tasks: dict[asyncio.Task[Result], Case]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    tasks.clear()
+
+
+def _blame(case: Case, result: Result, end: str) -> Result:
+    """Return the result of the case at which the server has ended."""
+    ended = f"the end of the server ({end})"
+    found = result.failure or Failure(case.clause, "a server that goes on", ended)
+    cause = Cause(f"it has ended ({end}): see what it has written to stderr")
+    failure = structs.replace(found, actual=ended, cause=cause, kind=FoundKind.CLOSED)
+    return structs.replace(result, outcome=Outcome.FAIL, failure=failure)
+
+
+def _explain_missed(missed: Sequence[Attempt]) -> Attempt:
+    """Return what to report of a case that has never come up: the program's refusal, or the most frequent reason."""
+    refusals = {attempt.refusal for attempt in missed}
+    last = missed[-1]
+    if len(missed) > 1 and len(refusals) == 1 and last.refusal:
+        return last._replace(outcome=Outcome.UNIMPLEMENTED, note=f"{last.refusal}, in each of {len(missed)} tries")
+    reason, _ = Counter(attempt.note for attempt in missed).most_common(1)[0]
+    return last._replace(note=f"{reason} (in {len(missed)} tries)" if len(missed) > 1 else reason)
