@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 LISTEN_STATE: Final = "0A"
 """The state of a listening socket in /proc/net/tcp."""
@@ -19,7 +20,7 @@ async def is_listening(host: str, port: int) -> bool:
     On Linux this does not connect: a connection would be the first client that the server serves.
     """
     try:
-        return any(local == port and state == LISTEN_STATE for local, _, state, _ in _sockets())
+        return any(local == port for local in _listening_ports())
     except OSError:  # not Linux
         pass
     try:
@@ -38,15 +39,39 @@ def is_accepted(port: int, client_port: int) -> bool:
     The kernel makes connections by itself, and gives them an inode when the program accepts them.
     """
     try:
-        found = [inode for local, remote, _, inode in _sockets() if (local, remote) == (port, client_port)]
+        found = [each.inode for each in _sockets() if (each.local, each.remote) == (port, client_port)]
     except OSError:
         return True
     return found != [NO_INODE]
 
 
-def _sockets() -> Iterator[tuple[int, int, str, str]]:
-    """Yield the local port, the remote port, the state and the inode of every TCP socket. Raises OSError."""
+class TcpSocket(NamedTuple):
+    """A row of /proc/net/tcp: local port, remote port, state and inode."""
+
+    local: int
+    remote: int
+    state: str
+    inode: str
+
+
+def _listening_ports() -> Iterator[int]:
+    """Yield the ports on which something listens. Raises OSError.
+
+    The kernel lists listening sockets first, and makes up the list while it is read: the rest may be long.
+    """
     for table in PROC_NET_FILES:
-        for line in table.read_text(encoding="ascii").splitlines()[1:]:
+        yield from (each.local for each in takewhile(lambda each: each.state == LISTEN_STATE, _rows(table)))
+
+
+def _sockets() -> Iterator[TcpSocket]:
+    """Yield every TCP socket. Raises OSError."""
+    for table in PROC_NET_FILES:
+        yield from _rows(table)
+
+
+def _rows(table: Path) -> Iterator[TcpSocket]:
+    with table.open(encoding="ascii") as file:
+        next(file)
+        for line in file:
             _, local, remote, state, _, _, _, _, _, inode, *_ = line.split()
-            yield int(local.rpartition(":")[2], 16), int(remote.rpartition(":")[2], 16), state, inode
+            yield TcpSocket(int(local.rpartition(":")[2], 16), int(remote.rpartition(":")[2], 16), state, inode)
