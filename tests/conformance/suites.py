@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from croupier.conformance.case import Case
-from croupier.conformance.results import Result
 from croupier.conformance.case_runner import CaseRunner
+from croupier.conformance.results import Result
 from croupier.conformance.suite import Bench, Config, find_suite
 from croupier.core.room import Room
 from croupier.core.session import Address

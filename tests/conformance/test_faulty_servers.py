@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from croupier.conformance.results import Result
 from croupier.conformance.case_runner import CaseRunner
+from croupier.conformance.results import Result
 from croupier.conformance.servers.tcp_house import TcpHouse
 from croupier.conformance.suite import Bench
 from croupier.core.room import HouseRoom

@@ -187,6 +187,8 @@ class CaseRunner:
             if attempt.failure is not None:
                 return await self._shrinker.shorten(case, await self._bench.confirm(case, attempt, number))
             (missed if attempt.outcome is Outcome.SKIP else hits).append(attempt)
+            if attempt.is_final:
+                break
         if hits:
             return next((hit for hit in hits if hit.outcome is not Outcome.PASS), hits[-1])
         return _explain_missed(missed)

@@ -16,6 +16,7 @@ from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.results import Outcome
 from croupier.conformance.servers.closes import ProvokedCloseDetector, find_unasked_close
+from croupier.conformance.servers.replay import OTHER_DIALECT
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import UNCHUNKED, Chunking, ScriptedClient, first_house_fault
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
@@ -122,7 +123,7 @@ class HouseBench(Bench):
         """See `Bench.attempt`."""
         dialect = getattr(self._known_options, "dialect", "document")
         if case.dialect and case.dialect != dialect:
-            return Attempt(Outcome.SKIP, f"only in the dialect {case.dialect}")
+            return Attempt(Outcome.SKIP, f"only in the dialect {case.dialect}", is_final=True)
         probes = await self._try(case, number, is_patient=is_patient)
         if self._strict and any(probe.fault and self._is_client_departure(probe) for probe in probes):
             return Attempt(Outcome.SKIP, "a strict house has a reason to refuse what was said")
@@ -135,7 +136,8 @@ class HouseBench(Bench):
         missed = [probe for probe in probes if probe.skip_reason and not (tolerated and probe.house_has_left)]
         if missed:
             reason, lines = missed[0].skip_reason or "", missed[0].conversation.lines
-            return Attempt(Outcome.SKIP, reason, dialogue=lines, refusal=self._refusal(missed[0]))
+            refusal, is_final = self._refusal(missed[0]), reason == OTHER_DIALECT
+            return Attempt(Outcome.SKIP, reason, dialogue=lines, refusal=refusal, is_final=is_final)
         self._serves_several = self._serves_several or case.is_concurrent
         return self._passed(case, probes)
 
@@ -203,6 +205,7 @@ class HouseBench(Bench):
             self._test_data,
             encode,
             timeout,
+            getattr(self._known_options, "dialect", "document"),
             Counter() if started_clients is None else started_clients,
         )
         return ScriptedClient(

@@ -21,6 +21,7 @@ from croupier.conformance.servers.scripted_client import ClientScript
 from croupier.conformance.servers.test_data import (
     AnyClientReferee,
     ClientStrategy,
+    DialectFrame,
     ExtraCase,
     Input,
     ScenarioContext,
@@ -85,6 +86,12 @@ def _all(clause: str) -> Mapping[str, str]:
     return dict.fromkeys(ALL_STATES, f"blackjack-{clause}")
 
 
+def _frame(header: bytes, letters: str, rest: bytes = b"") -> DialectFrame:
+    """A frame with these letters, each as wide as in the dialect."""
+    encoding = {"document": "utf-16-be", "char8": "ascii"}
+    return DialectFrame(lambda dialect: header + letters.encode(encoding[dialect]) + rest)
+
+
 INPUTS: Final = (
     Input("ply", "PLY", PLY, {**_clauses("4.8", "6.3", "6.3"), "start": "blackjack-4.1"}),
     Input("bet", "BET 10", Bet(10), _clauses("6.3", "4.2", "4.6")),
@@ -103,10 +110,10 @@ INPUTS: Final = (
     Input("err-501-from-the-client", "ERR 501", UNEXPECTED, _all("6.8")),
     Input("err-500-from-the-client", "ERR 500", INVALID, _all("6.8")),
     Input("unknown-err", "ERR 404, an unknown number", b"ERR\0\0\x01\x94", _all("2.12")),
-    Input("unknown-move", "MOV X, an unknown move", b"MOV\0X", _clauses("6.2", "6.2", "2.11")),
-    Input("small-move", "MOV h, in a small letter", b"MOV\0h", _clauses("6.2", "6.2", "2.5")),
-    Input("strange-card", "CRD X 8S, for nobody", b"CRD\0X\x008\0S", _clauses("2.9", "2.9", "2.9")),
-    Input("strange-result", "RES D 10, a third result", b"RES\0D\0\0\0\x0a", _all("2.9")),
+    Input("unknown-move", "MOV X, an unknown move", _frame(b"MOV", "X"), _clauses("6.2", "6.2", "2.11")),
+    Input("small-move", "MOV h, in a small letter", _frame(b"MOV", "h"), _clauses("6.2", "6.2", "2.5")),
+    Input("strange-card", "CRD X 8S, for nobody", _frame(b"CRD", "X8S"), _clauses("2.9", "2.9", "2.9")),
+    Input("strange-result", "RES D 10, a third result", _frame(b"RES", "D", b"\0\0\0\x0a"), _all("2.9")),
     Input("unknown-header", "HIT, an unknown header", b"HIT", _clauses("2.10", "2.10", "6.7")),
     Input("small-letters", "ply in small letters", b"ply", _all("2.5")),
     Input("line-end", "a line end", b"\r\n\n", _clauses("2.10", "2.10", "2.10")),
@@ -203,7 +210,7 @@ EXTRA_CASES: Final = (
         "letters-of-two-bytes",
         "Characters have two bytes",
         "blackjack-2.4",
-        (send_each(b"PLY", b"BET\0\0\0\x0a", b"MOV\0S", b"PLY"),),
+        (send_each(b"PLY", b"BET\0\0\0\x0a", _frame(b"MOV", "S"), b"PLY"),),
     ),
 )
 

@@ -95,7 +95,7 @@ def _replays(test_data: ServerTestData) -> list[HouseServerCase]:
             transcript.clauses[0],
             transcript.name,
             transcript.title,
-            scenarios=(replay(record(test_data, transcript)),),
+            scenarios=(replay(record(test_data, transcript), is_dialect="dialect" in transcript.head),),
             dialect=transcript.head.get("dialect", ""),
             seconds=REPLAY_SECONDS,
             rank=GAME_RANK,

@@ -17,6 +17,10 @@ HARMLESS_KEYS: Final = frozenset({"title", "clause", "fault", "deck", "house", "
 """Header fields of a transcript that do not prevent a replay: the server deals and plays in its own way."""
 
 
+OTHER_DIALECT: Final = "only in the dialect of the document"
+"""Why a transcript is not replayed whose bytes do not exist in the dialect of the house."""
+
+
 @dataclass(frozen=True)
 class HouseReplayStep:
     """A message of the client with what the reference house makes of it.
@@ -111,8 +115,11 @@ def _step(
     )
 
 
-def replay(steps: Sequence[HouseReplayStep]) -> Scenario:
-    """Send the messages of recorded steps as long as the answers are those of the recording."""
+def replay(steps: Sequence[HouseReplayStep], *, is_dialect: bool = False) -> Scenario:
+    """Send the messages of recorded steps as long as the answers are those of the recording.
+
+    Unless the recording `is_dialect`, its messages are spelled in the dialect of the house.
+    """
 
     def play(context: ScenarioContext) -> ClientScript:
         conversation = context.conversation
@@ -120,8 +127,11 @@ def replay(steps: Sequence[HouseReplayStep]) -> Scenario:
             if step.sent is None:
                 yield HangUp()
                 return None
+            sent = step.sent if is_dialect else _respell(step.sent, context)
+            if sent is None:
+                return OTHER_DIALECT
             lines, faults = len(conversation.lines), len(conversation.faults)
-            yield step.sent
+            yield sent
             found = _step(step.sent, conversation, context.test_data, lines, faults)
             if step.outline is None:
                 found = replace(found, outline=None)
@@ -130,6 +140,19 @@ def replay(steps: Sequence[HouseReplayStep]) -> Scenario:
         return None
 
     return play
+
+
+def _respell(sent: bytes, context: ScenarioContext) -> bytes | None:
+    """Return bytes of the document's dialect as the room's dialect spells them, None if they are no messages."""
+    room = context.test_data.room
+    document = room.codec(True, None)
+    if all(context.encode(message) == document.encode(message) for message in room.sample_messages):
+        return sent
+    messages = document.feed(sent)
+    if any(isinstance(message, Violation) for message in messages):
+        return None
+    complete = b"".join(map(document.encode, messages)) == sent
+    return b"".join(map(context.encode, messages)) if complete else None
 
 
 def _difference(expected: HouseReplayStep, actual: HouseReplayStep) -> str:

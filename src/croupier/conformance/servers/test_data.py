@@ -33,6 +33,13 @@ class ServerTestState:
 
 
 @dataclass(frozen=True)
+class DialectFrame:
+    """Bytes that are no message, but whose spelling depends on the dialect of the room."""
+
+    spell: Callable[[str], bytes]
+
+
+@dataclass(frozen=True)
 class Input:
     """A message or bytes that a client can send, valid or not. `title` describes it to people.
 
@@ -64,7 +71,8 @@ class CoverageGoal:
 class ScenarioContext:
     """What a scenario can use: the conversation so far, a random source of its own, and the test data of the room.
 
-    An answer may take `answer_timeout` seconds. `started_clients` counts the concurrent clients that have started.
+    An answer may take `answer_timeout` seconds. `dialect` is the dialect of the room that the house is known to speak.
+    `started_clients` counts the concurrent clients that have started.
     """
 
     conversation: Conversation
@@ -72,6 +80,7 @@ class ScenarioContext:
     test_data: "ServerTestData"
     encode: Callable[[Any], bytes]
     answer_timeout: float = 1.0
+    dialect: str = "document"
     started_clients: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -80,7 +89,9 @@ class ScenarioContext:
         return self.conversation.referee
 
     def encoded(self, message: object) -> bytes:
-        """Encode a message; bytes are returned unchanged."""
+        """Encode a message; bytes are returned unchanged, and a DialectFrame is spelled in the room's dialect."""
+        if isinstance(message, DialectFrame):
+            return message.spell(self.dialect)
         return message if isinstance(message, bytes) else self.encode(message)
 
 
