@@ -38,7 +38,8 @@ class Attempt(NamedTuple):
 
     `dialogue` is what was on the wire, in order. `steps` lead to the failure and can be replayed, empty if they cannot.
     With SKIP, `refusal` says what the program has refused so that the state was not reached, empty if luck decided; the
-    same refusal in every try is a finding. A SKIP that `is_final` would be the same in every try. `stderr` is what a client under test has written.
+    same refusal in every try is a finding. A SKIP that `is_final` would be the same in every try. `stderr` is what a
+    client under test has written.
     """
 
     outcome: Outcome
