@@ -128,7 +128,6 @@ def matrix(
 
 
 def _run_matrix(plan: "MatrixPlan", console: "Console") -> int:
-    """Run the matrix, write and print the results, and return the exit status."""
     import asyncio
 
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

@@ -81,7 +81,6 @@ class _StoredGame:
 
 
 def _show_or_print(replay: "GameReplay") -> int:
-    """Show a replay interactively if there is a terminal, else print it; return the exit status."""
     from croupier.net.event_loop import run
     from croupier.tui.replay import replay_lines, show_replay
 

@@ -105,7 +105,6 @@ def solve_oldmaid(
 
 
 def _solve_and_print(solve: Callable[[], Solution], output: OutputOptions) -> int:
-    """Solve a game, print the solution, and return the exit status."""
     if output.csv and output.json:
         return fail("found --csv and --json; allowed: one of them", 2)
     try:

@@ -169,7 +169,6 @@ class HoldemApi:
         return self.guid
 
     def _set_dialect(self, dialect: Dialect) -> None:
-        """Note the dialect of an answer, unless the dialect is fixed."""
         if not self._has_fixed_dialect:
             self.dialect = dialect
 

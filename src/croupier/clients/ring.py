@@ -320,7 +320,6 @@ async def play_ring_games(
 
 
 async def _play_game(ring: RingClient, bot: Bot[Any, Any], luck: Luck, game: int) -> None:
-    """Play until the game is over."""
     event: PlayerEvent | None = None
     while not isinstance(event, PlayerFinished):
         pick = ring.player.decide(bot, luck, game)

@@ -207,7 +207,6 @@ def _report_gap(line: int, missing: DealGap) -> RecordFinding:
 def _add_hand(
     table: _RecordedTable, line: int, hand: DealtHand, nets: Callable[[str], NetCheck]
 ) -> Iterator[RecordFinding]:
-    """Add a hand to its table, and check its net."""
     table.hands.append((line, hand))
     try:
         if not nets(hand.room).check(hand):

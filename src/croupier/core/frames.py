@@ -222,7 +222,6 @@ class FrameCodec[M: FrameMessage]:
         return items
 
     def _read(self, data: bytes) -> ParseResult[M]:
-        """Parse the frame at the start of the data."""
         table = self._table
         code = data[: table.code_size]
         if len(code) < table.code_size:

@@ -118,7 +118,6 @@ class PrivateTable[M, S](ABC):
         """Handle input that is not a message of the protocol."""
 
     def _stake_coins(self, coins: int) -> None:
-        """Move coins from the purse to the stake."""
         self._stake += coins
         self._purse.coins -= coins
         self._purse.staked += coins
@@ -154,7 +153,6 @@ class PrivateTable[M, S](ABC):
         return self._say_goodbye(self._abort_game(0), self.CLOSING_MESSAGES)
 
     def _say_goodbye(self, effects: list[Effect[M]], messages: Sequence[object]) -> list[Effect[M]]:
-        """Send the last messages and close the connection."""
         self._mark_dropped()
         return [*effects, *(Send(self._peer, message) for message in messages), Drop(self._peer)]  # type: ignore[list-item]  # a room lists only its own messages
 

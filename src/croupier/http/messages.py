@@ -160,7 +160,6 @@ def prepare(response: Response) -> Response:
 
 
 def _encode_rest(response: Response, *, is_head: bool, keep_alive: bool) -> bytes:
-    """Everything after the Date header."""
     headers = encode_headers(response.headers)
     if not keep_alive:
         headers += b"connection: close\r\n"

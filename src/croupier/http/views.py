@@ -192,7 +192,6 @@ class ViewCache:
                     game.notify()
 
     def _update_users(self, game: Guid, old: Mapping[str, Guid], new: Mapping[str, Guid]) -> None:
-        """Update which users are in a game."""
         if old is not new:
             for user in old.keys() - new.keys():
                 self._register.user_left(user, game)
@@ -264,7 +263,6 @@ class ViewCache:
 
 
 def _list_entry(game: GameViewCache, user: str | None) -> bytes:
-    """A game as an element of a list."""
     return game.view_for(user).body.rstrip(b"\n")
 
 

@@ -94,7 +94,6 @@ def _run_write(write: Write) -> StatementGenerator[object]:
 
 
 def _refusal_error(write: Write, error: Exception) -> WriteRefused:
-    """The error of a write that the database rejected."""
     reason = str(error) or type(error).__name__
     if isinstance(write, Script):
         return WriteRefused(reason)

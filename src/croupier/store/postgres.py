@@ -183,7 +183,6 @@ class PostgresEngine:
             raise StoreUnavailable(f"{self._location}: {_error_text(error)}") from error
 
     async def _open_connection(self) -> Any:
-        """Open a separate connection, for locks and notifications."""
         return await _connect(self._location, None)
 
     async def _ensure_connected(self) -> None:

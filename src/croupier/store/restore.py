@@ -108,7 +108,6 @@ async def _restore_database(source: sqlite3.Connection, target: PostgresLocation
 
 
 async def _copy_table(connection: Any, table: Table, source: sqlite3.Connection) -> None:
-    """Copy all rows of a table from a backup, and set the sequence of its ids."""
     columns = ", ".join(f'"{name}"' for name in table.columns)
     cursor = source.execute(f'SELECT {columns} FROM "{table.name}"')  # noqa: S608 -- names from the schema
     while rows := await asyncio.to_thread(cursor.fetchmany, FETCH_ROWS):

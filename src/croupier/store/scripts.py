@@ -49,7 +49,6 @@ def add_hand(hand: StoredHand) -> StatementGenerator[None]:
 
 
 def _hand_rows(hands: Sequence[StoredHand]) -> dict[str, Rows]:
-    """The rows of hands and of their players."""
     rows = [(h.room, h.table, h.number, h.time, _encode_names(h.players), h.record, h.summary) for h in hands]
     played = [(player, h.room, h.table, h.number) for h in hands for player in {*h.players}]
     return {"hands": rows, "played": played}

@@ -109,7 +109,6 @@ class BlackjackScene(HouseScene[Message, WireGame]):
         return NumberPrompt("bet", "another bet", allowed, lambda coins: self._legal_or_none(Bet(coins)))
 
     def _render_game(self, game: WireGame | None) -> list[RenderableType]:
-        """Render both hands with their totals, the bet and the balance."""
         balance = "" if self._balance is None else f"Balance: {self._balance}"
         if game is None:
             return [Text(balance)] if balance else []

@@ -127,7 +127,6 @@ class TwoHands:
 
 
 def _add_border(*lines: str) -> list[str]:
-    """Return the lines of a card with a border."""
     side, line = encodable_or("│", "|"), encodable_or("─", "-") * CARD_INNER_COLUMNS
     top, bottom = (encodable_or("╭", "+"), encodable_or("╮", "+")), (encodable_or("╰", "+"), encodable_or("╯", "+"))
     return [f"{top[0]}{line}{top[1]}", *(f"{side}{inside}{side}" for inside in lines), f"{bottom[0]}{line}{bottom[1]}"]

@@ -129,7 +129,6 @@ class HouseScene[M, G: FinishedGame](Scene[M, GameClient]):
         self._add_notice(f"You {'win' if last.net > 0 else 'lose'} {abs(last.net)}." if last.net else "Nobody wins.")
 
     def _legal_or_none(self, message: M) -> M | None:
-        """Return a message if it is legal, else None."""
         return message if message in self._player.legal else None
 
     def _render_table(self) -> Sequence[RenderableType]:
@@ -148,5 +147,4 @@ class HouseScene[M, G: FinishedGame](Scene[M, GameClient]):
         return [f"Waiting for the house {encodable_or('…', '...')}"]
 
     def _hint(self) -> str:
-        """Return the line of keys that do something now."""
         return super()._hint() if self._is_seated else f"Connecting {encodable_or('…', '...')}  [q] leave"

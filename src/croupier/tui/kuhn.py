@@ -63,7 +63,6 @@ class KuhnScene(HouseScene[Message, WireGame]):
                     pass
 
     def _render_game(self, game: WireGame | None) -> list[RenderableType]:
-        """Render both cards, the pot and the actions."""
         if game is None:
             return []
         seat = "P_1, first to act" if game.seat == P_1 else "P_2"

@@ -85,7 +85,6 @@ class SevenHalfScene(HouseScene[Message, WireGame]):
         return NumberPrompt("raise by", "another raise", allowed, lambda coins: self._legal_or_none(Ante(coins)))
 
     def _render_game(self, game: WireGame | None) -> list[RenderableType]:
-        """Render both hands with their scores, and the bet."""
         if game is None:
             return []
         own, bank = client_cards(game.state), bank_cards(game.state)

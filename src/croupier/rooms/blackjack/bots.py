@@ -53,7 +53,6 @@ class OptimalBot:
 
 @cache
 def _solver(decks: int) -> SinglePlayerSolver:
-    """The solver for a shoe of `decks`."""
     return SinglePlayerSolver(Blackjack(decks))
 
 

@@ -147,7 +147,6 @@ class Referee(BaseReferee[Message, WireGame]):
         return LegalMessages((Bet(max_bet), STP), lambda message: type(message) is Bet and 0 < message.coins <= max_bet)
 
     def _max_bet(self) -> int:
-        """The largest bet that the purse can pay."""
         assert self._balance is not None, "the house must have sent MON"
         return largest_bet(self._balance)
 

@@ -288,7 +288,6 @@ class House:
         return Table(guid, self.settings, self._next_dealer, self._register, self._epoch)
 
     def _next_dealer(self) -> tuple[int, Dealer]:
-        """Return the number of the next hand of the house, and its dealer."""
         self._hand_count += 1
         return self._hand_count, self._dealers(self._hand_count)
 
@@ -318,7 +317,6 @@ class House:
             self._remove_table(spare, effects)
 
     def _remove_table(self, table: Table, effects: Effects) -> None:
-        """Remove an empty table."""
         self._register.remove(table)
         self._touched[table.guid] = None
         if self._spare_table is table:
@@ -340,7 +338,6 @@ class House:
     # Deadlines are checked lazily, because every act postpones the deadline of its table. See `core.hall`.
 
     def _clear_checks(self) -> None:
-        """Cancel all checks of tables."""
         self._next_checks.clear()
         self._check_heap.clear()
         self.deadline = None

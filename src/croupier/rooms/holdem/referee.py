@@ -271,7 +271,6 @@ class Referee:
         return "holdem-6.7" if self.game is not None and self.game.hand.turn is CHANCE else "holdem-6.5"
 
     def _check_hole(self, game: Game, viewer: Guid) -> Iterator[Violation]:
-        """Check the hole cards displayed to the viewer."""
         observed = self.game
         hole = tuple(CARD_NUMBERS[name] for name in game.cards.hole or ())
         seat = None if observed is None else observed.seat_of(viewer)
@@ -436,7 +435,6 @@ class Referee:
 
 
 def _board_numbers(game: Game) -> list[Card]:
-    """Return the board as card numbers."""
     return [CARD_NUMBERS[name] for name in game.cards.board]
 
 

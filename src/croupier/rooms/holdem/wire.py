@@ -341,7 +341,6 @@ EMPTY_BODY_HEADER: Final = (b"content-length", b"0")
 def _json_response(
     status: int, body: object, dialect: Dialect, *others: tuple[bytes, bytes]
 ) -> tuple[int, HoldemHeaders, bytes]:
-    """Return a response with a JSON body."""
     content_type = (b"content-type", CONTENT_TYPES[dialect])
     text = _encode(body)
     if dialect == "hspe-go":

@@ -180,7 +180,6 @@ class Referee(BaseReferee[Message, WireGame]):
 
     @staticmethod
     def _client_stake(game: WireGame) -> int:
-        """The coins that the client has put into the pot so far."""
         own = [action for turn, action in enumerate(game.history) if BETTING_TREE[game.history[:turn]][0] == game.seat]
         return ANTE + sum(ACTION_COST[action] for action in own)
 

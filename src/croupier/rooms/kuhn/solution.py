@@ -91,7 +91,6 @@ def _grid(seat: Seat, probabilities: Mapping[View, Mapping[KuhnAction, LinearPro
 def _records(
     seat: Seat, probabilities: Mapping[View, Mapping[KuhnAction, LinearProbability]], low: Fraction, high: Fraction
 ) -> list[SolutionRecord]:
-    """One record for each action of a seat, with its probability."""
     return [
         {
             "seat": f"P_{seat + 1}",

@@ -174,7 +174,6 @@ class Referee:
             self._pending_requests[sender, receiver].append(None)
 
     def _check_answer(self, sender: Party, receiver: Party, request: Request | None, answer: Reply | Standing) -> None:
-        """Check an answer to a request."""
         if sender == TABLE:
             match request, answer:
                 case Join(), Reply("ok", players=tuple(listed)):

@@ -60,7 +60,6 @@ LENIENT_NODES: Final = frozenset(reachable_nodes(LENIENT_RULES.start().node))
 
 @lru_cache(maxsize=8)
 def _solver(max_bet: int, *, lenient: bool) -> SinglePlayerSolver:
-    """The solver for a limit on the total bet and a dialect."""
     return SinglePlayerSolver(SevenHalf(max_bet, lenient=lenient))
 
 

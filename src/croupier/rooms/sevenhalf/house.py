@@ -142,7 +142,6 @@ class House(BankTable[Message]):
         return [command for command in COMMANDS if command in allowed]
 
     def _refuse_misplaced(self, code: str) -> Effects:
-        """Refuse a message that is not allowed now."""
         return self._refuse(code, ", ".join(self._allowed_commands()))
 
     def _refuse(self, found: str, allowed: str) -> Effects:

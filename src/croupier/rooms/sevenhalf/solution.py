@@ -64,12 +64,10 @@ def _hand_name(state: BankState) -> str:
 
 
 def _format_total(halves: int) -> str:
-    """A total in points, such as 5.5."""
     return f"{halves / 2:g}"
 
 
 def _best_move(values: Mapping[BankMove, Fraction]) -> str:
-    """The name of the move with the highest expected value."""
     best = max(values, key=values.__getitem__)
     return best if isinstance(best, str) else "RAISE"
 

@@ -155,14 +155,12 @@ class HoldemScene(Scene[Move, HoldemSeat]):
         return max(player.bet_so_far, self._history.stacks_before.get(player.player_id, 0) - player.wealth)
 
     def _show_net(self) -> None:
-        """Show the result of a hand that has just ended."""
         if len(self._nets) > self._nets_shown:
             net = self._nets[-1]
             self._nets_shown = len(self._nets)
             self._notice = f"You {'win' if net > 0 else 'lose'} {abs(net)}." if net else "You neither win nor lose."
 
     def _status_text(self) -> str:
-        """Return a line that says what the game is waiting for."""
         game = self._game
         dots = encodable_or("…", "...")
         if not self._is_seated:
@@ -190,7 +188,6 @@ class HoldemScene(Scene[Move, HoldemSeat]):
     # Choices.
 
     def _choices(self) -> Iterator[Choice[Move]]:
-        """Yield the choices with their keys."""
         legal = self._legal
         if self._has_lost_seat:
             yield Choice(f"j{ENTER}", "join again", TableAction.REJOIN)
@@ -216,7 +213,6 @@ class HoldemScene(Scene[Move, HoldemSeat]):
 
     @property
     def _own_bet(self) -> int:
-        """The player's bet of this betting round."""
         return 0 if self._game is None else self._game.turn.bet_so_far
 
     @property

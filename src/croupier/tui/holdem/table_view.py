@@ -103,7 +103,6 @@ class HoldemTableView:
         return "to act" if player.state == "active" else "called"
 
     def _render_cards(self, *, drawn: bool) -> RenderResult:
-        """Yield the player's cards and the board."""
         hole, board = self._game.cards.hole or (), self._game.cards.board
         if not hole and not board:
             return

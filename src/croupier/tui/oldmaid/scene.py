@@ -137,7 +137,6 @@ class OldMaidScene(Scene[Pick, RingClient]):
 
     @property
     def _can_pick(self) -> bool:
-        """Whether the player may pick a card now."""
         return self._player is not None and bool(self._player.legal)
 
     @property
@@ -152,7 +151,6 @@ class OldMaidScene(Scene[Pick, RingClient]):
         )
 
     def _status_text(self) -> str:
-        """Return a line that result what the game is waiting for."""
         player = self._player
         dots = encodable_or("…", "...")
         if player is None or player.seat is None:
@@ -191,7 +189,6 @@ class OldMaidScene(Scene[Pick, RingClient]):
         return True
 
     def _choices(self) -> Iterator[Choice[Pick]]:
-        """Yield the choices with their keys."""
         if self._can_pick:
             yield Choice(ENTER, f"pick card {self._chosen_position + 1}", Pick(self._chosen_position))
         if self._player is not None and self._player.seat is not None and self._player.result is not None:

@@ -69,7 +69,6 @@ def render_backs(count: int, chosen_position: int, width: int) -> list[str]:
 
 
 def _render_back(at: int, *, lifted: bool) -> list[str]:
-    """Draw a card face down, with its number below."""
     top, inside, bottom = (
         encodable_or(f"{sign} ", f"{plain} ") for sign, plain in (("╭─╮", "+-+"), ("│░│", "|#|"), ("╰─╯", "+-+"))
     )

@@ -70,7 +70,6 @@ class _HandReplayer:
         return texts
 
     def _award_texts(self) -> list[str]:
-        """Return a text for each award of a finished hand."""
         texts = []
         for award in self._hand.awards:
             pot = f"side pot {award.pot}" if award.pot else "the pot"
@@ -79,7 +78,6 @@ class _HandReplayer:
         return texts
 
     def _blinds_text(self) -> str:
-        """Return a text for the antes and blinds."""
         hand = self._hand
         verbs = ("posts the small blind,", "the big blind,", "straddles with")
         posted = zip(hand.blinds, verbs, strict=False)

@@ -387,7 +387,6 @@ class HandEngine:
         return award_pots(pots, dict(zip(live, ranks, strict=True)), self.button + 1, seats)
 
     def _end_hand(self, awards: list[Award]) -> None:
-        """End the hand and pay the winners."""
         self.turn = OVER
         self.cards_due = 0
         self.awards = awards

@@ -166,7 +166,6 @@ def to_ohh(
 
 
 def _won_pots(hand: Hand) -> list[OhhPot]:
-    """Return the awarded pots with their winners."""
     numbers = sorted({award.pot for award in hand.awards})
     pots = []
     for number in numbers:
@@ -227,7 +226,6 @@ class _OhhWriter:
                 self._add_action(seat, "Shows Cards", cards=_card_texts(hand.holes[seat]))
 
     def _post_forced_bets(self) -> None:
-        """Write antes, blinds and the straddle."""
         hand, seats = self.hand, seat_order(len(self.stacks), self.hand.button)
         if ante := hand.stakes.ante:
             for seat in seats:

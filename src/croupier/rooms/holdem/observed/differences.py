@@ -58,7 +58,6 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
 def _compare_turn(
     observed: ObservedHand, game: Game, seat: Seat, cause_clause: str, clause_counts: Counter[str]
 ) -> Iterator[Violation]:
-    """Compare the player to act and the amounts of the turn."""
     hand, turn = observed.hand, game.turn
     player = observed.players[seat]
     if turn.player_id != player:
@@ -82,7 +81,6 @@ def _turn_clause(observed: ObservedHand, cause_clause: str) -> str:
 
 
 def _compare_pots(observed: ObservedHand, game: Game, clause_counts: Counter[str]) -> Iterator[Violation]:
-    """Compare the pots and their payers."""
     clause_counts.update(("holdem-5.13", "holdem-5.15"))
     shown = [pot for pot in game.pots if pot.size]
     if len(shown) < len(game.pots):

@@ -82,7 +82,6 @@ class ObservedHand:
         return side_pots(hand.paid, hand.folded, self._stacks_before_awards(), is_over=True)
 
     def _stacks_before_awards(self) -> list[int]:
-        """Return the stacks before the awards."""
         stacks = list(self.hand.stacks)
         for award in self.hand.awards:
             stacks[award.seat] -= award.chips
@@ -153,7 +152,6 @@ class ObservedHand:
             self.acted_seats.clear()
 
     def _apply(self, hand: Hand, kind: str, seat: Seat, chips: int) -> None:
-        """Apply an observed action to a hand."""
         before = hand.to_match
         if kind == "leave":
             hand.leave(seat)

@@ -229,7 +229,6 @@ class Table:
         self.deadline = now + FORCED_PAUSE_SECONDS
 
     def _clear_hand(self) -> None:
-        """Remove the finished or voided hand from the table."""
         for participant in self._dealt_in:
             participant.hand_seat = None
         self._dealt_in = []
@@ -257,7 +256,6 @@ class Table:
         self._facts.append(Commit(self._hand_number, self._dealer.algorithm, commitment(self._dealer.server_seed)))
 
     def _continue_play(self, now: float) -> None:
-        """Continue after an action or a departure."""
         if not self._deal_until_decision(now):
             self._begin_hand(now)
 
@@ -431,7 +429,6 @@ class Table:
         }
 
     def _make_public_view(self) -> Game:
-        """Build the public view of the game."""
         hidden = () if self._settings.dialect == "readme" else None
         expiry = format_expiry(self._turn_ends)
         if self._hand is None:
