@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from croupier.net.event_loop import loop_factory
+from croupier.store.engine import Script, StatementGenerator
 from croupier.store.records import JournalEntry, StoreError
 from croupier.store.store import Store, open_store
 
@@ -39,6 +40,21 @@ def run[T](main: Awaitable[T]) -> T:
         result = runner.run(main)
     assert faults == []
     return result
+
+
+def add_match(store: Store) -> Future[Any]:
+    """Add a row to the table of matches, which no part of the program uses."""
+    sql = "INSERT INTO matches (room, time, players, result) VALUES ($1, $2, $3, $4)"
+
+    def statements() -> StatementGenerator[None]:
+        yield sql, ("kuhn", NOON, '["exact","random"]', b'{"net":3}')
+
+    return store._committer.submit(Script(statements))
+
+
+async def matches(store: Store) -> list[tuple[object, ...]]:
+    """All rows of the table of matches."""
+    return [tuple(row) for row in await store._engine.fetch("SELECT * FROM matches ORDER BY id")]
 
 
 def fact(table: str, seq: int, text: str = "", room: str = "holdem") -> JournalEntry:

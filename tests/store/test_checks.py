@@ -6,10 +6,10 @@ from contextlib import closing
 
 import pytest
 
-from croupier.store.records import Match, Posting, Snapshot, StoredHand, StoreFinding
+from croupier.store.records import Posting, Snapshot, StoredHand, StoreFinding
 from croupier.store.store import Store
 from tests.store.conftest import ask
-from tests.store.store_fixture import NOON, TempStore, fact, facts
+from tests.store.store_fixture import NOON, TempStore, add_match, fact, facts
 
 
 async def fill(store: Store) -> None:
@@ -21,7 +21,7 @@ async def fill(store: Store) -> None:
     await store.transfer("hand 1", [Posting(alice.id, -20), Posting(house.id, 20)], key="holdem/a/1")
     await store.add_account("bob")
     await store.close_account("bob", reason="gone")
-    await store.add_match(Match("kuhn", NOON, ("exact", "random"), b'{"net":3}'))
+    await add_match(store)
 
 
 def tamper(temp_store: TempStore, sql: str) -> None:

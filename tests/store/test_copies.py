@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from croupier.store.store import Store, open_store
-from tests.store.store_fixture import TempStore, fact, journal
+from tests.store.store_fixture import TempStore, fact, journal, matches
 from tests.store.test_checks import fill
 
 
@@ -27,7 +27,7 @@ async def store_content(store: Store) -> list[object]:
         ],
         await store.load_snapshot("holdem", "a"),
         await store.hands(player="alice"),
-        await store.matches("kuhn"),
+        await matches(store),
     ]
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from croupier.store.records import Match, StoredHand, WriteRefused
+from croupier.store.records import StoredHand, WriteRefused
 from croupier.store.store import Store
 from tests.store.store_fixture import NOON, TempStore, error, fact, facts
 
@@ -42,20 +42,16 @@ def test_hand_is_found_by_its_number(temp_store: TempStore) -> None:
         ({"player": "ali"}, []),
         ({"player": HANDS[3].players[0]}, [4]),
         ({"room": "holdem", "player": "bob"}, [2, 1]),
-        ({"since": NOON + 2}, [4, 3, 2]),
-        ({"until": NOON + 2}, [1]),
-        ({"since": NOON + 2, "until": NOON + 4, "player": "cleo", "table": "a"}, [2]),
         ({"limit": 2}, [4, 3]),
         ({"room": "kuhn"}, []),
     ],
 )
-def test_hands_are_found_by_room_table_time_and_player(
+def test_hands_are_found_by_room_table_and_player(
     temp_store: TempStore, filters: dict[str, object], found: list[int]
 ) -> None:
     async def steps(store: Store) -> None:
         for each in HANDS:
-            store.add_hand(each)
-        await store.add_match(Match("holdem", NOON, ("x",), b"{}"))
+            await store.add_hand(each)
         assert await store.hands(**filters) == [HANDS[number - 1] for number in found]
 
     temp_store.run(steps)
@@ -106,18 +102,6 @@ def test_hands_with_any_players_are_committed_together(temp_store: TempStore) ->
         assert await store.hands(player="alice") == [others[2], others[0]]
         assert [await store.last_seq("holdem", table) for table in "bcd"] == [29, 29, 2]
         assert await store.find_problems() == []
-
-    temp_store.run(steps)
-
-
-def test_matches_are_listed_latest_first(temp_store: TempStore) -> None:
-    async def steps(store: Store) -> None:
-        played = [Match("kuhn", NOON + n, ("exact", "random"), f'{{"net":{n}}}'.encode()) for n in range(3)]
-        ids = [await store.add_match(match) for match in played]
-        stored = [match.__replace__(id=number) for match, number in zip(played, ids, strict=True)]
-        assert await store.matches("kuhn") == stored[::-1]
-        assert await store.matches("kuhn", limit=1) == stored[2:]
-        assert await store.matches("holdem") == []
 
     temp_store.run(steps)
 

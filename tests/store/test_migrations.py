@@ -11,11 +11,11 @@ import asyncpg
 import pytest
 
 from croupier.store.migrations import MIGRATIONS, REVISIONS
-from croupier.store.records import JournalEntry, Match, Snapshot, StoredHand, StoreError
+from croupier.store.records import JournalEntry, Snapshot, StoredHand, StoreError
 from croupier.store.schema import tables
 from croupier.store.store import Store, open_store, upgrade_store
 from tests.store.conftest import ENGINES, ask, new_database
-from tests.store.store_fixture import NOON, TempStore, error, run
+from tests.store.store_fixture import NOON, TempStore, add_match, error, matches, run
 
 SCHEMAS = Path(__file__).parent / "revision_0002"
 
@@ -77,7 +77,7 @@ def test_upgraded_store_has_its_content(make_old: Callable[[str], TempStore], re
             JournalEntry("holdem", "b", 1, ODD.encode(), NOON)
         ]
         assert await store.load_snapshot("holdem", "b") == Snapshot("holdem", "b", 1, '"á"'.encode(), NOON)
-        assert await store.matches("kuhn") == [Match("kuhn", NOON, ("x",), '"á"'.encode(), 1)]
+        assert await matches(store) == [(1, "kuhn", NOON, '["x"]', '"á"'.encode())]
         found = StoredHand("holdem", "b", 1, NOON, ("Ann", "bob"), "record", "summary")
         assert await store.hands(player="bob") == [found]
         bob = await store.account("bob")
@@ -85,7 +85,8 @@ def test_upgraded_store_has_its_content(make_old: Callable[[str], TempStore], re
         assert (bob.balance, [entry.coins for entry in await store.statement(bob.id)]) == (7, [7])
         assert await store.find_problems() == []
         await store.append([JournalEntry("holdem", "b", 2, b"[2]", NOON)])
-        assert await store.add_match(Match("kuhn", NOON, ("x",), b"{}")) == 2
+        await add_match(store)
+        assert [row[0] for row in await matches(store)] == [1, 2]
 
     temp_store.run(steps)
 

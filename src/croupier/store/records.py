@@ -1,4 +1,4 @@
-"""The records of a store (facts, snapshots, accounts, transfers, hands, matches) and its exceptions.
+"""The records of a store (facts, snapshots, accounts, transfers, hands) and its exceptions.
 
 Times are seconds since 1970 (UTC); coins are 64-bit integers.
 """
@@ -110,16 +110,6 @@ class StoredHand(Struct, frozen=True):
     players: tuple[str, ...]
     record: str
     summary: str = ""
-
-
-class Match(Struct, frozen=True):
-    """A match between players; `result` is JSON. The store assigns the id."""
-
-    room: str
-    time: float
-    players: tuple[str, ...]
-    result: bytes
-    id: int = 0
 
 
 class StoreFinding(Struct, frozen=True):

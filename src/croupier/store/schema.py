@@ -139,6 +139,7 @@ entries: the double-entry ledger; the coins of each transfer sum to 0.
 journal: in SQLite this is a rowid table: facts are long, so they stay in insertion order and only the key is sorted.
 snapshots: only the latest snapshot of each table is kept.
 hands: `players` is a JSON array of names, in the order of their seats.
+matches: unused so far.
 played: the hands of each player, an index of `hands.players`.
 alembic_version: the revision, under the name that it had when Alembic made the migrations: older versions look there.
 """

@@ -7,7 +7,7 @@ import msgspec
 
 from croupier.core.usernames import skeleton
 from croupier.store.engine import Facts, Insert, Query, Rows, StatementGenerator
-from croupier.store.records import MAX_COINS, Account, Match, Posting, Snapshot, StoredHand, Transfer, WriteRefused
+from croupier.store.records import MAX_COINS, Account, Posting, Snapshot, StoredHand, Transfer, WriteRefused
 
 ACCOUNT_COLUMNS = "id, name, house, password, created, closed, balance"
 """The columns that `account_from_row` needs, in this order."""
@@ -49,7 +49,9 @@ def add_hand(hand: StoredHand) -> StatementGenerator[None]:
 
 
 def _hand_rows(hands: Sequence[StoredHand]) -> dict[str, Rows]:
-    rows = [(h.room, h.table, h.number, h.time, _encode_names(h.players), h.record, h.summary) for h in hands]
+    rows = [
+        (h.room, h.table, h.number, h.time, msgspec.json.encode(h.players).decode(), h.record, h.summary) for h in hands
+    ]
     played = [(player, h.room, h.table, h.number) for h in hands for player in {*h.players}]
     return {"hands": rows, "played": played}
 
@@ -58,15 +60,6 @@ def _insert(rows: Mapping[str, Rows]) -> StatementGenerator[None]:
     """Insert rows into those tables for which there are any."""
     if given := {table: found for table, found in rows.items() if found}:
         yield Insert(given)
-
-
-def add_match(match: Match) -> StatementGenerator[int]:
-    """Store a match, and return its id."""
-    rows = yield (
-        "INSERT INTO matches (room, time, players, result) VALUES ($1, $2, $3, $4) RETURNING id",
-        (match.room, match.time, _encode_names(match.players), match.result),
-    )
-    return int(rows[0][0])
 
 
 def ensure_house_account(room: str, now: float) -> StatementGenerator[Account]:
@@ -210,25 +203,13 @@ def _find_open_account(name: str) -> StatementGenerator[Account]:
     return account
 
 
-def _encode_names(players: Sequence[str]) -> str:
-    return msgspec.json.encode(players).decode()
-
-
-def select_hands(
-    room: str | None = None,
-    table: str | None = None,
-    player: str | None = None,
-    since: float | None = None,
-    until: float | None = None,
-) -> Query:
-    """A query for the hands that match all conditions, latest first. `since` is inclusive, `until` exclusive."""
+def select_hands(room: str | None = None, table: str | None = None, player: str | None = None) -> Query:
+    """A query for the hands that match all conditions, latest first."""
     conditions = {
         "room = ${}": room,
         '"table" = ${}': table,
         """EXISTS (SELECT 1 FROM played p WHERE p.player = ${} AND p.room = h.room AND p."table" = h."table"
         AND p.number = h.number)""": player,
-        "time >= ${}": since,
-        "time < ${}": until,
     }
     given = {condition: value for condition, value in conditions.items() if value is not None}
     where = " AND ".join(condition.format(number) for number, condition in enumerate(given, start=1))

@@ -1,4 +1,4 @@
-"""The store of one or more rooms: journals, accounts, hands and matches, in SQLite or PostgreSQL.
+"""The store of one or more rooms: journals, accounts and hands, in SQLite or PostgreSQL.
 
 Servers wait for writes to be durable before they answer clients. Both databases run the same SQL on the same schema.
 """
@@ -20,7 +20,6 @@ from croupier.store.records import (
     Account,
     JournalEntry,
     JournalHead,
-    Match,
     Posting,
     Snapshot,
     StatementEntry,
@@ -301,7 +300,7 @@ class Store:
         )
         return [StatementEntry(*row) for row in rows]
 
-    # Hands and matches
+    # Hands
 
     def add_hand(self, hand: StoredHand) -> Future[None]:
         """Store a finished hand. A number that the table already has is refused."""
@@ -313,15 +312,10 @@ class Store:
         table: str | None = None,
         player: str | None = None,
         *,
-        since: float | None = None,
-        until: float | None = None,
         limit: int = 100,
     ) -> list[StoredHand]:
-        """The latest hands of a room, of a table, of a player, and of the time from `since` to before `until`.
-
-        At most `limit` hands are returned, latest first.
-        """
-        sql, arguments = scripts.select_hands(room, table, player, since, until)
+        """The latest hands of a room, of a table, of a player: at most `limit`, latest first."""
+        sql, arguments = scripts.select_hands(room, table, player)
         return [_hand_from_row(row) for row in await self._engine.fetch(f"{sql} LIMIT {int(limit)}", *arguments)]
 
     async def iterate_hands(
@@ -342,17 +336,6 @@ class Store:
             *(room, table, number),
         )
         return _hand_from_row(rows[0]) if rows else None
-
-    def add_match(self, match: Match) -> Future[int]:
-        """Store a match; the result is its id."""
-        return self._write(lambda: scripts.add_match(match))
-
-    async def matches(self, room: str, *, limit: int = 100) -> list[Match]:
-        """The latest matches of a room, latest first, at most `limit`."""
-        rows = await self._engine.fetch(
-            "SELECT room, time, players, result, id FROM matches WHERE room = $1 ORDER BY id DESC LIMIT $2", room, limit
-        )
-        return [Match(row[0], row[1], _decode_names(row[2]), row[3], row[4]) for row in rows]
 
     # The store as a whole
 
