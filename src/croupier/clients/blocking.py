@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import wraps
 from threading import Lock, Thread
-from types import TracebackType
 from typing import Any, Concatenate, Self
 
 from croupier.net.event_loop import loop_factory
@@ -57,8 +56,8 @@ class LoopThread:
 class BlockingProxy[C: AbstractAsyncContextManager[Any]]:
     """An asynchronous client for programs without an event loop: every call blocks until it is done.
 
-    A subclass lists the methods: `receive = blocking(GameClient.receive)`. All calls run in one thread: that of the
-    proxy, or `thread`, which belongs to another proxy.
+    A subclass lists the methods, `receive = blocking(GameClient.receive)`, and the attributes (`ClientAttribute`).
+    All calls run in one thread: that of the proxy, or `thread`, which belongs to another proxy.
     """
 
     def __init__(self, client: C, thread: LoopThread | None = None) -> None:
@@ -74,11 +73,9 @@ class BlockingProxy[C: AbstractAsyncContextManager[Any]]:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         try:
-            self._thread.call(self._client.__aexit__(kind, error, trace))
+            self._thread.call(self._client.__aexit__(*error))
         finally:
             self._stop()
 
@@ -95,6 +92,18 @@ class BlockingProxy[C: AbstractAsyncContextManager[Any]]:
         finally:
             with suppress(RuntimeError):  # the thread has been stopped, which closes the generator
                 self._thread.call(values.aclose())
+
+
+class ClientAttribute[T]:
+    """An attribute of a proxy that has the value of the same attribute of its client."""
+
+    def __set_name__(self, owner: type[BlockingProxy[Any]], name: str) -> None:
+        self._name = name
+        self.__doc__ = f"See the attribute `{name}` of the asynchronous client."
+
+    def __get__(self, proxy: BlockingProxy[Any], owner: type[BlockingProxy[Any]]) -> T:
+        value: T = getattr(proxy._client, self._name)
+        return value
 
 
 def blocking[C: AbstractAsyncContextManager[Any], **P, R](

@@ -3,10 +3,9 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from ssl import SSLContext
-from types import TracebackType
 from typing import Any, Final, Self
 
-from croupier.clients.blocking import BlockingProxy, blocking
+from croupier.clients.blocking import BlockingProxy, ClientAttribute, blocking
 from croupier.clients.identify import (
     IDENTIFY_AFTER_SECONDS,
     NOTIFY_AFTER_SECONDS,
@@ -107,9 +106,7 @@ class GameClient:
             raise ConnectionError(f"no house answers at {format_address(self.address)}: {left.reason}")
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         self._stop()
         await self._endpoint.close()
 
@@ -117,10 +114,8 @@ class GameClient:
         self._blocking = BlockingGameClient(self)
         return self._blocking.__enter__()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._blocking.__exit__(kind, error, trace)
+    def __exit__(self, *error: Any) -> None:
+        self._blocking.__exit__(*error)
 
     async def send(self, message: object) -> None:
         """Send a message. Raises IllegalMove if it is not in `legal`, ConnectionError if the conversation is over."""
@@ -204,31 +199,11 @@ class BlockingGameClient(BlockingProxy[GameClient]):
 
     send = blocking(GameClient.send)
     receive = blocking(GameClient.receive)
-
-    @property
-    def legal(self) -> Sequence[Any]:
-        """See `GameClient.legal`."""
-        return self._client.legal
-
-    @property
-    def nets(self) -> list[int]:
-        """See `GameClient.nets`."""
-        return self._client.nets
-
-    @property
-    def player(self) -> RoomClient[Any]:
-        """See `GameClient.player`."""
-        return self._client.player
-
-    @property
-    def address(self) -> Address:
-        """See `GameClient.address`."""
-        return self._client.address
-
-    @property
-    def last_received(self) -> str:
-        """See `GameClient.last_received`."""
-        return self._client.last_received
+    legal = ClientAttribute[Sequence[Any]]()
+    nets = ClientAttribute[list[int]]()
+    player = ClientAttribute[RoomClient[Any]]()
+    address = ClientAttribute[Address]()
+    last_received = ClientAttribute[str]()
 
 
 def connect(

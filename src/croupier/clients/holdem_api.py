@@ -7,7 +7,6 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping
 from http import HTTPStatus
-from types import TracebackType
 from typing import Final, Protocol, Self
 
 import msgspec
@@ -153,9 +152,7 @@ class HoldemApi:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.exchange.close()
 
     async def register(self) -> Guid | None:

@@ -4,7 +4,7 @@ from http import HTTPStatus
 from types import TracebackType
 from typing import Self
 
-from croupier.clients.blocking import BlockingProxy, blocking
+from croupier.clients.blocking import BlockingProxy, ClientAttribute, blocking
 from croupier.clients.game_watcher import POLL_INTERVAL_SECONDS, GameWatcher
 from croupier.clients.holdem_api import (
     FIRST_RETRY_DELAY_SECONDS,
@@ -138,21 +138,9 @@ class BlockingHoldemSeat(BlockingProxy[HoldemSeat]):
 
     next_game = blocking(HoldemSeat.next_game)
     make_move = blocking(HoldemSeat.make_move)
-
-    @property
-    def joined_game(self) -> JoinedGame:
-        """See `HoldemSeat`."""
-        return self._client.joined_game
-
-    @property
-    def player(self) -> Player:
-        """See `HoldemSeat`."""
-        return self._client.player
-
-    @property
-    def nets(self) -> list[int]:
-        """See `HoldemSeat`."""
-        return self._client.nets
+    joined_game = ClientAttribute[JoinedGame]()
+    player = ClientAttribute[Player]()
+    nets = ClientAttribute[list[int]]()
 
     def __iter__(self) -> Self:
         return self

@@ -10,7 +10,7 @@ from ssl import SSLContext
 from types import TracebackType
 from typing import Any, Self
 
-from croupier.clients.blocking import BlockingProxy, blocking
+from croupier.clients.blocking import BlockingProxy, ClientAttribute, blocking
 from croupier.clients.identify import NOTIFY_AFTER_SECONDS, OtherProtocol, identify, silence_message
 from croupier.clients.silence import SilenceWatch
 from croupier.core.bots import Bot
@@ -120,10 +120,8 @@ class RingClient:
         self._blocking = BlockingRingClient(self)
         return self._blocking.__enter__()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._blocking.__exit__(kind, error, trace)
+    def __exit__(self, *error: Any) -> None:
+        self._blocking.__exit__(*error)
 
     async def find_other_protocol(self) -> OtherProtocol | None:
         """Probe the table if no game has begun; return an error if it does not speak Old Maid."""
@@ -228,21 +226,9 @@ class BlockingRingClient(BlockingProxy[RingClient]):
 
     send = blocking(RingClient.send)
     receive = blocking(RingClient.receive)
-
-    @property
-    def legal(self) -> Sequence[Pick]:
-        """See `RingClient.legal`."""
-        return self._client.legal
-
-    @property
-    def player(self) -> Player:
-        """See `RingClient.player`."""
-        return self._client.player
-
-    @property
-    def result(self) -> PlayerResult | None:
-        """See `RingClient.result`."""
-        return self._client.result
+    legal = ClientAttribute[Sequence[Pick]]()
+    player = ClientAttribute[Player]()
+    result = ClientAttribute[PlayerResult | None]()
 
 
 def join_table(
