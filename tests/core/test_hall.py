@@ -263,4 +263,4 @@ def test_memory_does_not_grow_while_a_peer_postpones_its_deadline() -> None:
         room.on(Received(1, now + 500.0), float(now))
         if room.deadline is not None and room.deadline <= now:
             assert room.on(TimedOut(), float(now)) == []
-    assert len(room._deadlines) <= 2
+    assert len(room._alarms._heap) <= 2

@@ -1,9 +1,10 @@
 """The hall of a house game: every peer that joins gets a private table and its own dealer."""
 
 from collections.abc import Callable, Sequence
-from heapq import heappop, heappush
 from math import inf
+from typing import NamedTuple
 
+from croupier.core.alarms import Alarms
 from croupier.core.dealer import Dealer, commitment
 from croupier.core.session import (
     Closing,
@@ -21,23 +22,18 @@ from croupier.core.session import (
 )
 
 
-class HallTable[In, Out]:
-    """A table of the hall: its session, its dealer, and the time of the next check of its deadline."""
+class HallTable[In, Out](NamedTuple):
+    """A table of the hall: its session and its dealer."""
 
-    __slots__ = ("dealer", "next_check", "session")
-
-    def __init__(self, session: Session[In, Out], dealer: Dealer) -> None:
-        self.session = session
-        self.dealer = dealer
-        self.next_check = inf
+    session: Session[In, Out]
+    dealer: Dealer
 
 
 class Hall[In, Out]:
     """A session that passes every event to the private table of its peer.
 
-    It emits the dealer's promise (Commit) when a peer joins, and the seed (Reveal) after the peer has left. Deadlines
-    are lazy: a table may postpone its deadline, as an idle timeout does with every message, without any work here. The
-    hall checks a table when its former deadline would have passed.
+    It emits the dealer's promise (Commit) when a peer joins, and the seed (Reveal) after the peer has left. A table may
+    postpone its deadline, as an idle timeout does with every message, without any work here: see `Alarms`.
 
     A caller may also pass Received and Malformed events directly to a peer's `table`, which is faster. Such events can
     set deadlines that the hall does not see, but never nearer than `shortest_timeout` seconds, so the hall checks each
@@ -50,22 +46,26 @@ class Hall[In, Out]:
         dealer_for: Callable[[Peer], Dealer],
         shortest_timeout: float = inf,
     ) -> None:
-        self.deadline: float | None = None
         self._shortest_timeout = shortest_timeout
         self._open_table = open_table
         self._dealer_for = dealer_for
         self._tables: dict[Peer, HallTable[In, Out]] = {}
-        self._deadlines: list[tuple[float, Peer]] = []
+        self._alarms = Alarms[Peer]()
 
     def __len__(self) -> int:
         return len(self._tables)
+
+    @property
+    def deadline(self) -> float | None:
+        """The time at which a table has to be checked, None if there is none."""
+        return self._alarms.next_at
 
     def on(self, event: Event[In], now: float) -> Sequence[Effect[Out]]:
         """Pass an event to the table of its peer; TimedOut and Closing concern all tables."""
         if type(event) is Received or type(event) is Malformed:
             table = self._tables[event.peer]
             effects = table.session.on(event, now)
-            self._schedule_check(event.peer, table, now)
+            self._set_alarm(event.peer, table, now)
             return effects
         match event:
             case Joined(peer):
@@ -77,7 +77,7 @@ class Hall[In, Out]:
             case Closing():
                 effects = [effect for table in self._tables.values() for effect in table.session.on(event, now)]
                 for peer, table in self._tables.items():
-                    self._schedule_check(peer, table, now)
+                    self._set_alarm(peer, table, now)
                 return effects
             case _:
                 raise AssertionError(f"found {event}; allowed: events about peers, TimedOut, Closing")
@@ -91,38 +91,27 @@ class Hall[In, Out]:
         session = self._open_table(peer, dealer)
         table = self._tables[peer] = HallTable(session, dealer)
         effects = session.on(event, now)
-        self._schedule_check(peer, table, now)
+        self._set_alarm(peer, table, now)
         return [Commit(peer, dealer.algorithm, commitment(dealer.server_seed)), *effects]
 
     def _on_left(self, event: Event[In], peer: Peer, now: float) -> Sequence[Effect[Out]]:
-        table = self._tables.pop(peer)
-        dealer = table.dealer
-        effects = table.session.on(event, now)
-        if len(self._deadlines) > 2 * len(self._tables) + 64:
-            self._deadlines = sorted(
-                (other.next_check, number) for number, other in self._tables.items() if other.next_check < inf
-            )
+        session, dealer = self._tables.pop(peer)
+        self._alarms.remove(peer)
+        effects = session.on(event, now)
         return [*effects, Reveal(peer, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands)]
 
     def _on_timed_out(self, event: Event[In], now: float) -> Sequence[Effect[Out]]:
         effects: list[Effect[Out]] = []
-        while self._deadlines and self._deadlines[0][0] <= now:
-            due, peer = heappop(self._deadlines)
-            table = self._tables.get(peer)
-            if table is None or table.next_check != due:
-                continue  # an outdated entry: the check was moved forward, or the peer has left
-            table.next_check = inf
+        for _, peer in self._alarms.ring(now):
+            table = self._tables[peer]
             deadline = table.session.deadline
             if deadline is not None and deadline <= now:
                 effects += table.session.on(event, now)
-            self._schedule_check(peer, table, now)
-        self.deadline = self._deadlines[0][0] if self._deadlines else None
+            self._set_alarm(peer, table, now)
         return effects
 
-    def _schedule_check(self, peer: Peer, table: HallTable[In, Out], now: float) -> None:
-        """Schedule a check of the table no later than its deadline."""
+    def _set_alarm(self, peer: Peer, table: HallTable[In, Out], now: float) -> None:
+        """Set the alarm of a table, no later than its deadline."""
         deadline = table.session.deadline
-        if deadline is not None and (due := min(deadline, now + self._shortest_timeout)) < table.next_check:
-            table.next_check = due
-            heappush(self._deadlines, (due, peer))
-            self.deadline = self._deadlines[0][0]
+        if deadline is not None:
+            self._alarms.set(peer, min(deadline, now + self._shortest_timeout))

@@ -326,4 +326,4 @@ def test_superseded_deadlines_are_discarded() -> None:
     for _ in range(500):
         fixture.fold(fixture.turn())
         fixture.wait(0.001)
-    assert len(fixture.house._check_heap) < 100
+    assert len(fixture.house._alarms._heap) < 100

@@ -487,7 +487,7 @@ def test_finished_games_and_peers_are_released() -> None:
     house = harness.house
     assert (len(house._clients), len(house._running_games), len(house._lobby.waiting_clients)) == (0, 0, 0)
     assert len(house._lobby._addresses) == 0
-    assert len(house._checks) < 100
+    assert len(house._alarms._heap) < 100
 
 
 def test_the_numbers_of_cards_and_of_answers_agree() -> None:

@@ -5,11 +5,10 @@ The HTTP layer has authenticated the client: every request has a user.
 
 import hmac
 from collections.abc import Callable, Mapping, Sequence
-from heapq import heappop, heappush
-from math import inf
 from typing import Final
 from uuid import UUID
 
+from croupier.core.alarms import Alarms
 from croupier.core.dealer import Dealer
 from croupier.core.session import Closing, Effect, Event, Received, Send, TableChanged, TimedOut
 from croupier.rooms.holdem.settings import Settings
@@ -64,7 +63,6 @@ class House:
         now: float | None = None,
     ) -> None:
         settings.check()
-        self.deadline: float | None = None
         self.settings = settings
         self._dealers = dealers
         self._secret = secret
@@ -77,11 +75,15 @@ class House:
         self._register = Register[Table]()
         self._touched: dict[Guid, None] = {}  # the games of the tables that may show something else now, in order
         self._spare_table: Table | None = None  # expired, but kept because it has the only free seat
-        self._next_checks: dict[Guid, float] = {}  # the time of each table's next check
-        self._check_heap: list[tuple[float, Guid]] = []
+        self._alarms = Alarms[Guid]()  # of the tables, at their deadlines or expiries
         first = self._open_table()
         if now is not None:
             self._set_expiry(first, now)
+
+    @property
+    def deadline(self) -> float | None:
+        """The time at which a table has to be checked, None if there is none."""
+        return self._alarms.next_at
 
     def guid_of(self, user: str) -> Guid:
         """Return the GUID of a user, which is also the GUID of their players (holdem-2.3)."""
@@ -110,7 +112,7 @@ class House:
         self._hand_count, self._game_count = snapshot.deals, snapshot.made
         self._register.clear()
         self._spare_table = None
-        self._clear_checks()
+        self._alarms.clear()
         for position, data_of_table in enumerate(snapshot.tables, start=1):
             saved = TableSnapshot.from_json(bytes(data_of_table))
             table = self._make_table(saved.guid)
@@ -118,7 +120,7 @@ class House:
             table.number = saved.number or position
             self._register.add(table)
             self._touched[table.guid] = None
-            self._schedule_check(table)
+            self._set_alarm(table)
 
     def apply(self, house_input: HouseInput) -> Sequence[Effect[HoldemResponse]]:
         """Apply a journal entry: an input received before an interruption, or the opening of the house."""
@@ -135,7 +137,7 @@ class House:
         self.settings = settings
         self._is_closing = False
         self._spare_table = None
-        self._clear_checks()
+        self._alarms.clear()
         for table in self.games():
             table.resume(settings, now)
             table.expires_at = None
@@ -173,7 +175,7 @@ class House:
         """Handle a request, a deadline or the closing of the house. Overdue tables are always handled first."""
         effects: Effects = []
         if self.deadline is not None and now >= self.deadline:
-            self._run_due_checks(now, effects)
+            self._check_due_tables(now, effects)
         if type(event) is Received:
             answer = self._handle_request(event.message, now, effects)
             effects.append(Send(event.peer, answer))
@@ -307,7 +309,7 @@ class House:
             self._register.update_free(table)
             self._set_expiry(table, now)
             effects += table.take_facts()
-            self._schedule_check(table)
+            self._set_alarm(table)
         if not self._register.has_free_table:
             new = self._open_table()
             self._set_expiry(new, now)
@@ -318,6 +320,7 @@ class House:
 
     def _remove_table(self, table: Table, effects: Effects) -> None:
         self._register.remove(table)
+        self._alarms.remove(table.guid)
         self._touched[table.guid] = None
         if self._spare_table is table:
             self._spare_table = None
@@ -333,48 +336,26 @@ class House:
                 self._spare_table = None
         elif table.expires_at is None:
             table.expires_at = now + seconds
-            self._schedule_check(table)
+            self._set_alarm(table)
 
-    # Deadlines are checked lazily, because every act postpones the deadline of its table. See `core.hall`.
-
-    def _clear_checks(self) -> None:
-        self._next_checks.clear()
-        self._check_heap.clear()
-        self.deadline = None
-
-    def _schedule_check(self, table: Table) -> None:
-        """Schedule a check of a table at its deadline, or at its expiry if it has none."""
+    def _set_alarm(self, table: Table) -> None:
+        """Set the alarm of a table at its deadline, or at its expiry if it has none."""
         due = table.expires_at if table.deadline is None else table.deadline
-        if due is None or due >= self._next_checks.get(table.guid, inf) or table is self._spare_table:
-            return
-        self._next_checks[table.guid] = due
-        heappush(self._check_heap, (due, table.guid))
-        if len(self._check_heap) > 2 * len(self._next_checks) + 64:
-            self._check_heap = sorted((at, guid) for guid, at in self._next_checks.items())
-        self.deadline = self._check_heap[0][0]
+        if due is not None and table is not self._spare_table:
+            self._alarms.set(table.guid, due)
 
-    def _run_due_checks(self, now: float, effects: Effects) -> None:
+    def _check_due_tables(self, now: float, effects: Effects) -> None:
         """Check all tables that are due, in the order of their times."""
-        while self._check_heap and self._check_heap[0][0] <= now:
-            due, guid = heappop(self._check_heap)
-            if self._next_checks.get(guid) != due:
-                continue  # superseded by an earlier check
-            del self._next_checks[guid]
+        for due, guid in self._alarms.ring(now):
             table = self._register.get(guid)
-            if table is None:
-                continue
+            assert table is not None, "the alarm of a table is removed with it"
             if table.deadline is not None and table.deadline <= due:
                 table.handle_deadline(now)
                 self._after_change(table, effects, now, has_left=True)
             elif table.deadline is None and table.expires_at is not None and table.expires_at <= due:
-                self._expire_table(table, effects)
+                if self._register.has_free_table_besides(table):
+                    self._remove_table(table, effects)
+                else:
+                    self._spare_table = table  # removed as soon as another one has a free seat
             else:
-                self._schedule_check(table)
-        self.deadline = self._check_heap[0][0] if self._check_heap else None
-
-    def _expire_table(self, table: Table, effects: Effects) -> None:
-        """Remove a table that no player has joined in time, now or as soon as another one has a free seat."""
-        if self._register.has_free_table_besides(table):
-            self._remove_table(table, effects)
-        else:
-            self._spare_table = table
+                self._set_alarm(table)

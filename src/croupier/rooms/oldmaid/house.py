@@ -4,9 +4,9 @@ See docs/protocols/oldmaid.md, sections 3, 6, 8 and 9. `TableGame` checks the mo
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
+from croupier.core.alarms import Alarms
 from croupier.core.dealer import Dealer, commitment
 from croupier.core.errors import Violation
 from croupier.core.plural import format_count
@@ -100,15 +100,13 @@ class House:
         self._clients: dict[Peer, LobbyClient] = {}
         self._lobby = TableLobby(settings.players, settings.join_window)
         self._running_games: dict[int, RunningGame] = {}
-        self._checks: list[tuple[float, bool, int]] = []  # heap: due time, is client, peer or game number
+        self._alarms = Alarms[tuple[bool, int]]()  # of clients (True and the peer) and games (False and the number)
 
     @property
     def deadline(self) -> float | None:
         """When the next start, idle check or stuck check is due; None if there is none."""
-        checks, starts_at = self._checks, self._lobby.starts_at
-        if not checks:
-            return starts_at
-        return checks[0][0] if starts_at is None or checks[0][0] < starts_at else starts_at
+        check_at, starts_at = self._alarms.next_at, self._lobby.starts_at
+        return starts_at if check_at is None or (starts_at is not None and starts_at < check_at) else check_at
 
     @property
     def playing(self) -> bool:
@@ -252,7 +250,7 @@ class House:
         game = TableGame(number, nicks, dealer.next_deck(CARD_COUNT), now, log)
         listed = Reply("ok", players=self._lobby.seat_waiting(game))
         self._running_games[number] = RunningGame(game, dealer, clients)
-        self._schedule_check(now + self.settings.stuck_seconds, is_client=False, number=number)
+        self._alarms.set((False, number), now + self.settings.stuck_seconds)
         effects: Effects = [Commit(number, dealer.algorithm, commitment(dealer.server_seed))]
         effects += [Send(client.peer, listed) for client in clients]
         for peer, messages in queued:
@@ -266,6 +264,7 @@ class House:
         if not game.is_over:
             return []
         game, dealer, clients = self._running_games.pop(game.number)
+        self._alarms.remove((False, game.number))
         if isinstance(game.log, GameLog):
             game.log.end(void=game.is_void)
         for client in clients:
@@ -298,6 +297,7 @@ class House:
     def _remove_client(self, client: LobbyClient, now: float) -> Effects:
         """Remove a client that is gone from the queue or from its game (oldmaid-3.12, oldmaid-9.1)."""
         del self._clients[client.peer]
+        self._alarms.remove((True, client.peer))
         self._lobby.release_address(client)
         if client.queued is not None:
             self._lobby.leave(client)
@@ -319,38 +319,23 @@ class House:
                 effects += self._disconnect(client, CLOSING, now)
         return effects
 
-    # Timeouts are lazy, because every message postpones one: a check at the old deadline schedules the next one.
-
     def _schedule_idle_check(self, client: LobbyClient) -> None:
         """Schedule an idle check of a client unless one is scheduled (oldmaid-8.10)."""
-        if not client.has_idle_check:
-            client.has_idle_check = True
-            self._schedule_check(client.idle_since + self._idle, is_client=True, number=client.peer)
-
-    def _schedule_check(self, due: float, *, is_client: bool, number: int) -> None:
-        """Schedule a check of a client or a game; once in a while, prune checks of those that are gone."""
-        if len(self._checks) > 2 * (len(self._clients) + len(self._running_games)) + 64:
-            self._checks = [
-                check for check in self._checks if check[2] in (self._clients if check[1] else self._running_games)
-            ]
-            heapify(self._checks)
-        heappush(self._checks, (due, is_client, number))
+        self._alarms.set((True, client.peer), client.idle_since + self._idle)
 
     def _on_timed_out(self, now: float) -> Effects:
         effects: Effects = []
         if self._lobby.starts_at is not None and self._lobby.starts_at <= now:
             effects += self._start(now)
-        while self._checks and self._checks[0][0] <= now:
-            _, is_client, number = heappop(self._checks)
-            effects += self._check_idle(number, now) if is_client else self._check_stuck(number, now)
+        for _, (is_client, number) in self._alarms.ring(now):
+            if is_client:
+                effects += self._check_idle(self._clients[number], now)
+            else:
+                effects += self._check_stuck(self._running_games[number], now)
         return effects
 
-    def _check_idle(self, peer: Peer, now: float) -> Effects:
+    def _check_idle(self, client: LobbyClient, now: float) -> Effects:
         """Disconnect a client if it is idle; checks of waiting and playing clients end here and are scheduled later."""
-        client = self._clients.get(peer)
-        if client is None:
-            return []
-        client.has_idle_check = False
         if client.queued is not None or client.is_playing:
             return []
         if client.idle_since + self._idle > now:
@@ -358,15 +343,12 @@ class House:
             return []
         return self._disconnect(client, Violation("oldmaid-8.10", f"silence for {self._idle:g} seconds", "join"), now)
 
-    def _check_stuck(self, number: int, now: float) -> Effects:
+    def _check_stuck(self, running: RunningGame, now: float) -> Effects:
         """Void a game if it is stuck (oldmaid-6.10)."""
-        running = self._running_games.get(number)
-        if running is None:
-            return []
         limit = self.settings.stuck_seconds
         due = running.game.last_action_at + limit
         if due > now:
-            self._schedule_check(due, is_client=False, number=number)
+            self._alarms.set((False, running.game.number), due)
             return []
         reason = Violation(
             "oldmaid-6.10", f"a game in which nothing has happened for {limit:g} seconds", "one that goes on"

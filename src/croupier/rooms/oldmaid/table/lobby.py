@@ -29,11 +29,10 @@ class LobbyClient:
 
     `source` is the address of its connection, and `address` the one that its right neighbour connects to, from its join
     until the address is released. `game` is its last game and `seat` its seat there. `queued` are the messages received
-    while its join waits, None while it does not wait. `idle_since` is when idle time started, in seconds, and
-    `has_idle_check` says that the house has scheduled a check.
+    while its join waits, None while it does not wait. `idle_since` is when idle time started, in seconds.
     """
 
-    __slots__ = ("address", "game", "has_idle_check", "idle_since", "nick", "peer", "queued", "seat", "source")
+    __slots__ = ("address", "game", "idle_since", "nick", "peer", "queued", "seat", "source")
 
     def __init__(self, peer: Peer, source: Address | None, now: float) -> None:
         host, port = source or UNKNOWN_ADDRESS
@@ -46,7 +45,6 @@ class LobbyClient:
         self.seat: Seat = 0
         self.queued: list[Message | Violation] | None = None
         self.idle_since = now
-        self.has_idle_check = False
 
     @property
     def is_playing(self) -> bool:

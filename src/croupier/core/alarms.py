@@ -1,0 +1,54 @@
+"""Alarms: times at which something has to be checked, set and removed cheaply."""
+
+from collections.abc import Iterator
+from heapq import heappop, heappush
+from math import inf
+
+
+class Alarms[K]:
+    """The time of the next check of each key. `K` is ordered.
+
+    Alarms are lazy: whoever postpones a deadline leaves its alarm alone, and sets another one when the alarm rings too
+    early. `next_at` may therefore be earlier than necessary.
+    """
+
+    __slots__ = ("_due", "_heap")
+
+    def __init__(self) -> None:
+        self._due: dict[K, float] = {}
+        self._heap: list[tuple[float, K]] = []
+
+    @property
+    def next_at(self) -> float | None:
+        """The time of the earliest alarm, None if there is none."""
+        return self._heap[0][0] if self._heap else None
+
+    def set(self, key: K, due: float) -> None:
+        """Set the alarm of a key, unless it rings earlier anyway."""
+        if due < self._due.get(key, inf):
+            self._due[key] = due
+            heappush(self._heap, (due, key))
+            self._prune()
+
+    def remove(self, key: K) -> None:
+        """Remove the alarm of a key, if there is one."""
+        if self._due.pop(key, None) is not None:
+            self._prune()
+
+    def clear(self) -> None:
+        """Remove all alarms."""
+        self._due.clear()
+        self._heap.clear()
+
+    def ring(self, now: float) -> Iterator[tuple[float, K]]:
+        """Remove and yield the alarms that are due, with their times, the earliest first."""
+        while self._heap and self._heap[0][0] <= now:
+            due, key = heappop(self._heap)
+            if self._due.get(key) == due:
+                del self._due[key]
+                yield due, key
+
+    def _prune(self) -> None:
+        """Once in a while, remove the outdated entries of the heap."""
+        if len(self._heap) > 2 * len(self._due) + 64:
+            self._heap = sorted((due, key) for key, due in self._due.items())
