@@ -16,7 +16,6 @@ from croupier.core.hall import Hall
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address, Observer, Peer, Session, TimedOut, Timeouts
 from croupier.logs import Logger, LogLevel
-from croupier.net.addresses import listen_error
 from croupier.net.client_addresses import parse_trusted_proxies
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.shared_endpoint import SharedEndpoint
@@ -29,6 +28,9 @@ from croupier.recording.shared_store import SharedStore
 if TYPE_CHECKING:  # imported at run time only by the room that needs them
     from croupier.recording.holdem_journal import HoldemJournal
     from croupier.rooms.holdem.house import House
+
+
+type JournalMode = Literal["durable", "async", "off"]
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class ServerConfig:
     """Where data is stored: a path, or the URL of a PostgreSQL database. Without it, a file in the user's data
     directory."""
 
-    journal: Literal["durable", "async", "off"] | None = None
+    journal: JournalMode | None = None
     """durable: clients receive no result that a crash could still lose, and hold'em tables resume when the server is
     restarted; async: games against the house are stored without waiting; off: nothing is stored. By default hold'em and
     Old Maid are durable, and games against the house are async, or durable with --accounts. With --deck or --seed, and
@@ -188,9 +190,7 @@ async def _open_house(
     timeouts = Timeouts(server_config.idle_seconds, server_config.move_seconds)
     new_session = room.house(room_config.settings, timeouts, server_config.strict)
     dealers = _dealers(room_config, server_config)
-    journal = server_config.journal or (
-        "durable" if server_config.accounts else "off" if _is_prearranged(room_config, server_config) else "async"
-    )
+    journal = _journal_mode(room_config, server_config)
     recorder = None
     make_session: Callable[[Peer, Dealer], Session[Any, Any]] = new_session
     if journal != "off":
@@ -214,23 +214,18 @@ async def _open_house(
         limits=server_config.limits,
         refusal=room.refusal_messages,
     )
-    address = (server_config.host, room_config.port)
     try:
-        listening_address = await endpoint.listen(*address, tls_context)
-    except BaseException as error:
+        addresses = [await endpoint.listen(server_config.host, room_config.port, tls_context)]
+    except BaseException:
         if recorder is not None:
             await recorder.close()
-        if isinstance(error, OSError):
-            raise listen_error(address, error) from error
         raise
-    if room_config.document_port is None:
-        return endpoint, [listening_address]
-    document_address = (server_config.host, room_config.document_port)
-    try:
-        return endpoint, [listening_address, await endpoint.listen(*document_address, tls_context)]
-    except OSError as error:
-        log.warning("document port unavailable", reason=str(listen_error(document_address, error)))
-        return endpoint, [listening_address]
+    if room_config.document_port is not None:
+        try:
+            addresses.append(await endpoint.listen(server_config.host, room_config.document_port, tls_context))
+        except OSError as error:
+            log.warning("document port unavailable", reason=str(error))
+    return endpoint, addresses
 
 
 async def _open_holdem(
@@ -250,15 +245,12 @@ async def _open_holdem(
         keep_alive_timeout=server_config.idle_seconds,
         trusted_proxies=proxies,
     )
-    address = (server_config.host, room_config.port)
     try:
         http_room = HttpRoom(house, log, observers, clock=clock, journal=journal, promises=promises, proxies=proxies)
-        await http_room.open(address, tls_context, connection_limits)
-    except BaseException as error:
+        await http_room.open((server_config.host, room_config.port), tls_context, connection_limits)
+    except BaseException:
         if journal is not None:
             await journal.store.close()
-        if isinstance(error, OSError):
-            raise listen_error(address, error) from error
         raise
     return http_room, [http_room.address]
 
@@ -274,7 +266,7 @@ async def _load_holdem_house(
     from croupier.rooms.holdem.house import House
 
     loop_time = asyncio.get_running_loop().time
-    if (server_config.journal or ("off" if _is_prearranged(room_config, server_config) else "durable")) == "off":
+    if _journal_mode(room_config, server_config) == "off":
         server_seed = _server_seed(room_config.room, server_config, 0)
         now = loop_time()
         house = House(room_config.settings, _dealers(room_config, server_config), server_seed, time.time() - now, now)
@@ -312,14 +304,10 @@ async def _open_oldmaid(
     settings.check()
     codec = partial(Wire, "table", strict=server_config.strict, dialect=settings.dialect)
     endpoint_options: Any = {"limits": server_config.limits, "refusal": [TABLE_FULL]}
-    address = (server_config.host, room_config.port)
-    if (server_config.journal or ("off" if _is_prearranged(room_config, server_config) else "durable")) == "off":
+    if _journal_mode(room_config, server_config) == "off":
         house = House(settings, _dealers(room_config, server_config), idle=server_config.idle_seconds)
         table = SharedEndpoint(house, codec, log, observers=observers, **endpoint_options)
-        try:
-            return table, [await table.listen(*address, tls_context)]
-        except OSError as error:
-            raise listen_error(address, error) from error
+        return table, [await table.listen(server_config.host, room_config.port, tls_context)]
     from croupier.recording.durable_session import DurableTableEndpoint, void_game_effects
     from croupier.recording.oldmaid_journal import open_journal
 
@@ -336,10 +324,7 @@ async def _open_oldmaid(
             log.warning("interrupted games voided", games=[game.number for game in void_games])
         for game in void_games:
             durable.observers(TimedOut(), void_game_effects(game, dealers(game.number)), 0.0)
-        try:
-            return durable, [await durable.listen(*address, tls_context)]
-        except OSError as error:
-            raise listen_error(address, error) from error
+        return durable, [await durable.listen(server_config.host, room_config.port, tls_context)]
 
 
 type RoomOpener = Callable[[RoomConfig, ServerConfig, RoomContext], Awaitable[tuple[OpenRoom, Sequence[Address]]]]
@@ -348,12 +333,14 @@ ROOM_OPENERS: Final[Mapping[str, RoomOpener]] = {"holdem": _open_holdem, "oldmai
 """The functions that open the rooms with shared tables."""
 
 
-def _is_prearranged(room_config: RoomConfig, server_config: ServerConfig) -> bool:
-    """Whether the cards are fixed by --deck or --seed and no --store is given.
-
-    Such a room stores nothing by default.
-    """
-    return server_config.store is None and (room_config.deck is not None or server_config.seed is not None)
+def _journal_mode(room_config: RoomConfig, server_config: ServerConfig) -> JournalMode:
+    """The value of --journal, or the default: rooms with --deck or --seed and without --store store nothing."""
+    is_house = isinstance(room_config.room, HouseRoom)
+    if server_config.journal is not None or (is_house and server_config.accounts is not None):
+        return server_config.journal or "durable"
+    if server_config.store is None and (room_config.deck is not None or server_config.seed is not None):
+        return "off"
+    return "async" if is_house else "durable"
 
 
 def _dealers(room_config: RoomConfig, server_config: ServerConfig) -> Callable[[int], Dealer]:

@@ -16,7 +16,7 @@ from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerCon
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Observer
 from croupier.logs import configure, get_logger
-from croupier.net.addresses import format_address, listen_error
+from croupier.net.addresses import format_address
 from croupier.net.client_addresses import parse_trusted_proxies
 from croupier.net.descriptors import EXHAUSTED_ERRNOS, DescriptorMonitor
 from croupier.observers.conversation_log import CONNECTION_PLACEHOLDER, ConversationLog
@@ -98,11 +98,7 @@ async def _serve_metrics(
     from croupier.observers.metrics import MetricsCollector
 
     server = HttpServer(MonitoringApp(render_metrics, room_names, rooms), MONITORING_LIMITS, RoomCounters())
-    listen_address = (config.metrics_host, config.metrics_port)
-    try:
-        address = await server.listen(*listen_address)
-    except OSError as error:
-        raise listen_error(listen_address, error) from error
+    address = await server.listen(config.metrics_host, config.metrics_port)
     loop_lag = LoopLagMonitor(asyncio.get_running_loop())
     collector = MetricsCollector(
         lambda: [(name, room.counts, room.connection_count) for name, room in rooms.items()],

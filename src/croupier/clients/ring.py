@@ -17,7 +17,7 @@ from croupier.core.bots import Bot
 from croupier.core.dealer import FairDealer, Luck
 from croupier.core.session import Address, Effect, Event, Joined, Left, Notify, Received, Submitted
 from croupier.logs import Logger, silent_logger
-from croupier.net.addresses import format_address, listen_error
+from croupier.net.addresses import format_address
 from croupier.net.endpoint import Endpoint, EndpointLimits, LocalAddressError, outgoing_addresses
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import TABLE, Options, Player
@@ -194,10 +194,7 @@ class RingClient:
             observers=[self._on_event],
             limits=EndpointLimits(close_timeout=1.0, connect_timeout=max(1.0, options.retry_seconds)),
         )
-        try:
-            listening_address = await self._endpoint.listen(host, port)
-        except OSError as error:
-            raise listen_error((host, port), error) from error
+        listening_address = await self._endpoint.listen(host, port)
         self._log.debug("listening", nick=options.nick, address=listening_address)
         return listening_address
 

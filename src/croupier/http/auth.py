@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from base64 import b64decode, b64encode
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -24,6 +24,7 @@ from croupier.core.usernames import (
     validate_username,
 )
 from croupier.net.client_addresses import address_key
+from croupier.net.count_limit import CountLimit
 from croupier.net.rate_limiter import RateLimiter
 
 type AuthErrorReason = Literal["missing", "malformed", "wrong", "taken", "often", "busy", "full"]
@@ -114,25 +115,20 @@ class HashingPool:
         self._executor = ThreadPoolExecutor(threads, name)
         self._free_threads = asyncio.Semaphore(threads)
         self._max_queued = max_queued
-        self._max_queued_per_address = max_queued_per_address
-        self._queued_by_address: Counter[str] = Counter()
-        self._queued = 0
+        self._queued = CountLimit(max_queued_per_address)  # by address
 
     @asynccontextmanager
     async def reserve_thread(self, address: str) -> AsyncIterator[None]:
         """Wait for a thread, in order of arrival. Raises AuthError if too many callers wait already."""
-        if self._queued >= self._max_queued or self._queued_by_address[address] >= self._max_queued_per_address:
-            raise AuthError("busy", f"found {self._queued} passwords to be checked; allowed: {self._max_queued}", 1.0)
-        self._queued += 1
-        self._queued_by_address[address] += 1
+        queued, allowed = self._queued, self._max_queued
+        if queued.total >= allowed or queued.is_reached(address):
+            raise AuthError("busy", f"found {queued.total} passwords to be checked; allowed: {allowed}", 1.0)
+        queued.add(address)
         try:
             async with self._free_threads:
                 yield
         finally:
-            self._queued -= 1
-            self._queued_by_address[address] -= 1
-            if not self._queued_by_address[address]:
-                del self._queued_by_address[address]
+            queued.remove(address)
 
     async def run[T](self, work: Callable[[], T]) -> T:
         """Run a function in the reserved thread and return its result."""

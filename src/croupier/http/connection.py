@@ -26,6 +26,7 @@ from croupier.http.messages import (
 )
 from croupier.http.request_reader import RequestReader
 from croupier.net.client_addresses import address_key
+from croupier.net.event_loop import resolve
 from croupier.observers.counters import RoomCounters
 
 MAX_UNPARSED_BYTES: Final = 16_384
@@ -150,8 +151,7 @@ class HttpConnection(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Go on: the client has caught up."""
         self._is_write_paused = False
-        if self._writable is not None:
-            _resolve(self._writable)
+        resolve(self._writable)
         self._proceed()
 
     # Requests.
@@ -309,8 +309,7 @@ class HttpConnection(asyncio.Protocol):
         self._reader.discard()
         disconnected = None if self._request is None else self._request.disconnected
         for waiter in (disconnected, self._writable, self._answered):
-            if waiter is not None:
-                _resolve(waiter)
+            resolve(waiter)
 
     def stop(self) -> None:
         """Close the connection when the requests that have arrived are answered."""
@@ -363,9 +362,3 @@ class HttpConnection(asyncio.Protocol):
             elif waited > limits.request_timeout:
                 found = f"found a request that takes longer than {limits.request_timeout:g} s; allowed: less"
                 self._send_refusal(408, found)
-
-
-def _resolve(waiter: Future[None]) -> None:
-    """Wake who waits for this, unless that has happened before."""
-    if not waiter.done():
-        waiter.set_result(None)

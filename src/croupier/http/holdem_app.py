@@ -100,7 +100,7 @@ class HoldemApp:
     @property
     def subscriber_count(self) -> int:
         """The number of clients that wait for news, in long polls and streams."""
-        return self._read_api.subscribers.count
+        return self._read_api.subscribers.total
 
     def process_deadlines(self) -> None:
         """Deliver the deadlines that are due to the house. Only callers with a manual clock need this."""

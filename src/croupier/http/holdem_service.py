@@ -3,7 +3,6 @@
 import asyncio
 from asyncio import Future
 from collections.abc import Callable, Sequence
-from math import inf
 from typing import Any, Final
 
 from msgspec import Struct
@@ -11,6 +10,7 @@ from msgspec import Struct
 from croupier.core.session import Closing, Effect, Event, HandFinished, Observer, Received, Send, TimedOut
 from croupier.http.views import ViewCache
 from croupier.logs import Logger
+from croupier.net.timer import DeadlineTimer
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut
 from croupier.recording.holdem_journal import HoldemJournal, hand_record
@@ -102,8 +102,7 @@ class HoldemService:
         self._write_ahead = None if journal is None else WriteAhead(journal, self, log)
         self._promises = promises
         self._request_count = 0
-        self._timer_deadline = inf
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer = DeadlineTimer(clock, self.process_deadlines)
         self._queue: list[tuple[Event[HoldemRequest] | HouseOpened, Future[HoldemResponse] | None]] = []
         self._is_gathering = False
         self._publish_views()
@@ -167,7 +166,7 @@ class HoldemService:
 
     def process_deadlines(self) -> None:
         """Deliver the deadlines that are due to the house."""
-        self._timer_deadline = inf
+        self._timer.cancel()
         while (deadline := self.house.deadline) is not None and deadline <= self.clock():
             if self._write_ahead is not None:
                 if (reason := self.unavailable_reason) is not None:
@@ -190,8 +189,7 @@ class HoldemService:
         if final:
             self.closing = True
             self.views.notify_all()
-            if self._timer is not None:
-                self._timer.cancel()
+            self._timer.cancel()
             if self._write_ahead is not None:
                 self._write_ahead.stop()
 
@@ -232,14 +230,8 @@ class HoldemService:
         self.views.publish(self.house.take_changed_views())
 
     def _schedule_deadline(self) -> None:
-        """Set the timer for the house's deadline, unless it is already set for an earlier time."""
-        deadline = self.house.deadline
-        if deadline is None or deadline >= self._timer_deadline or self.closing:
-            return
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer_deadline = deadline
-        self._timer = asyncio.get_running_loop().call_later(deadline - self.clock(), self.process_deadlines)
+        if not self.closing:
+            self._timer.set(self.house.deadline)
 
     # The queue. Only a house with a journal has one.
 

@@ -14,9 +14,10 @@ from croupier.http.logins import RequestLogins
 from croupier.http.messages import Answer, Header, HTTPError, Request, Response, run_later
 from croupier.http.openapi import openapi_document
 from croupier.http.queries import etag_matches, parse_page_parameters, parse_wait_parameters
-from croupier.http.streams import EVENT_STREAM, NDJSON_STREAM, GameStream, SubscriberLimit
+from croupier.http.streams import EVENT_STREAM, NDJSON_STREAM, GameStream
 from croupier.http.views import GameViewCache, Representation
 from croupier.net.client_addresses import address_key
+from croupier.net.count_limit import CountLimit
 from croupier.rooms.holdem.histories.phh import to_phh
 from croupier.rooms.holdem.wire import Dialect
 
@@ -37,7 +38,7 @@ class ReadApi:
         dialect: Dialect,
         limits: ServiceLimits,
     ) -> None:
-        self.subscribers = SubscriberLimit(limits.max_streams, limits.max_streams_per_user)
+        self.subscribers = CountLimit(limits.max_streams_per_user)
         self._service = service
         self._views = service.views
         self._logins = logins
@@ -190,7 +191,10 @@ class ReadApi:
     def _subscribe(self, request: Request, login: VerifiedLogin | None) -> str:
         """Count a long poll or stream; return the name under which it is counted. Raises HTTPError at the limit."""
         client = f"address {address_key(request.address)}" if login is None else f"user {login.name}"
-        if detail := self.subscribers.refusal_reason(client):
+        if (is_full := self.subscribers.total >= self._limits.max_streams) or self.subscribers.is_reached(client):
+            allowed = self._limits.max_streams if is_full else self._limits.max_streams_per_user
+            found = f"{allowed} streams{'' if is_full else f' of {client}'}"
+            detail = f"found {found}; allowed: {allowed} at the same time"
             raise HTTPError(429, "holdem-9.10", detail, (b"retry-after", b"1"))
         self.subscribers.add(client)
         if self._users_check_timer is None:
@@ -205,7 +209,7 @@ class ReadApi:
             self._views.notify_all()
         self._users_check_timer = (
             asyncio.get_running_loop().call_later(USERS_CHECK_INTERVAL_SECONDS, self._check_users)
-            if self.subscribers.count
+            if self.subscribers.total
             else None
         )
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from asyncio import Future
-from collections import Counter
 from email.utils import formatdate
 from socket import SO_RCVBUF, SOL_SOCKET
 from ssl import SSLContext
@@ -12,6 +11,8 @@ from croupier.core.session import Address
 from croupier.http.connection import HttpConnection
 from croupier.http.limits import ConnectionLimits
 from croupier.http.messages import Application
+from croupier.net.addresses import name_address
+from croupier.net.count_limit import CountLimit
 from croupier.observers.counters import RoomCounters
 
 RECEIVE_BUFFER_BYTES = 65_536
@@ -35,7 +36,7 @@ class HttpServer:
         self.counts = counts
         self.pending: set[Future[Any]] = set()
         self.connections: set[HttpConnection] = set()
-        self._address_counts: Counter[str] = Counter()
+        self._hosts = CountLimit(limits.max_connections_per_address)
         self._refused_connections: set[HttpConnection] = set()
         self._server: asyncio.Server | None = None
         self._tick_timer: asyncio.TimerHandle | None = None
@@ -45,17 +46,16 @@ class HttpServer:
 
     async def listen(self, host: str, port: int, ssl: SSLContext | None = None) -> Address:
         """Listen on an address and return the address in use; port 0 picks a free port. Raises OSError."""
-        if not 0 <= port <= 65535:
-            raise OSError(f"found the port {port}; allowed: 0 to 65535")
-        self._server = await self.loop.create_server(
-            lambda: HttpConnection(self),
-            host,
-            port,
-            ssl=ssl,
-            backlog=4096,
-            ssl_handshake_timeout=10.0 if ssl else None,
-            ssl_shutdown_timeout=self.limits.close_timeout if ssl else None,
-        )
+        with name_address(host, port):
+            self._server = await self.loop.create_server(
+                lambda: HttpConnection(self),
+                host,
+                port,
+                ssl=ssl,
+                backlog=4096,
+                ssl_handshake_timeout=10.0 if ssl else None,
+                ssl_shutdown_timeout=self.limits.close_timeout if ssl else None,
+            )
         for sock in self._server.sockets:  # accepted connections inherit the option
             sock.setsockopt(SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES)
         self._tick()
@@ -89,17 +89,12 @@ class HttpServer:
 
     def accept(self, connection: HttpConnection, host: str) -> str | None:
         """Register a new connection, or return the reason to refuse it: "closing", "connections" or "per_address"."""
-        limits = self.limits
         reason: str | None = None
         if self._closing:
             reason = "closing"
-        elif limits.max_connections and len(self.connections) >= limits.max_connections:
+        elif self.limits.max_connections and len(self.connections) >= self.limits.max_connections:
             reason = "connections"
-        elif (
-            limits.max_connections_per_address
-            and host
-            and self._address_counts[host] >= limits.max_connections_per_address
-        ):
+        elif self._hosts.is_reached(host):
             reason = "per_address"
         self._all_closed.clear()
         if reason:
@@ -107,7 +102,7 @@ class HttpServer:
         else:
             self.counts.connections += 1
             self.connections.add(connection)
-            self._address_counts[host] += 1
+            self._hosts.add(host)
         return reason
 
     @property
@@ -120,9 +115,7 @@ class HttpServer:
         self._refused_connections.discard(connection)
         if connection in self.connections:
             self.connections.remove(connection)
-            self._address_counts[host] -= 1
-            if not self._address_counts[host]:
-                del self._address_counts[host]
+            self._hosts.remove(host)
         if not self.connections and not self._refused_connections:
             self._all_closed.set()
 

@@ -1,7 +1,6 @@
-"""Streams of a game's changes, and the limit on streams and long polls (ruling H9)."""
+"""Streams of a game's changes (ruling H9)."""
 
 from asyncio import Future
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
@@ -37,36 +36,6 @@ EVENT_STREAM: Final = StreamFormat(
 
 NDJSON_STREAM: Final = StreamFormat(b"application/x-ndjson", lambda _, text: b"%s\n" % text, b"\n")
 """One game per line; an empty line as heartbeat."""
-
-
-class SubscriberLimit:
-    """Limits the number of streams and long polls: `max_total`, and `max_per_client` for one user or one address."""
-
-    def __init__(self, max_total: int, max_per_client: int) -> None:
-        self.max_total = max_total
-        self.max_per_client = max_per_client
-        self.count = 0
-        self._count_by_client: Counter[str] = Counter()
-
-    def refusal_reason(self, client: str) -> str | None:
-        """Why a client may not have another one; None if it may."""
-        if self.count >= self.max_total:
-            return f"found {self.count} streams; allowed: {self.max_total} at the same time"
-        if self._count_by_client[client] >= self.max_per_client:
-            return f"found {self.max_per_client} streams of {client}; allowed: {self.max_per_client} at the same time"
-        return None
-
-    def add(self, client: str) -> None:
-        """Count one more stream or long poll."""
-        self.count += 1
-        self._count_by_client[client] += 1
-
-    def remove(self, client: str) -> None:
-        """Count one less."""
-        self.count -= 1
-        self._count_by_client[client] -= 1
-        if not self._count_by_client[client]:
-            del self._count_by_client[client]
 
 
 class GameStream:

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from croupier.http.messages import Response, prepare
+from croupier.net.event_loop import resolve
 from croupier.rooms.holdem.table.presentation import TableView
 from croupier.rooms.holdem.table.register import BY_NUMBER, Register
 from croupier.rooms.holdem.wire import CONTENT_TYPES, Dialect, Game, Guid, encode
@@ -120,8 +121,8 @@ class GameViewCache:
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[None] = loop.create_future()
         self.waiters.add(waiter)
-        timer = loop.call_later(seconds, wake, waiter)
-        disconnected.add_done_callback(lambda _: wake(waiter))
+        timer = loop.call_later(seconds, resolve, waiter)
+        disconnected.add_done_callback(lambda _: resolve(waiter))
         try:
             await waiter
         finally:
@@ -131,7 +132,7 @@ class GameViewCache:
     def notify(self) -> None:
         """Wake all requests that wait for a change."""
         for waiter in self.waiters:
-            wake(waiter)
+            resolve(waiter)
 
     def _render(self, user: str | None) -> Representation:
         version = b"%d" % self.shown.version
@@ -149,12 +150,6 @@ class GameViewCache:
             view = make_representation(text, b'"%s.%s"' % (version, guid), self._dialect, version_header)
         self._private_views[user] = view
         return view
-
-
-def wake(waiter: asyncio.Future[None]) -> None:
-    """Wake a waiter, unless that has happened before."""
-    if not waiter.done():
-        waiter.set_result(None)
 
 
 class ViewCache:

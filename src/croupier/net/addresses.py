@@ -2,6 +2,8 @@
 
 import os
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from croupier.core.session import Address
@@ -42,9 +44,23 @@ def parse_address(text: str) -> tuple[str, int | None]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-def listen_error(address: Address, error: OSError) -> OSError:
-    """The error to report when listening on an address fails."""
-    return OSError(f"cannot listen on {format_address(address)}: {_system_message(error)}")
+@contextmanager
+def name_address(host: str, port: int) -> Iterator[None]:
+    """Name the address on which to listen in an OSError. An impossible port is one, too.
+
+    Some event loops use an impossible port modulo 65,536 instead of failing.
+    """
+    try:
+        check_port(port)
+        yield
+    except OSError as error:
+        raise OSError(f"cannot listen on {format_address((host, port))}: {_system_message(error)}") from error
+
+
+def check_port(port: int) -> None:
+    """Raise OSError for an impossible port."""
+    if not 0 <= port <= 65535:
+        raise OSError(f"found the port {port}; allowed: 0 to 65535")
 
 
 def _system_message(error: OSError) -> str:

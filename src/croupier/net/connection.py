@@ -13,6 +13,7 @@ from croupier.core.session import Address, Effect, EndOfInput, Event, Malformed,
 from croupier.logs import Logger
 from croupier.net.client_addresses import address_key
 from croupier.net.limits import EndpointLimits
+from croupier.net.timer import DeadlineTimer
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut
 
@@ -28,6 +29,7 @@ class ConnectionOwner(Protocol):
     log: Logger
     clock: Callable[[], float]
     connections_to_flush: "list[Connection]"
+    timer: DeadlineTimer
 
     def accept(self, connection: "Connection", address: Address | None) -> bool: ...  # noqa: D102 -- as in Endpoint
     def release(self, connection: "Connection", reason: str) -> None: ...  # noqa: D102 -- as in Endpoint
@@ -35,7 +37,6 @@ class ConnectionOwner(Protocol):
     def handle_and_flush(self, event: Event[Any]) -> None: ...  # noqa: D102 -- as in Endpoint
     def perform(self, effect: Effect[Any]) -> None: ...  # noqa: D102 -- as in Endpoint
     def flush(self) -> None: ...  # noqa: D102 -- as in Endpoint
-    def schedule_deadline(self) -> None: ...  # noqa: D102 -- as in Endpoint
     def call_later(  # noqa: D102 -- as in Endpoint
         self, seconds: float, callback: Callable[[], None]
     ) -> asyncio.TimerHandle: ...
@@ -145,7 +146,7 @@ class Connection(asyncio.Protocol):
         if endpoint.connections_to_flush:
             endpoint.flush()
         if session is endpoint.session:
-            endpoint.schedule_deadline()  # the hall schedules the deadline of a peer's own table
+            endpoint.timer.set(session.deadline)  # the hall schedules the deadline of a peer's own table
 
     def _buffer_input(self, data: bytes) -> None:
         """Keep input for later while the connection is held; ignore the input of a refused client."""

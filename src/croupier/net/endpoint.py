@@ -3,10 +3,8 @@
 import asyncio
 import socket
 from asyncio import Future
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from math import inf
 from ssl import SSLContext
 from typing import Any
 
@@ -32,12 +30,14 @@ from croupier.core.session import (
     TimedOut,
 )
 from croupier.logs import Logger
-from croupier.net.addresses import connect_error_reason
+from croupier.net.addresses import check_port, connect_error_reason, name_address
 from croupier.net.client_addresses import address_key
 from croupier.net.connection import Connection
+from croupier.net.count_limit import CountLimit
 from croupier.net.limits import EndpointLimits
 from croupier.net.proxy_listener import ProxyListener
 from croupier.net.recorder import Recorder
+from croupier.net.timer import DeadlineTimer
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut
 
@@ -81,10 +81,9 @@ class Endpoint:
         self._loop = asyncio.get_running_loop()
         self.clock = clock or self._loop.time
         self._last_peer = 0
-        self._address_counts: Counter[str] = Counter()
+        self._hosts = CountLimit(limits.max_connections_per_address)
         self.connections_to_flush: list[Connection] = []
-        self._timer_deadline = inf
-        self._timer: asyncio.TimerHandle | None = None
+        self.timer = DeadlineTimer(self.clock, self.process_deadline)
         self._servers: list[asyncio.Server | ProxyListener] = []
         self._connect_tasks: set[asyncio.Task[None]] = set()
         self._lingering_connections: set[Connection] = set()
@@ -106,7 +105,6 @@ class Endpoint:
 
     async def listen(self, host: str, port: int, ssl: SSLContext | None = None) -> Address:
         """Listen on an address and return the address in use; port 0 picks a free port. Raises OSError."""
-        _check_port(port)
         limits = self.limits
         tls: dict[str, Any] = {
             "ssl": ssl,
@@ -114,19 +112,20 @@ class Endpoint:
             "ssl_shutdown_timeout": limits.close_timeout if ssl else None,
         }
         server: asyncio.Server | ProxyListener
-        if limits.trusted_proxies:
-            server = ProxyListener(
-                lambda address: Connection(self, address=address),
-                limits.trusted_proxies,
-                counts=self.counts,
-                log=self.log,
-                header_timeout=limits.connect_timeout,
-                max_pending_headers=limits.max_lingering_connections,
-                tls_options=tls,
-            )
-            await server.listen(host, port)
-        else:
-            server = await self._loop.create_server(lambda: Connection(self), host, port, backlog=4096, **tls)
+        with name_address(host, port):
+            if limits.trusted_proxies:
+                server = ProxyListener(
+                    lambda address: Connection(self, address=address),
+                    limits.trusted_proxies,
+                    counts=self.counts,
+                    log=self.log,
+                    header_timeout=limits.connect_timeout,
+                    max_pending_headers=limits.max_lingering_connections,
+                    tls_options=tls,
+                )
+                await server.listen(host, port)
+            else:
+                server = await self._loop.create_server(lambda: Connection(self), host, port, backlog=4096, **tls)
         self._servers.append(server)
         bound: Address = server.sockets[0].getsockname()[:2]
         return bound
@@ -141,7 +140,7 @@ class Endpoint:
         """
         connection = Connection(self, peer)
         try:
-            _check_port(address[1])
+            check_port(address[1])
             async with asyncio.timeout(self.limits.connect_timeout):
                 target: dict[str, Any] = {"host": address[0], "port": address[1]}
                 if local_address is not None:
@@ -247,7 +246,7 @@ class Endpoint:
         self.observers(event, effects, now)
         for effect in effects:
             self.perform(effect)
-        self.schedule_deadline()
+        self.timer.set(self.session.deadline)
 
     def perform(self, effect: Effect[Any]) -> None:
         """Perform an effect; messages wait for `flush`."""
@@ -282,36 +281,19 @@ class Endpoint:
             self._connect_tasks.add(task)
             task.add_done_callback(self._connect_tasks.discard)
 
-    def schedule_deadline(self) -> None:
-        """Set the timer for the session's deadline, unless it is already set for an earlier time."""
-        deadline = self.session.deadline
-        if deadline is not None and deadline < self._timer_deadline:
-            self._set_timer(deadline)
-
     def flush(self) -> None:
         """Write all queued messages."""
         while self.connections_to_flush:
             self.connections_to_flush.pop().flush()
 
-    def _set_timer(self, deadline: float) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer_deadline = deadline
-        self._timer = self._loop.call_later(deadline - self.clock(), self.process_deadline)
-
     def process_deadline(self) -> None:
         """Deliver TimedOut to the session if its deadline has passed, and set the timer for the next deadline."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = None
-        self._timer_deadline = inf
+        self.timer.cancel()
         deadline = self.session.deadline
-        if deadline is None:
-            return
-        if deadline <= self.clock():
+        if deadline is not None and deadline <= self.clock():
             self.handle_and_flush(TimedOut())
-        elif deadline < self._timer_deadline:
-            self._set_timer(deadline)
+        else:
+            self.timer.set(deadline)
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
         """Call a function after `seconds`."""
@@ -342,7 +324,7 @@ class Endpoint:
                 self.handle_and_flush(Left(peer, f"refused: {reason}"))
             return False
         self.counts.connections += 1
-        self._address_counts[host] += 1
+        self._hosts.add(host)
         self._idle.clear()
         if connection.peer is None:
             self._last_peer += 1
@@ -397,9 +379,7 @@ class Endpoint:
             return self._suspend_reason
         if limits.max_connections and len(self.connections) >= limits.max_connections:
             return "connections"
-        if limits.max_connections_per_address and self._address_counts[host] >= limits.max_connections_per_address:
-            return "per_address"
-        return None
+        return "per_address" if self._hosts.is_reached(host) else None
 
     def release(self, connection: Connection, reason: str) -> None:
         """Deliver Left to the session and start waiting for the connection to close."""
@@ -421,9 +401,7 @@ class Endpoint:
         self._lingering_connections.discard(connection)
         if connection.peer is not None:
             connection.peer = None  # some loops report the close twice
-            self._address_counts[host] -= 1
-            if not self._address_counts[host]:
-                del self._address_counts[host]
+            self._hosts.remove(host)
         if not self.connections and not self._lingering_connections:
             self._idle.set()
 
@@ -436,12 +414,6 @@ async def outgoing_addresses(address: Address) -> list[str]:
             probe.connect(sockaddr)  # this sends no packet
             by_family.setdefault(family, probe.getsockname()[0])
     return [*by_family.values()]
-
-
-def _check_port(port: int) -> None:
-    """Raise OSError for an impossible port: some event loops use it modulo 65,536 instead of failing."""
-    if not 0 <= port <= 65535:
-        raise OSError(f"found the port {port}; allowed: 0 to 65535")
 
 
 __all__ = ["Connection", "Endpoint", "EndpointLimits", "LocalAddressError", "outgoing_addresses"]

@@ -1,8 +1,9 @@
-"""Runs programs on uvloop if it is installed, otherwise on asyncio's own event loop."""
+"""Event loops: uvloop if it is installed, otherwise asyncio's own; and what works with either."""
 
 import asyncio
 import os
 import time
+from asyncio import Future
 from collections.abc import Callable, Coroutine
 
 
@@ -27,3 +28,9 @@ def yield_processor() -> None:
         os.sched_yield()
     else:  # Windows
         time.sleep(0)
+
+
+def resolve(future: Future[None] | None) -> None:
+    """Wake the tasks that wait for a future, unless there is none or it is done already."""
+    if future is not None and not future.done():
+        future.set_result(None)

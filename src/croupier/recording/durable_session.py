@@ -212,5 +212,5 @@ class DurableTableEndpoint(SharedEndpoint):
         for effect in effects:
             if type(effect) is not Send or effect.peer in self.connections:
                 self.perform(effect)
-        self.schedule_deadline()
+        self.timer.set(self.session.deadline)
         self.flush()

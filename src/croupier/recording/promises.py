@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from croupier.core.session import Effect
 from croupier.logs import Logger
+from croupier.net.event_loop import resolve
 from croupier.observers.deal_recorder import DealRecorder
 
 MAX_SYNC_WAIT_SECONDS: Final = 1.0
@@ -67,7 +68,8 @@ class FileSync:
         elif self._is_stuck:
             self._log.warning("disk of the dealer's record responds again")
         self._is_stuck = False
-        _resolve_all(waiting)
+        for request in waiting:
+            resolve(request)
         if self._waiting:
             self._start_sync()
 
@@ -75,8 +77,8 @@ class FileSync:
         self._is_stuck = True
         reason = f"the disk has not responded for {MAX_SYNC_WAIT_SECONDS:g} seconds"
         self._log.error("dealer's record not synced to disk: a power loss may lose promises", reason=reason)
-        _resolve_all(waiting)
-        _resolve_all(self._waiting)
+        for future in (*waiting, *self._waiting):
+            resolve(future)
         self._waiting.clear()
 
 
@@ -97,9 +99,3 @@ class Promises:
     def request_sync(self) -> Future[None] | None:
         """See `FileSync.request_sync`."""
         return self._file_sync.request_sync()
-
-
-def _resolve_all(waiting: Sequence[Future[None]]) -> None:
-    for future in waiting:
-        if not future.done():
-            future.set_result(None)

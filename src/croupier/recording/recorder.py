@@ -16,6 +16,7 @@ from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Peer, Settle
 from croupier.logs import Logger
 from croupier.net.endpoint import Endpoint
+from croupier.net.event_loop import resolve
 from croupier.recording.accounts import AccountSession, Purses
 from croupier.recording.game_records import encode_with_accounts, make_encoder
 from croupier.recording.promises import Promises
@@ -205,9 +206,9 @@ class GameRecorder:
         """Settle the games of a batch that is durable, and release the clients that wait for it."""
         self._waiting_batches.popleft()
         self._release_games(batch)
-        _resolve(batch.write_future)
-        if self._capacity_future is not None and len(self._waiting_batches) < MAX_WAITING_BATCHES:
-            _resolve(self._capacity_future)
+        resolve(batch.write_future)
+        if len(self._waiting_batches) < MAX_WAITING_BATCHES:
+            resolve(self._capacity_future)
             self._capacity_future = None
         if not self._waiting_batches:
             self._idle.set()
@@ -313,8 +314,3 @@ class GameRecorder:
             if future is not None:
                 future.cancel()
         self._idle.set()
-
-
-def _resolve(future: Future[None] | None) -> None:
-    if future is not None and not future.done():
-        future.set_result(None)

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from croupier.logs import Logger
+from croupier.net.event_loop import resolve
 from croupier.store.records import SUPERSEDED_MESSAGE, StoreUnavailable, WriteRefused
 from croupier.store.store import Store
 
@@ -120,13 +121,9 @@ class WriteAhead[B]:
             else:
                 self._go_down(error, batch)
         finally:
-            self._settle()
+            settled, self._settled = self._settled, None
+            resolve(settled)
             self.flush()
-
-    def _settle(self) -> None:
-        settled, self._settled = self._settled, None
-        if settled is not None and not settled.done():
-            settled.set_result(None)
 
     def _go_down(self, error: BaseException, batch: B | None) -> None:
         """Suspend the room, and recover it when the store is available, if it can be."""

@@ -25,7 +25,6 @@ from croupier.conformance.tap.pcap import Capture
 from croupier.conformance.tap.relay import Relay, relay_endpoint
 from croupier.core.referee import HOUSE
 from croupier.core.session import Address
-from croupier.net.addresses import listen_error
 
 CLOSE_TIMEOUT_SECONDS = 2.0
 """How long connections may take to close when the tap ends."""
@@ -97,10 +96,7 @@ async def run_tap(config: TapConfig, announce: Callable[[Address], None], on_eve
             rewrite=config.rewrite,
         )
         endpoint = relay_endpoint(relay, close_timeout=CLOSE_TIMEOUT_SECONDS / 2, half_closed=True)
-        try:
-            announce(await endpoint.listen(*config.listen))
-        except OSError as error:
-            raise listen_error(config.listen, error) from error
+        announce(await endpoint.listen(*config.listen))
         await stop.wait()
         endpoint.halt(final=True)
         await endpoint.wait_drained()

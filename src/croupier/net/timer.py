@@ -1,0 +1,37 @@
+"""A timer for deadlines that change with every event."""
+
+import asyncio
+from collections.abc import Callable
+from math import inf
+
+
+class DeadlineTimer:
+    """Calls a function at the earliest deadline that was set since the last call; `clock` gives the time in seconds.
+
+    Deadlines that are postponed do not move the timer, so the function has to check whether one has passed.
+    """
+
+    __slots__ = ("_callback", "_clock", "_deadline", "_handle")
+
+    def __init__(self, clock: Callable[[], float], callback: Callable[[], None]) -> None:
+        self._clock = clock
+        self._callback = callback
+        self._deadline = inf
+        self._handle: asyncio.TimerHandle | None = None
+
+    def set(self, deadline: float | None) -> None:
+        """Set a deadline, unless there is none or the timer ends earlier."""
+        if deadline is not None and deadline < self._deadline:
+            self.cancel()
+            self._deadline = deadline
+            self._handle = asyncio.get_running_loop().call_later(deadline - self._clock(), self._ring)
+
+    def cancel(self) -> None:
+        """Forget all deadlines."""
+        if self._handle is not None:
+            self._handle.cancel()
+        self._deadline, self._handle = inf, None
+
+    def _ring(self) -> None:
+        self._deadline, self._handle = inf, None
+        self._callback()
