@@ -24,7 +24,9 @@ from typing import Any, Final
 from warnings import simplefilter
 
 from croupier.rooms.holdem.cards import CARDS
-from croupier.rooms.holdem.rules import STAKES, STARTING_STACK, Hand
+from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.stakes import STAKES
+from croupier.rooms.holdem.rules import STARTING_STACK
 from harness import verdict
 
 SEED: Final = 1

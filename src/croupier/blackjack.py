@@ -1,24 +1,11 @@
 """Blackjack: messages, rules, bots and the exact solution."""
 
 from croupier.core.bank import BankState, bank_cards, client_cards
-from croupier.rooms.blackjack import (
-    ROOM,
-    Bet,
-    Crd,
-    Err,
-    Mon,
-    Mov,
-    Options,
-    Ply,
-    Res,
-    Settings,
-    Srd,
-    Stp,
-    Trn,
-)
+from croupier.rooms.blackjack import ROOM, Options, Settings
 from croupier.rooms.blackjack.bots import BOT_SPECS
 from croupier.rooms.blackjack.rules import Blackjack, HandTotal, hand_total
 from croupier.rooms.blackjack.solution import solve
+from croupier.rooms.blackjack.wire import Bet, Crd, Err, Mon, Mov, Ply, Res, Srd, Stp, Trn
 
 __all__ = [
     "BOT_SPECS",

@@ -1,10 +1,10 @@
 """Kuhn poker: messages, rules, bots and the exact solution."""
 
-from croupier.rooms.kuhn import ROOM, Actn, Card, Disc, Fail, Settings, Strt
+from croupier.rooms.kuhn import ROOM, Options, Settings
 from croupier.rooms.kuhn.bots import BOT_SPECS
-from croupier.rooms.kuhn.player import Options
 from croupier.rooms.kuhn.rules import KUHN, KuhnAction, View
 from croupier.rooms.kuhn.solution import solve
+from croupier.rooms.kuhn.wire import Actn, Card, Disc, Fail, Strt
 
 __all__ = [
     "BOT_SPECS",

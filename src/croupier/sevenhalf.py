@@ -1,24 +1,11 @@
 """Seven and a half: messages, rules, bots and the exact solution."""
 
 from croupier.core.bank import BankState, bank_cards, client_cards
-from croupier.rooms.sevenhalf import (
-    ROOM,
-    Ante,
-    Bksc,
-    Bstg,
-    Card,
-    Draw,
-    Erro,
-    Gain,
-    Options,
-    Pass,
-    Settings,
-    Stbt,
-    Strt,
-)
+from croupier.rooms.sevenhalf import ROOM, Options, Settings
 from croupier.rooms.sevenhalf.bots import BOT_SPECS
 from croupier.rooms.sevenhalf.rules import SevenHalf, total
 from croupier.rooms.sevenhalf.solution import solve
+from croupier.rooms.sevenhalf.wire import Ante, Bksc, Bstg, Card, Draw, Erro, Gain, Pass, Stbt, Strt
 
 __all__ = [
     "BOT_SPECS",

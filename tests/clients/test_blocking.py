@@ -15,7 +15,7 @@ import pytest
 import croupier
 from croupier.clients.blocking import BlockingProxy, blocking
 from croupier.core.bots import RandomBot
-from croupier.rooms.kuhn import Actn, Card, Strt
+from croupier.rooms.kuhn.wire import Actn, Card, Strt
 from croupier.rooms.oldmaid.ring.player_events import PlayerEvent, PlayerFinished, SeatTaken
 from tests.app.socket_harness import ServerThread
 from tests.clients.oldmaid_fixtures import OpenTable, luck, make_client, open_table, play_with_bot

@@ -10,7 +10,7 @@ import pytest
 
 import croupier
 from croupier.core.errors import Violation
-from croupier.rooms.kuhn import Actn, Card, Strt
+from croupier.rooms.kuhn.wire import Actn, Card, Strt
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
 
 BET = Actn("BET")

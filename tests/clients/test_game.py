@@ -10,8 +10,7 @@ import trustme
 
 import croupier
 from croupier.core.errors import IllegalMove
-from croupier.rooms.kuhn import Actn, Card, Disc, Fail, Strt
-from croupier.rooms.kuhn.wire import VOCABULARY
+from croupier.rooms.kuhn.wire import VOCABULARY, Actn, Card, Disc, Fail, Strt
 from tests.app.socket_harness import ServerThread
 from tests.net.raw_client import LOOPS, Run, kuhn, opened
 

@@ -24,7 +24,8 @@ from croupier.conformance.conversation import Conversation
 from croupier.conformance.resources import transcripts
 from croupier.conformance.tap.outbox import Delivery
 from croupier.core.session import Drop, Joined, Left, Received, Send, TimedOut
-from croupier.rooms.kuhn import ROOM, Actn, Settings
+from croupier.rooms.kuhn import ROOM, Settings
+from croupier.rooms.kuhn.wire import Actn
 
 CALLS = {"bot": "script:CAL", "coins": 10}
 TIMES = ClientTimeouts(act_seconds=5.0, idle_seconds=1.0, close_seconds=0.5)

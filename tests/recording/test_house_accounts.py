@@ -17,7 +17,7 @@ from croupier.core.private_table import Purse
 from croupier.core.session import Closing, Joined, Received, Send, Timeouts
 from croupier.recording.accounts import client_host, subject_name
 from croupier.rooms import HOUSE_ROOMS
-from croupier.rooms.blackjack import Bet, Err, Mon, Ply
+from croupier.rooms.blackjack.wire import Bet, Err, Mon, Ply
 from croupier.store.records import StoreUnavailable, WriteRefused
 from croupier.store.store import open_store
 from tests.net.raw_client import RawClient, Run

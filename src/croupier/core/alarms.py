@@ -8,7 +8,7 @@ from math import inf
 class Alarms[K]:
     """The time of the next check of each key. `K` is ordered.
 
-    Alarms are lazy: code that postpones a deadline leaves its alarm alone, and sets another one when the alarm rings too
+    Alarms are lazy: a postponed deadline leaves its alarm alone, and another one is set when that alarm rings too
     early. `next_at` may therefore be earlier than necessary.
     """
 

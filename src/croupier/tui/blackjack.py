@@ -6,10 +6,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from croupier.clients.game import GameClient
-from croupier.rooms.blackjack import Bet, Crd, Err, Mon, Res, Stp, Trn
 from croupier.rooms.blackjack.referee import WireGame
 from croupier.rooms.blackjack.rules import TARGET_TOTAL, hand_total, largest_bet
-from croupier.rooms.blackjack.wire import MOV, PLY, SRD, Message
+from croupier.rooms.blackjack.wire import MOV, PLY, SRD, Bet, Crd, Err, Message, Mon, Res, Stp, Trn
 from croupier.tui.cards import TwoHands, french_face
 from croupier.tui.house_scene import HouseScene
 from croupier.tui.keys import ENTER

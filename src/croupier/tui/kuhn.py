@@ -6,10 +6,9 @@ from rich.columns import Columns
 from rich.console import RenderableType
 from rich.text import Text
 
-from croupier.rooms.kuhn import Actn, Card, Disc, Fail, Strt
 from croupier.rooms.kuhn.referee import WireGame
 from croupier.rooms.kuhn.rules import ACTION_COST, ANTE, BETTING_TREE, P_1
-from croupier.rooms.kuhn.wire import Message
+from croupier.rooms.kuhn.wire import Actn, Card, Disc, Fail, Message, Strt
 from croupier.tui.cards import render_card
 from croupier.tui.house_scene import HouseScene
 from croupier.tui.scene import Choice

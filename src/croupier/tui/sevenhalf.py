@@ -7,10 +7,9 @@ from rich.text import Text
 
 from croupier.clients.game import GameClient
 from croupier.core.bank import bank_cards, client_cards
-from croupier.rooms.sevenhalf import Ante, Bksc, Bstg, Card, Erro, Gain, Stbt
 from croupier.rooms.sevenhalf.referee import WireGame
 from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES, total
-from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Message
+from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Ante, Bksc, Bstg, Card, Erro, Gain, Message, Stbt
 from croupier.tui.cards import TwoHands, encodable_or, spanish_face
 from croupier.tui.house_scene import HouseScene
 from croupier.tui.keys import ENTER

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from random import Random
 
 from croupier.core.rules import Turn
-from croupier.rooms.holdem.rules import FOLD, Hand, Move, Stakes
+from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.legal import FOLD, Move
+from croupier.rooms.holdem.engine.stakes import Stakes
 
 
 def begin(luck: Random) -> Hand:

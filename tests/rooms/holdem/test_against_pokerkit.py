@@ -24,7 +24,7 @@ import pytest
 from pokerkit import Automation, Mode, NoLimitTexasHoldem
 
 from croupier.rooms.holdem.cards import CARDS
-from croupier.rooms.holdem.rules import Hand
+from croupier.rooms.holdem.engine.hand import Hand
 from tests.rooms.holdem.random_hands import begin, end
 from tests.sampling import extended
 

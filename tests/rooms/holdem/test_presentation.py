@@ -1,7 +1,7 @@
 """Tests of the conversion of a hand to the Game object."""
 
 from croupier.rooms.holdem.cards import parse_cards
-from croupier.rooms.holdem.rules import Hand
+from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.table import presentation
 from croupier.rooms.holdem.table.seats import Participant
 from croupier.rooms.holdem.wire import Cards, Pot, Winner

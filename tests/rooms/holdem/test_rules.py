@@ -8,7 +8,11 @@ import pytest
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import parse_cards
-from croupier.rooms.holdem.rules import FOLD, HOLDEM, Award, Hand, Move, Pot, Stakes
+from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.legal import FOLD, Move
+from croupier.rooms.holdem.engine.pots import Award, Pot
+from croupier.rooms.holdem.engine.stakes import Stakes
+from croupier.rooms.holdem.rules import HOLDEM
 
 PACK = tuple(range(52))
 

@@ -15,8 +15,11 @@ from hypothesis import strategies as st
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import CARD_NUMBERS, CARDS, PACK
+from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.legal import FOLD
 from croupier.rooms.holdem.engine.play import HandEngine
-from croupier.rooms.holdem.rules import FOLD, HOLDEM, Hand, Holdem, Stakes
+from croupier.rooms.holdem.engine.stakes import Stakes
+from croupier.rooms.holdem.rules import HOLDEM, Holdem
 from tests.properties import test_rules as rule_properties
 from tests.rooms.holdem.random_hands import act, begin, end, move, steps
 from tests.sampling import example_count

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from croupier.rooms.holdem.rules import Hand
+from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.table.wording import invalid_bet_reason
 from croupier.rooms.holdem.wire import MAX_AMOUNT, ActDone
 from tests.rooms.holdem.house_fixture import SHOWDOWN, HouseFixture, duel, trio

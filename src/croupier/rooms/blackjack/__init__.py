@@ -30,41 +30,9 @@ from croupier.rooms.blackjack.rules import (
     Blackjack,
     check_decks,
 )
-from croupier.rooms.blackjack.wire import (
-    GOODBYE,
-    VOCABULARY,
-    Bet,
-    Crd,
-    Dialect,
-    Err,
-    Mon,
-    Mov,
-    Ply,
-    Res,
-    Srd,
-    Stp,
-    TenSpelling,
-    Trn,
-    Wire,
-)
+from croupier.rooms.blackjack.wire import GOODBYE, VOCABULARY, Dialect, TenSpelling, Wire
 
-__all__ = [
-    "ROOM",
-    "Bet",
-    "Crd",
-    "Err",
-    "Mon",
-    "Mov",
-    "Options",
-    "Player",
-    "Ply",
-    "Referee",
-    "Res",
-    "Settings",
-    "Srd",
-    "Stp",
-    "Trn",
-]
+__all__ = ["ROOM", "Options", "Player", "Referee", "Settings"]
 
 
 @dataclass(frozen=True)

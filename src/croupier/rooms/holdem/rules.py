@@ -11,26 +11,8 @@ from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import CARD_NUMBERS, CARDS, card_names
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.legal import FOLD, IllegalBet, Legal, Move
-from croupier.rooms.holdem.engine.log import HandLogEntry
-from croupier.rooms.holdem.engine.pots import Award, Pot
-from croupier.rooms.holdem.engine.stakes import MAX_SEATS, STAKES, Stakes
-
-__all__ = [
-    "FOLD",
-    "HOLDEM",
-    "MAX_SEATS",
-    "STAKES",
-    "STARTING_STACK",
-    "Award",
-    "Hand",
-    "HandLogEntry",
-    "Holdem",
-    "Legal",
-    "Move",
-    "Pot",
-    "Stakes",
-]
+from croupier.rooms.holdem.engine.legal import IllegalBet, Legal
+from croupier.rooms.holdem.engine.stakes import STAKES, Stakes
 
 STARTING_STACK: Final = 10_000
 """The chips of each player at the beginning (holdem, General rules)."""

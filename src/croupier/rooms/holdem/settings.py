@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from croupier.rooms.holdem.rules import MAX_SEATS, Stakes
+from croupier.rooms.holdem.engine.stakes import MAX_SEATS, Stakes
 from croupier.rooms.holdem.wire import Dialect
 
 MAX_CHIPS = 10**12

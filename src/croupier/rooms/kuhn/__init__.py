@@ -18,9 +18,9 @@ from croupier.rooms.kuhn.house import House
 from croupier.rooms.kuhn.player import Options, Player
 from croupier.rooms.kuhn.referee import Referee
 from croupier.rooms.kuhn.rules import KUHN, PACK, nets
-from croupier.rooms.kuhn.wire import DISC, VOCABULARY, Actn, Card, Disc, Fail, Strt, Wire
+from croupier.rooms.kuhn.wire import DISC, VOCABULARY, Wire
 
-__all__ = ["ROOM", "Actn", "Card", "Disc", "Fail", "Player", "Referee", "Settings", "Strt"]
+__all__ = ["ROOM", "Options", "Player", "Referee", "Settings"]
 
 
 @dataclass(frozen=True)

@@ -27,42 +27,9 @@ from croupier.rooms.sevenhalf.rules import (
     SevenHalf,
     total,
 )
-from croupier.rooms.sevenhalf.wire import (
-    CLOSING,
-    FULL,
-    NO_COINS,
-    TIMED_OUT,
-    VOCABULARY,
-    Ante,
-    Bksc,
-    Bstg,
-    Card,
-    Draw,
-    Erro,
-    Gain,
-    Pass,
-    Stbt,
-    Strt,
-    Wire,
-)
+from croupier.rooms.sevenhalf.wire import CLOSING, FULL, NO_COINS, TIMED_OUT, VOCABULARY, Wire
 
-__all__ = [
-    "ROOM",
-    "Ante",
-    "Bksc",
-    "Bstg",
-    "Card",
-    "Draw",
-    "Erro",
-    "Gain",
-    "Options",
-    "Pass",
-    "Player",
-    "Referee",
-    "Settings",
-    "Stbt",
-    "Strt",
-]
+__all__ = ["ROOM", "Options", "Player", "Referee", "Settings"]
 
 
 @dataclass(frozen=True)

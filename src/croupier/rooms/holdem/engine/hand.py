@@ -19,7 +19,7 @@ class Hand(HandEngine):
         Two players with 1,000 chips each; seat 0 has the button and, heads-up, the small blind.
 
         >>> from croupier.rooms.holdem.cards import parse_cards
-        >>> from croupier.rooms.holdem.rules import Stakes
+        >>> from croupier.rooms.holdem.engine.stakes import Stakes
         >>> hand = Hand([1000, 1000], button=0, stakes=Stakes(5, 10))
         >>> hand.deal(parse_cards("AsKdAhKc"))  # seat 0 gets the aces
         >>> hand.turn, hand.legal.call, hand.legal.raise_range

@@ -132,7 +132,7 @@ def to_ohh(
 
     Example:
         >>> from croupier.rooms.holdem.cards import parse_cards
-        >>> from croupier.rooms.holdem.rules import Stakes
+        >>> from croupier.rooms.holdem.engine.stakes import Stakes
         >>> hand = Hand([1000, 1000], stakes=Stakes(5, 10))
         >>> hand.deal(parse_cards("AsKdAhKc"))
         >>> hand.fold()

@@ -7,9 +7,9 @@ from msgspec import Struct, UnsetType
 from croupier.core.rules import Seat
 from croupier.core.rules import Turn as Whose
 from croupier.rooms.holdem.cards import card_names
+from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.ranks import best_five
 from croupier.rooms.holdem.engine.streets import split_board
-from croupier.rooms.holdem.rules import Hand
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.seats import Participant
 from croupier.rooms.holdem.wire import NO_POT, NO_TURN, Cards, Game, Guid, Player, PlayerStatus, Pot, Turn, Winner

@@ -15,7 +15,7 @@ from croupier.core.rules import Seat
 from croupier.core.rules import Turn as Whose
 from croupier.core.session import Commit, HandFinished, Reveal, TableChanged
 from croupier.rooms.holdem.cards import CARDS, card_names
-from croupier.rooms.holdem.rules import Hand
+from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table import presentation
 from croupier.rooms.holdem.table.finished_hands import FinishedHand, FinishedHands

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from croupier.core.rules import Seat
 from croupier.rooms.holdem.cards import Card
+from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, Legal, Move
-from croupier.rooms.holdem.rules import Hand
 
 
 class VisiblePlayer(Struct, frozen=True, gc=False):
