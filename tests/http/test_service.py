@@ -532,7 +532,8 @@ def test_deadline_of_the_house_fires(run: Run) -> None:
 
     async def main() -> None:
         with InProcessService(turn_seconds=0.05) as web:
-            web.service.service.clock = asyncio.get_running_loop().time
+            service = web.service.service
+            service.clock = service._timer._clock = asyncio.get_running_loop().time
             game, guids = await web.seat_players("ann", "bob")
             first = await web.turn(game)
             assert first["playerID"] == guids[0]

@@ -113,7 +113,7 @@ class HoldemService:
         Raises StoreUnavailable.
         """
         if self._journal is None or self._write_ahead is None:
-            self._schedule_deadline()
+            self._timer.set(self.house.deadline)
             return
         settings = self._journal.settings
         self._put(HouseOpened(None if settings == self.house.settings else settings))
@@ -175,7 +175,7 @@ class HoldemService:
                     self._put(TimedOut())
                 return
             self._publish([self._handle(TimedOut())])
-        self._schedule_deadline()
+        self._timer.set(self.house.deadline)
 
     def halt(self, *, final: bool) -> None:
         """Deliver Closing to the house. If `final`, long polls and streams end.
@@ -189,7 +189,7 @@ class HoldemService:
         if final:
             self.closing = True
             self.views.notify_all()
-            self._timer.cancel()
+            self._timer.stop()
             if self._write_ahead is not None:
                 self._write_ahead.stop()
 
@@ -219,7 +219,7 @@ class HoldemService:
                 if type(effect) is HandFinished:
                     self._counts.games += 1
         self._publish_views()
-        self._schedule_deadline()
+        self._timer.set(self.house.deadline)
         for transition in transitions:
             if transition.waiter is not None and not transition.waiter.done():
                 transition.waiter.set_result(transition.answer)
@@ -228,10 +228,6 @@ class HoldemService:
         """Show the current state of the house, which is durable."""
         self.views.listed = self.house.settings.listed
         self.views.publish(self.house.take_changed_views())
-
-    def _schedule_deadline(self) -> None:
-        if not self.closing:
-            self._timer.set(self.house.deadline)
 
     # The queue. Only a house with a journal has one.
 

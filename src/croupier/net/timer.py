@@ -22,7 +22,8 @@ class DeadlineTimer:
     def set(self, deadline: float | None) -> None:
         """Set a deadline, unless there is none or the timer ends earlier."""
         if deadline is not None and deadline < self._deadline:
-            self.cancel()
+            if self._handle is not None:
+                self._handle.cancel()
             self._deadline = deadline
             self._handle = asyncio.get_running_loop().call_later(deadline - self._clock(), self._ring)
 
@@ -31,6 +32,11 @@ class DeadlineTimer:
         if self._handle is not None:
             self._handle.cancel()
         self._deadline, self._handle = inf, None
+
+    def stop(self) -> None:
+        """Forget all deadlines, also later ones."""
+        self.cancel()
+        self._deadline = -inf
 
     def _ring(self) -> None:
         self._deadline, self._handle = inf, None

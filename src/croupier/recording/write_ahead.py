@@ -11,7 +11,6 @@ from functools import partial
 from typing import Final, Protocol
 
 from croupier.logs import Logger
-from croupier.net.event_loop import resolve
 from croupier.store.records import SUPERSEDED_MESSAGE, StoreUnavailable, WriteRefused
 from croupier.store.store import Store
 
@@ -122,7 +121,8 @@ class WriteAhead[B]:
                 self._go_down(error, batch)
         finally:
             settled, self._settled = self._settled, None
-            resolve(settled)
+            if settled is not None and not settled.done():
+                settled.set_result(None)
             self.flush()
 
     def _go_down(self, error: BaseException, batch: B | None) -> None:
