@@ -12,7 +12,7 @@ import msgspec
 
 from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed, HoldemApi
 from croupier.http.routes import parse_command
-from croupier.rooms.holdem.wire import Created, Dialect, RequestRefused, encode, render_response
+from croupier.rooms.holdem.wire import Created, Dialect, Game, RequestRefused, encode, render_response
 from tests.rooms.holdem.house_fixture import HouseFixture
 
 PATHS = re.compile("/users/|/games/([^/]+(/players/([^/]+(/acts/)?)?)?)?")
@@ -85,8 +85,13 @@ class IndependentServer:
             return self._show(path.strip("/").split("/"), user)
         parsed = parse_command(request.method, path, user, request.body)
         answer = parsed if isinstance(parsed, RequestRefused) else self.house.request(parsed)
-        status, headers, body = render_response(answer, self.dialect, self.house.house)
+        status, headers, body = render_response(answer, self.dialect, self._public_view)
         return ApiResponse(status, {name.decode(): value.decode() for name, value in headers}, body)
+
+    def _public_view(self, game: str) -> Game:
+        table = self.house.house.game(game)
+        assert table is not None
+        return table.view(None)
 
     def _user(self, headers: Mapping[str, str]) -> str | None:
         """The user of a request: "" without credentials, None if they are wrong."""
@@ -100,7 +105,7 @@ class IndependentServer:
         if name in self.users and (self.dialect == "readme" or self.users[name] != password):
             return ApiResponse(403, {}, b"there is one of this name\n")
         self.users[name] = password
-        status, _, body = render_response(Created(self.house.house.guid_of(name)), self.dialect, self.house.house)
+        status, _, body = render_response(Created(self.house.house.guid_of(name)), self.dialect, self._public_view)
         return ApiResponse(status, {}, body)
 
     def _show(self, path: list[str], user: str) -> ApiResponse:

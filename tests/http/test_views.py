@@ -94,7 +94,7 @@ def test_changes_are_shown_when_they_are_published() -> None:
         fixture.publish()
         assert len(cache.shown.hands) >= hands
         assert cache.version == fixture.table(game).version
-        assert cache.view("ann") == fixture.table(game).view("ann")
+        assert cache.shown.view("ann") == fixture.table(game).view("ann")
     assert fixture.listed_games("cat")[0] == game
     assert [each.guid for each in views.games_after(0)[0]] == fixture.made
 

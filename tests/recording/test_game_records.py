@@ -11,10 +11,9 @@ from croupier.core.session import Settle
 from croupier.recording import game_records
 from croupier.recording.game_records import (
     all_games,
-    encode_with_accounts,
+    encode_games,
     find_game,
     latest_games,
-    make_encoder,
     read_games,
 )
 from croupier.rooms import HOUSE_ROOMS
@@ -94,8 +93,8 @@ def test_encoded_games_decode_to_the_same_games(name: str) -> None:
     while odds := room.rules.odds(state):
         state = room.rules.play(state, next(iter(odds)))
     settled = [Settle(3, 7, 0, -1, state), Settle(4, 1, 0, 12, state)]
-    with_accounts = encode_with_accounts(room, [(game_settled, "x:y") for game_settled in settled])
-    for client, encoded in (("", make_encoder(room)(settled)), ("x:y", with_accounts)):
+    for client, clients in (("", ()), ("x:y", ("x:y", "x:y"))):
+        encoded = encode_games(room, settled, clients)
         decoded = [*read_games(JournalEntry(name, "run", 1, encoded, 5.5))]
         assert [(game.table, game.number, game.net, game.client) for game in decoded] == [
             ("run-3", 7, -1, client),

@@ -6,13 +6,13 @@ from contextlib import suppress
 from ssl import SSLContext
 from typing import Any, Self
 
+from croupier.core.logger import Logger
 from croupier.core.session import Address, Effect, Event, Observer
 from croupier.http.auth import Authenticator
 from croupier.http.closed_accounts import ClosedAccountMonitor
 from croupier.http.holdem_app import HoldemApp, HoldemServer, open_holdem_server
 from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.http.stored_users import StoredUsers
-from croupier.logs import Logger
 from croupier.net.client_addresses import TrustedProxies
 from croupier.observers.counters import RoomCounters
 from croupier.recording.holdem_journal import HoldemJournal

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 from croupier.core.cards import Order
 from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
 from croupier.core.hall import Hall
+from croupier.core.logger import Logger
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address, Observer, Peer, Session, TimedOut, Timeouts
-from croupier.logs import Logger, LogLevel
+from croupier.logs import LogLevel
 from croupier.net.client_addresses import parse_trusted_proxies
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.shared_endpoint import SharedEndpoint

@@ -15,8 +15,9 @@ from croupier.clients.identify import NOTIFY_AFTER_SECONDS, OtherProtocol, ident
 from croupier.clients.silence import SilenceWatch
 from croupier.core.bots import Bot
 from croupier.core.dealer import FairDealer, Luck
+from croupier.core.logger import Logger
 from croupier.core.session import Address, Effect, Event, Joined, Left, Notify, Received, Submitted
-from croupier.logs import Logger, silent_logger
+from croupier.logs import silent_logger
 from croupier.net.addresses import format_address
 from croupier.net.endpoint import Endpoint, EndpointLimits, LocalAddressError, outgoing_addresses
 from croupier.rooms.oldmaid import ROOM

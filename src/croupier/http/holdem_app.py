@@ -14,6 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from croupier.core.logger import Logger
 from croupier.core.session import Address, Observer
 from croupier.http.auth import Authenticator, VerifiedLogin
 from croupier.http.holdem_service import HoldemService
@@ -23,7 +24,7 @@ from croupier.http.messages import Answer, Deferred, HTTPError, Request, Respons
 from croupier.http.read_api import ReadApi
 from croupier.http.routes import Match, find_route
 from croupier.http.server import HttpServer
-from croupier.logs import Logger, silent_logger
+from croupier.logs import silent_logger
 from croupier.net.client_addresses import TrustedProxies, address_key
 from croupier.net.event_loop import yield_processor
 from croupier.net.rate_limiter import RateLimiter
@@ -231,7 +232,7 @@ class HoldemApp:
             return ACT_DONE_RESPONSE
         if isinstance(answer, RequestRefused):
             raise HTTPError(answer.status, answer.clause, answer.detail)
-        return Response(*render_response(answer, self._dialect, self.service.views))
+        return Response(*render_response(answer, self._dialect, self.service.views.public_view))
 
     # The limit on requests (holdem-9.10).
 

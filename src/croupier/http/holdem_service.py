@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from croupier.core.logger import Logger
 from croupier.core.session import Closing, Effect, Event, HandFinished, Observer, Received, Send, TimedOut
 from croupier.http.views import ViewCache
-from croupier.logs import Logger
 from croupier.net.timer import DeadlineTimer
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut

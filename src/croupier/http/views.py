@@ -96,10 +96,6 @@ class GameViewCache:
         """Whether the next player to join gets a seat."""
         return self.shown.has_free_seat
 
-    def view(self, user: str | None) -> Game:
-        """The game as a user sees it, as a message; None is the public."""
-        return self.shown.view(user)
-
     def view_for(self, user: str | None) -> Representation:
         """The game as a user sees it; None is the public."""
         if user is not None:
@@ -196,6 +192,12 @@ class ViewCache:
     def game(self, guid: str) -> GameViewCache | None:
         """The view cache of a game, or None if there is no such game."""
         return self._register.get(guid)
+
+    def public_view(self, guid: Guid) -> Game:
+        """The game as the public sees it, as a message; there must be one."""
+        game = self._register.get(guid)
+        assert game is not None, "a game is not removed while a player is joining it"
+        return game.shown.public
 
     def games_for(self, user: str | None) -> Sequence[GameViewCache]:
         """The games on the first page of the list for a user (holdem-9.12).

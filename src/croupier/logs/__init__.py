@@ -4,25 +4,17 @@ import logging
 import sys
 import traceback
 from contextlib import suppress
-from typing import Any, Literal, Protocol, TextIO
+from typing import Any, Literal, TextIO
 
 import structlog
 from structlog.typing import EventDict
 
+from croupier.core.logger import Logger
 from croupier.core.redaction import redact
 from croupier.core.text import printable
 from croupier.logs.repeats import RepeatLimiter
 
 type LogLevel = Literal["debug", "info", "warning", "error"]
-
-
-class Logger(Protocol):
-    """The logging interface of the package: an event in a few words, and its facts as keyword arguments."""
-
-    def debug(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- see the class
-    def info(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- see the class
-    def warning(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- see the class
-    def error(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- see the class
 
 
 class StderrStream:

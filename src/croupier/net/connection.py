@@ -9,8 +9,8 @@ from typing import Any, Protocol, cast
 
 from croupier.core.codec import Codec
 from croupier.core.errors import Violation
+from croupier.core.logger import Logger
 from croupier.core.session import Address, Effect, EndOfInput, Event, Malformed, Peer, Received, Send, Session
-from croupier.logs import Logger
 from croupier.net.client_addresses import address_key
 from croupier.net.limits import EndpointLimits
 from croupier.net.timer import DeadlineTimer

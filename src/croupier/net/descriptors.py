@@ -5,7 +5,7 @@ import errno
 import os
 from typing import Final
 
-from croupier.logs import Logger
+from croupier.core.logger import Logger
 
 EXHAUSTED_ERRNOS: Final = frozenset({errno.EMFILE, errno.ENFILE})
 PROBE_INTERVAL_SECONDS: Final = 1.0

@@ -10,6 +10,7 @@ from typing import Any
 
 from croupier.core.codec import Codec
 from croupier.core.hall import Hall
+from croupier.core.logger import Logger
 from croupier.core.session import (
     Address,
     Closing,
@@ -29,7 +30,6 @@ from croupier.core.session import (
     Settle,
     TimedOut,
 )
-from croupier.logs import Logger
 from croupier.net.addresses import check_port, connect_error_reason, name_address
 from croupier.net.client_addresses import address_key
 from croupier.net.connection import Connection

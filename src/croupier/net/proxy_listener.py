@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
+from croupier.core.logger import Logger
 from croupier.core.session import Address
-from croupier.logs import Logger
 from croupier.net.client_addresses import TrustedProxies
 from croupier.net.proxy_protocol import ProxyHeaderError, parse_proxy_header
 from croupier.observers.counters import RoomCounters

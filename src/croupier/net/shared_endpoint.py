@@ -1,14 +1,12 @@
 """Endpoint of a table that many peers share: it may close as soon as its games are over."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final, Protocol
 
-from croupier.core.codec import Codec
-from croupier.core.session import Effect, Event, Observer
-from croupier.logs import Logger
-from croupier.net.endpoint import Endpoint, EndpointLimits
+from croupier.core.session import Effect, Event
+from croupier.net.endpoint import Endpoint
 
 HANG_UP_GRACE_SECONDS: Final = 2.0
 """Time for connected players to ask for the result after the last game, before the endpoint counts as drained."""
@@ -31,17 +29,8 @@ class SharedTable(Protocol):
 class SharedEndpoint(Endpoint):
     """Endpoint of a shared table: it is drained when the games are over, even if peers are still connected."""
 
-    def __init__(
-        self,
-        table: SharedTable,
-        codec_factory: Callable[[], Codec[Any, Any]],
-        log: Logger,
-        *,
-        observers: Sequence[Observer] = (),
-        limits: EndpointLimits = EndpointLimits(),
-        refusal: Sequence[Any] = (),
-    ) -> None:
-        super().__init__(table, codec_factory, log, observers=observers, limits=limits, refusal=refusal)
+    def __init__(self, table: SharedTable, *codec_and_log: Any, **options: Any) -> None:
+        super().__init__(table, *codec_and_log, **options)
         self._table = table
         self._games_over = asyncio.Event()
         self._final = False

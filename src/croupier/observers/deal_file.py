@@ -5,11 +5,12 @@ import os
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec.structs import replace
 
 from croupier.core.deal_record import DealGap, DealPromise, DealRecordEntry, DealSeed, DealtHand, encode_entry
+from croupier.core.logger import Logger
 from croupier.observers.line_writer import LineWriter
 
 MAX_WAITING_ENTRIES: Final = 10_000
@@ -22,13 +23,6 @@ MAX_LINE_BYTES: Final = 1 << 16
 """Every line of a record is shorter than this."""
 
 
-class WarningLogger(Protocol):
-    """The methods of a logger that this module uses."""
-
-    def warning(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- as in Logger
-    def error(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- as in Logger
-
-
 class DealFile:
     """The dealer's record of all rooms of a server.
 
@@ -39,7 +33,7 @@ class DealFile:
     is missing.
     """
 
-    def __init__(self, writer: LineWriter, log: WarningLogger) -> None:
+    def __init__(self, writer: LineWriter, log: Logger) -> None:
         self._writer = writer
         self._log = log
         self._waiting_lines: deque[bytes] = deque()

@@ -3,19 +3,14 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from math import inf
-from typing import Final, Protocol
+from typing import Final
 
+from croupier.core.logger import Logger
 from croupier.core.session import Effect, Event, Observer
 from croupier.observers.counters import RoomCounters
 
 REPORT_INTERVAL_SECONDS: Final = 60.0
 """Interval between reports about an observer that keeps failing."""
-
-
-class ErrorLogger(Protocol):
-    """The method of a logger that this module uses."""
-
-    def error(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- as in Logger
 
 
 class ObserverFanOut:
@@ -28,7 +23,7 @@ class ObserverFanOut:
 
     __slots__ = ("_counts", "_log", "_reported_at", "_unreported_failures", "observers")
 
-    def __init__(self, observers: Sequence[Observer], log: ErrorLogger, counts: RoomCounters) -> None:
+    def __init__(self, observers: Sequence[Observer], log: Logger, counts: RoomCounters) -> None:
         self.observers = tuple(observers)
         self._log = log
         self._counts = counts

@@ -1,15 +1,10 @@
 """Observer that logs every message of a room at level debug."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
+from croupier.core.logger import Logger
 from croupier.core.session import Drop, Effect, Event, HandFinished, Malformed, Received, Send, Settle
-
-
-class DebugLogger(Protocol):
-    """The method of a logger that this module uses."""
-
-    def debug(self, event: str, **facts: object) -> object: ...  # noqa: D102 -- as in Logger
 
 
 class MessageTrace:
@@ -17,7 +12,7 @@ class MessageTrace:
 
     name = "--log-level debug"
 
-    def __init__(self, log: DebugLogger) -> None:
+    def __init__(self, log: Logger) -> None:
         self._log = log
 
     def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- an Observer

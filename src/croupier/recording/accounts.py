@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Final, Literal
 
+from croupier.core.logger import Logger
 from croupier.core.private_table import Purse
 from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Peer, Settle
-from croupier.logs import Logger
 from croupier.store.records import Account, Posting, StoreUnavailable, Transfer, WriteRefused
 from croupier.store.store import Store
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from croupier.core.codec import Codec
 from croupier.core.dealer import Dealer, commitment
+from croupier.core.logger import Logger
 from croupier.core.session import (
     Commit,
     Drop,
@@ -15,15 +16,12 @@ from croupier.core.session import (
     Event,
     HandFinished,
     Malformed,
-    Observer,
     Peer,
     Received,
     Reveal,
     Send,
     TimedOut,
 )
-from croupier.logs import Logger
-from croupier.net.endpoint import EndpointLimits
 from croupier.net.shared_endpoint import SharedEndpoint
 from croupier.recording.journal import JournalBatch
 from croupier.recording.oldmaid_journal import OldMaidBatch, OldMaidJournal, hand_record
@@ -176,16 +174,14 @@ class DurableTableEndpoint(SharedEndpoint):
         codec_factory: Callable[[], Codec[Any, Any]],
         log: Logger,
         *,
-        observers: Sequence[Observer] = (),
-        limits: EndpointLimits = EndpointLimits(),
-        refusal: Sequence[Any] = (),
         promises: Promises | None = None,
+        **options: Any,
     ) -> None:
         clock = asyncio.get_running_loop().time
         self._durable_session = DurableSession(
             house, journal, log, clock, hold=self._hold, deliver=self._deliver, promises=promises
         )
-        super().__init__(self._durable_session, codec_factory, log, observers=observers, limits=limits, refusal=refusal)
+        super().__init__(self._durable_session, codec_factory, log, **options)
         self._journal = journal
 
     @property

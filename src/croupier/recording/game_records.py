@@ -1,6 +1,6 @@
 """Records of games against a house: encoding for the journal, which stores many games in one entry, and queries."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -60,23 +60,17 @@ _decode: Final = msgspec.json.Decoder(GamesFact).decode
 _encode: Final = msgspec.json.Encoder().encode
 
 
-def make_encoder(room: HouseRoom) -> Callable[[Iterable[Settle]], bytes]:
-    """Return a function that encodes games of a room as a `GamesFact`. It takes about a microsecond per game."""
+def encode_games(room: HouseRoom, games: Iterable[Settle], clients: Sequence[str] = ()) -> bytes:
+    """Encode games of a room as a `GamesFact`, each with the name of its client's account if there are accounts.
+
+    It takes about a microsecond per game.
+    """
     dealt_cards, commands = room.dealt_cards, room.commands
-
-    def encode_games(games: Iterable[Settle]) -> bytes:
-        rows = [(g.peer, g.hand_number, g.seat, g.net, dealt_cards(g.state), commands(g.state)) for g in games]
-        return _encode({"games": rows})
-
-    return encode_games
-
-
-def encode_with_accounts(room: HouseRoom, games: Iterable[tuple[Settle, str]]) -> bytes:
-    """Encode games as a `GamesFact`, each with the name of its client's account."""
     rows: list[tuple[Any, ...]] = [
-        (g.peer, g.hand_number, g.seat, g.net, room.dealt_cards(g.state), room.commands(g.state), client)
-        for g, client in games
+        (g.peer, g.hand_number, g.seat, g.net, dealt_cards(g.state), commands(g.state)) for g in games
     ]
+    if clients:
+        rows = [(*row, client) for row, client in zip(rows, clients, strict=True)]
     return _encode({"games": rows})
 
 

@@ -6,8 +6,8 @@ Hold'em is crash-safe: after a kill -9 or power loss the house replays the journ
 from collections.abc import Callable
 from typing import Any, Final
 
+from croupier.core.logger import Logger
 from croupier.core.session import HandFinished
-from croupier.logs import Logger
 from croupier.recording.journal import EventJournal, read_or_write_start
 from croupier.recording.seeds import Seeds
 from croupier.rooms.holdem.house import House

@@ -8,7 +8,8 @@ from typing import Final, Protocol, Self
 from msgspec import Struct
 from msgspec.json import encode
 
-from croupier.logs import Logger, silent_logger
+from croupier.core.logger import Logger
+from croupier.logs import silent_logger
 from croupier.recording.seeds import Seeds, decode_start
 from croupier.store.records import JournalEntry, Snapshot, StoredHand, WriteRefused
 from croupier.store.store import Store

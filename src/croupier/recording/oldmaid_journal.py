@@ -6,8 +6,8 @@ Every game that was started is therefore in the store, up to its end or up to th
 from collections.abc import Sequence
 from typing import Final
 
+from croupier.core.logger import Logger
 from croupier.core.session import Effect
-from croupier.logs import Logger
 from croupier.recording.journal import EventJournal, JournalBatch, read_or_write_start
 from croupier.recording.seeds import Seeds
 from croupier.rooms.oldmaid.table.game import TableGame

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
+from croupier.core.logger import Logger
 from croupier.core.session import Effect
-from croupier.logs import Logger
 from croupier.net.event_loop import resolve
 from croupier.observers.deal_recorder import DealRecorder
 

@@ -3,8 +3,8 @@
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
+from croupier.core.logger import Logger
 from croupier.core.room import HouseRoom
-from croupier.logs import Logger
 from croupier.net.endpoint import Endpoint
 from croupier.recording.promises import Promises
 from croupier.recording.shared_store import SharedStore

@@ -12,13 +12,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from croupier.core.logger import Logger
 from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Peer, Settle
-from croupier.logs import Logger
 from croupier.net.endpoint import Endpoint
 from croupier.net.event_loop import resolve
 from croupier.recording.accounts import AccountSession, Purses
-from croupier.recording.game_records import encode_with_accounts, make_encoder
+from croupier.recording.game_records import encode_games
 from croupier.recording.promises import Promises
 from croupier.recording.write_ahead import WriteAhead
 from croupier.store.records import JournalEntry, WriteRefused
@@ -101,7 +101,6 @@ class GameRecorder:
         self._is_durable = durable
         self.purses = purses
         self._promises = promises
-        self._encode_games = make_encoder(room)
         self._max_batch_games = MAX_BATCH_GAMES if purses is None else MAX_ACCOUNT_BATCH_GAMES
         self._batch = self._new_batch()
         self._waiting_batches: deque[Batch] = deque()  # the first one is being written
@@ -235,9 +234,8 @@ class GameRecorder:
     def write(self, batch: Batch) -> Awaitable[None]:
         """Write a batch and its transfers."""
         transfers = self._start_transfers(batch)
-        append = self.store.append(
-            [JournalEntry(self._room.name, self.run, self._seq + 1, self._encode_batch(batch), batch.time)]
-        )
+        fact = encode_games(self._room, batch.games, [session.name for session in batch.account_sessions])
+        append = self.store.append([JournalEntry(self._room.name, self.run, self._seq + 1, fact, batch.time)])
         return self._collect(batch, transfers, append) if transfers else append
 
     async def write_again(self, batch: Batch) -> None:
@@ -273,13 +271,6 @@ class GameRecorder:
         for outcome in (*outcomes[len(transfers) :], *errors.values()):
             if isinstance(outcome, BaseException):
                 raise outcome
-
-    def _encode_batch(self, batch: Batch) -> bytes:
-        if self.purses is None:
-            return self._encode_games(batch.games)
-        return encode_with_accounts(
-            self._room, zip(batch.games, [session.name for session in batch.account_sessions], strict=True)
-        )
 
     # An unavailable store.
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import Final, Protocol
 
-from croupier.logs import Logger
+from croupier.core.logger import Logger
 from croupier.store.records import SUPERSEDED_MESSAGE, StoreUnavailable, WriteRefused
 from croupier.store.store import Store
 

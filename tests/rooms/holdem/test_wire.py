@@ -1,7 +1,6 @@
 """Tests of the HTTP protocol of hold'em: parsing of requests, formatting of responses."""
 
 import json
-from typing import Any
 
 import msgspec
 import pytest
@@ -193,19 +192,13 @@ GAME = Game(
 )
 
 
-class OneGameLookup:
-    """A TableLookup and a ViewableTable with one game."""
-
-    def game(self, guid: str) -> Any:
-        return self if guid == "g" else None
-
-    def view(self, user: str | None) -> Game:
-        assert user is None
-        return GAME
+def public_view(guid: str) -> Game:
+    assert guid == "g"
+    return GAME
 
 
 def rendered(response: HoldemResponse, dialect: Dialect) -> tuple[int, dict[str, str], str]:
-    status, headers, body = render_response(response, dialect, OneGameLookup())
+    status, headers, body = render_response(response, dialect, public_view)
     decoded = {name.decode(): value.decode() for name, value in headers}
     assert len(decoded) == len(headers)
     assert all(name == name.lower() for name in decoded)

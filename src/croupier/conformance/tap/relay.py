@@ -14,6 +14,7 @@ from croupier.conformance.tap.connection import (
     TappedConnection,
 )
 from croupier.conformance.tap.outbox import Delivery, Outbox
+from croupier.core.logger import Logger
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import (
     Address,
@@ -31,7 +32,7 @@ from croupier.core.session import (
     Send,
     TimedOut,
 )
-from croupier.logs import Logger, silent_logger
+from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 
 __all__ = ["IDLE_TIMEOUT_SECONDS", "MAX_BUFFER_BYTES", "Delivery", "Outbox", "RawCodec", "Relay", "relay_endpoint"]

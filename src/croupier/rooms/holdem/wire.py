@@ -7,8 +7,8 @@
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Final, Literal, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Literal
 
 from msgspec import UNSET, DecodeError, Raw, Struct, UnsetType, field
 from msgspec.json import Decoder, Encoder
@@ -289,24 +289,10 @@ def encode(games: Game | Sequence[Game], dialect: Dialect) -> bytes:
     return _encode(games) if dialect == "readme" else _encode(games) + b"\n"
 
 
-class ViewableTable(Protocol):
-    """A table that can be displayed."""
-
-    def view(self, user: str | None) -> Game:
-        """Return the game as a user sees it, or the public if `user` is None."""
-        ...
-
-
-class TableLookup(Protocol):
-    """A source of tables by game."""
-
-    def game(self, guid: Guid) -> ViewableTable | None:
-        """Return the table of a game, or None if there is none."""
-        ...
-
-
-def render_response(answer: HoldemResponse, dialect: Dialect, tables: TableLookup) -> tuple[int, HoldemHeaders, bytes]:
-    """Return the HTTP status, headers and body of a response.
+def render_response(
+    answer: HoldemResponse, dialect: Dialect, public_view: Callable[[Guid], Game]
+) -> tuple[int, HoldemHeaders, bytes]:
+    """Return the HTTP status, headers and body of a response. `public_view` returns the public view of a game.
 
     In dialect hspe-go the response to a join is the public view of the game (ruling H1). JSON bodies of that dialect
     have no Content-Length, so that they are sent as one chunk.
@@ -330,9 +316,7 @@ def render_response(answer: HoldemResponse, dialect: Dialect, tables: TableLooku
             location = [(b"location", f"/games/{game}".encode())] if is_new_game else []
             if dialect == "readme":
                 return _json_response(status, guid, dialect, *location)
-            table = tables.game(game)
-            assert table is not None, "a game is not removed while a player is joining it"
-            return _json_response(status, table.view(None), dialect, *location)
+            return _json_response(status, public_view(game), dialect, *location)
 
 
 EMPTY_BODY_HEADER: Final = (b"content-length", b"0")

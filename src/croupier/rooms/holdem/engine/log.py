@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal, Self
 
-import msgspec
 from msgspec import Struct
 
 from croupier.core.rules import Seat
+from croupier.core.stored import Stored
 from croupier.rooms.holdem.cards import CARD_NUMBERS, CARDS, Card, card_names
 from croupier.rooms.holdem.engine.legal import FOLD
 from croupier.rooms.holdem.engine.stakes import Stakes
@@ -58,8 +58,10 @@ def expand_log(
     return expanded
 
 
-class SavedHand(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class SavedHand(Stored, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A hand in its JSON form: the initial state, the steps since the blinds, and the cards to come if known."""
+
+    MALFORMED = "a malformed hand"
 
     stacks: tuple[int, ...]
     button: int
@@ -81,15 +83,6 @@ class SavedHand(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     def stakes(self) -> Stakes:
         """The forced bets of the hand."""
         return Stakes(*self.blinds, self.ante, self.straddle)
-
-    def to_json(self) -> bytes:
-        """Encode the hand as JSON."""
-        return msgspec.json.encode(self)
-
-    @classmethod
-    def from_json(cls, data: bytes) -> Self:
-        """Decode a hand from JSON. Raises ValueError if it is malformed."""
-        return msgspec.json.decode(data, type=cls)
 
 
 def to_saved_steps(log: Iterable[HandLogEntry]) -> list[SavedStep]:
