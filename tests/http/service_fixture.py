@@ -14,7 +14,7 @@ from argon2 import PasswordHasher
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.http.auth import Authenticator
 from croupier.http.connection import HttpConnection, State
-from croupier.http.holdem_app import HoldemApp, HoldemServer, open_holdem_server
+from croupier.http.holdem_app import HoldemApp
 from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.http.server import HttpServer
 from croupier.observers.counters import RoomCounters
@@ -259,20 +259,20 @@ async def opened(
     observers: Any = (),
     authenticator: Authenticator | None = None,
     **settings: Any,
-) -> AsyncIterator[HoldemServer]:
+) -> AsyncIterator[HoldemApp]:
     """A service on a free port; at the end it is stopped, and all connections have to be closed."""
     authenticator = authenticator or Authenticator(hasher=QUICK)
     service = HoldemApp(
         house(dialect=dialect, **settings), authenticator, dialect, limits=limits, log=log, observers=observers
     )
-    found = await open_holdem_server(service, "127.0.0.1", 0, ssl=context, limits=connection_limits)
+    await service.listen("127.0.0.1", 0, ssl=context, limits=connection_limits)
     try:
-        yield found
+        yield service
     finally:
-        await close(found)
+        await close(service)
 
 
-async def close(found: HoldemServer, seconds: float = 1.0) -> None:
+async def close(found: HoldemApp, seconds: float = 1.0) -> None:
     """Stop a service; all connections have to be closed then."""
     async with asyncio.timeout(TIMEOUT_SECONDS):
         await found.stop(seconds)

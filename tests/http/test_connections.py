@@ -204,7 +204,7 @@ def test_half_closed_client_is_disconnected_after_the_close_timeout(run: Run) ->
             caller.end_output()
             with suppress(ConnectionError):
                 assert await caller.read_to_end() == b""
-            while server.app.subscriber_count:
+            while server.subscriber_count:
                 await asyncio.sleep(0.001)
 
     run(main())
@@ -414,8 +414,8 @@ def test_connection_over_the_limit_is_503(run: Run, reason: str, connection_limi
                     two.close()
                     while server.connection_count > 1:
                         await asyncio.sleep(0.001)
-            assert server.app.counts.refused == {reason: 3}
-            assert server.app.counts.connections == 4
+            assert server.counts.refused == {reason: 3}
+            assert server.counts.connections == 4
 
     run(main())
 
@@ -473,7 +473,7 @@ def test_stop_answers_pending_requests_and_closes_idle_connections(run: Run) -> 
         async with opened() as server, RawClient(server.address) as idle, RawClient(server.address) as busy:
             game = await first_game(idle)
             await busy.send(request("GET", f"/games/{game}?wait=60"))
-            while not server.app.subscriber_count:
+            while not server.subscriber_count:
                 await asyncio.sleep(0.001)
             await close(server)
             assert await idle.read_to_end() == b""

@@ -19,7 +19,7 @@ from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 
 from croupier.http.auth import Authenticator
-from croupier.http.holdem_app import HoldemApp, HoldemServer, open_holdem_server
+from croupier.http.holdem_app import HoldemApp
 from croupier.http.limits import ServiceLimits
 from croupier.http.openapi import openapi_document
 from croupier.http.routes import ROUTES, find_route
@@ -103,7 +103,7 @@ class ThreadedService:
     def run(self, coroutine: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(2 * TIMEOUT_SECONDS)
 
-    async def open(self) -> HoldemServer:
+    async def open(self) -> HoldemApp:
         game_house = house(dialect=self.dialect, turn_seconds=3600.0)
         game = game_house.games()[0]
         authenticator = Authenticator(
@@ -123,14 +123,15 @@ class ThreadedService:
             await authenticator.register(basic(user).encode(), "")
             service.service.submit(Join(user, game.guid))
         self.game, self.player = game.guid, game_house.guid_of("ann")
-        return await open_holdem_server(service, "127.0.0.1", 0)
+        await service.listen("127.0.0.1", 0)
+        return service
 
 
 @contextmanager
 def opened(dialect: str) -> Iterator[tuple[str, ThreadedService]]:
     found = ThreadedService(dialect)
     found.thread.start()
-    service: HoldemServer = found.run(found.open())
+    service: HoldemApp = found.run(found.open())
     try:
         yield f"http://127.0.0.1:{service.address[1]}", found
     finally:

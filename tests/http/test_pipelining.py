@@ -167,7 +167,7 @@ def test_client_that_disconnects_causes_no_log_entry(run: Run, state: Callable[[
         async with opened(
             context=context, limits=limits, log=log, connection_limits=ConnectionLimits(close_timeout=0.05)
         ) as server:
-            guid = server.app.service.house.games()[0].guid
+            guid = server.service.house.games()[0].guid
             for close_method in ("close", "abort"):
                 for changes in (False, True):
                     reader, writer = await asyncio.open_connection(
@@ -179,8 +179,8 @@ def test_client_that_disconnects_causes_no_log_entry(run: Run, state: Callable[[
                         await reader.readuntil(b"\n\n")
                     getattr(writer.transport, close_method)()
                     if changes:
-                        server.app.service.views.notify_all()
-                    while server.connection_count or server.app.subscriber_count:
+                        server.service.views.notify_all()
+                    while server.connection_count or server.subscriber_count:
                         await asyncio.sleep(0.001)
             assert log.entries == []
 

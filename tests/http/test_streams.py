@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from croupier.core.session import Address
-from croupier.http.holdem_app import HoldemApp, HoldemServer
+from croupier.http.holdem_app import HoldemApp
 from croupier.http.limits import ConnectionLimits, ServiceLimits
 from tests.http.service_fixture import InProcessConnection, InProcessService, answer, ask, opened, request
 from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, Run
@@ -100,9 +100,8 @@ async def follow_game(address: Address, game: str, user: str | None = None, **he
         yield Stream(caller, {name.lower(): value for name, value in pairs})
 
 
-async def wait_for_subscribers(server: HoldemServer | HoldemApp, size: int) -> None:
+async def wait_for_subscribers(app: HoldemApp, size: int) -> None:
     """Wait until the service has this many long polls and streams."""
-    app = server.app if isinstance(server, HoldemServer) else server
     async with asyncio.timeout(TIMEOUT_SECONDS):
         while app.subscriber_count != size:
             await asyncio.sleep(0.001)

@@ -10,7 +10,7 @@ from croupier.core.logger import Logger
 from croupier.core.session import Address, Effect, Event, Observer
 from croupier.http.auth import Authenticator
 from croupier.http.closed_accounts import ClosedAccountMonitor
-from croupier.http.holdem_app import HoldemApp, HoldemServer, open_holdem_server
+from croupier.http.holdem_app import HoldemApp
 from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.http.stored_users import StoredUsers
 from croupier.net.client_addresses import TrustedProxies
@@ -26,8 +26,6 @@ class HttpRoom:
 
     It is also an observer of its own house: that is how it notices, during a shutdown, that the last hand has ended.
     """
-
-    _running_service: HoldemServer
 
     def __init__(
         self,
@@ -67,7 +65,7 @@ class HttpRoom:
         A store that is down does not prevent the start: requests that need it are answered with an error until it is
         back.
         """
-        self._running_service = await open_holdem_server(self._service, *address, ssl=ssl, limits=connection_limits)
+        await self._service.listen(*address, ssl=ssl, limits=connection_limits)
         with suppress(StoreUnavailable):
             await self._service.service.open()
         if self._journal is not None:
@@ -82,7 +80,7 @@ class HttpRoom:
     @property
     def address(self) -> Address:
         """The address on which it listens."""
-        return self._running_service.address
+        return self._service.address
 
     @property
     def counts(self) -> RoomCounters:
@@ -92,7 +90,7 @@ class HttpRoom:
     @property
     def connection_count(self) -> int:
         """The number of open connections."""
-        return self._running_service.connection_count
+        return self._service.connection_count
 
     @property
     def unavailable_reason(self) -> str | None:
@@ -106,7 +104,7 @@ class HttpRoom:
             if self._closed_accounts is not None:
                 self._closed_accounts.stop()
             self._idle.set()
-            self._stop_task = asyncio.get_running_loop().create_task(self._running_service.stop())
+            self._stop_task = asyncio.get_running_loop().create_task(self._service.stop())
         else:
             self._service.halt(final=False)
 

@@ -198,7 +198,7 @@ def build_options(kinds: Sequence[type[Any]], values: Mapping[str, Any], room: "
     try:
         return convert(dict(values), kind, strict=False)
     except ValidationError as error:
-        raise ValueError(f"found {values}: {error}") from None
+        raise ValueError(f"found {values}; {error}") from None
 
 
 def _field_names(kind: type[Any]) -> set[str]:

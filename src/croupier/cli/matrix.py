@@ -80,12 +80,12 @@ def matrix(
     """
     from rich.console import Console
 
-    from croupier.cli.tap import find_house_room, parse_options
+    from croupier.cli.check import build_options
     from croupier.conformance.containment.policy import contained
     from croupier.conformance.matrix.matrix import MatrixPlan
     from croupier.conformance.matrix.standings import parse_grading
     from croupier.conformance.matrix.submission import load_submissions, reference_submission
-    from croupier.rooms import HOUSE_ROOMS
+    from croupier.rooms import HOUSE_ROOMS, ROOMS
 
     console = Console(highlight=False)
     try:
@@ -95,13 +95,16 @@ def matrix(
         for name, amount in (("timeout", timeout), ("points", points)):
             if not 0 < amount < inf:
                 raise ValueError(f"found --{name} {amount:g}; allowed: more than 0")
+        if room is not None and room not in HOUSE_ROOMS:
+            found_room = f"{room}, whose conversations cannot be relayed" if room in ROOMS else f"the room {room!r}"
+            raise ValueError(f"found {found_room}; allowed: {', '.join(HOUSE_ROOMS)}")
         known = {name: str(value) for name, value in (("dialect", dialect), ("decks", decks)) if value is not None}
         if known and room is None:
             raise ValueError(f"found --{next(iter(known))} without --room; allowed: both")
         submissions = load_submissions(folder, out)
         submitted_rooms = [each.commands.keys() | each.room_faults.keys() for each in submissions]
         rooms = (
-            [find_house_room(room)]
+            [HOUSE_ROOMS[room]]
             if room
             else [HOUSE_ROOMS[each] for each in HOUSE_ROOMS if any(each in names for names in submitted_rooms)]
         )
@@ -115,7 +118,7 @@ def matrix(
             parallel_servers=jobs or os.cpu_count() or 1,
             timeout_seconds=timeout,
             max_output_bytes=max_output_bytes,
-            known_options={each.name: parse_options(each, known) for each in rooms},
+            known_options={each.name: build_options([each.options], known, each) for each in rooms},
             strict=strict,
             seed=seed,
             grading=parse_grading(weights, points, visibility),

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
 
@@ -70,11 +70,13 @@ def tap(
     from rich.console import Console
     from rich.text import Text
 
+    from croupier.cli.check import build_options
     from croupier.conformance.proxy.room_options import tapping_options
     from croupier.conformance.tap.connection import TapEvent
     from croupier.conformance.tap.outbox import Delivery
     from croupier.conformance.tap.printer import render_event
     from croupier.conformance.tap.run import TapConfig, run_tap
+    from croupier.core.room import HouseRoom
     from croupier.core.session import Address
     from croupier.net.addresses import format_address
     from croupier.net.event_loop import run
@@ -98,11 +100,13 @@ def tap(
             raise ValueError(f"found --timeout {timeout:g}; allowed: more than 0")
         delivery = Delivery(chop, parse_duration("delay", delay), parse_duration("coalesce", coalesce))
         known = {name: str(value) for name, value in (("dialect", dialect), ("decks", decks)) if value is not None}
+        kind = room_spec.options if isinstance(room_spec, HouseRoom) else room_spec.settings
+        options = build_options([kind], known, room_spec)
         config = TapConfig(
             room=room,
             listen=parse_host_port(listen, 0),
             target=parse_host_port(target, 1),
-            **tapping_options(room_spec, parse_options(room_spec, known), strict=strict, answer_timeout=timeout),
+            **tapping_options(room_spec, options, strict=strict, answer_timeout=timeout),
             head={**known, **({"strict": "yes"} if strict else {})},
             to_house=delivery if "house" in DIRECTIONS[direction] else Delivery(),
             to_client=delivery if "client" in DIRECTIONS[direction] else Delivery(),
@@ -113,16 +117,6 @@ def tap(
         return 0 if run(run_tap(config, announce, print_event)) else 1
     except (ValueError, OSError) as error:
         return fail(error, 2)
-
-
-def find_house_room(name: str) -> Any:
-    """Return a room whose clients play against the house. Raises ValueError on any other name."""
-    from croupier.rooms import HOUSE_ROOMS, ROOMS
-
-    if name not in HOUSE_ROOMS:
-        found = f"{name}, whose conversations cannot be relayed" if name in ROOMS else f"the room {name!r}"
-        raise ValueError(f"found {found}; allowed: {', '.join(HOUSE_ROOMS)}")
-    return HOUSE_ROOMS[name]
 
 
 def parse_host_port(given: str, lowest: int) -> tuple[str, int]:
@@ -147,27 +141,3 @@ def parse_duration(name: str, given: str) -> float:
     if matched is None:
         raise ValueError(f"found --{name} {given!r}; allowed: a duration such as 50ms or 1.5s")
     return float(matched[1]) * UNIT_SECONDS[matched[2]]
-
-
-def parse_options(room: Any, values: dict[str, str]) -> Any:
-    """Convert `values` to the room's options; None if there are none.
-
-    Raises ValueError on a name that the room has no option for, and on a wrong value.
-    """
-    from dataclasses import fields
-
-    from msgspec import ValidationError, convert
-
-    from croupier.rooms import HOUSE_ROOMS
-
-    if not values:
-        return None
-    kind = room.options if room.name in HOUSE_ROOMS else room.settings
-    known = {field.name for field in fields(kind)}
-    for name, value in values.items():
-        if name not in known:
-            raise ValueError(f"found --{name} {value}; allowed: nothing of the kind in {room.title}")
-    try:
-        return convert(values, kind, strict=False)
-    except ValidationError as error:
-        raise ValueError(f"found {values}; {error}") from None

@@ -83,6 +83,8 @@ class HoldemApp:
             journal=journal,
             promises=promises,
         )
+        self.address: Address
+        self._server: HttpServer
         self._dialect: Dialect = dialect
         self._authenticator = authenticator
         self._logins = RequestLogins(authenticator, dialect)
@@ -110,6 +112,26 @@ class HoldemApp:
     def halt(self, *, final: bool) -> None:
         """Deliver Closing to the house. If `final`, long polls and streams end."""
         self.service.halt(final=final)
+
+    async def listen(
+        self, host: str, port: int, *, ssl: SSLContext | None = None, limits: ConnectionLimits = ConnectionLimits()
+    ) -> Address:
+        """Listen on an address and return the address in use; port 0 picks a free port. Raises OSError."""
+        self._server = HttpServer(self, limits, self.counts, room="holdem")
+        self.address = await self._server.listen(host, port, ssl)
+        return self.address
+
+    @property
+    def connection_count(self) -> int:
+        """The number of open connections."""
+        return len(self._server.connections)
+
+    async def stop(self, timeout: float = 5.0) -> None:
+        """Void running hands, wait at most `timeout` seconds for pending responses, and close all connections."""
+        self._server.close()  # first, so that waiting clients are answered with "Connection: close"
+        self.halt(final=True)
+        await self._server.drain(timeout)
+        self.close()
 
     def close(self) -> None:
         """Stop verifying passwords."""
@@ -250,37 +272,3 @@ class HoldemApp:
             (b"ratelimit", b'"requests";r=%d;t=%d' % (remaining, ceil(seconds))),
         ]
         return replace(response, headers=[*response.headers, *headers], raw_after_date=None)
-
-
-class HoldemServer:
-    """A hold'em service that listens on `address`."""
-
-    def __init__(self, app: HoldemApp, http_server: HttpServer, address: Address) -> None:
-        self.app = app
-        self.address = address
-        self._http_server = http_server
-
-    @property
-    def connection_count(self) -> int:
-        """The number of open connections."""
-        return len(self._http_server.connections)
-
-    async def stop(self, timeout: float = 5.0) -> None:
-        """Void running hands, wait at most `timeout` seconds for pending responses, and close all connections."""
-        self._http_server.close()  # first, so that waiting clients are answered with "Connection: close"
-        self.app.halt(final=True)
-        await self._http_server.drain(timeout)
-        self.app.close()
-
-
-async def open_holdem_server(
-    app: HoldemApp,
-    host: str,
-    port: int,
-    *,
-    ssl: SSLContext | None = None,
-    limits: ConnectionLimits = ConnectionLimits(),
-) -> HoldemServer:
-    """Open a service on an address; port 0 picks a free port. Raises OSError if the address cannot be used."""
-    server = HttpServer(app, limits, app.counts, room="holdem")
-    return HoldemServer(app, server, await server.listen(host, port, ssl))

@@ -6,20 +6,6 @@ from collections import Counter
 class RoomCounters:
     """Counts since the room was opened. The hot path only ever adds to them."""
 
-    __slots__ = (
-        "bytes_received",
-        "bytes_sent",
-        "connections",
-        "games",
-        "messages_received",
-        "messages_sent",
-        "observer_failures",
-        "overflows",
-        "refused",
-        "undeliverable",
-        "violations",
-    )
-
     def __init__(self) -> None:
         self.connections = 0
         self.messages_received = 0

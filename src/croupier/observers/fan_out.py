@@ -21,8 +21,6 @@ class ObserverFanOut:
     `observers` is empty.
     """
 
-    __slots__ = ("_counts", "_log", "_reported_at", "_unreported_failures", "observers")
-
     def __init__(self, observers: Sequence[Observer], log: Logger, counts: RoomCounters) -> None:
         self.observers = tuple(observers)
         self._log = log

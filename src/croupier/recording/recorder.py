@@ -47,8 +47,6 @@ class Batch:
     not settled. `write_future` is done when the batch is durable; it is None if no client waits.
     """
 
-    __slots__ = ("account_sessions", "games", "refusals", "time", "write_future")
-
     def __init__(self, write_future: Future[None] | None) -> None:
         self.games: list[Settle] = []
         self.account_sessions: list[AccountSession] = []

@@ -15,7 +15,7 @@ from croupier.core.dealer import Dealer, FairDealer, ScriptedDealer, derive_serv
 from croupier.core.http_transcript import TranscriptRequest, TranscriptResponse
 from croupier.core.transcript import Transcript, TranscriptLine, parse_transcript
 from croupier.http.auth import Authenticator
-from croupier.http.holdem_app import HoldemApp, open_holdem_server
+from croupier.http.holdem_app import HoldemApp
 from croupier.rooms.holdem.cards import PACK
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
@@ -178,7 +178,7 @@ class SocketDriver:
         hosted_house = house(transcript)
         authenticator = Authenticator(clock=lambda: 0.0, hasher=FAST_HASHER)
         self._service = HoldemApp(hosted_house, authenticator, hosted_house.settings.dialect, clock=lambda: 0.0)
-        self._opened = self._loop.run_until_complete(open_holdem_server(self._service, "127.0.0.1", 0))
+        self._loop.run_until_complete(self._service.listen("127.0.0.1", 0))
         self._connections: dict[str, tuple[asyncio.StreamReader, asyncio.StreamWriter]] = {}
         self._responses: defaultdict[str, deque[TranscriptResponse]] = defaultdict(deque)
 
@@ -192,7 +192,7 @@ class SocketDriver:
     async def _close(self) -> None:
         for _, writer in self._connections.values():
             writer.close()
-        await self._opened.stop()
+        await self._service.stop()
 
     def send(self, user: str, request: TranscriptRequest) -> None:
         """Send a request, and wait for its response."""
@@ -213,7 +213,7 @@ class SocketDriver:
 
     async def _exchange(self, user: str, request: TranscriptRequest) -> TranscriptResponse:
         if user not in self._connections:
-            self._connections[user] = await asyncio.open_connection(*self._opened.address)
+            self._connections[user] = await asyncio.open_connection(*self._service.address)
         reader, writer = self._connections[user]
         headers = request_headers(user, request)
         if request.body or request.method in {"POST", "DELETE"}:

@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
-from msgspec import Struct, convert
+from msgspec import convert
 
+from croupier.core.deal_record import DealGap, DealPromise, DealRecordEntry, DealSeed
 from croupier.core.plural import format_count
 from croupier.core.transcript import Transcript, TranscriptLine
+from croupier.recording.game_records import GameRecord
 from croupier.rooms.oldmaid.cards import CARD_NAMES
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
 from croupier.tui.replay.steps import GameReplay, ReplayStep, align_columns
@@ -48,21 +50,9 @@ def _oldmaid_steps(record: OldMaidRecord) -> Iterator[ReplayStep]:
     yield step("The game is void." if record.void else f"The game is over: {record.ranking[-1]} has lost.")
 
 
-class ParsedGame(Struct, frozen=True):
-    """The fields used of a game against a house, as `croupier hands` exports it."""
-
-    room: str
-    table: str
-    number: int
-    seat: int
-    net: int
-    cards: tuple[str, ...]
-    done: tuple[str, ...]
-
-
 def house_game_replay(fields: Mapping[str, Any]) -> GameReplay:
     """Return a game against a house: its cards in the order of the deal, and its actions. Raises ValueError."""
-    game = convert(fields, ParsedGame)
+    game = convert(fields, GameRecord)
     cards = f"Cards, in the order of the deal: {' '.join(game.cards)}."
     shows = [f"Cards: {' '.join(game.cards)}", f"The client has seat {game.seat}."]
     steps = [ReplayStep(cards, shows)]
@@ -73,52 +63,16 @@ def house_game_replay(fields: Mapping[str, Any]) -> GameReplay:
     return GameReplay(f"{game.room}/{game.table}/{game.number}", steps)
 
 
-class ParsedPromise(Struct, frozen=True, tag_field="deal", tag="promise"):
-    """The line of a deal record before the first hand: the commitment to the seed."""
-
-    room: str
-    table: int
-    commitment: str
-
-
-class ParsedHand(Struct, frozen=True, tag_field="deal", tag="hand"):
-    """A line of a deal record: a finished hand."""
-
-    room: str
-    table: int
-    hand: int
-    cards: tuple[str, ...]
-    net: int | tuple[int, ...]
-
-
-class ParsedSeed(Struct, frozen=True, tag_field="deal", tag="seed"):
-    """A line of a deal record: the seed, opened."""
-
-    room: str
-    table: int
-    server_seed: str
-
-
-class ParsedMissing(Struct, frozen=True, tag_field="deal", tag="missing"):
-    """A line of a deal record: how much could not be written."""
-
-    room: str
-    tables: int = 0
-    lines: int = 0
-
-
 def deal_step(fields: Mapping[str, Any]) -> ReplayStep:
     """Return a line of a deal record as a step. Raises ValueError."""
-    entry: ParsedPromise | ParsedHand | ParsedSeed | ParsedMissing = convert(
-        fields, ParsedPromise | ParsedHand | ParsedSeed | ParsedMissing
-    )
-    if isinstance(entry, ParsedMissing):
+    entry: DealRecordEntry = convert(fields, DealRecordEntry)
+    if isinstance(entry, DealGap):
         lost = f"{format_count(entry.tables, 'table')} and {format_count(entry.lines, 'line')} of other tables"
         return ReplayStep(f"{entry.room}: {lost} are missing")
     place = f"{entry.room} table {entry.table}"
-    if isinstance(entry, ParsedPromise):
+    if isinstance(entry, DealPromise):
         return ReplayStep(f"{place}: the dealer commits to {entry.commitment[:16]}...")
-    if isinstance(entry, ParsedSeed):
+    if isinstance(entry, DealSeed):
         return ReplayStep(f"{place}: the seed was {entry.server_seed[:16]}...")
     nets = " ".join(f"{each:+d}" for each in ((entry.net,) if isinstance(entry.net, int) else entry.net))
     return ReplayStep(f"{place}, hand {entry.hand}: {' '.join(entry.cards) or 'no card is shown'}; {nets}")

@@ -27,8 +27,6 @@ class PlayerConnections:
     Effects are appended to `effects`.
     """
 
-    __slots__ = ("_effects", "_pending_requests")
-
     def __init__(self, effects: Effects) -> None:
         self._pending_requests: dict[Peer, ToPlayer | None] = {}  # None: no request is pending
         self._effects = effects
@@ -88,17 +86,6 @@ class Neighbour:
     is being opened or is open; it is negative, and None while there is neither. `is_open` says that the connection is
     open. `retry_at` is when to connect again, in seconds; None while no retry is due.
     """
-
-    __slots__ = (
-        "_connect_count",
-        "_first_attempt_at",
-        "_index",
-        "_others",
-        "_retry_timeout",
-        "is_open",
-        "peer",
-        "retry_at",
-    )
 
     def __init__(self, others: Sequence[ListedPlayer], retry_timeout: float) -> None:
         """Take the other players in ring order; each is retried for `retry_timeout` seconds."""
@@ -164,8 +151,6 @@ class TurnTracker:
     a turn that may be lost is resumed, in seconds, unless a turn comes first.
     """
 
-    __slots__ = ("_retry_timeout", "_retry_until", "has_denied_other", "is_passed_on", "resumes_at", "stage")
-
     def __init__(self, retry_timeout: float) -> None:
         self.stage = TurnStage.ELSEWHERE
         self.is_passed_on = False
@@ -225,8 +210,6 @@ class PendingPick:
     The pick is not sent before `not_before`, in seconds. `choice` is the pick once it is chosen, and `has_been_refused`
     says that the giver refused our first pick.
     """
-
-    __slots__ = ("choice", "giver", "has_been_refused", "not_before", "num_cards")
 
     def __init__(self, giver: Peer, num_cards: int, not_before: float) -> None:
         self.giver = giver

@@ -71,8 +71,6 @@ class TableLobby:
     None while fewer than two wait (oldmaid-3.11).
     """
 
-    __slots__ = ("_addresses", "_players", "_queue", "_window", "starts_at")
-
     def __init__(self, players: int, window: float) -> None:
         self.starts_at: float | None = None
         self._players = players
