@@ -20,9 +20,14 @@ HOUSE = {"core", "observers", "recording", "store", "rooms", "http/holdem_servic
 """The house, its journal, its views and its timer: what they do with an act is no part of HTTP, except for the wire."""
 
 
+MAX_FUNCTIONS_IN_ALL = 61
+MAX_FILES_IN_ALL = 19
+"""With the house and its views, which are rendered when somebody looks."""
+
+
 @contextmanager
-def recorded_functions() -> Iterator[set[tuple[str, str]]]:
-    """Record the file and the name of every function of HTTP and of the wire that is entered."""
+def recorded_functions(*, with_house: bool = False) -> Iterator[set[tuple[str, str]]]:
+    """Record the file and the name of every function of HTTP and of the wire that is entered, or also of the house."""
     functions: set[tuple[str, str]] = set()
 
     def record(frame: FrameType, event: str, argument: object) -> None:
@@ -30,7 +35,7 @@ def recorded_functions() -> Iterator[set[tuple[str, str]]]:
         if event != "call" or "croupier" not in path.parts or "tests" in path.parts:
             return
         name = path.as_posix().rpartition("/croupier/")[2]
-        if name == "rooms/holdem/wire.py" or not ({name, name.partition("/")[0]} & HOUSE):
+        if with_house or name == "rooms/holdem/wire.py" or not ({name, name.partition("/")[0]} & HOUSE):
             functions.add((name, frame.f_code.co_qualname))
 
     before = sys.getprofile()
@@ -65,6 +70,21 @@ def test_act_in_memory_takes_at_most_25_functions_in_8_files(run: Run) -> None:
                 actor.connection.data_received(bet(game, ann, "ann", 10))
             assert actor.transport.writes
             check(functions)
+            await actor.leave()
+
+    run(main())
+
+
+def test_act_in_memory_takes_at_most_61_functions_in_19_files_with_the_house(run: Run) -> None:
+    async def main() -> None:
+        with InProcessService() as web:
+            game, (ann, _) = await web.seat_players("ann", "bob")
+            actor = InProcessConnection(web.service)
+            with recorded_functions(with_house=True) as functions:
+                actor.connection.data_received(bet(game, ann, "ann", 10))
+            assert actor.transport.writes
+            assert len(functions) <= MAX_FUNCTIONS_IN_ALL, sorted(functions)
+            assert len({file for file, _ in functions}) <= MAX_FILES_IN_ALL, sorted(functions)
             await actor.leave()
 
     run(main())

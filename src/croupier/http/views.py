@@ -177,17 +177,16 @@ class ViewCache:
             else:
                 old = game.shown
                 game.show(shown)
-                self._register.update_free(game)
-                self._update_users(guid, old.guids, shown.guids)
+                if shown.guids is not old.guids:
+                    self._update_users(guid, old.guids, shown.guids)
                 if shown.version != old.version:
                     game.notify()
 
     def _update_users(self, game: Guid, old: Mapping[str, Guid], new: Mapping[str, Guid]) -> None:
-        if old is not new:
-            for user in old.keys() - new.keys():
-                self._register.user_left(user, game)
-            for user in new.keys() - old.keys():
-                self._register.user_joined(user, game)
+        for user in old.keys() - new.keys():
+            self._register.user_left(user, game)
+        for user in new.keys() - old.keys():
+            self._register.user_joined(user, game)
 
     def game(self, guid: str) -> GameViewCache | None:
         """The view cache of a game, or None if there is no such game."""

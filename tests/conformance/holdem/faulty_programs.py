@@ -384,7 +384,7 @@ class Houses:
             if isinstance(value, RequestRefused) and value.clause == "holdem-8.8":
                 assert not isinstance(request, Created)
                 joined_table = self._register.get(request.game)  # type: ignore[union-attr]
-                participant = joined_table.by_guid(request.player)  # type: ignore[union-attr]
+                participant = joined_table.seats.by_guid(request.player)  # type: ignore[union-attr]
                 assert participant is not None
                 return super()._handle_request(
                     type(request)(**{**_fields(request), "user": participant.user}), now, effects
@@ -408,7 +408,7 @@ class Houses:
         def _handle_request(self, request: HoldemRequest, now: float, effects: Any) -> HoldemResponse:
             if type(request).__name__ == "Leave":
                 joined_table = self._register.get(request.game)  # type: ignore[union-attr]
-                if joined_table is not None and joined_table.by_guid(request.player) is not None:  # type: ignore[union-attr]
+                if joined_table is not None and joined_table.seats.by_guid(request.player) is not None:  # type: ignore[union-attr]
                     return PLAYER_LEFT
             return super()._handle_request(request, now, effects)
 

@@ -72,7 +72,7 @@ class HouseMachine(RuleBasedStateMachine):
         return self.tables[number % len(self.tables)].guid
 
     def seated_participants(self, table: Table) -> list[Participant]:
-        return table._seats.seated_participants
+        return table.seats.seated_participants
 
     def wealth(self, table: Table, user: str) -> int:
         """Return the chips with which a user would leave now."""

@@ -3,16 +3,13 @@
 from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.table import presentation
-from croupier.rooms.holdem.table.seats import Participant
+from croupier.rooms.holdem.table.presentation import ShownPlayer
 from croupier.rooms.holdem.wire import Cards, Pot, Winner
 
 
-def seated_participants(count: int) -> list[Participant]:
-    """Return seated participants; `a` has the GUID `A`."""
-    participants = [Participant(name, name.upper()) for name in "abcdefghij"[:count]]
-    for chair, participant in enumerate(participants):
-        participant.chair = chair
-    return participants
+def seated_players(count: int) -> list[ShownPlayer]:
+    """Return seated players; `a` has the GUID `A`."""
+    return [ShownPlayer(name.upper(), name, 0) for name in "abcdefghij"[:count]]
 
 
 def three_handed() -> Hand:
@@ -23,7 +20,7 @@ def three_handed() -> Hand:
 
 
 def test_players_have_states_stacks_and_bets() -> None:
-    hand, dealt = three_handed(), seated_participants(3)
+    hand, dealt = three_handed(), seated_players(3)
     hand.bet(20)
     hand.fold()
     players = presentation.visible_players(hand, dealt, {0})
@@ -34,7 +31,7 @@ def test_players_have_states_stacks_and_bets() -> None:
 
 
 def test_all_in_players_and_all_players_at_the_end_are_called() -> None:
-    hand, dealt = three_handed(), seated_participants(3)
+    hand, dealt = three_handed(), seated_players(3)
     hand.bet(100)
     hand.bet(90)
     hand.bet(80)
@@ -46,9 +43,9 @@ def test_all_in_players_and_all_players_at_the_end_are_called() -> None:
 
 
 def test_players_who_left_are_not_shown_and_their_chips_stay_in_the_pot() -> None:
-    hand, dealt = three_handed(), seated_participants(3)
+    hand, dealt = three_handed(), seated_players(3)
     hand.leave(1)
-    dealt[1].chair = None
+    dealt[1] = ShownPlayer("B", "b", 0, is_here=False)
     assert [player.player_id for player in presentation.visible_players(hand, dealt, set())] == ["A", "C"]
     assert presentation.visible_pots(hand, dealt) == [Pot(30, ["B", "C"])]
 
@@ -66,7 +63,7 @@ def test_the_board_is_shown_by_streets() -> None:
 
 
 def test_winners_have_five_cards_after_a_showdown_only() -> None:
-    hand, dealt = three_handed(), seated_participants(3)
+    hand, dealt = three_handed(), seated_players(3)
     hand.bet(20)
     hand.bet(10)
     hand.bet(0)

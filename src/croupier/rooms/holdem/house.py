@@ -205,7 +205,7 @@ class House:
             )
         if isinstance(request, Join):
             return self._handle_join(table, request.user, now, effects)
-        participant = table.by_guid(request.player)
+        participant = table.seats.by_guid(request.player)
         if participant is None:
             return RequestRefused(
                 404, "holdem-8.5", f"found the player {request.player[:100]!r}; allowed: one of this game"
@@ -268,7 +268,7 @@ class House:
     def _handle_close(self, user: str, now: float, effects: Effects) -> HoldemResponse:
         """Remove a user whose account is closed from every game (holdem-9.13)."""
         for table in self._register.tables_of(user):
-            participant = table.by_guid(self.guid_of(user))
+            participant = table.seats.by_guid(self.guid_of(user))
             assert participant is not None, "a user registered in a game is at its table"
             table.leave(participant, now)
             self._after_change(table, effects, now, has_left=True)
@@ -303,10 +303,9 @@ class House:
         A table that its last player has left (`has_left`) is removed if another table has a free seat (holdem-3.4).
         """
         self._touched[table.guid] = None
-        if has_left and not len(table) and self._register.has_free_table_besides(table):
+        if has_left and not len(table.seats) and self._register.has_free_table_besides(table):
             self._remove_table(table, effects)
         else:
-            self._register.update_free(table)
             self._set_expiry(table, now)
             effects += table.take_facts()
             self._set_alarm(table)
@@ -324,13 +323,13 @@ class House:
         self._touched[table.guid] = None
         if self._spare_table is table:
             self._spare_table = None
-        table.mark_changed()
+        table.has_changed = True
         effects += table.take_facts()
 
     def _set_expiry(self, table: Table, now: float) -> None:
         """Start or stop the expiry of a table: a table without players expires after a time (holdem-3.4)."""
         seconds = self.settings.empty_seconds
-        if len(table) or not seconds or self._rules_version < RULES_LIMITED_GAMES:
+        if len(table.seats) or not seconds or self._rules_version < RULES_LIMITED_GAMES:
             table.expires_at = None
             if self._spare_table is table:
                 self._spare_table = None

@@ -1,6 +1,7 @@
 """Conversion of a table's hand to the Game object of the protocol (docs/protocols/holdem.md, 5)."""
 
 from collections.abc import Container, Mapping, Sequence
+from functools import cached_property
 
 from msgspec import Struct, UnsetType
 
@@ -12,27 +13,68 @@ from croupier.rooms.holdem.engine.ranks import best_five
 from croupier.rooms.holdem.engine.streets import split_board
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.seats import Participant
+from croupier.rooms.holdem.table.wording import format_expiry
 from croupier.rooms.holdem.wire import NO_POT, NO_TURN, Cards, Game, Guid, Player, PlayerStatus, Pot, Turn, Winner
 
 type HoleNames = tuple[str, ...] | None
 type Winners = Sequence[Winner] | UnsetType
 
 
-class TableView(Struct, frozen=True):
-    """Everything that a table shows to anybody. It never changes; see `Table` for the fields that it shares.
+class ShownPlayer(Struct, frozen=True, gc=False):
+    """A player at a table, or one who was dealt in and has left (not `is_here`). `chips` is the stack between hands."""
 
-    `public` is the game as the public sees it, `holes` are the hole cards of each user who was dealt in, and `guids`
-    the GUIDs of all users at the table, seated or queued.
+    guid: Guid
+    user: str
+    chips: int
+    is_here: bool = True
+
+
+class TableView(Struct, frozen=True, dict=True):
+    """Everything that a table shows to anybody, rendered when somebody looks. It never changes when the table does.
+
+    `players` are those of the `hand` by seat, or the seated ones while there is none, and `acted` the seats that acted
+    in this round. `hidden` stands for hole cards that the viewer may not see. `guids` are the GUIDs of all users at the
+    table, seated or queued, and `chairs` the number of seats. See `Table` for the other fields.
     """
 
     guid: Guid
     number: int
     version: int
-    has_free_seat: bool
-    public: Game
-    holes: Mapping[str, tuple[str, ...]]
+    chairs: int
+    hand: Hand | None
+    players: Sequence[ShownPlayer]
+    acted: Container[Seat]
+    turn_ends: int
+    hidden: HoleNames
+    winners: Winners
     guids: Mapping[str, Guid]
     hands: Mapping[int, FinishedHand]
+
+    @property
+    def has_free_seat(self) -> bool:
+        """Whether the next player to join gets a seat (holdem-3.1)."""
+        return len(self.guids) < self.chairs
+
+    @cached_property
+    def public(self) -> Game:
+        """The game as the public sees it."""
+        hand = self.hand
+        if hand is None:  # (holdem-5.16)
+            idle = [Player(player.guid, player.user, "active", player.chips, 0, False) for player in self.players]
+            return Game(self.guid, idle, NO_TURN, Cards(self.hidden), NO_POT, self.winners)
+        table, cards = visible_players(hand, self.players, self.acted), visible_cards(hand, self.hidden)
+        seat = hand.turn
+        if not isinstance(seat, int):
+            return Game(self.guid, table, NO_TURN, cards, NO_POT, self.winners)
+        expiry = format_expiry(self.turn_ends)
+        turn = Turn(self.players[seat].guid, hand.bets[seat], hand.to_match, hand.min_raise, expiry)
+        return Game(self.guid, table, turn, cards, visible_pots(hand, self.players), self.winners)
+
+    @cached_property
+    def holes(self) -> Mapping[str, tuple[str, ...]]:
+        """The hole cards in the hand of each user who is still here."""
+        holes = () if self.hand is None else zip(self.players, self.hand.holes, strict=True)
+        return {player.user: card_names(hole) for player, hole in holes if player.is_here}
 
     def view(self, user: str | None = None) -> Game:
         """Return the game as a user sees it, with their own hole cards (holdem-5.6); None: the public view."""
@@ -45,45 +87,19 @@ class TableView(Struct, frozen=True):
         return Game(public.game_id, public.table, public.turn, own, public.pots, public.last_winners)
 
 
-def idle_game(guid: Guid, seated: Sequence[Participant], hole: HoleNames, winners: Winners) -> Game:
-    """Return a game without a running hand (holdem-5.16)."""
-    table = [
-        Player(participant.guid, participant.user, "active", participant.chips, 0, False) for participant in seated
-    ]
-    return Game(guid, table, NO_TURN, Cards(hole), NO_POT, winners)
-
-
-def running_game(
-    guid: Guid,
-    hand: Hand,
-    dealt: Sequence[Participant],
-    acted: Container[Seat],
-    *,
-    expiry: str,
-    hole: HoleNames,
-    winners: Winners,
-) -> Game:
-    """Return a game with its hand. `expiry` is the end of the current turn; it is omitted if no player is to act."""
-    table, seat = visible_players(hand, dealt, acted), hand.turn
-    if not isinstance(seat, int):
-        return Game(guid, table, NO_TURN, visible_cards(hand, hole), NO_POT, winners)
-    turn = Turn(dealt[seat].guid, hand.bets[seat], hand.to_match, hand.min_raise, expiry)
-    return Game(guid, table, turn, visible_cards(hand, hole), visible_pots(hand, dealt), winners)
-
-
-def visible_players(hand: Hand, dealt: Sequence[Participant], acted: Container[Seat]) -> list[Player]:
+def visible_players(hand: Hand, dealt: Sequence[ShownPlayer], acted: Container[Seat]) -> list[Player]:
     """Return the players who were dealt in and have not left. `acted` are the seats that acted in this round."""
     return [
         Player(
-            participant.guid,
-            participant.user,
+            player.guid,
+            player.user,
             _player_status(hand, seat, acted),
             hand.stacks[seat],
             hand.bets[seat],
             seat == hand.small_blind,
         )
-        for seat, participant in enumerate(dealt)
-        if participant.chair is not None
+        for seat, player in enumerate(dealt)
+        if player.is_here
     ]
 
 
@@ -99,7 +115,7 @@ def visible_cards(hand: Hand, hole: HoleNames) -> Cards:
     return Cards(hole, *(street or None for street in split_board(card_names(hand.board))))
 
 
-def visible_pots(hand: Hand, dealt: Sequence[Participant]) -> list[Pot]:
+def visible_pots(hand: Hand, dealt: Sequence[ShownPlayer]) -> list[Pot]:
     """Return the pots with their payers."""
     return [Pot(pot.size, [dealt[seat].guid for seat in pot.payers]) for pot in hand.pots]
 

@@ -49,7 +49,7 @@ class Register[T: RegisteredTable](Membership):
     def add(self, table: T) -> None:
         """Add a new table after all others."""
         self._tables[table.guid] = table
-        self.update_free(table)
+        self._update_free(table.guid)
 
     def remove(self, table: T) -> None:
         """Remove a table."""
@@ -64,12 +64,12 @@ class Register[T: RegisteredTable](Membership):
 
     # Free seats
 
-    def update_free(self, table: T) -> None:
-        """Update whether a table has a free seat."""
-        if table.has_free_seat:
-            self._free[table.guid] = table
+    def _update_free(self, game: Guid) -> None:
+        table = self._tables.get(game)
+        if table is not None and table.has_free_seat:
+            self._free[game] = table
         else:
-            self._free.pop(table.guid, None)
+            self._free.pop(game, None)
 
     @property
     def has_free_table(self) -> bool:
@@ -85,6 +85,7 @@ class Register[T: RegisteredTable](Membership):
     def user_joined(self, user: str, game: Guid) -> None:
         """Note that a user has joined a game."""
         self._users[user].add(game)
+        self._update_free(game)
 
     def user_left(self, user: str, game: Guid) -> None:
         """Note that a user has left a game."""
@@ -92,6 +93,7 @@ class Register[T: RegisteredTable](Membership):
         games.discard(game)
         if not games:
             del self._users[user]
+        self._update_free(game)
 
     @property
     def users(self) -> Sequence[str]:

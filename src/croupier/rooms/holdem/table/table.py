@@ -14,15 +14,14 @@ from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
 from croupier.core.rules import Turn as Whose
 from croupier.core.session import Commit, HandFinished, Reveal, TableChanged
-from croupier.rooms.holdem.cards import CARDS, card_names
+from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.table import presentation
 from croupier.rooms.holdem.table.finished_hands import FinishedHand, FinishedHands
 from croupier.rooms.holdem.table.persistence import TableSnapshot
-from croupier.rooms.holdem.table.presentation import TableView
+from croupier.rooms.holdem.table.presentation import ShownPlayer, TableView, showdown_winners
 from croupier.rooms.holdem.table.seats import Membership, Participant, Seats
-from croupier.rooms.holdem.table.wording import format_expiry, invalid_bet_reason, to_microseconds
+from croupier.rooms.holdem.table.wording import invalid_bet_reason, to_microseconds
 from croupier.rooms.holdem.wire import Game, Guid, Winner
 
 OVER: Final = Whose.OVER
@@ -43,7 +42,8 @@ class Table:
 
     `version` increases with every visible change. `deadline` is the time at which `handle_deadline` must be called, if
     any. `hands` are the last finished hands by their number at this table. The house sets `number`, which increases in
-    the order of creation, and `expires_at`, the time at which an empty table may be removed.
+    the order of creation, and `expires_at`, the time at which an empty table may be removed. `has_changed` is set when
+    the visible state changes.
     """
 
     __slots__ = (
@@ -57,10 +57,8 @@ class Table:
         "_finished_count",
         "_hand",
         "_hand_number",
-        "_has_changed",
         "_is_closing",
         "_next_dealer",
-        "_seats",
         "_settings",
         "_snapshot",
         "_turn_ends",
@@ -70,7 +68,9 @@ class Table:
         "expires_at",
         "guid",
         "hands",
+        "has_changed",
         "number",
+        "seats",
         "version",
     )  # fmt: skip
 
@@ -91,7 +91,7 @@ class Table:
         self._settings = settings
         self._next_dealer = next_dealer
         self._epoch = epoch
-        self._seats = Seats(guid, settings.seats, settings.stack, members)
+        self.seats = Seats(guid, settings.seats, settings.stack, members)
         self._is_closing = False
         self._hand: Hand | None = None  # the running hand, or a finished one while its end is shown
         self._dealt_in: list[Participant] = []  # the players of the hand by seat, including those who have left
@@ -104,7 +104,7 @@ class Table:
         self._finished_count = 0
         self._winners: Sequence[Winner] | UnsetType = () if settings.dialect == "hspe-go" else UNSET
         self._facts: list[TableFact] = []
-        self._has_changed = False
+        self.has_changed = False
         self._view: TableView | None = None  # cached
         self._snapshot: Raw | None = None  # cached
 
@@ -112,12 +112,12 @@ class Table:
 
     def __len__(self) -> int:
         """The number of players seated or queued."""
-        return len(self._seats)
+        return len(self.seats)
 
     @property
     def has_free_seat(self) -> bool:
         """Whether the next player to join gets a seat (holdem-3.1)."""
-        return self._seats.has_free_seat
+        return self.seats.has_free_seat
 
     @property
     def playing(self) -> bool:
@@ -126,32 +126,28 @@ class Table:
 
     def player_guid(self, user: str) -> Guid | None:
         """Return the GUID of a user's player, seated or queued; None if the user is not here."""
-        participant = self._seats.by_user(user)
+        participant = self.seats.by_user(user)
         return None if participant is None else participant.guid
-
-    def by_guid(self, guid: Guid) -> Participant | None:
-        """Return the player with a GUID, seated or queued."""
-        return self._seats.by_guid(guid)
 
     def join(self, user: str, guid: Guid, now: float) -> bool:
         """Add a new player. Return whether they are seated, not queued (holdem-3.5, holdem-3.6)."""
-        seated = self._seats.add(user, guid).chair is not None
+        seated = self.seats.add(user, guid).chair is not None
         if seated and self._hand is None:
-            self.mark_changed()
+            self.has_changed = True
             self._begin_hand(now)  # with large blinds the player may be broke when this returns
         return seated
 
     def leave(self, participant: Participant, now: float) -> None:
         """Remove a player and fold their hand (holdem-3.10 to holdem-3.12)."""
         seated = participant.chair is not None
-        self._seats.remove(participant)
+        self.seats.remove(participant)
         hand = self._hand
         if hand is None:
             if seated:
-                self.mark_changed()
+                self.has_changed = True
                 self._begin_hand(now)
         elif participant.hand_seat is not None:
-            self.mark_changed()
+            self.has_changed = True
             if hand.turn is not OVER and not hand.folded[participant.hand_seat]:
                 turn = hand.turn
                 hand.leave(participant.hand_seat)
@@ -167,7 +163,7 @@ class Table:
     def fold(self, now: float) -> None:
         """Fold the hand of the player to act."""
         assert self._hand is not None, "a fold without a hand"
-        self.mark_changed()
+        self.has_changed = True
         self._hand.fold()
         self._continue_play(now)
 
@@ -177,7 +173,7 @@ class Table:
         assert hand is not None, "a bet without a hand"
         seat, before = hand.turn, hand.to_match
         assert isinstance(seat, int), "a bet while no player is to act"
-        self.mark_changed()
+        self.has_changed = True
         fold_reason = None
         try:
             hand.bet(chips)
@@ -201,14 +197,14 @@ class Table:
         if isinstance(turn, int):
             self.leave(self._dealt_in[turn], now)
         else:
-            self.mark_changed()
+            self.has_changed = True
             self._begin_hand(now)
 
     def halt(self, now: float, *, final: bool) -> None:
         """Close the table: no new hands begin. If `final`, a running hand is voided (holdem-3.15)."""
         self._is_closing = True
         if final and self._hand is not None:
-            self.mark_changed()
+            self.has_changed = True
             if self._hand.turn is not OVER:
                 self._announce_result(self._make_finished_hand(self._hand), (0,) * len(self._dealt_in))
             self._begin_hand(now)
@@ -219,8 +215,8 @@ class Table:
         """Seat queued players, and begin the next hand if there are two or more players."""
         for _ in range(MAX_HANDS_WITHOUT_PAUSE):
             self._clear_hand()
-            self._seats.fill_from_queue()
-            dealt = self._seats.seated_participants
+            self.seats.fill_from_queue()
+            dealt = self.seats.seated_participants
             if len(dealt) < 2 or self._is_closing:
                 return
             self._start_hand(dealt)
@@ -246,7 +242,7 @@ class Table:
             participant.hand_seat = seat
         self._hand = Hand(
             [participant.chips for participant in dealt],
-            button=self._seats.pass_button(dealt),
+            button=self.seats.pass_button(dealt),
             stakes=settings.stakes,
         )
         self._faults = []
@@ -284,9 +280,9 @@ class Table:
             if participant.chair is not None:
                 participant.chips = chips
                 if not chips:
-                    self._seats.remove(participant)
+                    self.seats.remove(participant)
         if self._winners is not UNSET:
-            self._winners = presentation.showdown_winners(hand, self._dealt_in)
+            self._winners = showdown_winners(hand, self._dealt_in)
         played = self._make_finished_hand(hand)
         self._finished_count += 1
         self.hands = self.hands.with_hand(played, self._settings.history)
@@ -314,12 +310,12 @@ class Table:
     def snapshot(self) -> Raw:
         """Return the state of the table without its settings: a TableSnapshot as JSON, cached until the next change."""
         if self._snapshot is None:
-            button, big_blind = self._seats.last_button_and_big_blind
+            button, big_blind = self.seats.last_button_and_big_blind
             snapshot = TableSnapshot(
                 guid=self.guid,
                 version=self.version,
                 alarm=self.deadline,
-                sitters=tuple(self._seats.snapshot()),
+                sitters=tuple(self.seats.snapshot()),
                 button=button,
                 big_blind=big_blind,
                 running=None if self._hand is None else self._make_finished_hand(self._hand).snapshot(),
@@ -341,7 +337,7 @@ class Table:
         self.number = snapshot.number
         self.expires_at = snapshot.expires
         self._turn_ends = snapshot.turn_ends
-        self._seats.restore(snapshot.sitters, snapshot.button, snapshot.big_blind)
+        self.seats.restore(snapshot.sitters, snapshot.button, snapshot.big_blind)
         self._finished_count = snapshot.finished
         self.hands = FinishedHands(snapshot.hands, snapshot.finished)
         if self._winners is not UNSET:
@@ -353,7 +349,7 @@ class Table:
         self._acted_seats = {*snapshot.acted}
         here = {
             participant.hand_seat: participant
-            for participant in self._seats.seated_participants
+            for participant in self.seats.seated_participants
             if participant.hand_seat is not None
         }
         absent = map(Participant, saved.players, saved.guids)
@@ -368,11 +364,11 @@ class Table:
         self._settings = settings
         self._is_closing = False
         if self._hand is None:
-            if len(self._seats.seated_participants) > 1:
-                self.mark_changed()
+            if len(self.seats.seated_participants) > 1:
+                self.has_changed = True
                 self._begin_hand(now)
             return
-        self.mark_changed()
+        self.has_changed = True
         if self._hand.turn is OVER:
             self.deadline = now + self._settings.pause_seconds
             return
@@ -381,10 +377,6 @@ class Table:
 
     # Views
 
-    def mark_changed(self) -> None:
-        """Note that the visible state has changed."""
-        self._has_changed = True
-
     def take_facts(self) -> list[TableFact]:
         """Return the effects since the last call, with a final TableChanged if the visible state has changed.
 
@@ -392,8 +384,8 @@ class Table:
         """
         facts, self._facts = self._facts, []
         self._snapshot = self._view = None
-        if self._has_changed:
-            self._has_changed = False
+        if self.has_changed:
+            self.has_changed = False
             self.version += 1
             facts.append(TableChanged(self.guid, self.version))
         return facts
@@ -406,33 +398,20 @@ class Table:
     def shown(self) -> TableView:
         """What the table shows since the last `take_facts`, as a value that does not change when the table does."""
         if self._view is None:
+            hand = self._hand
+            players = self.seats.seated_participants if hand is None else self._dealt_in
             self._view = TableView(
                 guid=self.guid,
                 number=self.number,
                 version=self.version,
-                has_free_seat=self.has_free_seat,
-                public=self._make_public_view(),
-                holes=self._make_holes(),
-                guids=self._seats.guids_by_user,
+                chairs=self._settings.seats,
+                hand=None if hand is None else hand.copy(),
+                players=[ShownPlayer(each.guid, each.user, each.chips, each.chair is not None) for each in players],
+                acted=frozenset(self._acted_seats),
+                turn_ends=self._turn_ends,
+                hidden=() if self._settings.dialect == "readme" else None,
+                winners=self._winners,
+                guids=self.seats.guids_by_user,
                 hands=self.hands,
             )
         return self._view
-
-    def _make_holes(self) -> dict[str, tuple[str, ...]]:
-        """The hole cards in the displayed hand of each user who is still here."""
-        if self._hand is None:
-            return {}
-        return {
-            participant.user: card_names(hole)
-            for participant, hole in zip(self._dealt_in, self._hand.holes, strict=True)
-            if participant.chair is not None
-        }
-
-    def _make_public_view(self) -> Game:
-        hidden = () if self._settings.dialect == "readme" else None
-        expiry = format_expiry(self._turn_ends)
-        if self._hand is None:
-            return presentation.idle_game(self.guid, self._seats.seated_participants, hidden, self._winners)
-        return presentation.running_game(
-            self.guid, self._hand, self._dealt_in, self._acted_seats, expiry=expiry, hole=hidden, winners=self._winners
-        )
