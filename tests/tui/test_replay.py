@@ -109,6 +109,7 @@ def test_stored_hands_and_games_are_replayed() -> None:
         "room": "kuhn",
         "table": "run-1",
         "number": 2,
+        "time": 5.5,
         "seat": 0,
         "net": -2,
         "cards": ["Q", "K"],
