@@ -21,7 +21,7 @@ from croupier.core.bots import bot_factory
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import IllegalMove
 from croupier.core.session import Effect, HandFinished, Send
-from croupier.http.holdem_app import HoldemServer
+from croupier.http.holdem_app import HoldemApp
 from croupier.rooms.holdem.bots import BOT_SPECS
 from croupier.rooms.holdem.engine.legal import FOLD
 from croupier.rooms.holdem.wire import ACTION_BET, Act, ActDone, Game
@@ -33,20 +33,20 @@ from tests.processes import ROOT
 DIALECTS: Any = ["readme", "hspe-go"]
 
 
-def url(service: HoldemServer) -> str:
+def url(service: HoldemApp) -> str:
     host, port = service.address
     return f"http://{host}:{port}"
 
 
-def client(service: HoldemServer, user: str, retry_timeout: float = TIMEOUT_SECONDS) -> HoldemClient:
+def client(service: HoldemApp, user: str, retry_timeout: float = TIMEOUT_SECONDS) -> HoldemClient:
     return HoldemClient(url(service), user, "secret", retry_timeout=retry_timeout)
 
 
-def blocking(service: HoldemServer, user: str) -> BlockingHoldemClient:
+def blocking(service: HoldemApp, user: str) -> BlockingHoldemClient:
     return BlockingHoldemClient(url(service), user, "secret", retry_timeout=TIMEOUT_SECONDS)
 
 
-async def play_together(service: HoldemServer, specs: Sequence[str], hands: int) -> list[BotTally]:
+async def play_together(service: HoldemApp, specs: Sequence[str], hands: int) -> list[BotTally]:
     """Let bots play at one table until one of them has played `hands` hands; return their tallies."""
     tallies = [BotTally() for _ in specs]
 
@@ -64,7 +64,7 @@ async def play_together(service: HoldemServer, specs: Sequence[str], hands: int)
     return tallies
 
 
-async def seated_users(service: HoldemServer) -> list[str]:
+async def seated_users(service: HoldemApp) -> list[str]:
     """The users who sit at the first table."""
     async with client(service, "watcher") as watcher:
         await watcher.register()
@@ -377,7 +377,7 @@ def test_server_with_tls_and_a_private_authority(run: Run) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_blocking_client_plays(run: Run, dialect: Any) -> None:
-    def play_blocking(service: HoldemServer, user: str, hands: int) -> list[int]:
+    def play_blocking(service: HoldemApp, user: str, hands: int) -> list[int]:
         caller, luck = bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck
         with blocking(service, user) as user_client:
             user_client.register()
@@ -402,7 +402,7 @@ def test_blocking_client_plays(run: Run, dialect: Any) -> None:
 
 
 def test_blocking_client_lists_creates_and_watches_games(run: Run) -> None:
-    def play_blocking(service: HoldemServer) -> None:
+    def play_blocking(service: HoldemApp) -> None:
         with blocking(service, "ann") as ann, blocking(service, "bob") as bob:
             ann.register()
             bob.register()

@@ -17,7 +17,7 @@ from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
 from croupier.http.auth import Authenticator, AuthError, parse_credentials
-from croupier.http.holdem_app import HoldemApp, HoldemServer, open_holdem_server
+from croupier.http.holdem_app import HoldemApp
 from croupier.http.messages import Answer, Request, Response, run_later, settle
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Legal
@@ -141,7 +141,7 @@ class FaultyServer:
 @asynccontextmanager
 async def open_faulty_server(
     faulty: FaultyServer, seed: int = 1, dialect: str = "readme", **settings: Any
-) -> AsyncIterator[HoldemServer]:
+) -> AsyncIterator[FaultyApp]:
     """Run a faulty server on a free port."""
     all_settings = Settings(**{"dialect": dialect, **faulty.settings, **settings})
     with patch.object(table, "Hand", faulty.hand), patch("croupier.rooms.holdem.house.Table", faulty.table):
@@ -157,11 +157,11 @@ async def open_faulty_server(
         service.delay = faulty.delay  # type: ignore[method-assign]
         if faulty.change is not None:
             service.change = faulty.change  # type: ignore[method-assign]
-        value = await open_holdem_server(service, "127.0.0.1", 0)
+        await service.listen("127.0.0.1", 0)
         try:
-            yield value
+            yield service
         finally:
-            await value.stop(1.0)
+            await service.stop(1.0)
 
 
 # Wrong responses.
