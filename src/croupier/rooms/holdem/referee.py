@@ -13,14 +13,14 @@ from msgspec import Struct
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE, Observation, Sent, Verdict
 from croupier.core.rules import Seat, Turn
-from croupier.rooms.holdem.cards import CARD_NUMBERS, Card, card_names
 from croupier.rooms.holdem.engine.legal import Legal
 from croupier.rooms.holdem.engine.stakes import STAKES, Stakes
+from croupier.rooms.holdem.observed.cards import check_shown_twice, follow_board, follow_hole, read_board, read_hole
 from croupier.rooms.holdem.observed.differences import compare
+from croupier.rooms.holdem.observed.final_stacks import FinalStacks
 from croupier.rooms.holdem.observed.hand import ObservedHand
 from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, HoldemRequest, Join, Leave
 
-CHANCE: Final = Turn.CHANCE
 OVER: Final = Turn.OVER
 
 STARTING_STACK: Final = 10_000
@@ -93,10 +93,7 @@ class Referee:
         self._stack = stack
         # The chips of the seated players when the running hand began or the last one ended.
         self._chips: dict[Guid, int] = {}
-        # The chips they may have after the hand that has just ended.
-        self._possible_chips: tuple[tuple[tuple[Guid, int], ...], ...] = ()
         self._cause_clause = "holdem-6.3"  # the clause of the latest change
-        self._unsettled_hand: ObservedHand | None = None  # the finished hand, until its result is displayed
         self._newcomers: set[Guid] = set()  # players who joined while an unobserved hand may have begun
         self._previous_hand: ObservedHand | None = None  # the last hand, unless the players have changed since
 
@@ -147,7 +144,7 @@ class Referee:
         """Note a player who has sat down: they play from the next hand on (holdem-3.5)."""
         self._chips[player] = self._stack
         self._previous_hand = None
-        if self.game is None or self._is_over():
+        if self.game is None or self.game.is_over():
             self._newcomers.add(player)
 
     def _on_leave(self, player: Guid) -> None:
@@ -218,162 +215,68 @@ class Referee:
         return violations
 
     def _check_game(self, game: Game, viewer: Guid) -> Iterator[Violation]:
-        board = _board_numbers(game)
-        if len({*board}) < len(board):
-            yield Violation("holdem-6.1", f"the board {_format_cards(board)}", "every card once")
-            return
-        hole = [CARD_NUMBERS[name] for name in game.cards.hole or ()]
-        if twice := {*hole} & {*board}:
-            yield Violation(
-                "holdem-6.1", f"{_format_cards(sorted(twice))} in a hand and on the board", "every card once"
-            )
-            return
-        if self.game is not None and (violation := self._follow_board(board)):
+        board, hole = read_board(game), read_hole(game)
+        if violation := check_shown_twice(board, hole):
             yield violation
             return
-        if self.game is None or self._is_over():
+        if self.game is not None and (violation := follow_board(self.game, board, self.clause_counts)):
+            yield violation
+            return
+        if self.game is None or self.game.is_over():
             yield from self._check_between_hands(game)
         else:
             yield from compare(self.game, game, self._cause_clause, self.clause_counts)
-        yield from self._check_hole(game, viewer)
-
-    def _is_over(self) -> bool:
-        return self.game is not None and (self.game.hand.turn is OVER or self.game.is_decided())
-
-    def _follow_board(self, board: Sequence[Card]) -> Violation | None:
-        """Add new board cards to the observed hand. Return the violation if the board is not allowed."""
-        observed = self.game
-        assert observed is not None, "a board without a hand"
-        hand = observed.hand
-        over = self._is_over()
-        known = len(observed.board)
-        if list(board[:known]) != observed.board:
-            return (
-                None
-                if over
-                else Violation(self._board_clause(), f"the board {_format_cards(board)}", _format_cards(observed.board))
-            )
-        new = board[known:]
-        if not new or hand.turn is OVER:
-            return None
-        if hand.turn is not CHANCE or (len(new) > hand.cards_due and not over):
-            option = not hand.street and hand.turn == hand.big_blind and not observed.acted_seats & {hand.big_blind}
-            clause = "holdem-6.6" if option else "holdem-6.7"
-            return Violation(clause, f"the cards {_format_cards(new)} before the round is over", "none yet")
-        if twice := {*new} & {*observed.seen_cards}:
-            return Violation("holdem-6.1", f"{_format_cards(sorted(twice))} dealt twice", "every card once")
-        self.clause_counts["holdem-6.5"] += 1
-        observed.board += new
-        observed.update()
-        return None
-
-    def _board_clause(self) -> str:
-        return "holdem-6.7" if self.game is not None and self.game.hand.turn is CHANCE else "holdem-6.5"
-
-    def _check_hole(self, game: Game, viewer: Guid) -> Iterator[Violation]:
-        observed = self.game
-        hole = tuple(CARD_NUMBERS[name] for name in game.cards.hole or ())
-        seat = None if observed is None else observed.seat_of(viewer)
-        self.clause_counts["holdem-5.6"] += 1
-        if observed is None or seat is None or viewer in observed.left_players:
-            if hole and not (viewer and observed is None):
-                yield Violation(
-                    "holdem-5.6", f"the hole cards {_format_cards(hole)} for a viewer without any", "no hole cards"
-                )
-            return
-        if len(hole) != 2:
-            yield Violation("holdem-5.6", f"the hole cards {_format_cards(hole)} of a player", "two")
-            return
-        before = observed.holes.get(viewer)
-        if before is not None and before != hole:
-            yield Violation("holdem-5.6", f"the hole cards {_format_cards(hole)}", _format_cards(before))
-            return
-        if before is None:
-            if twice := {*hole} & {*observed.seen_cards}:
-                yield Violation("holdem-6.1", f"{_format_cards(sorted(twice))} dealt twice", "every card once")
-                return
-            observed.holes[viewer] = hole
-            observed.update()
+        if violation := follow_hole(self.game, hole, viewer, self.clause_counts):
+            yield violation
 
     # Between hands
 
     def _check_between_hands(self, game: Game) -> Iterator[Violation]:
         """Check a game after the end of a hand or before the first: idle, showing the end, or in the next hand."""
-        self._finish_hand()
+        final_stacks = self._finish_hand()
         shown = {player.player_id: player.wealth + player.bet_so_far for player in game.table}
         idle = not game.turn.player_id
         if idle and any(pot.size for pot in game.pots):
             yield Violation("holdem-5.12", "no player to act while there are chips in the pots", "the turn of a player")
             self.is_lost = True
             return
-        yield from self._check_result(shown)
+        if final_stacks is not None:
+            yield from self._check_result(final_stacks, shown)
         if self.is_lost:
             return
         self._chips.update({player: chips for player, chips in shown.items() if player in self._chips})
-        self._possible_chips = ()
         if idle:
             self._newcomers.difference_update(shown)
         else:
             yield from self._begin_hand(game)
 
-    def _finish_hand(self) -> None:
-        """Compute the chips that the players may have after the hand that has ended."""
+    def _finish_hand(self) -> FinalStacks | None:
+        """Return what the players may have after the hand that has ended; None if none has."""
         observed = self.game
         if observed is None:
-            return
-        self.game, self._unsettled_hand = None, observed
-        self.last_game = observed
+            return None
+        self.game, self.last_game = None, observed
         self.finished_count += 1
-        self._cause_clause = self._showdown_clause(observed)
-        self._possible_chips = tuple(
-            tuple(
-                (player, end[seat])
-                for seat, player in enumerate(observed.players)
-                if player not in observed.left_players
-            )
-            for end in observed.possible_final_stacks()
-        )
+        final_stacks = FinalStacks(observed)
+        self._cause_clause = final_stacks.clause
+        return final_stacks
 
-    def _showdown_clause(self, observed: ObservedHand) -> str:
-        """Return the clause that determines the result of a hand."""
-        hand = observed.hand
-        if hand.turn is OVER and not hand.showdown_order:
-            return "holdem-6.13"
-        if len(observed.showdown_pots()) > 1:
-            return "holdem-6.12"
-        return "holdem-6.15" if hand.turn is OVER and observed.has_all_holes and len(hand.awards) > 1 else "holdem-6.14"
-
-    def _check_result(self, shown: dict[Guid, int]) -> Iterator[Violation]:
+    def _check_result(self, final_stacks: FinalStacks, shown: dict[Guid, int]) -> Iterator[Violation]:
         """Check the displayed chips of the players against the possible results of the last hand.
 
         If a player may be left with no more than a big blind, another hand may have ended unobserved in between.
         """
-        before = self._unsettled_hand
-        if before is None:
-            return
-        self._unsettled_hand = None
-        found = {player: shown.get(player, 0) for player in before.players if player not in before.left_players}
-        total = sum(before.stacks)
-        departed_chips = sum(
-            before.hand.stacks[seat] for seat, player in enumerate(before.players) if player in before.left_players
-        )
         self.clause_counts.update((self._cause_clause, "holdem-5.17"))
-        if sum(found.values()) != total - departed_chips:
-            self.is_lost = True
-            yield Violation(
-                "holdem-5.17", f"{sum(found.values())} chips after a hand", f"{total - departed_chips}, as before"
-            )
-            return
-        may_have_missed_hand = any(
-            0 < chips <= self._stakes.big_blind for end in self._possible_chips for _, chips in end
-        )
-        if may_have_missed_hand:
+        found = {player: shown.get(player, 0) for player in final_stacks.players}
+        may_have_missed_hand = final_stacks.may_leave_at_most(self._stakes.big_blind)
+        violation = final_stacks.check_total(found)
+        if violation is None and may_have_missed_hand:
             self._previous_hand = None  # the button may have moved twice
-        is_possible = any(dict(end) == found for end in self._possible_chips)
-        if self._possible_chips and not may_have_missed_hand and not is_possible:
+        elif violation is None:
+            violation = final_stacks.check(found)
+        if violation is not None:
             self.is_lost = True
-            allowed = f"{dict(self._possible_chips[0])}" if len(self._possible_chips) == 1 else "a result of the cards"
-            yield Violation(self._cause_clause, f"{found} after a hand", allowed)
+            yield violation
             return
         for player in [player for player, chips in found.items() if not chips]:
             self.clause_counts["holdem-3.13"] += 1
@@ -432,11 +335,3 @@ class Referee:
         if observed.button != (last.button + 1) % len(observed.players):
             found = f"the button at {observed.players[observed.button]}"
             yield Violation("holdem-6.2", found, observed.players[(last.button + 1) % len(observed.players)])
-
-
-def _board_numbers(game: Game) -> list[Card]:
-    return [CARD_NUMBERS[name] for name in game.cards.board]
-
-
-def _format_cards(cards: Sequence[Card]) -> str:
-    return " ".join(card_names(cards)) or "none"

@@ -68,6 +68,10 @@ class ObservedHand:
             return "folded"
         return "called" if seat in self.acted_seats or not self.hand.stacks[seat] else "active"
 
+    def is_over(self) -> bool:
+        """Return whether the hand has ended or needs no more decisions."""
+        return self.hand.turn is Turn.OVER or self.is_decided()
+
     def is_decided(self) -> bool:
         """Return whether cards are due and no decision is left."""
         if self.hand.turn is not Turn.CHANCE:

@@ -1,0 +1,90 @@
+"""The cards of displayed hold'em games: whether they may be there, and what they add to an observed hand."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from croupier.core.errors import Violation
+from croupier.core.rules import Turn
+from croupier.rooms.holdem.cards import CARD_NUMBERS, Card, card_names
+from croupier.rooms.holdem.observed.hand import ObservedHand
+from croupier.rooms.holdem.wire import Game, Guid
+
+
+def read_board(game: Game) -> Sequence[Card]:
+    """Return the board of a displayed game."""
+    return [CARD_NUMBERS[name] for name in game.cards.board]
+
+
+def read_hole(game: Game) -> tuple[Card, ...]:
+    """Return the viewer's hole cards in a displayed game."""
+    return tuple(CARD_NUMBERS[name] for name in game.cards.hole or ())
+
+
+def check_shown_twice(board: Sequence[Card], hole: Sequence[Card]) -> Violation | None:
+    """Return the violation if a card is shown twice in one game."""
+    if len({*board}) < len(board):
+        return Violation("holdem-6.1", f"the board {_format_cards(board)}", "every card once")
+    if twice := {*hole} & {*board}:
+        found = f"{_format_cards(sorted(twice))} in a hand and on the board"
+        return Violation("holdem-6.1", found, "every card once")
+    return None
+
+
+def follow_board(observed: ObservedHand, board: Sequence[Card], clause_counts: Counter[str]) -> Violation | None:
+    """Add new board cards to an observed hand. Return the violation if the board is not allowed."""
+    hand = observed.hand
+    over = observed.is_over()
+    known = len(observed.board)
+    if list(board[:known]) != observed.board:
+        clause = "holdem-6.7" if hand.turn is Turn.CHANCE else "holdem-6.5"
+        return None if over else Violation(clause, f"the board {_format_cards(board)}", _format_cards(observed.board))
+    new = board[known:]
+    if not new or hand.turn is Turn.OVER:
+        return None
+    if hand.turn is not Turn.CHANCE or (len(new) > hand.cards_due and not over):
+        option = not hand.street and hand.turn == hand.big_blind and not observed.acted_seats & {hand.big_blind}
+        clause = "holdem-6.6" if option else "holdem-6.7"
+        return Violation(clause, f"the cards {_format_cards(new)} before the round is over", "none yet")
+    if violation := _check_dealt_twice(observed, new):
+        return violation
+    clause_counts["holdem-6.5"] += 1
+    observed.board += new
+    observed.update()
+    return None
+
+
+def follow_hole(
+    observed: ObservedHand | None, hole: tuple[Card, ...], viewer: Guid, clause_counts: Counter[str]
+) -> Violation | None:
+    """Add a player's hole cards to an observed hand. Return the violation if this viewer must not see these cards.
+
+    Without a hand only the public must not see any.
+    """
+    seat = None if observed is None else observed.seat_of(viewer)
+    clause_counts["holdem-5.6"] += 1
+    shown = f"the hole cards {_format_cards(hole)}"
+    if observed is None or seat is None or viewer in observed.left_players:
+        if hole and not (viewer and observed is None):
+            return Violation("holdem-5.6", f"{shown} for a viewer without any", "no hole cards")
+        return None
+    if len(hole) != 2:
+        return Violation("holdem-5.6", f"{shown} of a player", "two")
+    before = observed.holes.get(viewer)
+    if before is not None:
+        return None if before == hole else Violation("holdem-5.6", shown, _format_cards(before))
+    if violation := _check_dealt_twice(observed, hole):
+        return violation
+    observed.holes[viewer] = hole
+    observed.update()
+    return None
+
+
+def _check_dealt_twice(observed: ObservedHand, new: Sequence[Card]) -> Violation | None:
+    twice = {*new} & {*observed.seen_cards}
+    if not twice:
+        return None
+    return Violation("holdem-6.1", f"{_format_cards(sorted(twice))} dealt twice", "every card once")
+
+
+def _format_cards(cards: Sequence[Card]) -> str:
+    return " ".join(card_names(cards)) or "none"
