@@ -6,6 +6,7 @@ import pytest
 
 from croupier.store import store as module
 from croupier.store.records import JournalHead, Snapshot, WriteRefused
+from croupier.store.sqlite_file import MAX_INSERT_ROWS
 from croupier.store.store import Store
 from tests.store.store_fixture import NOON, TempStore, error, fact, facts, journal
 
@@ -70,6 +71,9 @@ def test_duplicate_sequence_number_refuses_the_whole_write(temp_store: TempStore
         assert str(failed).endswith("); allowed: those that follow its last")
         assert await journal(store, "a") == facts("a", range(1, 3))
         assert await store.last_seq("holdem", "b") == 0
+        failed = await error(store.append([*facts("c", range(1, 3 * MAX_INSERT_ROWS)), fact("a", 2)]))
+        assert isinstance(failed, WriteRefused), "several statements are one transaction"
+        assert await store.last_seq("holdem", "c") == 0
         assert store.outage is None
 
     temp_store.run(steps)

@@ -30,8 +30,8 @@ def commit_batch(
     """
     try:
         facts = [write for write in writes if isinstance(write, Facts)]
-        if dialect.inserts_atomically and len(facts) == len(writes):
-            yield from add_facts(facts)
+        if len(facts) == len(writes):
+            yield from add_facts(facts)  # one Insert, which needs no transaction
             return [None] * len(writes)
         return (yield from run_in_transaction(_run_together(writes, facts), dialect))
     except Exception as error:

@@ -21,7 +21,7 @@ type Rows = Sequence[Sequence[Any]]
 
 
 class Insert(Struct, frozen=True, gc=False):
-    """Rows to be inserted: for each table at least one, each with all columns in the order of the schema."""
+    """Rows to be inserted, all or none: for each table at least one, with all columns in the order of the schema."""
 
     rows: Mapping[str, Rows]
 

@@ -14,13 +14,11 @@ from msgspec import Struct
 class Dialect(Struct, frozen=True):
     """The differences between the SQL of the two engines.
 
-    `begin` begins a transaction that writes. If `inserts_atomically`, an Insert into several tables is one statement
-    and needs no transaction. `table_names_sql` selects the names of the tables of a database. The rest are words that
-    the schema has in braces.
+    `begin` begins a transaction that writes. `table_names_sql` selects the names of the tables of a database. The rest
+    are words that the schema has in braces.
     """
 
     begin: str
-    inserts_atomically: bool
     table_names_sql: str
     id: str
     """An id that the database assigns."""
@@ -35,7 +33,6 @@ class Dialect(Struct, frozen=True):
 
 SQLITE: Final = Dialect(
     begin="BEGIN IMMEDIATE",
-    inserts_atomically=False,
     table_names_sql="SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
     id="INTEGER",
     name="TEXT",
@@ -44,7 +41,6 @@ SQLITE: Final = Dialect(
 )
 POSTGRESQL: Final = Dialect(
     begin="BEGIN",
-    inserts_atomically=True,
     table_names_sql="SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename",
     id="BIGSERIAL",
     name='TEXT COLLATE "C"',

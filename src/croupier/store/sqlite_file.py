@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cache
+from itertools import batched, chain
 from pathlib import Path
 from urllib.parse import quote
 
@@ -19,6 +20,9 @@ from croupier.store.urls import SqliteLocation
 
 BUSY_TIMEOUT_SECONDS = 5.0
 """The time to wait for another process that writes to the same file."""
+
+MAX_INSERT_ROWS = 64
+"""Rows inserted by one statement. While it runs, the event loop has the interpreter to itself."""
 
 CHECKPOINT_PAGES = 8000
 
@@ -96,8 +100,7 @@ def run_statements[T](connection: sqlite3.Connection, statements: StatementGener
             try:
                 if isinstance(statement, Insert):
                     rows = []
-                    for table, inserted in statement.rows.items():
-                        connection.executemany(insert_sql(table, len(inserted[0])), inserted)
+                    _insert(connection, statement)
                 else:
                     rows = execute(connection, statement).fetchall()
             except Exception as error:
@@ -109,10 +112,28 @@ def run_statements[T](connection: sqlite3.Connection, statements: StatementGener
         return result
 
 
+def _insert(connection: sqlite3.Connection, insert: Insert) -> None:
+    """Insert rows: with one statement, with several in the current transaction, or in one of their own."""
+    statements = [
+        (insert_sql(table, len(rows[0]), len(rows)), [*chain.from_iterable(rows)])
+        for table, all_rows in insert.rows.items()
+        for rows in batched(all_rows, MAX_INSERT_ROWS)
+    ]
+    if len(statements) == 1 or connection.in_transaction:
+        for sql, values in statements:
+            connection.execute(sql, values)
+    else:
+        connection.execute(SQLITE.begin)
+        with connection:
+            for sql, values in statements:
+                connection.execute(sql, values)
+
+
 @cache
-def insert_sql(table: str, width: int) -> str:
-    """SQL that inserts a row of this many columns."""
-    return f'INSERT INTO "{table}" VALUES ({", ".join("?" * width)})'  # noqa: S608 -- names from the schema
+def insert_sql(table: str, width: int, count: int = 1) -> str:
+    """SQL that inserts `count` rows of `width` columns."""
+    row = f"({', '.join('?' * width)})"
+    return f'INSERT INTO "{table}" VALUES {", ".join([row] * count)}'  # noqa: S608 -- names from the schema
 
 
 @cache
