@@ -13,7 +13,7 @@ from tests.recording.fake_store import run_pending_callbacks
 
 
 class Room:
-    """A room and its store: a batch is a text; its writes complete when the test says so."""
+    """A room and its store: a batch is a text; its writes complete when the test says so, or at once if `is_fast`."""
 
     def __init__(self) -> None:
         self.gathered: list[str] = []
@@ -21,6 +21,8 @@ class Room:
         self.log: list[str] = []
         self.stored: set[str] = set()
         self.voided: str | None = None
+        self.is_fast = False
+        self.failure: Exception | None = None
         self.book = RecordingLogger()
         self.is_up = asyncio.Event()
         self.write_ahead: WriteAhead[str] = WriteAhead(self, self, self.book)
@@ -52,6 +54,8 @@ class Room:
     def write(self, batch: str) -> Future[None]:
         future: Future[None] = asyncio.get_running_loop().create_future()
         self.pending.append((batch, future))
+        if self.is_fast:
+            self.complete(self.failure)
         return future
 
     async def write_again(self, batch: str) -> None:
@@ -100,6 +104,41 @@ def test_next_batch_gathers_while_one_is_written(run: Run) -> None:
         assert room.log == released("one", "two three")
         assert not room.write_ahead.is_writing
         assert room.write_ahead.settled().done()
+
+    run(main())
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_batch_that_is_durable_at_once_is_released_at_once_if_asked(run: Run, at_once: bool) -> None:
+    async def main() -> None:
+        room = Room()
+        room.is_fast = True
+        room.gathered.append("one")
+        room.write_ahead.flush(at_once=at_once)
+        assert room.log == (released("one") if at_once else [])
+        assert room.write_ahead.settled().done() is at_once
+        room.gathered.append("two")
+        await run_pending_callbacks()
+        room.write_ahead.flush(at_once=at_once)
+        await run_pending_callbacks()
+        assert room.log == released("one", "two")
+
+    run(main())
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_failure_at_once_suspends_the_room(run: Run, at_once: bool) -> None:
+    async def main() -> None:
+        room = Room()
+        room.is_fast, room.failure = True, StoreUnavailable("the disk is full")
+        room.gathered.append("one")
+        room.write_ahead.flush(at_once=at_once)
+        await run_pending_callbacks()
+        assert room.write_ahead.trouble == "the disk is full"
+        room.failure = None
+        room.is_up.set()
+        await run_pending_callbacks()
+        assert room.log == ["suspend one", *released("one"), "resume"]
 
     run(main())
 

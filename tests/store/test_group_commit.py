@@ -13,10 +13,14 @@ from tests.store.store_fixture import TIMEOUT_SECONDS, run
 
 
 class FakeEngine:
-    """An engine in memory. It commits while `may_commit` is set; `failure` is raised instead of committing."""
+    """An engine in memory. It commits while `may_commit` is set; `failure` is raised instead of committing.
+
+    With `is_fast` it commits single writes at once.
+    """
 
     def __init__(self) -> None:
         self.commits: list[list[Write]] = []
+        self.is_fast = False
         self.may_commit = asyncio.Event()
         self.may_commit.set()
         self.has_begun = asyncio.Event()
@@ -24,9 +28,15 @@ class FakeEngine:
         self.reconnect_count = 0
         self.refused_tables: dict[str, Exception] = {}
 
+    def commit_at_once(self, write: Write) -> list[object] | None:
+        return self._commit([write]) if self.is_fast else None
+
     async def commit(self, writes: Sequence[Write]) -> list[object]:
         self.has_begun.set()
         await self.may_commit.wait()
+        return self._commit(writes)
+
+    def _commit(self, writes: Sequence[Write]) -> list[object]:
         if self.failure is not None:
             raise self.failure
         self.commits.append([*writes])
@@ -64,6 +74,49 @@ def test_writes_of_one_loop_turn_are_one_commit() -> None:
     async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
         await asyncio.gather(*(committer.submit(make_facts(table, 1)) for table in "abcd"))
         assert [len(commit) for commit in engine.commits] == [4]
+
+    run_steps(steps)
+
+
+def test_fast_engine_commits_a_single_write_at_once() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        engine.is_fast = True
+        engine.refused_tables = {"b": WriteRefused("no")}
+        written, refused = committer.submit(make_facts("a", 1)), committer.submit(make_facts("b", 1))
+        assert written.done()
+        assert refused.exception() is engine.refused_tables["b"]
+        assert (engine.written(), committer.pending_count) == ([("a", 1), ("b", 1)], 0)
+
+    run_steps(steps)
+
+
+def test_write_waits_for_an_earlier_commit_also_if_the_engine_is_fast() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        engine.may_commit.clear()
+        first = committer.submit(make_facts("a", 1))
+        await engine.has_begun.wait()
+        engine.is_fast = True
+        second = committer.submit(make_facts("a", 2))
+        assert not second.done()
+        engine.may_commit.set()
+        await asyncio.gather(first, second)
+        assert engine.written() == [("a", 1), ("a", 2)]
+
+    run_steps(steps)
+
+
+def test_failed_commit_at_once_is_an_outage_until_the_engine_recovers() -> None:
+    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
+        engine.is_fast, engine.failure = True, StoreUnavailable("gone")
+        for _ in range(2):
+            failed = committer.submit(make_facts("a", 1))
+            assert str(failed.exception()) == committer.outage == "gone"
+        while engine.reconnect_count < 2:
+            await asyncio.sleep(0.001)
+        engine.failure = None
+        await committer.wait_until_up()
+        assert committer.submit(make_facts("a", 1)).done()
+        assert engine.written() == [("a", 1)]
 
     run_steps(steps)
 

@@ -82,13 +82,20 @@ class WriteAhead[B]:
         self._settled: Future[None] | None = None
         self._recovery_task: asyncio.Task[None] | None = None
 
-    def flush(self) -> None:
-        """Write what has gathered, unless a write is in progress or impossible; it is written afterwards then."""
+    def flush(self, *, at_once: bool = False) -> None:
+        """Write what has gathered, unless a write is in progress or impossible; it is written afterwards then.
+
+        With `at_once`, a batch that is durable when `write` returns is released before the return; otherwise in a later
+        turn of the event loop.
+        """
         if self.is_writing or self.trouble is not None or (batch := self._room.take_batch()) is None:
             return
         writing = asyncio.ensure_future(self._writer.write(batch))
         self.is_writing = True
-        writing.add_done_callback(partial(self._on_written, batch))
+        if at_once and writing.done():
+            self._on_written(batch, writing)
+        else:
+            writing.add_done_callback(partial(self._on_written, batch))
 
     def settled(self) -> Future[None]:
         """A future that is done when the write in progress has succeeded or failed, and its effects are released."""

@@ -81,12 +81,19 @@ class ReadTransaction(Protocol):
 class Engine(Protocol):
     """A database. All methods raise StoreUnavailable if the database cannot be reached.
 
-    None blocks the event loop, except `commit` while commits are known to be faster than a change of the thread.
+    None blocks the event loop, except `commit_at_once`.
     """
 
     @property
     def commit_times(self) -> Mapping[str, Histogram]:
         """How long commits took, by the place where they were made: loop, thread, server."""
+        ...
+
+    def commit_at_once(self, write: Write) -> Sequence[object] | None:
+        """Commit a single write as `commit` does, on the event loop, if that is known to be faster than `commit`.
+
+        Returns None if it is not; nothing is written then.
+        """
         ...
 
     async def commit(self, writes: Sequence[Write]) -> Sequence[object]:

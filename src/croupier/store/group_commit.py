@@ -2,6 +2,7 @@
 
 import asyncio
 from asyncio import Future
+from collections.abc import Sequence
 from itertools import accumulate, takewhile
 from typing import Any
 
@@ -21,9 +22,9 @@ CHECK_INTERVAL_SECONDS = 1.0
 class GroupCommitter:
     """A queue of writes, and a task that commits all pending writes in order with one transaction (group commit).
 
-    A write to an idle store waits only for the next turn of the event loop; writes that arrive during a commit go into
-    the next one. A commit resolves all its futures in the same turn, so that the next writes of the waiting tasks are
-    committed together again.
+    A write to an idle store is committed at once if the engine can, or else in the next turn of the event loop; writes
+    that arrive during a commit go into the next one. A commit resolves all its futures in the same turn, so that the
+    next writes of the waiting tasks are committed together again.
 
     If a commit fails, all pending writes fail as well, because they may depend on the lost ones. `outage` is then the
     reason until the engine can write again.
@@ -41,7 +42,7 @@ class GroupCommitter:
         self._writes: list[Write] = []
         self._futures: list[Future[Any]] = []  # of the writes, in the same order
         self._weight = 0  # of the pending writes and of the current batch
-        self._has_writes = asyncio.Event()
+        self._has_work = asyncio.Event()  # writes, or an outage
         self._has_space = asyncio.Event()
         self._is_up = asyncio.Event()
         self._is_idle = asyncio.Event()
@@ -72,14 +73,8 @@ class GroupCommitter:
         """Queue a write. The future resolves when it is durable, or fails with StoreUnavailable or WriteRefused."""
         future: Future[Any] = self._loop.create_future()
         if self.outage is None and self._weight < self._max_pending and not self._is_closing:
-            if not self._writes:
-                self._has_writes.set()
-                self._is_idle.clear()
-            self._writes.append(write)
-            self._futures.append(future)
-            self._weight += write.weight
-            if self._weight >= self._max_pending:
-                self._has_space.clear()
+            if self._weight or not self._commit_at_once(write, future):
+                self._enqueue(write, future)
         elif self.outage is not None:
             _fail_future(future, self.outage)
         elif self._is_closing:
@@ -95,42 +90,67 @@ class GroupCommitter:
         self._task.cancel()
         await asyncio.wait([self._task])
 
+    def _commit_at_once(self, write: Write, future: Future[Any]) -> bool:
+        """Commit a write now if the engine can; whether it has been tried."""
+        try:
+            outcomes = self._engine.commit_at_once(write)
+        except Exception as error:
+            self._go_down(_error_text(error), [future])
+            return True
+        if outcomes is None:
+            return False
+        self._resolve([future], outcomes)
+        return True
+
+    def _enqueue(self, write: Write, future: Future[Any]) -> None:
+        if not self._writes:
+            self._has_work.set()
+            self._is_idle.clear()
+        self._writes.append(write)
+        self._futures.append(future)
+        self._weight += write.weight
+        if self._weight >= self._max_pending:
+            self._has_space.clear()
+
     async def _run(self) -> None:
         while True:
-            await self._wait_for_writes()
+            await self._wait_for_work()
             while self._writes:
                 writes, futures, weight = self._take_batch()
                 try:
                     outcomes = await self._engine.commit(writes)
                 except Exception as error:
                     self._go_down(_error_text(error), futures)
-                    await self._recover()
-                    continue
-                self._delay = self._first_delay
-                for future, outcome in zip(futures, outcomes, strict=True):
-                    if future.done():
-                        continue  # cancelled
-                    if isinstance(outcome, Exception):
-                        future.set_exception(outcome)
-                    else:
-                        future.set_result(outcome)
+                    break
+                self._resolve(futures, outcomes)
                 self._release_weight(weight)
                 await asyncio.sleep(0)  # the woken tasks submit their next writes
-            self._has_writes.clear()
+            self._has_work.clear()
             self._is_idle.set()
+            await self._recover()
 
-    async def _wait_for_writes(self) -> None:
-        """Wait for the next write, and check the connection meanwhile."""
-        while not self._has_writes.is_set():
+    async def _wait_for_work(self) -> None:
+        """Wait for the next write or an outage, and check the connection meanwhile."""
+        while not self._has_work.is_set():
             try:
                 async with asyncio.timeout(CHECK_INTERVAL_SECONDS):
-                    await self._has_writes.wait()
+                    await self._has_work.wait()
             except TimeoutError:
                 try:
                     await self._engine.check_connection()
                 except Exception as error:
                     self._go_down(_error_text(error), [])
-                    await self._recover()
+
+    def _resolve(self, futures: Sequence[Future[Any]], outcomes: Sequence[object]) -> None:
+        """Resolve the futures of writes that are committed."""
+        self._delay = self._first_delay
+        for future, outcome in zip(futures, outcomes, strict=True):
+            if future.done():
+                continue  # cancelled
+            if isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
 
     def _take_batch(self) -> tuple[list[Write], list[Future[Any]], int]:
         """Take the next batch: the writes, their futures, and their weight."""
@@ -151,11 +171,11 @@ class GroupCommitter:
                 _fail_future(future, reason)
         self._writes.clear()
         self._futures.clear()
-        self._has_writes.clear()
         self._release_weight(self._weight)
-        self._is_idle.set()
+        self._has_work.set()
 
     async def _recover(self) -> None:
+        """Reconnect after an outage, when that is possible."""
         while self.outage is not None:
             await asyncio.sleep(self._delay)
             self._delay = min(2 * self._delay, self._max_delay)

@@ -85,6 +85,9 @@ class PostgresEngine:
         self._claims: list[Any] = []
         self._listener = AnnouncementListener(self._open_connection)
 
+    def commit_at_once(self, write: Write) -> None:
+        """Nothing is written on the event loop."""
+
     async def commit(self, writes: Sequence[Write]) -> Sequence[object]:
         """Commit a batch: with a single statement if it has only facts, else in a transaction."""
         with self._discarding_writer():

@@ -75,16 +75,21 @@ class SqliteEngine:
         self._write_executor = ThreadPoolExecutor(1, "store-writing")
         self._read_executor = ThreadPoolExecutor(1, "store-reading")
 
+    def commit_at_once(self, write: Write) -> Sequence[object] | None:
+        """Commit a write on the event loop if that is fast, and neither a thread nor another process is writing."""
+        if not self._place_policy.allows_loop(write) or not self._writer_lock.acquire(blocking=False):
+            return None
+        try:
+            return self._commit([write], on_loop=True)
+        except sqlite3.Error as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                return None
+            raise StoreUnavailable(f"{self._path}: {error}") from error
+        finally:
+            self._writer_lock.release()
+
     async def commit(self, writes: Sequence[Write]) -> Sequence[object]:
-        """Commit a batch: on the event loop if that is fast and no thread uses the writer, else in the write thread."""
-        if self._place_policy.allows_loop(writes) and self._writer_lock.acquire(blocking=False):
-            try:
-                return self._commit(writes, on_loop=True)
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:  # else the thread waits for the other process
-                    raise StoreUnavailable(f"{self._path}: {error}") from error
-            finally:
-                self._writer_lock.release()
+        """Commit a batch in the write thread."""
         return await self._write_in_thread(lambda: self._commit(writes, on_loop=False))
 
     async def reconnect(self) -> None:
