@@ -211,9 +211,10 @@ def test_repeated_request_is_not_parsed_and_gets_the_new_state(run: Run, monkeyp
             after = connection.ask(polling)
             assert after is not None
             assert after.json["turn"]["playerID"] == guids[1]
-            assert connection.ask(request("GET", f"/games/{game}", "bob")) is not None
-            assert connection.ask(polling) is not None
-            assert len(parsed_data) == 3
+            for _ in range(2):
+                assert connection.ask(request("GET", f"/games/{game}", "bob")) is not None
+                assert connection.ask(polling) is not None
+            assert len(parsed_data) == 2, "several requests are recognised"
             await connection.leave()
 
     run(main())
@@ -247,7 +248,7 @@ def test_repeated_requests_are_answered_as_if_parsed(steps: list[tuple[int, int]
                         await asyncio.sleep(0)
                     written[number] += connection.transport.writes
                     if connection is parsing:
-                        connection.connection._reader.repeated_request = None
+                        connection.connection._reader.known_requests.clear()
                 assert b"".join(written[0]) == b"".join(written[1])
             for connection in (repeating, parsing):
                 await connection.leave()

@@ -18,6 +18,7 @@ from croupier.http.messages import (
     Answer,
     Application,
     Deferred,
+    PromptFuture,
     Request,
     Response,
     Stream,
@@ -126,9 +127,14 @@ class HttpConnection(asyncio.Protocol):
         reader = self._reader
         if self.state is State.CLOSING or reader.error is not None:
             return
-        request = reader.repeated_request
-        if request is not None and data == reader.repeated and self.state is State.IDLE and not self._is_write_paused:
-            reader.has_begun_request = True
+        request = reader.known_requests.get(data)
+        if (
+            request is not None
+            and self.state is State.IDLE
+            and not self._is_write_paused
+            and reader.is_between_requests
+        ):
+            reader.has_begun_request, request.disconnected = True, None
             self._begin(request)
         else:
             reader.unparsed = reader.unparsed[reader.offset :] + data if reader.unparsed else data
@@ -164,13 +170,13 @@ class HttpConnection(asyncio.Protocol):
                 self._begin(self._waiting)
             elif self.state is State.BODY and (request := self._request_with_body()) is not None:
                 self._answer(self._app.respond(request))
-            elif reader.unparsed and self._waiting is None and (self.state is State.IDLE or reader.is_in_body):
+            elif reader.unparsed and self._waiting is None and (self.state is State.IDLE or reader.body_owner):
                 if chunks == MAX_CHUNKS_PER_TURN:
                     self._server.loop.call_soon(self._proceed)
                     break
                 chunks += 1
                 self._waiting = reader.read()
-                if reader.error is not None and self._request and reader.is_reading_body_of(self._request):
+                if reader.error is not None and self._request and reader.body_owner is self._request:
                     self._send_refusal(*reader.error)
             else:
                 break
@@ -209,12 +215,16 @@ class HttpConnection(asyncio.Protocol):
         """Send a response now, or when it is known."""
         request, reader = self._request, self._reader
         assert request is not None, "an answer has a request"
-        if reader.is_reading_body_of(request):  # not that of the request after it
+        if reader.body_owner is request:  # not the request after it
             reader.wants_body = False
         if isinstance(answer, Deferred):
-            self.state, reader.repeated_request = State.ANSWERING, None
-            self._server.pending.add(answer.future)
-            answer.future.add_done_callback(partial(self._on_answered, request, answer))
+            self.state, future = State.ANSWERING, answer.future
+            self._server.pending.add(future)
+            on_answered = partial(self._on_answered, request, answer)
+            if isinstance(future, PromptFuture) and not future.done():
+                future.when_done = on_answered
+            else:
+                future.add_done_callback(on_answered)
             return
         has_next = reader.unparsed or self._waiting is not None
         is_last = not request.keep_alive or ((self._is_stopping or self._input_has_ended) and not has_next)
@@ -225,7 +235,7 @@ class HttpConnection(asyncio.Protocol):
             if is_last:
                 self._close()
         else:
-            self.state, reader.repeated_request = State.STREAMING, None
+            self.state = State.STREAMING
             streaming = self._server.loop.create_task(self._send_stream(answer.stream, is_last=is_last))
             self._server.pending.add(streaming)
             streaming.add_done_callback(self._server.pending.discard)
@@ -238,12 +248,16 @@ class HttpConnection(asyncio.Protocol):
             if is_awaited:
                 self._close()
             return
-        answer = deferred.answer()
-        if is_awaited:
-            self._answer(answer)
-            self._proceed()
-        elif isinstance(answer, Response) and answer.stream is not None:
-            answer.stream.close()
+        try:
+            answer = deferred.answer()
+            if is_awaited:
+                self._answer(answer)
+                self._proceed()
+            elif isinstance(answer, Response) and answer.stream is not None:
+                answer.stream.close()
+        except Exception as error:
+            self._report(error)
+            self.transport.abort()
 
     async def _send_stream(self, stream: Stream, *, is_last: bool) -> None:
         """Send the body of a response, no faster than the client reads it."""
@@ -260,12 +274,15 @@ class HttpConnection(asyncio.Protocol):
                     self._close()
                 self._proceed()
         except Exception as error:
-            context = {"message": "a response could not be sent", "exception": error}
-            self._server.loop.call_exception_handler(context)
+            self._report(error)
         finally:
             stream.close()
             if self.state is State.STREAMING:
                 self._close()
+
+    def _report(self, error: Exception) -> None:
+        context = {"message": "a response could not be sent", "exception": error}
+        self._server.loop.call_exception_handler(context)
 
     # Refusals and the end.
 

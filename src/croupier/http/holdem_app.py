@@ -45,7 +45,7 @@ from croupier.rooms.holdem.wire import (
 FORWARDED: Final = (b"forwarded", b"x-forwarded-for")
 """Headers in which a proxy names its client."""
 
-ACT_DONE_RESPONSE: Final = prepare(Response(201, [EMPTY_BODY_HEADER]))
+ACT_DONE_RESPONSE: Final = prepare(201, [EMPTY_BODY_HEADER])
 """The response to nearly all acts, in both dialects."""
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from croupier.core.logger import Logger
 from croupier.core.session import Closing, Effect, Event, HandFinished, Observer, Received, Send, TimedOut
+from croupier.http.messages import PromptFuture
 from croupier.http.views import ViewCache
 from croupier.net.timer import DeadlineTimer
 from croupier.observers.counters import RoomCounters
@@ -153,7 +154,7 @@ class HoldemService:
             return transition.answer
         if self.unavailable_reason is not None:
             return STORE_DOWN
-        answer: Future[HoldemResponse] = asyncio.get_running_loop().create_future()
+        answer = PromptFuture[HoldemResponse](loop=asyncio.get_running_loop())
         self._queue.append((event, answer))
         if not self._write_ahead.is_writing:
             self._gather()
@@ -236,7 +237,7 @@ class HoldemService:
         assert self._write_ahead is not None, "only a house with a journal has a queue"
         self._queue.append((event, None))
         self._is_gathering = False
-        self._write_ahead.flush()
+        self._write_ahead.flush(at_once=True)
 
     def _gather(self) -> None:
         """Handle the queue in the next turn of the event loop, with the other requests of this turn."""
@@ -247,7 +248,7 @@ class HoldemService:
     def _flush_gathered(self) -> None:
         assert self._write_ahead is not None, "only a house with a journal has a queue"
         self._is_gathering = False
-        self._write_ahead.flush()
+        self._write_ahead.flush(at_once=True)
 
     # What the write-ahead asks of the room.
 

@@ -7,7 +7,6 @@ from typing import Any, Final, Protocol
 
 from msgspec import Struct
 from msgspec.json import encode as to_json
-from msgspec.structs import replace
 
 from croupier.http.auth import VerifiedLogin
 from croupier.http.routes import Match
@@ -76,6 +75,34 @@ class Response(Struct, frozen=True):
     body: bytes = b""
     stream: Stream | None = None
     raw_after_date: bytes | None = None
+
+
+class PromptFuture[T](Future[T]):
+    """A future that calls `when_done` in the turn of the event loop in which it is done, before its other callbacks.
+
+    A turn answers the requests of all clients that poll, so a response must not wait for the next one.
+    """
+
+    when_done: Callable[[Future[T]], None] | None = None
+
+    def set_result(self, result: T) -> None:
+        """Set the result, and call `when_done`."""
+        super().set_result(result)
+        if self.when_done is not None:
+            self.when_done(self)
+
+    def set_exception(self, exception: type | BaseException) -> None:
+        """Set the exception, and call `when_done`."""
+        super().set_exception(exception)
+        if self.when_done is not None:
+            self.when_done(self)
+
+    def cancel(self, msg: object = None) -> bool:
+        """Cancel the future, and call `when_done`, unless it is done."""
+        is_cancelled = super().cancel(msg)
+        if is_cancelled and self.when_done is not None:
+            self.when_done(self)
+        return is_cancelled
 
 
 class Deferred(Struct, frozen=True):
@@ -150,26 +177,36 @@ def encode_response(response: Response, date: bytes, *, is_head: bool = False, k
     """Encode a response, or the head of one with a stream. `date` is the line of the Date header."""
     rest = response.raw_after_date
     if rest is None or is_head or not keep_alive:
-        rest = _encode_rest(response, is_head=is_head, keep_alive=keep_alive)
+        is_stream = response.stream is not None
+        rest = _encode_rest(
+            response.status,
+            response.headers,
+            response.body,
+            is_stream=is_stream,
+            is_head=is_head,
+            keep_alive=keep_alive,
+        )
     return b"%s%s%s" % (STATUS_LINES[response.status], date, rest)
 
 
-def prepare(response: Response) -> Response:
-    """Encode a response that will be sent often."""
-    return replace(response, raw_after_date=_encode_rest(response, is_head=False, keep_alive=True))
+def prepare(status: int, headers: Sequence[Header], body: bytes = b"") -> Response:
+    """A response that is encoded once and sent often."""
+    raw = _encode_rest(status, headers, body, is_stream=False, is_head=False, keep_alive=True)
+    return Response(status, headers, body, None, raw)
 
 
-def _encode_rest(response: Response, *, is_head: bool, keep_alive: bool) -> bytes:
-    headers = encode_headers(response.headers)
+def _encode_rest(
+    status: int, headers: Sequence[Header], body: bytes, *, is_stream: bool, is_head: bool, keep_alive: bool
+) -> bytes:
+    lines = encode_headers(headers)
     if not keep_alive:
-        headers += b"connection: close\r\n"
-    body = response.body
-    if is_head or response.status in {204, 304}:
+        lines += b"connection: close\r\n"
+    if is_head or status in {204, 304}:
         body = b""
-    elif not [name for name, _ in response.headers if name == b"content-length"]:
-        headers += b"transfer-encoding: chunked\r\n"
-        body = b"" if response.stream is not None else encode_chunk(body) + LAST_CHUNK
-    return b"%s\r\n%s" % (headers, body)
+    elif not [name for name, _ in headers if name == b"content-length"]:
+        lines += b"transfer-encoding: chunked\r\n"
+        body = b"" if is_stream else encode_chunk(body) + LAST_CHUNK
+    return b"%s\r\n%s" % (lines, body)
 
 
 def encode_headers(headers: Iterable[Header]) -> bytes:

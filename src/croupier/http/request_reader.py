@@ -10,8 +10,11 @@ from croupier.http.messages import Header, Request
 MAX_CHUNK_BYTES: Final = 16_384
 """Maximum number of bytes fed to the parser at once, with the end of at most one head among them."""
 
-MAX_REPEATED_REQUEST_BYTES: Final = 4096
-"""A repeated request is recognised up to this size."""
+MAX_KNOWN_REQUESTS: Final = 4
+"""The number of different requests of a connection that are recognised when they are repeated."""
+
+MAX_KNOWN_REQUEST_BYTES: Final = 2048
+"""Repeated requests are recognised up to this size."""
 
 HEAD_END: Final = b"\r\n\r\n"
 
@@ -19,10 +22,10 @@ HEAD_END: Final = b"\r\n\r\n"
 class RequestReader:
     """Parses what a client sends, chunk by chunk; bytes wait in `unparsed`, from `offset` on, until `read` is called.
 
-    `is_in_head` and `is_in_body` tell which part of the newest request is still to come. `body` is what has arrived of
-    its body, while `wants_body` is set. `has_begun_request` is set whenever a request begins. `error` is the status and
-    the description of what cannot be a request; what follows is not parsed. `repeated` are the bytes of
-    `repeated_request`, if that arrived alone and whole: clients that poll send the same bytes again.
+    `is_in_head` is set while the rest of a head is still to come, and `body_owner` is the request of which the rest of
+    the body is. `body` is what has arrived of it, while `wants_body` is set. `has_begun_request` is set whenever a
+    request begins. `error` is the status and the description of what cannot be a request; what follows is not parsed.
+    `known_requests` are requests that arrived alone and whole, by their bytes: programs send the same bytes again.
     """
 
     def __init__(self, address: str, max_header_bytes: int) -> None:
@@ -33,10 +36,9 @@ class RequestReader:
         self.expects_continue = False
         self.has_begun_request = False
         self.is_in_head = False
-        self.is_in_body = False
+        self.body_owner: Request | None = None
         self.error: tuple[int, str] | None = None
-        self.repeated = b""
-        self.repeated_request: Request | None = None
+        self.known_requests: dict[bytes, Request] = {}
         self._address = address
         self._max_header_bytes = max_header_bytes
         self._parser = HttpRequestParser(self)
@@ -45,9 +47,10 @@ class RequestReader:
         self._head_bytes = 0
         self._newest: Request | None = None
 
-    def is_reading_body_of(self, request: Request | None) -> bool:
-        """Whether the rest of this request's body is still to come."""
-        return self.is_in_body and self._newest is request
+    @property
+    def is_between_requests(self) -> bool:
+        """Whether the next byte begins a request."""
+        return not (self.is_in_head or self.body_owner or self.unparsed)
 
     def discard(self) -> None:
         """Forget the unparsed bytes."""
@@ -65,7 +68,7 @@ class RequestReader:
             stop = min(limit, len(data))
         chunk = data[start:stop]
         self.unparsed, self.offset = (data, stop) if stop < len(data) else (b"", 0)
-        before, was_in_request = self._newest, self.is_in_head or self.is_in_body
+        before, was_in_request = self._newest, self.is_in_head or self.body_owner
         try:
             self._parser.feed_data(chunk)
         except HttpParserUpgrade as upgrade:  # it is ignored: what follows is HTTP/1.1, too
@@ -78,11 +81,14 @@ class RequestReader:
                 self.error = 431, f"found a head of {self._head_bytes} bytes; allowed: {self._max_header_bytes}"
         if self.error is not None:
             self.discard()
-        request = None if self._newest is before else self._newest
-        is_alone = request is not None and request.is_complete and not was_in_request and not self.is_in_head
-        self.repeated = chunk
-        self.repeated_request = request if is_alone and len(chunk) <= MAX_REPEATED_REQUEST_BYTES else None
-        return request
+        if self._newest is None or self._newest is before:
+            return None
+        is_alone = not (was_in_request or self.is_in_head or self.unparsed or self.error)
+        if is_alone and self._newest.is_complete and len(chunk) <= MAX_KNOWN_REQUEST_BYTES:
+            if len(self.known_requests) == MAX_KNOWN_REQUESTS:
+                self.known_requests.clear()
+            self.known_requests[chunk] = self._newest
+        return self._newest
 
     # Events of the parser. What they raise is an error of the client.
 
@@ -122,7 +128,7 @@ class RequestReader:
         )
         self._headers = []
         self.body = bytearray()
-        self.wants_body = self.is_in_body = True
+        self.wants_body, self.body_owner = True, self._newest
         self.is_in_head = False
 
     def on_body(self, body: bytes) -> None:
@@ -135,4 +141,4 @@ class RequestReader:
         assert self._newest is not None, "a request has a head"
         self._newest.is_complete = True
         self._newest.body = bytes(self.body)
-        self.is_in_body = False
+        self.body_owner = None

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from croupier.http.messages import Response, prepare
+from croupier.http.messages import Header, Response, prepare
 from croupier.net.event_loop import resolve
 from croupier.rooms.holdem.table.presentation import TableView
 from croupier.rooms.holdem.table.register import BY_NUMBER, Register
@@ -23,27 +23,36 @@ FIRST_PAGE_LINK: Final = (b"link", b'</games/?after=0>; rel="first"')
 """Links a list that is cut off to its first page; the pages contain all games (holdem-9.12)."""
 
 
-class Representation(Struct, frozen=True):
-    """A resource as one viewer sees it: the whole response, and the one for a viewer who has it already (304)."""
+class Representation(Struct):
+    """A resource as one viewer sees it. Its responses have `headers`, and the whole one has `content_headers`, too."""
 
+    body: bytes
     etag: bytes
-    response: Response
-    not_modified: Response
+    content_headers: Sequence[Header]
+    headers: Sequence[Header]
+    _response: Response | None = None
+    _not_modified: Response | None = None
 
     @property
-    def body(self) -> bytes:
-        """The body of the whole response."""
-        return self.response.body
+    def response(self) -> Response:
+        """The whole response."""
+        if self._response is None:
+            self._response = prepare(200, [*self.content_headers, *self.headers], self.body)
+        return self._response
+
+    @property
+    def not_modified(self) -> Response:
+        """The response for a viewer who has the body already."""
+        if self._not_modified is None:
+            self._not_modified = prepare(304, self.headers)
+        return self._not_modified
 
 
-def make_representation(
-    body: bytes, etag: bytes, dialect: Dialect, *extra_headers: tuple[bytes, bytes]
-) -> Representation:
+def make_representation(body: bytes, etag: bytes, dialect: Dialect, *extra_headers: Header) -> Representation:
     """Build a representation. In dialect hspe-go it is sent as one chunk, which its client reads at once (7.10)."""
-    headers = [(b"etag", etag), *extra_headers, *COMMON_HEADERS]
     length = [(b"content-length", b"%d" % len(body))] if dialect == "readme" else []
-    content = [(b"content-type", CONTENT_TYPES[dialect]), *length]
-    return Representation(etag, prepare(Response(200, [*content, *headers], body)), prepare(Response(304, headers)))
+    content_headers = [(b"content-type", CONTENT_TYPES[dialect]), *length]
+    return Representation(body, etag, content_headers, [(b"etag", etag), *extra_headers, *COMMON_HEADERS])
 
 
 HIDDEN_HOLE_CARDS: Final[Mapping[Dialect, bytes]] = {
@@ -249,9 +258,7 @@ class ViewCache:
                 return games[:number]
         return games
 
-    def _render_list(
-        self, games: Iterable[GameViewCache], user: str | None, *extra_headers: tuple[bytes, bytes]
-    ) -> Representation:
+    def _render_list(self, games: Iterable[GameViewCache], user: str | None, *extra_headers: Header) -> Representation:
         text = b"[%s]" % b",".join([_list_entry(game, user) for game in games])
         if self._dialect == "hspe-go":
             text += b"\n"
