@@ -44,9 +44,9 @@ def side_pots(paid: Sequence[int], folded: Sequence[bool], stacks: Sequence[int]
     """
     seats = range(len(paid))
     live = [seat for seat in seats if not folded[seat]]
-    if len(live) == 1:
-        return [Pot(sum(paid), tuple(live), tuple(seat for seat in seats if paid[seat]))]
     levels = {paid[seat] for seat in live if is_over or not stacks[seat]}
+    if len(live) == 1 or not levels:
+        return [Pot(sum(paid), tuple(live), tuple([seat for seat in seats if paid[seat]]))]
     pots: list[Pot] = []
     below = 0
     for level in sorted({*levels, max(paid)}):
