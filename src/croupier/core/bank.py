@@ -31,11 +31,21 @@ type BankMove = str | int
 class BankNode:
     """A node of the game's automaton: whose turn it is, and where every move and every card leads.
 
-    `card_receiver` is the seat that gets the next card. `after_raise` is the node after a raise, None where the client
-    cannot raise. `payoff_half_bets` is the client's win in half bets when the game is OVER.
+    `card_receiver` is the seat that gets the next card, and `card_receivers` is the same as a tuple, as states collect
+    it. `after_raise` is the node after a raise, None where the client cannot raise. `payoff_half_bets` is the
+    client's win in half bets when the game is OVER.
     """
 
-    __slots__ = ("after_raise", "card_receiver", "moves", "name", "payoff_half_bets", "successors", "turn")
+    __slots__ = (
+        "after_raise",
+        "card_receiver",
+        "card_receivers",
+        "moves",
+        "name",
+        "payoff_half_bets",
+        "successors",
+        "turn",
+    )
 
     def __init__(
         self, name: str, turn: Seat | Turn, card_receiver: Seat = CLIENT_SEAT, payoff_half_bets: int = 0
@@ -43,6 +53,7 @@ class BankNode:
         self.name = name
         self.turn = turn
         self.card_receiver = card_receiver
+        self.card_receivers = (card_receiver,)
         self.payoff_half_bets = payoff_half_bets
         self.successors: dict[BankMove, BankNode] = {}
         self.moves: tuple[BankMove, ...] = ()
@@ -174,7 +185,7 @@ class BankRules:
                 return BankState(after, state.cards, state.receivers, state.bet)
             cards = state.cards
             if move not in cards or cards.count(move) < self.decks:
-                receivers = state.receivers + (node.card_receiver,)  # noqa: RUF005 -- faster
+                receivers = state.receivers + node.card_receivers
                 return BankState(after, cards + (move,), receivers, state.bet)  # type: ignore[operator]  # noqa: RUF005 -- faster; at CHANCE every move is a card
         elif type(move) is int and node.after_raise is not None and 0 < move <= self.max_bet - state.bet:
             return BankState(node.after_raise, state.cards, state.receivers, state.bet + move)

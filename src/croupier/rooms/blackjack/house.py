@@ -1,11 +1,10 @@
 """House side of blackjack: deals, draws for the bank and pays (docs/protocols/blackjack.md, sections 4 to 8)."""
 
-from croupier.core.bank import BankRules, BankState
+from croupier.core.bank import CLIENT_SEAT, BankRules, BankState
 from croupier.core.bank_table import BankTable
 from croupier.core.dealer import Dealer
 from croupier.core.errors import Violation
 from croupier.core.private_table import Purse
-from croupier.core.rules import Turn
 from croupier.core.session import Effect, Peer, Send, Timeouts
 from croupier.rooms.blackjack.rules import HIT, SURRENDER, largest_bet
 from croupier.rooms.blackjack.wire import (
@@ -27,6 +26,8 @@ from croupier.rooms.blackjack.wire import (
     Stp,
     result_message,
 )
+
+CLIENT_CARDS, BANK_CARDS = CRD["C"], CRD["S"]
 
 type Effects = list[Effect[Message]]
 
@@ -86,15 +87,22 @@ class House(BankTable[Message]):
         self._start_game(coins)
         self._state = state = self._draw_cards(self._rules.start_node, coins)
         first, second, bank = state.cards
-        peer, client = self._peer, CRD["C"]
-        return [Send(peer, client[first]), Send(peer, client[second]), Send(peer, CRD["S"][bank]), Send(peer, TRN)]
+        peer = self._peer
+        return [
+            Send(peer, CLIENT_CARDS[first]),
+            Send(peer, CLIENT_CARDS[second]),
+            Send(peer, BANK_CARDS[bank]),
+            Send(peer, TRN),
+        ]
 
     def _move(self, before: BankState, move: str) -> Effects:
         """Deal the cards that follow a move; then the client decides again, or the round ends (blackjack-4)."""
         state = self._draw_cards(before.node.successors[move], before.bet, before.cards, before.receivers)
-        messages = CRD["C" if move == HIT else "S"]
-        effects: Effects = [Send(self._peer, messages[card]) for card in state.cards[len(before.cards) :]]
-        if state.node.turn is Turn.OVER:
+        if move == HIT:
+            effects: Effects = [Send(self._peer, CLIENT_CARDS[state.cards[-1]])]
+        else:
+            effects = [Send(self._peer, BANK_CARDS[card]) for card in state.cards[len(before.cards) :]]
+        if state.node.turn != CLIENT_SEAT:
             return self._pay(state, effects)
         self._state = state
         effects.append(Send(self._peer, TRN))
