@@ -14,7 +14,8 @@ from croupier.store.commit_place import (
     MAX_LOOP_RUN,
     MAX_LOOP_WEIGHT,
     SLOW_SECONDS,
-    SLOW_SHARE,
+    STALL_SECONDS,
+    STALL_SHARE,
     WINDOW_COMMITS,
     CommitPlacePolicy,
 )
@@ -93,20 +94,20 @@ def test_p99_of_the_window_decides() -> None:
     assert policy.allows_loop(ONE), "the first slow commit has left the window"
 
 
-@pytest.mark.parametrize("seconds", [SLOW, 0.02, 3.0])
-def test_single_slow_commit_on_the_loop_returns_to_the_thread(seconds: float) -> None:
+@pytest.mark.parametrize("seconds", [STALL_SECONDS, 0.02, 3.0])
+def test_stall_of_the_loop_returns_to_the_thread(seconds: float) -> None:
     clock = FakeClock()
     policy = make_policy(clock)
     policy.record(seconds, on_loop=True)
     assert not policy.allows_loop(ONE)
-    clock.now += seconds / SLOW_SHARE * 0.99
+    clock.now += seconds / STALL_SHARE * 0.99
     policy.record(FAST, on_loop=False)
     assert not policy.allows_loop(ONE)
-    clock.now += seconds / SLOW_SHARE * 0.02
+    clock.now += seconds / STALL_SHARE * 0.02
     assert policy.allows_loop(ONE)
 
 
-def test_slow_commits_take_at_most_their_share_of_the_loop() -> None:
+def test_stalls_take_at_most_their_share_of_the_loop() -> None:
     """A disk on which each commit on the loop is slow, and none in the thread."""
     clock = FakeClock()
     policy = make_policy(clock)
@@ -117,7 +118,7 @@ def test_slow_commits_take_at_most_their_share_of_the_loop() -> None:
         clock.now += seconds
         blocked += seconds if on_loop else 0.0
         policy.record(seconds, on_loop=on_loop)
-    assert 10 * 0.05 < blocked <= 100.0 * SLOW_SHARE + 0.05
+    assert 10 * 0.05 < blocked <= 100.0 * STALL_SHARE + 0.05
 
 
 def test_fastest_of_recent_commits_in_the_thread_shows_the_time_of_the_disk() -> None:

@@ -16,12 +16,15 @@ CONTENDED_COMMITS: Final = 10
 """Of this number of commits in the thread, the fastest one shows how long the disk takes. The others may have waited
 for the interpreter or the processor, while the event loop was busy."""
 
-SLOW_SHARE: Final = 0.01
-"""Of the time of the event loop, slow commits take at most this share."""
+STALL_SECONDS: Final = 1e-3
+"""A commit that takes so long stalls the loop, so that clients notice it. All slower commits are slow, too."""
 
-MAX_LOOP_WEIGHT: Final = 4
-"""The weight of the largest write that is committed on the loop: that of one table, which waits for it. During larger
-commits the loop can read the next requests."""
+STALL_SHARE: Final = 0.01
+"""Of the time of the event loop, stalls take at most this share."""
+
+MAX_LOOP_WEIGHT: Final = 32
+"""The weight of the largest write that is committed on the loop. During larger commits the loop can read the next
+requests."""
 
 MAX_LOOP_RUN: Final = 1000
 """The number of commits on the loop after which one is made in the thread, where it may be followed by a checkpoint."""
@@ -31,7 +34,7 @@ class CommitPlacePolicy:
     """Decides for each write whether it may be committed on the event loop, from how long former commits took.
 
     It begins with the thread, because nothing is known about the disk, which may also be a network file system. After a
-    slow commit on the loop it stays with the thread for so long that slow commits take at most SLOW_SHARE of the time.
+    stall of the loop it stays with the thread for so long that stalls take at most STALL_SHARE of the time.
     `timer` returns seconds.
     """
 
@@ -65,5 +68,5 @@ class CommitPlacePolicy:
         self._recent.append(is_slow)
         self._slow_count += is_slow
         self._loop_run = self._loop_run + 1 if on_loop else 0
-        if on_loop and is_slow:
-            self._barred_until = self._timer() + seconds / SLOW_SHARE
+        if on_loop and seconds >= STALL_SECONDS:
+            self._barred_until = self._timer() + seconds / STALL_SHARE
