@@ -13,6 +13,7 @@ from croupier.store.commit_place import (
     CONTENDED_COMMITS,
     MAX_LOOP_RUN,
     MAX_LOOP_WEIGHT,
+    ROW_SECONDS,
     SLOW_SECONDS,
     STALL_SECONDS,
     STALL_SHARE,
@@ -52,7 +53,7 @@ def make_policy(clock: FakeClock | None = None) -> CommitPlacePolicy:
     """A policy that has seen a window of fast commits in the thread."""
     policy = CommitPlacePolicy(clock or FakeClock())
     for _ in range(WINDOW_COMMITS):
-        policy.record(FAST, on_loop=False)
+        policy.record(FAST, 0, on_loop=False)
     return policy
 
 
@@ -60,7 +61,7 @@ def test_first_commits_are_made_in_the_thread() -> None:
     policy = CommitPlacePolicy(FakeClock())
     for _ in range(WINDOW_COMMITS):
         assert not policy.allows_loop(ONE)
-        policy.record(FAST, on_loop=False)
+        policy.record(FAST, 0, on_loop=False)
     assert policy.allows_loop(ONE)
 
 
@@ -81,16 +82,16 @@ def test_p99_of_the_window_decides() -> None:
     clock = FakeClock()
     policy = make_policy(clock)
     for _ in range(ALLOWED_SLOW):
-        policy.record(SLOW, on_loop=True)
+        policy.record(SLOW, 0, on_loop=True)
     clock.now += 1e6
     assert policy.allows_loop(ONE), "one per cent may be slow"
-    policy.record(SLOW, on_loop=True)
+    policy.record(SLOW, 0, on_loop=True)
     clock.now += 1e6
     assert not policy.allows_loop(ONE)
     for _ in range(WINDOW_COMMITS - ALLOWED_SLOW - 1):
-        policy.record(FAST, on_loop=False)
+        policy.record(FAST, 0, on_loop=False)
         assert not policy.allows_loop(ONE)
-    policy.record(FAST, on_loop=False)
+    policy.record(FAST, 0, on_loop=False)
     assert policy.allows_loop(ONE), "the first slow commit has left the window"
 
 
@@ -98,10 +99,10 @@ def test_p99_of_the_window_decides() -> None:
 def test_stall_of_the_loop_returns_to_the_thread(seconds: float) -> None:
     clock = FakeClock()
     policy = make_policy(clock)
-    policy.record(seconds, on_loop=True)
+    policy.record(seconds, 0, on_loop=True)
     assert not policy.allows_loop(ONE)
     clock.now += seconds / STALL_SHARE * 0.99
-    policy.record(FAST, on_loop=False)
+    policy.record(FAST, 0, on_loop=False)
     assert not policy.allows_loop(ONE)
     clock.now += seconds / STALL_SHARE * 0.02
     assert policy.allows_loop(ONE)
@@ -117,7 +118,7 @@ def test_stalls_take_at_most_their_share_of_the_loop() -> None:
         seconds = 0.05 if on_loop else FAST
         clock.now += seconds
         blocked += seconds if on_loop else 0.0
-        policy.record(seconds, on_loop=on_loop)
+        policy.record(seconds, 0, on_loop=on_loop)
     assert 10 * 0.05 < blocked <= 100.0 * STALL_SHARE + 0.05
 
 
@@ -125,16 +126,26 @@ def test_fastest_of_recent_commits_in_the_thread_shows_the_time_of_the_disk() ->
     """The others may have waited for the interpreter, which the event loop was using."""
     policy = make_policy()
     for number in range(10 * WINDOW_COMMITS):
-        policy.record(FAST if number % CONTENDED_COMMITS == 0 else 5.0, on_loop=False)
+        policy.record(FAST if number % CONTENDED_COMMITS == 0 else 5.0, 0, on_loop=False)
         assert policy.allows_loop(ONE)
+
+
+def test_time_of_the_rows_does_not_count() -> None:
+    policy = make_policy()
+    for _ in range(WINDOW_COMMITS):
+        policy.record(FAST + 100 * ROW_SECONDS, 100, on_loop=True)
+    assert policy.allows_loop(ONE)
+    for _ in range(ALLOWED_SLOW + 1):
+        policy.record(SLOW + 2 * ROW_SECONDS, 1, on_loop=True)
+    assert not policy.allows_loop(ONE)
 
 
 def test_slow_disk_is_noticed_in_the_thread() -> None:
     policy = make_policy()
     for _ in range(CONTENDED_COMMITS + ALLOWED_SLOW - 1):
-        policy.record(SLOW, on_loop=False)
+        policy.record(SLOW, 0, on_loop=False)
         assert policy.allows_loop(ONE)
-    policy.record(SLOW, on_loop=False)
+    policy.record(SLOW, 0, on_loop=False)
     assert not policy.allows_loop(ONE)
 
 
@@ -142,9 +153,9 @@ def test_thread_commits_from_time_to_time_so_that_it_can_make_checkpoints() -> N
     policy = make_policy()
     for _ in range(MAX_LOOP_RUN):
         assert policy.allows_loop(ONE)
-        policy.record(FAST, on_loop=True)
+        policy.record(FAST, 0, on_loop=True)
     assert not policy.allows_loop(ONE)
-    policy.record(FAST, on_loop=False)
+    policy.record(FAST, 0, on_loop=False)
     assert policy.allows_loop(ONE)
 
 

@@ -9,6 +9,9 @@ from croupier.store.engine import Facts, Write
 SLOW_SECONDS: Final = 200e-6
 """A commit that takes so long is slow. On the loop, the 99th percentile of recent commits has to be below it."""
 
+ROW_SECONDS: Final = 10e-6
+"""Processor time that a row takes in either place; it does not count."""
+
 WINDOW_COMMITS: Final = 200
 """The number of recent commits, in both places, of which the percentile is taken."""
 
@@ -19,7 +22,7 @@ for the interpreter or the processor, while the event loop was busy."""
 STALL_SECONDS: Final = 1e-3
 """A commit that takes so long stalls the loop, so that clients notice it. All slower commits are slow, too."""
 
-STALL_SHARE: Final = 0.01
+STALL_SHARE: Final = 0.05
 """Of the time of the event loop, stalls take at most this share."""
 
 MAX_LOOP_WEIGHT: Final = 32
@@ -57,8 +60,9 @@ class CommitPlacePolicy:
             and self._timer() >= self._barred_until
         )
 
-    def record(self, seconds: float, *, on_loop: bool) -> None:
-        """Note how long a commit took."""
+    def record(self, seconds: float, weight: int, *, on_loop: bool) -> None:
+        """Note how long a commit of writes with this weight took."""
+        seconds -= weight * ROW_SECONDS
         if not on_loop:
             self._thread_times.append(seconds)
             seconds = min(self._thread_times)

@@ -199,7 +199,7 @@ class SqliteEngine:
         self._check_files()  # after the commit, because the file may have disappeared during it
         seconds = self._timer() - started
         self.commit_times["loop" if on_loop else "thread"].observe(seconds)
-        self._place_policy.record(seconds, on_loop=on_loop)
+        self._place_policy.record(seconds, sum(write.weight for write in writes), on_loop=on_loop)
         return outcomes
 
     def _reconnect(self) -> None:
