@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from tests.net.raw_client import LOOPS, Run
 
-QUICK_EXAMPLES = 30
+QUICK_EXAMPLES = 20
 
 # A background job of a shell ignores SIGINT, and one under nohup SIGHUP; child processes would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -29,11 +29,16 @@ POSTGRESQL = {"cluster", "restartable_cluster"}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
-    """Leave the twins on PostgreSQL of tests on SQLite to `make test-all`: the server takes seconds to start."""
+    """Leave twins of tests to `make test-all`: on PostgreSQL, which takes seconds to start, and on a second event loop.
+
+    `make test` runs the tests of `tests/net` on both event loops.
+    """
     for item in items:
-        parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
-        texts = [value for value in parameters if isinstance(value, str)]
-        if "postgresql" in texts or POSTGRESQL & {*item.fixturenames}:
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        texts = [value for value in parameters.values() if isinstance(value, str)]
+        is_twin = len(LOOPS) > 1 and parameters.get("loop_factory") is asyncio.new_event_loop
+        is_second_loop = is_twin and "tests/net/" not in item.nodeid
+        if "postgresql" in texts or POSTGRESQL & {*item.fixturenames} or is_second_loop:
             item.add_marker("extended")
 
 

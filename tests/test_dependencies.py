@@ -8,6 +8,8 @@ from pathlib import Path
 import httptools
 import pytest
 
+from tests.sampling import extended
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src/croupier"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -45,6 +47,6 @@ def test_only_public_names_of_httptools_are_imported() -> None:
     assert names <= {*httptools.__all__}
 
 
-@pytest.mark.parametrize("module", ["uvicorn", "starlette"])
+@pytest.mark.parametrize("module", extended(["uvicorn", "starlette"], 2))
 def test_no_other_web_server_is_imported(module: str) -> None:
     assert imported_names(module) == set()

@@ -10,9 +10,10 @@ import sys
 import pytest
 
 from tests.processes import COMMAND, PATIENCE, Serving, hear, rest
+from tests.sampling import extended
 
 SIGNALS = pytest.mark.parametrize(
-    "number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name
+    "number", extended([signal.SIGTERM, signal.SIGINT, signal.SIGHUP], 3), ids=lambda number: number.name
 )
 
 

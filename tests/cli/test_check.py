@@ -21,6 +21,7 @@ from croupier.conformance.report.reports import REPORT_FORMATS
 from croupier.conformance.suite import Role, find_suite
 from croupier.rooms import ROOMS
 from tests.processes import COMMAND, ROOT, Serving, croupier, environment
+from tests.sampling import extended
 
 TIMEOUT_SECONDS = 90.0
 PROGRAMS = ROOT / "tests" / "conformance" / "programs"
@@ -195,7 +196,7 @@ def test_quiet_prints_only_the_result() -> None:
     assert re.match(r"✔ \d+ PASS", result.stdout)
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "status"), extended([(signal.SIGINT, 130), (signal.SIGTERM, 143)], 2))
 def test_a_signal_also_ends_the_server_under_test(number: int, status: int) -> None:
     process = subprocess.Popen(
         [*COMMAND, "check", "kuhn", "--server", HONEST],

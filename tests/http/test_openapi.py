@@ -28,7 +28,7 @@ from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms.holdem.wire import Join
 from tests.http.service_fixture import QUICK, InProcessService, basic, close, house
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
-from tests.sampling import example_count, sampled
+from tests.sampling import example_count, extended
 
 DIALECTS = ["readme", "hspe-go"]
 
@@ -142,7 +142,7 @@ def opened(dialect: str) -> Iterator[tuple[str, ThreadedService]]:
 
 
 @pytest.mark.hypothesis
-@pytest.mark.parametrize(("dialect", "user"), sampled(product(DIALECTS, ["ann", None]), 3))
+@pytest.mark.parametrize(("dialect", "user"), extended(product(DIALECTS, ["ann", None]), 4))
 def test_service_conforms_to_its_document(dialect: str, user: str | None) -> None:
     fuzz(dialect, user, example_count(10))
 

@@ -95,6 +95,7 @@ TABLES = {
 }
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", sampled(TABLES, 2))
 def test_mean_of_rounds_from_the_dealer_agrees_with_the_value(name: str) -> None:
     table = TABLES[name]()

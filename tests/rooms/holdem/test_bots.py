@@ -186,7 +186,7 @@ def match(one: str, other: str, hands: int) -> tuple[float, float]:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    extended([("equity:60", "caller"), ("equity:60", "maniac"), ("equity:60", "random"), ("tight", "caller")], 3),
+    extended([("tight", "caller"), ("equity:60", "caller"), ("equity:60", "maniac"), ("equity:60", "random")], 4),
 )
 def test_equity_and_tight_bots_beat_simple_bots(one: str, other: str) -> None:
     won, error = match(one, other, 400)

@@ -126,6 +126,7 @@ def test_all_six_card_hands_are_counted() -> None:
     assert counted(6).total() == comb(52, 6)
 
 
+@pytest.mark.extended
 def test_seven_card_hands_have_the_published_category_counts() -> None:
     assert per_category(counted(7)) == SEVEN_COUNTS
 

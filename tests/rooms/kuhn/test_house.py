@@ -17,6 +17,7 @@ from croupier.rooms.kuhn.rules import P_1, P_2
 from croupier.rooms.kuhn.wire import ACTN, CARD, STRT, VOCABULARY, Card
 from tests.properties.random_session import Step, heads, run_session, steps
 from tests.properties.self_play import SelfPlay
+from tests.sampling import extended
 
 SWAPPED = {P_1: ("Q K J", "Q J K"), P_2: ("K Q J", "J Q K")}
 """Decks that deal the client a queen and the house one of the two other cards, by the client's seat."""
@@ -36,8 +37,7 @@ def received(deck: str, script: str, sent: Sequence[object]) -> list[object]:
     return found
 
 
-@pytest.mark.parametrize("seat", [P_1, P_2])
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize(("seat", "script"), extended(product([P_1, P_2], SCRIPTS), 5))
 def test_house_card_does_not_leak_before_showdown_exhaustive(seat: int, script: str) -> None:
     """For all sequences of up to three of the twelve messages after STRT."""
     start = [*STRT.values()][seat]

@@ -138,7 +138,7 @@ def check_with_somebody_gone(players: int, seed: int, order: int | None, deaths:
 DEATHS = st.lists(st.tuples(st.integers(0, 700), st.integers(0, 4)), min_size=1, max_size=3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=example_count(25), deadline=None)
 @given(st.integers(2, 5), st.integers(0, 99), st.none() | st.integers(0, 99), DEATHS)
 def test_disconnects_cause_no_verdicts(
     players: int, seed: int, order: int | None, deaths: list[tuple[int, int]]

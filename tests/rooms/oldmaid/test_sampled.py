@@ -10,6 +10,7 @@ from croupier.rooms.oldmaid.odds.sampled import GAMES_PER_BATCH, GameBatch, coun
 from tests.rooms.oldmaid.brute_force import Chain
 from tests.rooms.oldmaid.ring_game import RingGame
 from tests.rooms.oldmaid.test_exact import agree, played
+from tests.sampling import extended
 
 
 def check_consistency(tables: GameBatch, couples: int) -> None:
@@ -62,7 +63,7 @@ def test_small_pack_losses_match_the_exact_probabilities(players: int, pairs_in:
         assert abs(lost[seat] / 50_000 - chance) < 3 * sqrt(chance * (1 - chance) / 50_000)
 
 
-@pytest.mark.parametrize("players", [5, 6, 7, 8])
+@pytest.mark.parametrize("players", extended([5, 6, 7, 8], 3))
 def test_batched_losses_match_the_rules(players: int) -> None:
     compare(count_losses(players, 10_000, random_generator(1)), played(players, 1_000, 3))
 
