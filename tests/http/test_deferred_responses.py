@@ -86,6 +86,55 @@ def test_polling_client_sees_an_action_when_it_is_answered(run: Run) -> None:
     run(main())
 
 
+def test_acts_of_one_turn_are_answered_in_the_turn_that_commits_them(run: Run) -> None:
+    async def main() -> None:
+        with ServiceWithManualJournal() as web:
+            game, (ann, bob) = await web.seat_two()
+            append, batches = web.store.append, []
+
+            def append_at_once(*arguments: Any) -> Any:
+                future = append(*arguments)
+                batches.append(web.store.complete_write())
+                return future
+
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(web.store, "append", append_at_once)
+                actors = [InProcessConnection(web.service) for _ in range(2)]
+                assert actors[0].ask(bet(game, ann, "ann", 10)) is None
+                assert actors[1].ask(bet(game, bob, "bob", 0)) is None
+                await asyncio.sleep(0)
+                assert [got.status for actor in actors for got in responses(actor)] == [201, 201]
+                assert [len(batch) for batch in batches] == [2]
+            for actor in actors:
+                await actor.leave()
+
+    run(main())
+
+
+def test_response_that_cannot_be_sent_ends_its_connection_and_no_other(run: Run) -> None:
+    async def main() -> None:
+        errors: list[Any] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context["exception"]))
+        with ServiceWithManualJournal() as web:
+            game, (ann, bob) = await web.seat_two()
+            broken, actor = InProcessConnection(web.service), InProcessConnection(web.service)
+            broken.transport.write = lambda _: 1 // 0
+            aborted: list[bool] = []
+            broken.transport.abort = lambda: aborted.append(True)
+            broken.ask(bet(game, ann, "ann", 10))
+            actor.ask(bet(game, bob, "bob", 0))
+            await run_pending_callbacks()
+            web.store.complete_write()
+            await run_pending_callbacks()
+            assert [got.status for got in responses(actor)] == [201]
+            assert aborted == [True]
+            assert [type(error) for error in errors] == [ZeroDivisionError]
+            for connection in (broken, actor):
+                await connection.leave()
+
+    run(main())
+
+
 def test_refusal_without_a_change_is_not_written(run: Run) -> None:
     async def main() -> None:
         with ServiceWithManualJournal() as web:

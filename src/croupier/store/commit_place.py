@@ -20,7 +20,7 @@ CONTENDED_COMMITS: Final = 10
 for the interpreter or the processor, while the event loop was busy."""
 
 STALL_SECONDS: Final = 1e-3
-"""A commit that takes so long stalls the loop, so that clients notice it. All slower commits are slow, too."""
+"""A commit that takes so long stalls the loop, so that clients notice it."""
 
 STALL_SHARE: Final = 0.05
 """Of the time of the event loop, stalls take at most this share."""
