@@ -88,20 +88,23 @@ class PromptFuture[T](Future[T]):
     def set_result(self, result: T) -> None:
         """Set the result, and call `when_done`."""
         super().set_result(result)
-        if self.when_done is not None:
-            self.when_done(self)
+        if (callback := self.when_done) is not None:
+            self.when_done = None  # it refers to this future
+            callback(self)
 
     def set_exception(self, exception: type | BaseException) -> None:
         """Set the exception, and call `when_done`."""
         super().set_exception(exception)
-        if self.when_done is not None:
-            self.when_done(self)
+        if (callback := self.when_done) is not None:
+            self.when_done = None  # it refers to this future
+            callback(self)
 
     def cancel(self, msg: object = None) -> bool:
         """Cancel the future, and call `when_done`, unless it is done."""
         is_cancelled = super().cancel(msg)
-        if is_cancelled and self.when_done is not None:
-            self.when_done(self)
+        if is_cancelled and (callback := self.when_done) is not None:
+            self.when_done = None
+            callback(self)
         return is_cancelled
 
 
