@@ -397,8 +397,9 @@ class Houses:
         def _handle_act(
             self, table: Table, participant: Participant, act: Act, now: float, effects: Any
         ) -> HoldemResponse:
-            hand = table._hand
-            if act.action and hand is not None and table.waits_for(participant) and act.amount not in hand.legal:
+            running = table._hand
+            is_bet = act.action and running is not None and table.waits_for(participant)
+            if is_bet and act.amount not in running.hand.legal:
                 return RequestRefused(400, "holdem-4.7", "found an invalid bet; allowed: a valid one")
             return super()._handle_act(table, participant, act, now, effects)
 
@@ -421,8 +422,8 @@ class FixedButton(Table):
     """The button never moves."""
 
     def _start_hand(self, dealt: list[Participant]) -> None:
-        self._seats._button = -1
-        self._seats._big_blind = None
+        self.seats._button = -1
+        self.seats._big_blind = None
         super()._start_hand(dealt)
 
 

@@ -7,7 +7,6 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.table.seats import Participant
 from croupier.rooms.holdem.table.table import Table
@@ -145,8 +144,8 @@ class HouseMachine(RuleBasedStateMachine):
         table = self.fixture.table(game)
         before, turn = self.watch(), self.fixture.turn(game)
         there = table.player_guid(user)
-        hand = table._hand
-        legal = action == ACTION_FOLD or (hand is not None and chips in hand.legal)
+        running = table._hand
+        legal = action == ACTION_FOLD or (running is not None and chips in running.hand.legal)
         answer = self.fixture.request(Act(user, game, self.fixture.house.guid_of(user), action, chips))
         if there is None:
             assert isinstance(answer, RequestRefused)
@@ -173,9 +172,9 @@ class HouseMachine(RuleBasedStateMachine):
     def player_to_act_acts_legally(self, number: int, kind: str) -> None:
         game = self.game(number)
         if turn := self.fixture.turn(game):
-            hand = self.fixture.table(game)._hand
-            assert hand is not None
-            legal = hand.legal
+            running = self.fixture.table(game)._hand
+            assert running is not None
+            legal = running.hand.legal
             low, high = legal.raise_range or (legal.call, legal.call)
             chips = {"call": legal.call, "least": low, "all": high, "fold": 0}[kind]
             self.acts(turn, game, ACTION_FOLD if kind == "fold" else ACTION_BET, chips)
@@ -199,10 +198,10 @@ class HouseMachine(RuleBasedStateMachine):
     def closes(self, final: bool) -> None:
         self.closing = True
         for table in self.tables if final else ():
-            hand = table._hand
-            if hand is not None and hand.turn is not Turn.OVER:  # voided: players who left get their bets back
-                gone = [seat for seat, participant in enumerate(table._dealt_in) if participant.chair is None]
-                self.chips[table.guid] -= sum(hand.paid[seat] for seat in gone)
+            running = table._hand
+            if running is not None and not running.is_over:  # voided: players who left get their bets back
+                gone = [seat for seat, participant in enumerate(running.players) if participant.chair is None]
+                self.chips[table.guid] -= sum(running.hand.paid[seat] for seat in gone)
         self.fixture.close(final=final)
         self.account({})
 
@@ -269,9 +268,8 @@ class HouseMachine(RuleBasedStateMachine):
                 if hand_seat is None:
                     assert shown == public
                 else:
-                    hand = table._hand
-                    assert hand is not None
-                    assert shown.cards.hole == tuple(CARDS[card] for card in hand.holes[hand_seat])
+                    assert table._hand is not None
+                    assert shown.cards.hole == tuple(CARDS[card] for card in table._hand.hand.holes[hand_seat])
                 assert (shown.table, shown.turn, shown.pots) == (public.table, public.turn, public.pots)
                 assert shown.cards.flop == public.cards.flop
 

@@ -4,27 +4,20 @@ The table does no I/O and reads no clock: the caller passes the players' actions
 """
 
 from collections.abc import Callable, Sequence
-from itertools import islice
 from typing import Final
 
 from msgspec import UNSET, Raw, UnsetType
 
-from croupier.core.dealer import Dealer, Deck, commitment
-from croupier.core.errors import IllegalMove
-from croupier.core.rules import Seat
-from croupier.core.rules import Turn as Whose
+from croupier.core.dealer import Dealer
 from croupier.core.session import Commit, HandFinished, Reveal, TableChanged
-from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.finished_hands import FinishedHand, FinishedHands
+from croupier.rooms.holdem.table.hand_in_play import HandInPlay
 from croupier.rooms.holdem.table.persistence import TableSnapshot
 from croupier.rooms.holdem.table.presentation import ShownPlayer, TableView, showdown_winners
 from croupier.rooms.holdem.table.seats import Membership, Participant, Seats
-from croupier.rooms.holdem.table.wording import invalid_bet_reason, to_microseconds
 from croupier.rooms.holdem.wire import Game, Guid, Winner
-
-OVER: Final = Whose.OVER
 
 MAX_HANDS_WITHOUT_PAUSE: Final = 64
 FORCED_PAUSE_SECONDS: Final = 0.01
@@ -47,16 +40,10 @@ class Table:
     """
 
     __slots__ = (
-        "_acted_seats",
-        "_dealer",
-        "_dealt_in",
-        "_deck",
         "_epoch",
         "_facts",
-        "_faults",
         "_finished_count",
         "_hand",
-        "_hand_number",
         "_is_closing",
         "_next_dealer",
         "_settings",
@@ -93,14 +80,8 @@ class Table:
         self._epoch = epoch
         self.seats = Seats(guid, settings.seats, settings.stack, members)
         self._is_closing = False
-        self._hand: Hand | None = None  # the running hand, or a finished one while its end is shown
-        self._dealt_in: list[Participant] = []  # the players of the hand by seat, including those who have left
-        self._acted_seats: set[Seat] = set()  # seats that have acted in this round since the last raise
-        self._faults: list[tuple[Seat, str]] = []
+        self._hand: HandInPlay | None = None
         self._turn_ends = 0  # the end of the last turn, Unix time in microseconds
-        self._hand_number = 0
-        self._dealer: Dealer
-        self._deck: Deck
         self._finished_count = 0
         self._winners: Sequence[Winner] | UnsetType = () if settings.dialect == "hspe-go" else UNSET
         self._facts: list[TableFact] = []
@@ -122,7 +103,7 @@ class Table:
     @property
     def playing(self) -> bool:
         """Whether a hand is running."""
-        return self._hand is not None and self._hand.turn is not OVER
+        return self._hand is not None and not self._hand.is_over
 
     def player_guid(self, user: str) -> Guid | None:
         """Return the GUID of a user's player, seated or queued; None if the user is not here."""
@@ -141,14 +122,14 @@ class Table:
         """Remove a player and fold their hand (holdem-3.10 to holdem-3.12)."""
         seated = participant.chair is not None
         self.seats.remove(participant)
-        hand = self._hand
-        if hand is None:
+        if self._hand is None:
             if seated:
                 self.has_changed = True
                 self._begin_hand(now)
         elif participant.hand_seat is not None:
             self.has_changed = True
-            if hand.turn is not OVER and not hand.folded[participant.hand_seat]:
+            hand = self._hand.hand
+            if not self._hand.is_over and not hand.folded[participant.hand_seat]:
                 turn = hand.turn
                 hand.leave(participant.hand_seat)
                 if hand.turn != turn:  # otherwise the expiry of the current turn stays as announced
@@ -158,33 +139,22 @@ class Table:
 
     def waits_for(self, participant: Participant) -> bool:
         """Return whether a player is to act."""
-        return self._hand is not None and participant.hand_seat is not None and self._hand.turn == participant.hand_seat
+        if self._hand is None or participant.hand_seat is None:
+            return False
+        return self._hand.hand.turn == participant.hand_seat
 
     def fold(self, now: float) -> None:
         """Fold the hand of the player to act."""
         assert self._hand is not None, "a fold without a hand"
         self.has_changed = True
-        self._hand.fold()
+        self._hand.hand.fold()
         self._continue_play(now)
 
     def bet(self, chips: int, now: float) -> str | None:
         """Add chips for the player to act. An invalid bet folds their hand and returns the reason (H5)."""
-        hand = self._hand
-        assert hand is not None, "a bet without a hand"
-        seat, before = hand.turn, hand.to_match
-        assert isinstance(seat, int), "a bet while no player is to act"
+        assert self._hand is not None, "a bet without a hand"
         self.has_changed = True
-        fold_reason = None
-        try:
-            hand.bet(chips)
-        except IllegalMove:
-            fold_reason = invalid_bet_reason(chips, hand.legal)
-            self._faults.append((seat, fold_reason))
-            hand.fold()
-        else:
-            if hand.to_match > before:
-                self._acted_seats.clear()
-            self._acted_seats.add(seat)
+        fold_reason = self._hand.bet(chips)
         self._continue_play(now)
         return fold_reason
 
@@ -193,9 +163,9 @@ class Table:
         if self.deadline is None or now < self.deadline:
             return
         assert self._hand is not None, "a deadline without a hand"
-        turn = self._hand.turn
+        turn = self._hand.hand.turn
         if isinstance(turn, int):
-            self.leave(self._dealt_in[turn], now)
+            self.leave(self._hand.players[turn], now)
         else:
             self.has_changed = True
             self._begin_hand(now)
@@ -205,8 +175,8 @@ class Table:
         self._is_closing = True
         if final and self._hand is not None:
             self.has_changed = True
-            if self._hand.turn is not OVER:
-                self._announce_result(self._make_finished_hand(self._hand), (0,) * len(self._dealt_in))
+            if not self._hand.is_over:
+                self._announce_result(self._hand, (0,) * len(self._hand.players))
             self._begin_hand(now)
 
     # Hands
@@ -225,31 +195,23 @@ class Table:
         self.deadline = now + FORCED_PAUSE_SECONDS
 
     def _clear_hand(self) -> None:
-        for participant in self._dealt_in:
+        for participant in self._hand.players if self._hand is not None else ():
             participant.hand_seat = None
-        self._dealt_in = []
         self._hand = None
         self.deadline = None
 
     def _start_hand(self, dealt: list[Participant]) -> None:
         """Post the blinds of a new hand."""
-        settings = self._settings
-        self._hand_number, self._dealer = self._next_dealer()
-        self._commit_to_deal()
-        self._deck = self._dealer.next_deck(len(CARDS))
-        self._dealt_in = dealt
-        for seat, participant in enumerate(dealt):
-            participant.hand_seat = seat
-        self._hand = Hand(
+        number, dealer = self._next_dealer()
+        hand = Hand(
             [participant.chips for participant in dealt],
             button=self.seats.pass_button(dealt),
-            stakes=settings.stakes,
+            stakes=self._settings.stakes,
         )
-        self._faults = []
-
-    def _commit_to_deal(self) -> None:
-        """Emit the dealer's commitment. A resumed hand repeats it: the first one may not have been published."""
-        self._facts.append(Commit(self._hand_number, self._dealer.algorithm, commitment(self._dealer.server_seed)))
+        for seat, participant in enumerate(dealt):
+            participant.hand_seat = seat
+        self._hand = HandInPlay(number, dealer, dealt, hand)
+        self._facts.append(self._hand.commit())
 
     def _continue_play(self, now: float) -> None:
         if not self._deal_until_decision(now):
@@ -257,53 +219,43 @@ class Table:
 
     def _deal_until_decision(self, now: float) -> bool:
         """Deal the due cards. Return False if the hand is over and the next one may begin at once."""
-        hand = self._hand
-        assert hand is not None, "a deal without a hand"
+        assert self._hand is not None, "a deal without a hand"
+        hand = self._hand.hand
         while hand.cards_due:
-            self._acted_seats.clear()
-            hand.deal([*islice(self._deck, hand.cards_due)])
-        if hand.turn is not OVER:
+            self._hand.deal()
+        if isinstance(hand.turn, int):
             self._begin_turn(now)
             return True
-        self._finish_hand(hand)
+        self._finish_hand(self._hand)
         self.deadline = now + self._settings.pause_seconds
         return self._settings.pause_seconds > 0
 
     def _begin_turn(self, now: float) -> None:
         """Start the time of a turn. No two turns of a table end in the same microsecond (holdem-5.11)."""
         self.deadline = now + self._settings.turn_seconds
-        self._turn_ends = max(self._turn_ends + 1, to_microseconds(self._epoch + self.deadline))
+        self._turn_ends = max(self._turn_ends + 1, round((self._epoch + self.deadline) * 1_000_000))
 
-    def _finish_hand(self, hand: Hand) -> None:
+    def _finish_hand(self, played: HandInPlay) -> None:
         """Update the stacks after a hand, and remove the players without chips (H7)."""
-        for participant, chips in zip(self._dealt_in, hand.stacks, strict=True):
+        for participant, chips in zip(played.players, played.hand.stacks, strict=True):
             if participant.chair is not None:
                 participant.chips = chips
                 if not chips:
                     self.seats.remove(participant)
         if self._winners is not UNSET:
-            self._winners = showdown_winners(hand, self._dealt_in)
-        played = self._make_finished_hand(hand)
+            self._winners = showdown_winners(played.hand, played.players)
+        finished = self._announce_result(played, played.hand.payoff())
         self._finished_count += 1
-        self.hands = self.hands.with_hand(played, self._settings.history)
-        self._announce_result(played, hand.payoff())
+        self.hands = self.hands.with_hand(finished, self._settings.history)
 
-    def _announce_result(self, played: FinishedHand, nets: tuple[int, ...]) -> None:
-        """Emit the result of a hand and the seed of its deal."""
-        dealer = self._dealer
-        self._facts.append(HandFinished(self._hand_number, nets, played))
-        self._facts.append(
-            Reveal(self._hand_number, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands)
-        )
+    def _announce_result(self, played: HandInPlay, nets: tuple[int, ...]) -> FinishedHand:
+        """Emit the result of a hand and the seed of its deal. Return the finished hand."""
+        finished = self._finished(played)
+        self._facts += played.results(finished, nets)
+        return finished
 
-    def _make_finished_hand(self, hand: Hand) -> FinishedHand:
-        players, guids = (
-            tuple(participant.user for participant in self._dealt_in),
-            tuple(participant.guid for participant in self._dealt_in),
-        )
-        return FinishedHand(
-            self.guid, self._finished_count + 1, self._hand_number, players, guids, hand, tuple(self._faults)
-        )
+    def _finished(self, played: HandInPlay) -> FinishedHand:
+        return played.finished(self.guid, self._finished_count + 1)
 
     # Snapshots
 
@@ -318,8 +270,8 @@ class Table:
                 sitters=tuple(self.seats.snapshot()),
                 button=button,
                 big_blind=big_blind,
-                running=None if self._hand is None else self._make_finished_hand(self._hand).snapshot(),
-                acted=() if self._hand is None else tuple(sorted(self._acted_seats)),
+                running=None if self._hand is None else self._finished(self._hand).snapshot(),
+                acted=() if self._hand is None else tuple(sorted(self._hand.acted_seats)),
                 finished=self._finished_count,
                 winners=() if self._winners is UNSET else tuple(self._winners),
                 hands=self.hands.snapshots(),
@@ -345,19 +297,9 @@ class Table:
         if snapshot.running is None:
             return
         saved = FinishedHand.from_snapshot(snapshot.running)
-        self._hand_number, self._hand, self._faults = saved.hand_number, saved.hand, [*saved.faults]
-        self._acted_seats = {*snapshot.acted}
-        here = {
-            participant.hand_seat: participant
-            for participant in self.seats.seated_participants
-            if participant.hand_seat is not None
-        }
-        absent = map(Participant, saved.players, saved.guids)
-        self._dealt_in = [here.get(seat, participant) for seat, participant in enumerate(absent)]
-        self._dealer = dealer_of(saved.hand_number)
-        self._deck = self._dealer.next_deck(len(CARDS))
-        for _ in range(sum(map(len, saved.hand.holes)) + len(saved.hand.board)):
-            next(self._deck)
+        self._hand = HandInPlay.restore(
+            saved, snapshot.acted, self.seats.seated_participants, dealer_of(saved.hand_number)
+        )
 
     def resume(self, settings: Settings, now: float) -> None:
         """Reopen the table: a running turn gets its full time, and a table without a hand may begin one."""
@@ -369,10 +311,10 @@ class Table:
                 self._begin_hand(now)
             return
         self.has_changed = True
-        if self._hand.turn is OVER:
+        if self._hand.is_over:
             self.deadline = now + self._settings.pause_seconds
             return
-        self._commit_to_deal()
+        self._facts.append(self._hand.commit())  # again: the first one may not have been published
         self._begin_turn(now)
 
     # Views
@@ -398,16 +340,16 @@ class Table:
     def shown(self) -> TableView:
         """What the table shows since the last `take_facts`, as a value that does not change when the table does."""
         if self._view is None:
-            hand = self._hand
-            players = self.seats.seated_participants if hand is None else self._dealt_in
+            running = self._hand
+            players = self.seats.seated_participants if running is None else running.players
             self._view = TableView(
                 guid=self.guid,
                 number=self.number,
                 version=self.version,
                 chairs=self._settings.seats,
-                hand=None if hand is None else hand.copy(),
+                hand=None if running is None else running.hand.copy(),
                 players=[ShownPlayer(each.guid, each.user, each.chips, each.chair is not None) for each in players],
-                acted=frozenset(self._acted_seats),
+                acted=frozenset() if running is None else frozenset(running.acted_seats),
                 turn_ends=self._turn_ends,
                 hidden=() if self._settings.dialect == "readme" else None,
                 winners=self._winners,

@@ -7,11 +7,6 @@ from croupier.rooms.holdem.engine.legal import Legal
 from croupier.rooms.holdem.wire import MAX_AMOUNT
 
 
-def to_microseconds(seconds: float) -> int:
-    """Round a time in seconds to whole microseconds, about the resolution of a float for present-day Unix times."""
-    return round(seconds * 1_000_000)
-
-
 def format_expiry(unix_microseconds: int) -> str:
     """Format a Unix time in microseconds by RFC 3339, in UTC with six decimals (holdem-5.11).
 

@@ -1,0 +1,91 @@
+"""A hand at a table: its players, its deal, and what has happened in it."""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Self
+
+from croupier.core.dealer import Dealer, commitment
+from croupier.core.errors import IllegalMove
+from croupier.core.rules import Seat, Turn
+from croupier.core.session import Commit, HandFinished, Reveal
+from croupier.rooms.holdem.cards import CARDS
+from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.table.finished_hands import FinishedHand
+from croupier.rooms.holdem.table.seats import Participant
+from croupier.rooms.holdem.table.wording import invalid_bet_reason
+from croupier.rooms.holdem.wire import Guid
+
+
+class HandInPlay:
+    """A running hand, or a finished one while its end is shown. `number` counts the hands of the house.
+
+    `players` are by seat, including those who have left. `acted_seats` have acted in this round since the last raise.
+    """
+
+    __slots__ = ("_dealer", "_deck", "_faults", "acted_seats", "hand", "number", "players")
+
+    def __init__(self, number: int, dealer: Dealer, players: Sequence[Participant], hand: Hand) -> None:
+        self.number = number
+        self.players = players
+        self.hand = hand
+        self.acted_seats: set[Seat] = set()
+        self._faults: list[tuple[Seat, str]] = []
+        self._dealer = dealer
+        self._deck = dealer.next_deck(len(CARDS))
+
+    @classmethod
+    def restore(cls, saved: FinishedHand, acted: Sequence[Seat], seated: Sequence[Participant], dealer: Dealer) -> Self:
+        """Restore a hand; of its players, those who are `seated` are still here."""
+        here = {each.hand_seat: each for each in seated if each.hand_seat is not None}
+        absent = map(Participant, saved.players, saved.guids)
+        hand = saved.hand
+        restored = cls(saved.hand_number, dealer, [here.get(seat, each) for seat, each in enumerate(absent)], hand)
+        restored.acted_seats.update(acted)
+        restored._faults.extend(saved.faults)
+        for _ in range(sum(map(len, hand.holes)) + len(hand.board)):
+            next(restored._deck)
+        return restored
+
+    @property
+    def is_over(self) -> bool:
+        """Whether only the end of the hand is shown."""
+        return self.hand.turn is Turn.OVER
+
+    def deal(self) -> None:
+        """Deal the due cards, which begins a betting round."""
+        self.acted_seats.clear()
+        self.hand.deal([*islice(self._deck, self.hand.cards_due)])
+
+    def bet(self, chips: int) -> str | None:
+        """Add chips for the player to act. An invalid bet folds their hand and returns the reason (H5)."""
+        hand = self.hand
+        seat, before = hand.turn, hand.to_match
+        assert isinstance(seat, int), "a bet while no player is to act"
+        try:
+            hand.bet(chips)
+        except IllegalMove:
+            fold_reason = invalid_bet_reason(chips, hand.legal)
+            self._faults.append((seat, fold_reason))
+            hand.fold()
+            return fold_reason
+        if hand.to_match > before:
+            self.acted_seats.clear()
+        self.acted_seats.add(seat)
+        return None
+
+    def commit(self) -> Commit:
+        """Return the dealer's commitment."""
+        return Commit(self.number, self._dealer.algorithm, commitment(self._dealer.server_seed))
+
+    def finished(self, table: Guid, number: int) -> FinishedHand:
+        """Return the hand as the finished one with this number at its table."""
+        users, guids = tuple(each.user for each in self.players), tuple(each.guid for each in self.players)
+        return FinishedHand(table, number, self.number, users, guids, self.hand, tuple(self._faults))
+
+    def results(self, finished: FinishedHand, nets: tuple[int, ...]) -> tuple[HandFinished, Reveal]:
+        """Return the result of the hand, and the seed of its deal."""
+        dealer = self._dealer
+        return (
+            HandFinished(self.number, nets, finished),
+            Reveal(self.number, dealer.algorithm, dealer.server_seed, dealer.client_seed, dealer.hands),
+        )
