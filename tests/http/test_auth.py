@@ -74,9 +74,18 @@ def basic(name: str, password: str) -> bytes:
     return b"Basic " + b64encode(f"{name}:{password}".encode())
 
 
+async def authenticate(authenticator: Authenticator, header: bytes | None, address: str) -> str:
+    return (await authenticator.authenticate(header, address)).name
+
+
+def cached_username(authenticator: Authenticator, header: bytes) -> str | None:
+    found = authenticator.cached_login(header)
+    return None if found is None else found.name
+
+
 async def auth_error(authenticator: Authenticator, header: bytes | None, address: str = ADDRESS) -> AuthError:
     with pytest.raises(AuthError) as caught:
-        await authenticator.authenticate_username(header, address)
+        await authenticate(authenticator, header, address)
     return caught.value
 
 
@@ -88,11 +97,11 @@ def test_registered_user_is_recognised_by_the_header(
     run: Run, authenticator: Authenticator, hasher: FastHasher
 ) -> None:
     async def main() -> None:
-        assert authenticator.cached_username(ANN) is None
+        assert cached_username(authenticator, ANN) is None
         assert await authenticator.register(ANN, ADDRESS) == "ann"
-        assert authenticator.cached_username(ANN) == "ann"
-        assert await authenticator.authenticate_username(ANN, ADDRESS) == "ann"
-        assert authenticator.cached_username(WRONG) is None
+        assert cached_username(authenticator, ANN) == "ann"
+        assert await authenticate(authenticator, ANN, ADDRESS) == "ann"
+        assert cached_username(authenticator, WRONG) is None
         assert (hasher.hash_count, hasher.verify_count) == (1, 0)
 
     run(main())
@@ -147,12 +156,12 @@ def test_cached_login_expires(run: Run, authenticator: Authenticator, clock: Man
     async def main() -> None:
         await authenticator.register(ANN, ADDRESS)
         clock.now += 599.0
-        assert authenticator.cached_username(ANN) == "ann"
+        assert cached_username(authenticator, ANN) == "ann"
         clock.now += 1.0
-        assert authenticator.cached_username(ANN) is None
-        assert await authenticator.authenticate_username(ANN, ADDRESS) == "ann"
+        assert cached_username(authenticator, ANN) is None
+        assert await authenticate(authenticator, ANN, ADDRESS) == "ann"
         assert hasher.verify_count == 1
-        assert authenticator.cached_username(ANN) == "ann"
+        assert cached_username(authenticator, ANN) == "ann"
 
     run(main())
 
@@ -164,15 +173,15 @@ def test_number_of_cached_logins_is_limited(run: Run, clock: ManualClock) -> Non
         headers = [basic(f"user {number}", "secret") for number in range(5)]
         for header in headers:
             await authenticator.register(header, ADDRESS)
-        assert [authenticator.cached_username(header) for header in headers] == [
+        assert [cached_username(authenticator, header) for header in headers] == [
             None,
             None,
             "user 2",
             "user 3",
             "user 4",
         ]
-        await authenticator.authenticate_username(headers[0], ADDRESS)
-        assert [authenticator.cached_username(header) for header in headers] == [
+        await authenticate(authenticator, headers[0], ADDRESS)
+        assert [cached_username(authenticator, header) for header in headers] == [
             "user 0",
             None,
             None,
@@ -208,7 +217,7 @@ def test_ten_wrong_passwords_per_minute_are_allowed(
         assert (await auth_error(authenticator, ANN)).reason == "often", "even the right password is refused"
         assert hasher.verify_count == 10
         clock.now += 50.0
-        assert await authenticator.authenticate_username(ANN, ADDRESS) == "ann"
+        assert await authenticate(authenticator, ANN, ADDRESS) == "ann"
 
     run(main())
 
@@ -220,7 +229,7 @@ def test_guessing_does_not_block_other_users_and_cached_logins(run: Run, authent
         for _ in range(11):
             last = await auth_error(authenticator, WRONG)
         assert last.reason == "often"
-        assert await authenticator.authenticate_username(ANN, ADDRESS) == "ann", "the login is cached"
+        assert await authenticate(authenticator, ANN, ADDRESS) == "ann", "the login is cached"
         assert (await auth_error(authenticator, WRONG, OTHER_ADDRESS)).reason == "wrong", "another address"
         assert (await auth_error(authenticator, basic("bob", "guess"))).reason == "wrong", "another name"
 
@@ -251,7 +260,7 @@ def test_right_password_does_not_reset_the_limit(run: Run, clock: ManualClock, h
                 assert (await auth_error(authenticator, WRONG)).reason == "wrong"
             clock.now += 1.0
             if hasher.verify_count < 10:
-                assert await authenticator.authenticate_username(ANN, ADDRESS) == "ann"
+                assert await authenticate(authenticator, ANN, ADDRESS) == "ann"
         assert (await auth_error(authenticator, WRONG)).reason == "often"
 
     run(main())
@@ -272,7 +281,7 @@ def test_respelled_right_logins_do_not_reset_the_address_limit(
         clock.now += 600.0
         reasons = []
         for number in range(120):
-            assert await authenticator.authenticate_username(respell(ANN, number), ADDRESS) == "ann"
+            assert await authenticate(authenticator, respell(ANN, number), ADDRESS) == "ann"
             reasons.append((await auth_error(authenticator, basic(f"user {number}", "guess"))).reason)
         assert reasons == ["wrong"] * 100 + ["often"] * 20
         assert hasher.verify_count == 101, "one login in all spellings"
@@ -285,7 +294,7 @@ def test_other_normalizations_of_a_name_are_the_same_user(run: Run, authenticato
         composed, decomposed, wide = "Zo\u00eb", "Zoe\u0308", "\uff3ao\u00eb"
         assert await authenticator.register(basic(decomposed, "secret"), ADDRESS) == composed
         for name in (composed, decomposed, wide):
-            assert await authenticator.authenticate_username(basic(name, "secret"), ADDRESS) == composed
+            assert await authenticate(authenticator, basic(name, "secret"), ADDRESS) == composed
             for _ in range(3):
                 assert (await auth_error(authenticator, basic(name, "guess"))).reason == "wrong"
         assert (await auth_error(authenticator, basic(wide, "guess"))).reason == "wrong"
@@ -376,7 +385,7 @@ def test_login_does_not_wait_for_registrations(run: Run, clock: ManualClock) -> 
             asyncio.create_task(authenticator.register(basic(f"user {n}", "secret"), OTHER_ADDRESS)) for n in range(300)
         ]
         await asyncio.sleep(0)
-        assert await authenticator.authenticate_username(ANN, ADDRESS) == "ann"
+        assert await authenticate(authenticator, ANN, ADDRESS) == "ann"
         assert not any(task.done() for task in new)
         hasher.may_hash.set()
         assert len({*await asyncio.gather(*new)}) == 300
@@ -421,20 +430,20 @@ def test_changed_password_is_effective_at_once_without_argon2_for_others(
     async def main() -> None:
         await authenticator.register(ANN, ADDRESS)
         await authenticator.register(bob, ADDRESS)
-        assert authenticator.cached_username(ANN) == ("ann" if watched else None)
+        assert cached_username(authenticator, ANN) == ("ann" if watched else None)
         users.change("ann", hasher.hash("changed"))
-        assert authenticator.cached_username(ANN) is None
+        assert cached_username(authenticator, ANN) is None
         assert (await auth_error(authenticator, ANN)).reason == "wrong"
-        assert await authenticator.authenticate_username(basic("ann", "changed"), ADDRESS) == "ann"
+        assert await authenticate(authenticator, basic("ann", "changed"), ADDRESS) == "ann"
         before = hasher.verify_count
-        assert await authenticator.authenticate_username(bob, ADDRESS) == "bob"
+        assert await authenticate(authenticator, bob, ADDRESS) == "bob"
         assert hasher.verify_count == before
         lookups = users.lookups
-        assert authenticator.cached_username(bob) == ("bob" if watched else None)
-        assert await authenticator.authenticate_username(bob, ADDRESS) == "bob"
+        assert cached_username(authenticator, bob) == ("bob" if watched else None)
+        assert await authenticate(authenticator, bob, ADDRESS) == "bob"
         assert users.lookups == lookups + (not watched)
         users.change("bob", None)
-        assert authenticator.cached_username(bob) is None
+        assert cached_username(authenticator, bob) is None
         assert (await auth_error(authenticator, bob)).reason == "wrong"
 
     run(main())
@@ -447,7 +456,7 @@ def test_concurrent_uses_of_one_header_are_verified_once(
     async def main() -> None:
         await authenticator.register(ANN, ADDRESS)
         clock.now += 600.0
-        names = await asyncio.gather(*(authenticator.authenticate_username(ANN, ADDRESS) for _ in range(100)))
+        names = await asyncio.gather(*(authenticate(authenticator, ANN, ADDRESS) for _ in range(100)))
         assert {*names} == {"ann"}
         assert hasher.verify_count == 1
         wrong = await asyncio.gather(*(auth_error(authenticator, WRONG) for _ in range(100)))
@@ -463,7 +472,7 @@ def test_cancelled_login_does_not_affect_concurrent_ones(
     async def main() -> None:
         await authenticator.register(ANN, ADDRESS)
         clock.now += 600.0
-        first, second = (asyncio.create_task(authenticator.authenticate_username(ANN, ADDRESS)) for _ in range(2))
+        first, second = (asyncio.create_task(authenticate(authenticator, ANN, ADDRESS)) for _ in range(2))
         await asyncio.sleep(0)
         first.cancel()
         assert await second == "ann"
@@ -527,8 +536,8 @@ def test_concurrent_registrations_of_a_name_have_one_winner(run: Run, authentica
         (denied,) = [found for found in results if isinstance(found, AuthError)]
         assert (name, denied.reason) == ("ann", "taken")
         winner, loser = (ANN, WRONG) if results[0] == "ann" else (WRONG, ANN)
-        assert authenticator.cached_username(winner) == "ann"
-        assert authenticator.cached_username(loser) is None
+        assert cached_username(authenticator, winner) == "ann"
+        assert cached_username(authenticator, loser) is None
 
     run(main())
 

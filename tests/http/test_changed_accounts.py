@@ -14,7 +14,7 @@ from croupier.http.auth import DEFAULT_HASHER, Authenticator
 from croupier.http.stored_users import StoredUsers
 from croupier.store.store import open_store, upgrade_store
 from tests.http.service_fixture import QUICK, ManualClock, opened, request
-from tests.http.test_auth import MutableUsers
+from tests.http.test_auth import MutableUsers, authenticate, cached_username
 from tests.http.test_streams import follow_game, two_players, wait_for_subscribers
 from tests.net.raw_client import Run
 from tests.recording.test_holdem_journal import service_with_store
@@ -118,13 +118,13 @@ def test_unchanged_login_needs_no_store_read(run: Run, tmp_path: Path) -> None:
             authenticator = Authenticator(StoredUsers(store), clock=ManualClock(), hasher=QUICK)
             header = b"Basic " + b64encode(b"ann:secret")
             await authenticator.register(header, "192.0.2.1")
-            assert authenticator.cached_username(header) == "ann"
+            assert cached_username(authenticator, header) == "ann"
             await other.add_account("bob", "hash")
-            assert authenticator.cached_username(header) == "ann"
+            assert cached_username(authenticator, header) == "ann"
             await other.set_password("bob", "other", reason="changed")
-            assert authenticator.cached_username(header) is None, "the login has to be confirmed again"
-            assert await authenticator.authenticate_username(header, "192.0.2.1") == "ann"
-            assert authenticator.cached_username(header) == "ann"
+            assert cached_username(authenticator, header) is None, "the login has to be confirmed again"
+            assert await authenticate(authenticator, header, "192.0.2.1") == "ann"
+            assert cached_username(authenticator, header) == "ann"
             authenticator.close()
 
     run(main())

@@ -158,7 +158,7 @@ class Authenticator:
         ...     authenticator = Authenticator()
         ...     header = basic_authorization("ann", "secret")
         ...     await authenticator.register(header, "192.0.2.1")
-        ...     name = await authenticator.authenticate_username(header, "192.0.2.1")
+        ...     name = (await authenticator.authenticate(header, "192.0.2.1")).name
         ...     authenticator.close()
         ...     return name
         >>> asyncio.run(main())
@@ -195,11 +195,6 @@ class Authenticator:
         self._registration_pool = HashingPool("register", 1, max_queued, max_queued)
         self._dummy_hash = hasher.hash(secrets.token_bytes(16))
 
-    def cached_username(self, header: bytes) -> str | None:
-        """The name of the user with this Authorization header if its login is cached and current, else None."""
-        found = self.cached_login(header)
-        return None if found is None else found.name
-
     def cached_login(self, header: bytes) -> VerifiedLogin | None:
         """The login of this Authorization header if it is cached and current, else None.
 
@@ -228,10 +223,6 @@ class Authenticator:
     async def is_user(self, name: str) -> bool:
         """Whether a user of this name can log in. Raises AuthError while users are unavailable."""
         return await self._users.get(name) is not None
-
-    async def authenticate_username(self, header: bytes | None, address: str) -> str:
-        """The name of the user with this Authorization header. Raises AuthError."""
-        return (await self.authenticate(header, address)).name
 
     async def authenticate(self, header: bytes | None, address: str) -> VerifiedLogin:
         """The login of the user with this Authorization header, verified if necessary. Raises AuthError."""

@@ -438,9 +438,6 @@ class NeverFull(Table):
 class AnyPassword(Authenticator):
     """Any password is accepted."""
 
-    def cached_username(self, header: bytes) -> str | None:
-        return None
-
     def _matches(self, hashed: str, password: str) -> bool:
         return True
 

@@ -74,11 +74,6 @@ class Referee:
         return {player.nick: frozenset(player.hand) for player in self.players.values()}
 
     @property
-    def joker_holder(self) -> str | None:
-        """The nick of the player with the joker; None while it is in the deck."""
-        return next((player.nick for player in self.players.values() if JOKER in player.hand), None)
-
-    @property
     def loser(self) -> str | None:
         """The nick of the loser by the table's rules; None before the end and for a void game."""
         return self.game.nicks[self.game.ranking[-1]] if self.game is not None and self.game.ranking else None
