@@ -81,3 +81,46 @@ def test_what_is_heard_at_once_is_what_is_heard_byte_by_byte(data: st.DataObject
     assert whole.incomplete(HOUSE) == chopped.incomplete(HOUSE)
     assert whole.tolerated(HOUSE) == chopped.tolerated(HOUSE)
     assert whole.faults == chopped.faults
+
+
+def house_clauses(conversation: Conversation) -> list[str]:
+    return [fault.verdict.violation.clause for fault in conversation.faults if fault.verdict.party == HOUSE]
+
+
+def test_a_message_that_is_cut_off_is_no_message() -> None:
+    for end in (lambda c: c.on_timeout(c.deadline), lambda c: c.on_disconnect(HOUSE, 1.0)):
+        conversation = Conversation(ROOM)
+        conversation.on_data(CLIENT, b"STRT P_1", 0.0)
+        conversation.on_data(HOUSE, b"CARD C_", 0.0)
+        end(conversation)
+        assert house_clauses(conversation) == ["kuhn-2.1"]
+        assert conversation.faults[0].verdict.violation.found == "'CARD C_'"
+
+
+def test_bytes_after_the_last_message_are_a_fault_unless_they_are_tolerated() -> None:
+    for room, talk, expected in (
+        ("blackjack", [(CLIENT, b"STP"), (HOUSE, b"STP\0")], ["blackjack-2.1"]),
+        ("kuhn", [(HOUSE, b"DISC\r\n")], []),
+        ("kuhn", [(CLIENT, b"STRT P_1"), (HOUSE, b"CARD C_QDISCDI")], ["kuhn-2.1"]),
+    ):
+        conversation = Conversation(HOUSE_ROOMS[room])
+        for side, data in talk:
+            conversation.on_data(side, data, 0.0)
+        conversation.on_disconnect(HOUSE, 1.0)
+        assert house_clauses(conversation) == expected
+
+
+def test_what_a_client_that_has_left_does_not_get_is_no_fault() -> None:
+    conversation = Conversation(ROOM)
+    conversation.on_data(CLIENT, b"STRT P_1", 0.0)
+    conversation.on_data(HOUSE, b"CAR", 0.0)
+    conversation.on_disconnect(CLIENT, 1.0)
+    conversation.on_disconnect(HOUSE, 1.0)
+    assert house_clauses(conversation) == []
+
+
+def test_an_answer_to_the_beginning_of_a_message_breaks_the_clause_about_the_stream() -> None:
+    conversation = Conversation(ROOM)
+    conversation.on_data(CLIENT, b"STR", 0.0)
+    conversation.on_data(HOUSE, b"FAIL W_A", 0.0)
+    assert house_clauses(conversation) == ["kuhn-1.3"]

@@ -8,13 +8,18 @@ from typing import Any, Final
 from msgspec import Struct
 
 from croupier.core.client_session import ClientReferee
-from croupier.core.errors import Violation
+from croupier.core.codec import printable_bytes
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, OTHER_END, Disconnected, Observation, Party, Sent, Verdict
 from croupier.core.room import HouseRoom
 from croupier.core.session import Peer, TimedOut
 
 MAX_UNREAD_BYTES: Final = 1 << 16
 """Bytes kept per end that do not make up a message."""
+
+STREAM_SECTION: Final = "1.3"
+MESSAGE_SECTION: Final = "2.1"
+"""The clauses of every room that say where messages may be cut, and what a message is."""
 
 
 class DialogueLine(Struct, frozen=True):
@@ -51,12 +56,14 @@ class Conversation:
         self.lines: list[DialogueLine] = []
         self.faults: list[Fault] = []
         self.line_count = 0
+        self._room_name = room.name
         self.violation_counts: Counter[tuple[Party, str]] = Counter()
         self.referee: ClientReferee[Any, Any] = room.referee(known_options, strict, answer_timeout)
         self._codec = partial(room.codec, strict, known_options)
         self._codecs = {side: self._codec() for side in (CLIENT, HOUSE)}
         self._rest = {side: bytearray() for side in (CLIENT, HOUSE)}
         self._client_input_ended = False
+        self._has_client_left = False
 
     @property
     def games(self) -> int:
@@ -88,7 +95,15 @@ class Conversation:
         """Process a connection closed by one end."""
         if self._client_input_ended:
             self.referee.on(Disconnected(CLIENT, HOUSE), now)
-        return self._judge(Disconnected(side, OTHER_END[side]), now)
+        has_client_left = self._has_client_left
+        self._has_client_left = has_client_left or self._client_input_ended or side == CLIENT
+        found = self._judge(Disconnected(side, OTHER_END[side]), now)
+        rest = self._unread(HOUSE)
+        is_judged = any(party == HOUSE for party, _ in self.violation_counts)
+        if self._has_client_left or is_judged or not rest:
+            return found
+        allowed = "nothing after the last message, or all of another one"
+        return self._keep([Verdict(HOUSE, Violation(self._clause(MESSAGE_SECTION), printable_bytes(rest), allowed))])
 
     def forget(self) -> None:
         """Drop the lines and faults so far. They stay counted."""
@@ -129,7 +144,36 @@ class Conversation:
                 yield piece, message
 
     def _judge(self, event: Observation[Any], now: float) -> Sequence[Fault]:
-        found = [Fault(verdict, self.line_count) for verdict in self.referee.on(event, now)]
+        is_answer_due = self.referee.deadline is not None
+        return self._keep([self._explained(verdict, is_answer_due) for verdict in self.referee.on(event, now)])
+
+    def _explained(self, verdict: Verdict, is_answer_due: bool) -> Verdict:
+        """The verdict of the referee, which does not know incomplete messages, with the clause about them."""
+        violation = verdict.violation
+        if verdict.party != HOUSE:
+            return verdict
+        rest = self._unread(HOUSE)
+        if rest and violation.kind in {FoundKind.SILENCE, FoundKind.CLOSED}:
+            section, found = MESSAGE_SECTION, printable_bytes(rest)
+        elif self._unread(CLIENT) and violation.kind is FoundKind.MESSAGE and not is_answer_due:
+            section, found = STREAM_SECTION, violation.found
+        else:
+            return verdict
+        return Verdict(
+            HOUSE,
+            Violation(self._clause(section), found, violation.allowed, kind=violation.kind, wanted=violation.wanted),
+        )
+
+    def _clause(self, section: str) -> str:
+        return f"{self._room_name}-{section}"
+
+    def _unread(self, side: Peer) -> bytes:
+        """The beginning of a message that is not complete; empty if it is only white space that is tolerated."""
+        rest = self.incomplete(side)
+        return rest if rest.strip(b"\r\n ") or not self.tolerated(side) else b""
+
+    def _keep(self, verdicts: Sequence[Verdict]) -> Sequence[Fault]:
+        found = [Fault(verdict, self.line_count) for verdict in verdicts]
         self.faults += found
         self.violation_counts.update((fault.verdict.party, fault.verdict.violation.clause) for fault in found)
         return found

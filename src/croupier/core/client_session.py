@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Protocol
 
 from croupier.core.errors import IllegalMove, Violation
-from croupier.core.referee import CLIENT, HOUSE, Disconnected, Referee, Sent
+from croupier.core.referee import CLIENT, HOUSE, Disconnected, ExpectedReply, Referee, Sent
 from croupier.core.rules import Seat
 from croupier.core.session import (
     Closing,
@@ -29,6 +29,11 @@ class ClientReferee[M, G](Referee[M, G], Protocol):
 
     @property
     def legal(self) -> Sequence[M]: ...  # noqa: D102 -- as in Referee
+
+    @property
+    def pending(self) -> ExpectedReply | None:
+        """The reply that the house owes first, None if it owes none."""
+        ...
 
 
 class FinishedGame(Protocol):

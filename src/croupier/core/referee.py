@@ -107,7 +107,8 @@ class BaseReferee[M, G](ABC):
     A message of the client is handled after all replies to the messages before it have arrived. `reply_timeout` is the
     time in seconds that a reply may take. `game` is the game in progress, None between games; `last_game` is the last
     finished game, and `finished_count` the number of them. Once the house has to close the connection, `_close_clause`
-    is the clause that requires it. A room implements `_handle` (the replies that the house owes for a message),
+    is the clause that requires it; `_silence_clause` is the one that forbids an answer to the last message of the
+    client, None if another clause does. A room implements `_handle` (the replies that the house owes for a message),
     `_check_reply` and `_check_unsolicited`.
     """
 
@@ -123,6 +124,7 @@ class BaseReferee[M, G](ABC):
         self._pending_messages: deque[M | Violation] = deque()
         self._expected_replies: deque[ExpectedReply] = deque()
         self._close_clause: str | None = None
+        self._silence_clause: str | None = None
         self._is_over = False
 
     @property
@@ -134,6 +136,11 @@ class BaseReferee[M, G](ABC):
     def is_waiting(self) -> bool:
         """Whether the house owes a reply."""
         return bool(self._expected_replies or self._pending_messages)
+
+    @property
+    def pending(self) -> ExpectedReply | None:
+        """The reply that the house owes first, None if it owes none."""
+        return self._expected_replies[0] if self._expected_replies else None
 
     def on(self, event: Observation[M], now: float) -> Sequence[Verdict]:
         """Check an event, and return the violations that it shows."""
@@ -175,6 +182,7 @@ class BaseReferee[M, G](ABC):
     def _handle_pending(self) -> list[Verdict]:
         verdicts: list[Verdict] = []
         while self._pending_messages and not self._expected_replies and self._close_clause is None:
+            self._silence_clause = None
             verdicts += self._handle(self._pending_messages.popleft())
         return verdicts
 

@@ -179,7 +179,7 @@ class Referee(BaseReferee[Message, WireGame]):
             case Mon() | Crd() | Trn() | Res():
                 return self._client_error("blackjack-6.4", UNEXPECTED, message, "PLY, BET, MOV, SRD, STP, ERR")
             case Err():
-                pass  # ignored (blackjack-6.8)
+                self._silence_clause = "blackjack-6.8"
         return []
 
     def _expect_refusal(self, violation: Violation) -> None:
@@ -292,7 +292,7 @@ class Referee(BaseReferee[Message, WireGame]):
     def _check_unsolicited(self, message: Message) -> list[Verdict]:
         if message == STP:
             return self._unannounced_close()
-        clause = "blackjack-4.7" if self._has_begun else "blackjack-1.2"
+        clause = (self._silence_clause or "blackjack-4.7") if self._has_begun else "blackjack-1.2"
         return self._house_fault(clause, message, "nothing, until the client speaks")
 
     def _unannounced_close(self) -> list[Verdict]:

@@ -125,6 +125,7 @@ class Referee(BaseReferee[Message, WireGame]):
                 self._close_clause = "kuhn-8.1"
                 return []
             case Fail() | Violation(clause="kuhn-2.8"):
+                self._silence_clause = "kuhn-6.5"
                 return []
             case Violation(clause=clause, fatal=is_fatal):
                 self._expected_replies.append(ExpectedOneOf(clause, {WRONG_ACTION: None}))
@@ -164,6 +165,7 @@ class Referee(BaseReferee[Message, WireGame]):
         clause = ACTION_CLAUSES[action, game.history]
         done = replace(game, history=(*game.history, action))
         if done.history in TERMINAL_HISTORIES and action == "FLD":
+            self._silence_clause = clause
             self._end_game(done)
             return []
         allowed = self._showdown_replies(done) if done.history in TERMINAL_HISTORIES else self._decision_replies(done)
@@ -237,19 +239,17 @@ class Referee(BaseReferee[Message, WireGame]):
                 clause = "kuhn-4.8"
             case Fail("N_C") if WRONG_ACTION in due.allowed:
                 clause = "kuhn-6.6"
-            case Fail("N_C"):
-                clause = "kuhn-7.2" if clause in {"kuhn-4.1", "kuhn-4.2"} else "kuhn-7.3"
+            case Fail("N_C") if self.game is None:
+                clause = "kuhn-7.2"
+            case Fail("N_C") if clause != "kuhn-4.2":  # after its first answer STRT has been paid
+                clause = "kuhn-7.3"
             case _:
                 pass
         return self._house_fault(clause, message, str(due), *due.messages)
 
     def _check_unsolicited(self, message: Message) -> list[Verdict]:
-        if self.game is None and self.last_game is None:
-            clause = "kuhn-1.2"
-        elif self.game is None and self.last_game is not None and self.last_game.history[-1] == "FLD":
-            clause = "kuhn-4.7"
-        else:
-            clause = "kuhn-4.9"
+        has_begun = self.game is not None or self.last_game is not None
+        clause = (self._silence_clause or "kuhn-4.9") if has_begun else "kuhn-1.2"
         return self._house_fault(clause, message, "nothing, until the client speaks")
 
     def _end_game(self, game: WireGame) -> None:

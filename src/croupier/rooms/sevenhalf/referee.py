@@ -129,6 +129,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
         game = self.game
         match message:
             case Erro():
+                self._silence_clause = "sevenhalf-6.6"
                 return []
             case Violation(clause=clause, fatal=True):
                 self._expected_replies.append(ExpectedKind(clause, Erro, "ERRO"))
@@ -177,6 +178,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
             return self._blame("sevenhalf-7.3", f"ANTE {coins}", f"{MAX_TOTAL_BET} in all")
         self._fork()._expected_replies.append(ExpectedKind("sevenhalf-7.3", Erro, "ERRO"))
         self.game = replace(game, state=self._rules.play(game.state, coins))
+        self._silence_clause = "sevenhalf-4.4"
         return []
 
     def _client_error(self, message: Message) -> list[Verdict]:
@@ -212,16 +214,11 @@ class Interpretation(BaseReferee[Message, WireGame]):
         return True
 
     def _check_unsolicited(self, message: Message) -> list[Verdict]:
-        game = self.game
         if type(message) is Erro:
             self._tolerates = "nothing"  # a strict house refuses what others ignore
             return []
-        if game is None:
-            clause = "sevenhalf-4.9" if self._bet is not None else "sevenhalf-1.2"
-        elif _has_raised(game.state):
-            clause = "sevenhalf-4.4"
-        else:
-            clause = "sevenhalf-4.7" if total(client_cards(game.state)) == TARGET_HALVES else "sevenhalf-4.9"
+        has_begun = self.game is not None or self._bet is not None
+        clause = (self._silence_clause or "sevenhalf-4.9") if has_begun else "sevenhalf-1.2"
         return self._house_fault(clause, message, "nothing, until the client speaks")
 
     def _check_reply(self, expected: ExpectedReply, message: Message) -> list[Verdict]:
@@ -256,6 +253,8 @@ class Interpretation(BaseReferee[Message, WireGame]):
         if state.node.turn is Turn.CHANCE:
             kinds = ((Bstg, "BSTG"), (Bksc, "BKSC"), (Gain, "GAIN"))
             self._expected_replies += (ExpectedKind("sevenhalf-4.6", kind, name) for kind, name in kinds)
+        elif total(client_cards(state)) == TARGET_HALVES:
+            self._silence_clause = "sevenhalf-4.7"
         return []
 
     def _check_bank(self, game: WireGame, message: Bksc) -> list[Verdict]:
@@ -341,6 +340,12 @@ class Referee:
     def finished_count(self) -> int:
         """The number of finished games."""
         return self._most_likely.finished_count
+
+    @property
+    def pending(self) -> ExpectedReply | None:
+        """The reply that the house owes first, None if it owes none or may owe none."""
+        due = [each.pending for each in self._interpretations]
+        return due[0] if all(due) else None
 
     @property
     def _most_likely(self) -> Interpretation:
