@@ -36,13 +36,6 @@ class FalseAlarm(NamedTuple):
 
 FALSE_ALARMS: Sequence[FalseAlarm] = (
     FalseAlarm(
-        "the document has no quotes, and what is only tolerated may be refused (K1, K3)",
-        "kuhn",
-        "server",
-        {"quotes": "refuse"},
-        ("kuhn/2.7/unclosed-quote",),
-    ),
-    FalseAlarm(
         "the second half of a refused quote may be refused before four bytes have arrived (K6)",
         "kuhn",
         "server",

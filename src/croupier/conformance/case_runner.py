@@ -185,7 +185,8 @@ class CaseRunner:
                 attempt = await self._look_again(case, attempt, number)
             number += 1
             if attempt.failure is not None:
-                return await self._shrinker.shorten(case, await self._bench.confirm(case, attempt, number))
+                attempt = await self._bench.confirm(case, attempt, number)
+                return await self._bench.explain(case, await self._shrinker.shorten(case, attempt))
             (missed if attempt.outcome is Outcome.SKIP else hits).append(attempt)
             if attempt.is_final:
                 break

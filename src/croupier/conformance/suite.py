@@ -102,6 +102,10 @@ class Bench:
         """Look at a failure once more before it is reported; return what is to be reported."""
         return attempt
 
+    async def explain(self, case: Any, attempt: Attempt) -> Attempt:  # noqa: ARG002 -- for those that make no experiments
+        """Find out by experiments why the shortest dialogue fails; return what is to be reported."""
+        return attempt
+
     async def replay(self, case: Any, steps: Sequence[Any]) -> Attempt:
         """Perform only these steps of an attempt."""
         raise NotImplementedError

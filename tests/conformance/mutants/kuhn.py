@@ -138,6 +138,7 @@ TABLE_OF_ROOM = RoomTable(
     blame=blame,
     goodbye=(GOODBYE,),
     farewell_clauses=kuhn("8.2"),
+    unmoved=kuhn("6.7"),
     unasked_clauses=kuhn("4.9"),
     spellings=SPELLINGS,
     bare=frozenset({GOODBYE}),

@@ -226,7 +226,7 @@ CONVERSATIONS = ConversationTable(
     closes={"": ((), kuhn("4.10", "8.2")), " with DISC": ((GOODBYE,), kuhn("4.10", "8.2"))},
     ends={
         "": (lambda messages: [*messages, HANG_UP], kuhn("8.2") | ERROR_CLAUSES),
-        " with DISC": (lambda messages: [*messages, GOODBYE, HANG_UP], ERROR_CLAUSES),
+        " with DISC": (lambda messages: [*messages, GOODBYE, HANG_UP], kuhn("8.2") | ERROR_CLAUSES),
     },
 )
 

@@ -163,6 +163,7 @@ TABLE_OF_ROOM = RoomTable(
     blame=blame,
     goodbye=(b"ERRO 08good bye",),
     farewell_clauses=sevenhalf("8.2"),
+    unmoved=sevenhalf("6.9"),
     unasked_clauses=sevenhalf("4.9", "6.8"),
     spellings=SPELLINGS,
     may_close_after=GAIN,

@@ -306,6 +306,7 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "kuhn-6.4": "a CARD of the client is found in every case",
     "kuhn-6.5": "a FAIL of the client is swallowed: none is wrong",
     "kuhn-6.6": "it binds the house",
+    "kuhn-6.7": "it binds the house",
     "kuhn-7.1": "the purse is the house's, and the client is not told what is in it",
     "kuhn-7.4": "what is paid is not said on the wire",
     "kuhn-8.1": "a client may say DISC or hang up at any time, also without a word",

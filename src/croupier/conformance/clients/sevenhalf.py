@@ -366,6 +366,7 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "sevenhalf-6.5": "a word of the house is found in every case",
     "sevenhalf-6.6": "an ERRO of the client is swallowed: none is wrong",
     "sevenhalf-6.7": "the words are croupier's, and no program has to understand them",
+    "sevenhalf-6.9": "it binds the house",
     "sevenhalf-7.2": "an ANTE of nothing or less is found in every case",
     "sevenhalf-7.5": "it binds the house",
     "sevenhalf-7.6": "it binds the house",

@@ -1,6 +1,7 @@
 """The bench of house servers: tries cases on scripted clients and judges what the server answers."""
 
 import asyncio
+import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,10 +16,19 @@ from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.results import Outcome
-from croupier.conformance.servers.closes import ProvokedCloseDetector, find_unasked_close
+from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDetector, find_unasked_close
+from croupier.conformance.servers.experiments import Experiments
 from croupier.conformance.servers.replay import OTHER_DIALECT
 from croupier.conformance.servers.scenarios import send_each
-from croupier.conformance.servers.scripted_client import UNCHUNKED, Chunking, ScriptedClient, first_house_fault
+from croupier.conformance.servers.scripted_client import (
+    UNCHUNKED,
+    Chunking,
+    ClientScript,
+    HangUp,
+    ScriptedClient,
+    Wait,
+    first_house_fault,
+)
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
 from croupier.conformance.servers.verdicts import describe_failure, failing_dialogue
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
@@ -52,6 +62,15 @@ CONNECT_TRIES: Final = 4
 MAX_PARALLEL_CASES: Final = 8
 SLOW_ANSWER_SECONDS: Final = 0.01
 """Several cases run at once if answers usually take longer than this, and the server can serve several clients."""
+
+MAX_EXPERIMENT_SECONDS: Final = 3.0
+MAX_TOTAL_EXPERIMENT_SECONDS: Final = 10.0
+"""How long the experiments of a case may take, and all of them."""
+
+HOLD_SECONDS: Final = 0.4
+"""How long one client keeps its connection while another one waits for its first answer."""
+
+STRICT_NOTE: Final = "the server refuses it, as a strict one does"
 
 MAX_REFUSAL_TRIES: Final = 5
 """A message that is refused in this many tries, and is accepted nowhere, is not implemented."""
@@ -95,7 +114,9 @@ class HouseBench(Bench):
         self._strict = config.strict
         self._seed = config.seed
         self._answer_timeout = config.timeout
-        self._close_detector = ProvokedCloseDetector(test_data, config.timeout)
+        self._close_detector = ProvokedCloseDetector(
+            test_data, config.timeout, lambda: self._new_conversation(config.timeout, strict=False)
+        )
         self._slowest_seconds = 0.0
         self._average_seconds = 0.0
         self._serves_several = False
@@ -104,6 +125,7 @@ class HouseBench(Bench):
         self._was_reached = False
         self._address: Address = ("", 0)
         self._accepted: set[str] = set()
+        self._experiment_seconds = MAX_TOTAL_EXPERIMENT_SECONDS
 
     @property
     def lanes(self) -> int:  # type: ignore[override]  # it changes during a run
@@ -128,10 +150,13 @@ class HouseBench(Bench):
         if self._strict and any(probe.fault and self._is_client_departure(probe) for probe in probes):
             return Attempt(Outcome.SKIP, "a strict house has a reason to refuse what was said")
         for probe in probes:
+            if probe.fault and self._is_strict_answer(probe):
+                return Attempt(Outcome.CHOICE, STRICT_NOTE, dialogue=probe.conversation.lines)
             if probe.fault:
                 return self._failure(case, Outcome.FAIL, probe)
         if (provoked := await self._find_provoked_close(case, probes)) is not None:
-            return self._failure(case, Outcome.FAIL, provoked)._replace(refusal="")
+            outcome = Outcome.FAIL if provoked.is_certain else Outcome.UNIMPLEMENTED
+            return self._failure(case, outcome, provoked.probe)._replace(refusal="", steps=())
         tolerated = case.clause in self._test_data.tolerated_clauses
         missed = [probe for probe in probes if probe.skip_reason and not (tolerated and probe.house_has_left)]
         if missed:
@@ -145,13 +170,70 @@ class HouseBench(Bench):
         """Find out whether the house never accepts a message, or has closed before it received the last one."""
         if attempt.refusal and await self._is_never_accepted(case, attempt.refusal, number):
             return attempt._replace(outcome=Outcome.UNIMPLEMENTED)
-        if attempt.failure is not None and attempt.failure.kind is FoundKind.CLOSED:
+        if attempt.failure is not None and attempt.failure.kind is FoundKind.CLOSED and attempt.steps:
             close_clause = self._test_data.shared_clauses["close"]
             probe = await find_unasked_close(
                 attempt.steps, attempt.failure.clause, self._send_again_slowly, close_clause
             )
             return attempt if probe is None else self._failure(case, Outcome.FAIL, probe)
         return attempt
+
+    async def explain(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
+        """Find out whether the same messages pass alone, in one piece, in upper case, or without a refused one."""
+        failure, clock = attempt.failure, asyncio.get_running_loop().time
+        if attempt.outcome is not Outcome.FAIL or failure is None or not attempt.steps or not self._experiment_seconds:
+            return attempt
+        if failure.cause is not None and failure.cause.dialect is not None:
+            return attempt
+        started_at = clock()
+        end = started_at + min(MAX_EXPERIMENT_SECONDS, self._experiment_seconds)
+        short_timeout = min(self._answer_timeout, self._late_wait_seconds)
+        experiments = Experiments(
+            self._test_data,
+            lambda messages, delivery: self._send_again(messages, delivery=delivery, timeout=short_timeout),
+            lambda: self._new_conversation(self._answer_timeout, strict=self._strict),
+            lambda: clock() < end,
+        )
+
+        def describe(probe: ScriptedClient) -> Attempt:
+            return self._failure(case, Outcome.FAIL, probe)
+
+        if case.is_concurrent:
+            attempt = await self._explain_concurrent(case, attempt)
+        else:
+            attempt = await experiments.explain(case.clause, case.delivery, attempt, describe)
+        self._experiment_seconds = max(0.0, self._experiment_seconds - (clock() - started_at))
+        return attempt
+
+    async def _explain_concurrent(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
+        """Blame the independence of connections if a client alone passes."""
+        assert attempt.failure is not None, "it has failed"
+        alone = dataclasses.replace(case, scenarios=case.scenarios[:1])
+        probes = [*await self._try(alone, 0, is_patient=False), *await self._try(alone, 1, is_patient=False)]
+        if any(probe.fault for probe in probes):
+            return attempt
+        cause = Cause("it serves one client after the other") if await self._is_serial() else None
+        clause = self._test_data.shared_clauses["tables"]
+        return attempt._replace(failure=replace(attempt.failure, clause=clause, cause=cause))
+
+    async def _is_serial(self) -> bool:
+        """Whether a second client gets its first answer only after the first client has left."""
+
+        def hold(context: ScenarioContext) -> ClientScript:
+            yield context.encoded(context.test_data.sample_game[0])
+            yield Wait(HOLD_SECONDS)
+            yield HangUp()
+            return None
+
+        random = Random(0)  # noqa: S311 -- nothing is drawn from it
+        first, second = (
+            self._new_client(scenario, random, max(self._answer_timeout, 3 * HOLD_SECONDS))
+            for scenario in (hold, send_each(self._test_data.sample_game[0]))
+        )
+        holding = asyncio.create_task(self._converse(first))
+        await asyncio.sleep(HOLD_SECONDS / 4)
+        await asyncio.gather(holding, self._converse(second))
+        return second.fault is None and second.slowest_seconds > HOLD_SECONDS / 2
 
     async def replay(self, case: HouseServerCase, steps: Sequence[bytes]) -> Attempt:
         """See `Bench.replay`: the steps are messages, each sent after the answer to the one before it."""
@@ -230,7 +312,12 @@ class HouseBench(Bench):
             return min(self._answer_timeout, DEAD_WAIT_SECONDS if self._silences >= MAX_SILENCES else MUTE_WAIT_SECONDS)
         if self._silences < MAX_SILENCES:
             return self._answer_timeout
-        return min(self._answer_timeout, max(MIN_LATE_WAIT_SECONDS, 20 * self._slowest_seconds))
+        return min(self._answer_timeout, self._late_wait_seconds)
+
+    @property
+    def _late_wait_seconds(self) -> float:
+        """How long to wait for an answer that has been missing several times."""
+        return max(MIN_LATE_WAIT_SECONDS, 20 * self._slowest_seconds)
 
     async def _converse(self, probe: ScriptedClient) -> None:
         """Let a client converse.
@@ -239,6 +326,8 @@ class HouseBench(Bench):
         """
         for remaining in range(CONNECT_TRIES)[::-1]:
             await self._target.converse(probe)
+            if probe.error is not None:
+                raise probe.error
             if not probe.connect_error:
                 break
             if not self._was_reached:
@@ -266,7 +355,7 @@ class HouseBench(Bench):
 
     async def _find_provoked_close(
         self, case: HouseServerCase, probes: Sequence[ScriptedClient]
-    ) -> ScriptedClient | None:
+    ) -> ProvokedClose | None:
         """Return a conversation that the house has ended because of messages that it could read."""
 
         async def run_scenario(scenario: Scenario, delivery: Chunking) -> ScriptedClient:
@@ -288,7 +377,7 @@ class HouseBench(Bench):
         if case.clause in self._test_data.tolerated_clauses:
             accepts, refuses = (first_house_fault(judge) is None for judge in last.conversations)
             if accepts != refuses or self._refuses(last):
-                note = "the server refuses it, as a strict one does" if refuses else "the server takes it"
+                note = STRICT_NOTE if refuses else "the server takes it"
                 return Attempt(Outcome.CHOICE, note, dialogue=lines)
             return Attempt(Outcome.PASS, dialogue=lines)
         for probe in () if self._strict else probes:
@@ -310,6 +399,14 @@ class HouseBench(Bench):
         tolerant = self._judge_again(probe, strict=False)
         return first_house_fault(tolerant) is None and _client_needed_tolerance(tolerant, probe.conversation)
 
+    def _is_strict_answer(self, probe: ScriptedClient) -> bool:
+        """Whether a fault is the right answer of a strict house to bytes of the client that need tolerance."""
+        assert probe.fault is not None, "there is something to excuse"
+        if self._strict or probe.fault.verdict.violation.kind not in {FoundKind.MESSAGE, FoundKind.CLOSED}:
+            return False
+        strict = self._judge_again(probe, strict=True)
+        return first_house_fault(strict) is None and _client_needed_tolerance(probe.conversation, strict)
+
     def _judge_again(self, probe: ScriptedClient, *, strict: bool) -> Conversation:
         """Judge the same conversation again."""
         conversation = self._new_conversation(self._answer_timeout, strict=strict)
@@ -325,18 +422,15 @@ class HouseBench(Bench):
         assert fault is not None, "it has failed"
         conversation = probe.conversation
         found = describe_failure(self._test_data, conversation, fault)
-        if case.is_concurrent and found.kind is FoundKind.SILENCE:
-            cause: Cause | None = Cause("it may serve one client after the other", is_guess=True)
-        else:
-            cause = likely_cause(
-                self._test_data.room,
-                found.wanted,
-                found.got,
-                conversation,
-                wire_log=probe.wire_log,
-                known_options=self._known_options,
-                strict=self._strict,
-            )
+        cause = likely_cause(
+            self._test_data.room,
+            found.wanted,
+            found.got,
+            conversation,
+            wire_log=probe.wire_log,
+            known_options=self._known_options,
+            strict=self._strict,
+        )
         return Attempt(
             outcome,
             failure=replace(found, cause=cause),
@@ -376,10 +470,18 @@ class HouseBench(Bench):
         )
         return None if wrong else self._test_data.kind_of(lines[-2].message)
 
-    async def _send_again(self, messages: Sequence[bytes], grace: float = GRACE_SECONDS) -> ScriptedClient:
+    async def _send_again(
+        self,
+        messages: Sequence[bytes],
+        grace: float = GRACE_SECONDS,
+        delivery: Chunking = UNCHUNKED,
+        timeout: float | None = None,
+    ) -> ScriptedClient:
         """Hold a conversation in which only these messages are sent, listening for `grace` seconds after each."""
         random = Random(0)  # noqa: S311 -- nothing is drawn from it
-        again = self._new_client(send_each(*messages), random, self._current_timeout(), grace=grace)
+        if timeout is None:
+            timeout = self._current_timeout()
+        again = self._new_client(send_each(*messages), random, timeout, grace=grace, delivery=delivery)
         await self._converse(again)
         return again
 

@@ -23,6 +23,7 @@ from croupier.conformance.servers.test_data import (
     ClientStrategy,
     DialectFrame,
     ExtraCase,
+    FarewellRule,
     Input,
     ScenarioContext,
     ServerTestData,
@@ -34,6 +35,7 @@ from croupier.rooms.blackjack.referee import WireGame
 from croupier.rooms.blackjack.rules import MAX_INT32, TARGET_TOTAL
 from croupier.rooms.blackjack.wire import (
     CRD,
+    GOODBYE,
     INVALID,
     MOV,
     NO_COINS,
@@ -263,6 +265,8 @@ SUITE: Final = HouseServerSuite(
             "next": "blackjack-4.8",
             "goodbye": "blackjack-8.1",
             "close": "blackjack-8.2",
+            "unchanged": "blackjack-6.1",
         },
+        farewell_rule=FarewellRule(lambda message: message in GOODBYE, b"PLY"),
     )
 )

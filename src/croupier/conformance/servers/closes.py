@@ -1,4 +1,4 @@
-"""Decides whether a refusal and a close are the answer to the client's last message, or an unrelated goodbye.
+"""Decides whether a goodbye and a close of the house are its answer to the client's last message.
 
 A house may say goodbye when a limit has expired or when it stops, and such a goodbye may cross a message of the client.
 So one conversation proves nothing. The conversation is repeated, with a longer silence before the last message each
@@ -8,8 +8,9 @@ one.
 
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import accumulate, dropwhile, takewhile
-from typing import Final
+from typing import Final, NamedTuple
 
+from croupier.conformance.conversation import Conversation
 from croupier.conformance.servers.scripted_client import UNCHUNKED, Chunking, ClientScript, ScriptedClient, Wait
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
 from croupier.core.errors import FoundKind, Violation
@@ -17,10 +18,16 @@ from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
 
 MIN_CONFIRMATIONS: Final = 3
-"""A close has to follow the same messages in this many conversations in a row."""
+"""A close has to follow the same messages in this many conversations."""
 
-MAX_CONVERSATIONS: Final = 8
-"""At most this many conversations are held before the house is given the benefit of the doubt."""
+MAX_CONVERSATIONS: Final = 24
+"""At most this many conversations are held before the house is given the benefit of the doubt.
+
+The answers of the house depend on luck: only some of the conversations come to the close again.
+"""
+
+MAX_MESSAGES: Final = 16
+"""Longer conversations do not come to the same end again."""
 
 FIRST_PAUSE_SECONDS: Final = 0.02
 """The first silence before the last message, and the time to listen after it, in seconds."""
@@ -32,76 +39,138 @@ type RunScenario = Callable[[Scenario, Chunking], Awaitable[ScriptedClient]]
 """Holds a new conversation with the same house."""
 
 
-class ProvokedCloseDetector:
-    """Judges the closes of a house by the room's `farewell_rule`; without one, no close is judged."""
+class ProvokedClose(NamedTuple):
+    """A conversation in which the client's messages caused the close.
 
-    def __init__(self, test_data: ServerTestData, answer_timeout: float) -> None:
-        self._farewell_rule = test_data.farewell_rule
+    `is_certain` is false if the house may be one that starts no game at all, for a reason of its own.
+    """
+
+    probe: ScriptedClient
+    is_certain: bool
+
+
+class Ending(NamedTuple):
+    """The end of a conversation by the house: the client's messages before it, and what it breaks if they caused it.
+
+    `was_idle`: no game was in progress when the last message was sent; `finished_count` games had been finished.
+    """
+
+    messages: Sequence[bytes]
+    violation: Violation
+    was_idle: bool
+    finished_count: int
+
+
+class ProvokedCloseDetector:
+    """Judges the closes of a house by the room's `farewell_rule`."""
+
+    def __init__(
+        self, test_data: ServerTestData, answer_timeout: float, new_conversation: Callable[[], Conversation]
+    ) -> None:
+        self._rule = test_data.farewell_rule
+        self._goodbyes = test_data.goodbye_messages
+        self._clauses = test_data.shared_clauses
         self._is_refusal = test_data.is_refusal
         self._answer_timeout = answer_timeout
+        self._new_conversation = new_conversation
 
     async def find_provoked(
         self, suspect: ScriptedClient, run_scenario: RunScenario, delivery: Chunking
-    ) -> ScriptedClient | None:
+    ) -> ProvokedClose | None:
         """Return a conversation in which the client's messages caused the close, None if the cause may be another."""
-        messages = self._refused_messages(suspect)
-        if self._farewell_rule is None or not messages:
-            return None
+        ending = self._ending(suspect)
         silence_seconds, confirmations = FIRST_PAUSE_SECONDS, 0
         for _ in range(MAX_CONVERSATIONS):
-            was_idle: list[bool] = []
-            probe = await run_scenario(_send_after_silence(messages, silence_seconds, was_idle), delivery)
-            refused_messages = self._refused_messages(probe)
-            if not refused_messages:
+            if ending is None or len(ending.messages) > MAX_MESSAGES or silence_seconds > self._answer_timeout:
                 break
-            if len(refused_messages) < len(messages):
-                messages, silence_seconds, confirmations = refused_messages, FIRST_PAUSE_SECONDS, 0
+            probe = await run_scenario(_send_after_silence(ending.messages, silence_seconds), delivery)
+            found = self._ending(probe)
+            if found is None:
+                if probe.house_has_left and probe.fault is None and len(probe.sent) < len(ending.messages):
+                    break
                 continue
-            was_idle.append(probe.conversation.referee.game is None)
-            if any(was_idle) and not await self._accepts(
-                (*messages[:-1], self._farewell_rule.opening), silence_seconds, run_scenario
-            ):
-                break
+            if len(found.messages) < len(ending.messages):
+                ending, silence_seconds, confirmations = found, FIRST_PAUSE_SECONDS, 0
+                continue
             confirmations += 1
             if confirmations == MIN_CONFIRMATIONS:
-                probe.accuse(
-                    Violation(
-                        self._farewell_rule.clause,
-                        "a refusal and the close",
-                        "an open connection",
-                        kind=FoundKind.CLOSED,
-                    )
-                )
-                return probe
+                return await self._judge(probe, found, run_scenario)
             silence_seconds = 2 * probe.duration_seconds + FIRST_PAUSE_SECONDS
-            if silence_seconds > self._answer_timeout:
-                break
         return None
 
-    def _refused_messages(self, probe: ScriptedClient) -> Sequence[bytes]:
-        """The messages of the client before the house refused and closed, if the house could read all of them.
+    async def _judge(self, probe: ScriptedClient, ending: Ending, run_scenario: RunScenario) -> ProvokedClose | None:
+        """Decide whether the house may have had a reason of its own: it has none if it would start a game."""
+        opening, is_certain = self._rule.opening, True
+        if ending.was_idle:
+            played_before = ending.messages[:-1] if self._rule.may_play_once else ()
+            is_certain = await self._accepts((*played_before, opening), run_scenario)
+            if not is_certain and (ending.messages[-1] != opening or ending.finished_count):
+                return None
+        probe.accuse(ending.violation)
+        return ProvokedClose(probe, is_certain)
 
-        Empty if the house has not closed after a refusal, or has answered the same messages in another way.
-        """
+    def _ending(self, probe: ScriptedClient) -> Ending | None:
+        """How the house has ended a conversation in which it could read all messages, None if it was not its fault."""
         conversation = probe.conversation
-        if not probe.house_has_left or probe.fault is not None or conversation.tolerated(CLIENT):
-            return ()
-        if any(_is_fatal(line.message) for line in conversation.lines if line.side == CLIENT):
-            return ()
-        replies = [line for line in conversation.lines if line.side == HOUSE]
-        if not replies or not self._is_refusal(replies[-1].message):
-            return ()
-        wire = dropwhile(_is_from(CLIENT), reversed(probe.wire_log))
-        received = [data for _, data in takewhile(_is_from(HOUSE), wire)]
-        return _sent_before(probe, len(received)) if b"".join(reversed(received)) == replies[-1].data else ()
+        if not probe.house_has_left or probe.fault is not None or conversation.tolerated(CLIENT) or not probe.sent:
+            return None
+        said = [line.message for line in conversation.lines if line.side == CLIENT]
+        if any(message in self._goodbyes or _is_fatal(message) for message in said):
+            return None
+        wire = [*dropwhile(_is_from(CLIENT), reversed(probe.wire_log))]
+        received = [data for _, data in takewhile(_is_from(HOUSE), wire)][::-1]
+        goodbye_size = self._goodbye_size(conversation, sum(map(len, received)))
+        if goodbye_size:
+            before = [*wire[len(received) :]][::-1]
+            rest = b"".join(received)[:-goodbye_size]
+            messages = _sent_before(probe, len(received))
+        else:
+            before, rest, messages = probe.wire_log, b"", tuple(probe.sent)
+        judge = self._new_conversation()
+        was_idle, finished_count = True, 0
+        for side, data in before:
+            if side == CLIENT:
+                was_idle, finished_count = judge.referee.game is None, judge.referee.finished_count
+            judge.on_data(side, data, 0.0)
+        judge.on_data(HOUSE, rest, 0.0)
+        violation = self._violation(judge, finished_count, has_goodbye=goodbye_size > 0)
+        return Ending(messages, violation, was_idle, finished_count) if violation is not None and messages else None
 
-    async def _accepts(self, messages: Sequence[bytes], silence_seconds: float, run_scenario: RunScenario) -> bool:
+    def _goodbye_size(self, conversation: Conversation, max_size: int) -> int:
+        """The number of bytes of the goodbye at the end of what the house has sent, 0 if there is none."""
+        size = 0
+        for line in reversed([line for line in conversation.lines if line.side == HOUSE]):
+            if not self._rule.is_goodbye(line.message) or size + len(line.data) > max_size:
+                break
+            size += len(line.data)
+        return size
+
+    def _violation(self, judge: Conversation, finished_before: int, *, has_goodbye: bool) -> Violation | None:
+        """What a goodbye and a close break at the end of this conversation."""
+        due = judge.referee.pending
+        found = "a goodbye and the close" if has_goodbye else "the close"
+        if due is None and not has_goodbye:
+            return None
+        if self._rule.may_play_once and judge.referee.finished_count > finished_before:
+            return None
+        allowed = "an open connection" if due is None else f"{due} and an open connection"
+        if due is None and judge.incomplete(CLIENT):
+            clause = self._clauses["stream"]
+        elif has_goodbye and self._rule.clause:
+            clause = self._rule.clause
+        else:
+            clause = self._clauses["close"] if due is None else due.clause
+        return Violation(clause, found, allowed, kind=FoundKind.CLOSED)
+
+    async def _accepts(self, messages: Sequence[bytes], run_scenario: RunScenario) -> bool:
         """Whether the house accepts the last of these messages, each sent in one piece, and stays connected."""
-        probe = await run_scenario(_send_after_silence(messages, silence_seconds, []), UNCHUNKED)
-        last_lines = probe.conversation.lines[-2:]
-        if probe.house_has_left or probe.fault is not None or [line.side for line in last_lines] != [CLIENT, HOUSE]:
+        probe = await run_scenario(_send_after_silence(messages, FIRST_PAUSE_SECONDS), UNCHUNKED)
+        lines = probe.conversation.lines
+        last = max((place for place, line in enumerate(lines) if line.side == CLIENT), default=len(lines))
+        replies = lines[last + 1 :]
+        if probe.house_has_left or probe.fault is not None or len(probe.sent) < len(messages) or not replies:
             return False
-        return not self._is_refusal(last_lines[-1].message)
+        return not any(self._is_refusal(line.message) for line in replies)
 
 
 async def find_unasked_close(
@@ -139,13 +208,12 @@ def _is_fatal(message: object) -> bool:
     return type(message) is Violation and message.fatal
 
 
-def _send_after_silence(messages: Sequence[bytes], silence_seconds: float, was_idle: list[bool]) -> Scenario:
-    """Send these messages, the last one after a silence; note whether no game is in progress then."""
+def _send_after_silence(messages: Sequence[bytes], silence_seconds: float) -> Scenario:
+    """Send these messages, the last one after a silence."""
 
-    def play(context: ScenarioContext) -> ClientScript:
+    def play(context: ScenarioContext) -> ClientScript:  # noqa: ARG001 -- a Scenario
         yield from messages[:-1]
         yield Wait(silence_seconds)
-        was_idle.append(context.referee.game is None)
         yield messages[-1]
         yield Wait(FIRST_PAUSE_SECONDS)
         return None

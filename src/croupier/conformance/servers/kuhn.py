@@ -12,6 +12,7 @@ from croupier.conformance.servers.test_data import (
     ClientStrategy,
     CoverageGoal,
     ExtraCase,
+    FarewellRule,
     Input,
     ServerTestData,
     ServerTestState,
@@ -162,6 +163,15 @@ EXTRA_CASES: Final = (
         "kuhn-2.4",
         (send_each(b"STRT P_1\r\n", b"\n ACTN BET", b"\r\nSTRT P_1\n"),),
     ),
+    ExtraCase(
+        "refusals-change-nothing",
+        "What is refused changes nothing",
+        "kuhn-6.7",
+        (
+            send_each(ACTN["BET"], STRT["P_1"], STRT["P_2"], ACTN["CAL"], CARD["K"], ACTN["BET"], STRT["P_1"]),
+            send_each(WRONG_ACTION, STRT["P_2"], STRT["P_1"], NO_COINS, CARD["K"], b"STRT P_3", ACTN["BET"]),
+        ),
+    ),
     ExtraCase("quoted-seat", "An argument in double quotes", "kuhn-2.5", (send_each(b'STRT "P_1"', b"ACTN BET"),)),
 )
 
@@ -206,8 +216,10 @@ SUITE: Final = HouseServerSuite(
             "next": "kuhn-4.10",
             "goodbye": "kuhn-8.1",
             "close": "kuhn-8.2",
+            "unchanged": "kuhn-6.7",
         },
         tolerated_clauses=frozenset({"kuhn-2.4", "kuhn-2.5"}),
         new_referee=coin_tracking_referee,
+        farewell_rule=FarewellRule(lambda message: message == DISC, b"STRT P_1"),
     )
 )

@@ -106,8 +106,9 @@ def send_input(state: ServerTestState, given: Input) -> Scenario:
         if missed:
             return missed
         yield context.encoded(given.message)
-        yield from play_games(context, 1 + context.referee.finished_count + (context.referee.game is None))
-        return None
+        games = 1 + context.referee.finished_count + (context.referee.game is None)
+        stuck = yield from play_games(context, games)
+        return stuck if context.referee.legal else None
 
     return play
 

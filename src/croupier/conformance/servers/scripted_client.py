@@ -72,7 +72,7 @@ class ScriptedClient:
     `wire_log` is everything that was sent and received, in order, and `sent` the messages of the script.
     `slowest_seconds` is the longest time that an answer has taken, `duration_seconds` the time until the house left.
     `skip_reason` is the return value of the script. `connect_error` is the reason why there was no connection, empty if
-    there was one.
+    there was one. `error` is an exception of the script or of a judge, with which the conversation ends.
     """
 
     def __init__(
@@ -90,6 +90,7 @@ class ScriptedClient:
         self.has_joined = False
         self.house_has_left = False
         self.connect_error = ""
+        self.error: Exception | None = None
         self.skip_reason: str | None = "the conversation was over before it came to that"
         self.wire_log: list[tuple[Peer, bytes]] = []
         self.sent: list[bytes] = []
@@ -146,6 +147,13 @@ class ScriptedClient:
         """Process an event; return its effects."""
         if self.is_over:
             return []
+        try:
+            return self._process(event, now)
+        except Exception as error:  # the bench raises it
+            self.error = error
+            return self._end()
+
+    def _process(self, event: Event[bytes], now: float) -> Sequence[Effect[bytes]]:
         match event:
             case Joined():
                 self.has_joined = True

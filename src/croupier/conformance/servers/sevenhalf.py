@@ -150,6 +150,12 @@ def wait_after_gain(context: ScenarioContext) -> ClientScript:
 EXTRA_CASES: Final = (
     ExtraCase("open-behind-gain", "The connection stays open behind GAIN", "sevenhalf-8.5", (wait_after_gain,)),
     ExtraCase(
+        "refusals-change-nothing",
+        "What is refused changes nothing",
+        "sevenhalf-6.9",
+        (send_each(DRAW, STRT, PASS, STRT, ANTE_OF_TEN, DRAW, STRT, Ante(0), CARD["7o"], PASS, DRAW, STRT),),
+    ),
+    ExtraCase(
         "nothing-allowed-is-refused", "Nothing that is allowed is refused", "sevenhalf-6.8", (play_at_random(8, 0.0),)
     ),
     ExtraCase(
@@ -220,10 +226,13 @@ SUITE: Final = HouseServerSuite(
             "next": "sevenhalf-4.10",
             "goodbye": "sevenhalf-8.1",
             "close": "sevenhalf-8.2",
+            "unchanged": "sevenhalf-6.9",
         },
         harmless_settings={"bet": ("1", "10", "13", "50")},
         tolerated_clauses=frozenset({"sevenhalf-2.8", "sevenhalf-4.8"}),
         owes_answer=lambda referee: referee.deadline is not None and not referee.legal,
-        farewell_rule=FarewellRule("sevenhalf-6.8", b"STRT"),
+        farewell_rule=FarewellRule(
+            lambda message: isinstance(message, Erro), b"STRT", "sevenhalf-6.8", may_play_once=True
+        ),
     )
 )

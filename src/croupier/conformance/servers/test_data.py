@@ -111,14 +111,18 @@ class ExtraCase:
 
 @dataclass(frozen=True)
 class FarewellRule:
-    """How to judge closes in a room where the house uses the same message to refuse and to say goodbye.
+    """How to judge a goodbye and a close of the house.
 
-    `clause` forbids a goodbye in answer to a readable message. `opening` starts a game: if none is in progress, the
-    house may have a reason of its own to close, and is accused only if it accepts `opening`.
+    `is_goodbye` recognises the messages of a goodbye. `opening` starts a game: if none is in progress, the house may
+    have a reason of its own to close, and is accused only if it accepts `opening`. `clause` forbids a goodbye in answer
+    to a readable message, empty if the clause of the missing answer does. A house that `may_play_once` may close after
+    a game.
     """
 
-    clause: str
+    is_goodbye: Callable[[Any], bool]
     opening: bytes
+    clause: str = ""
+    may_play_once: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +157,7 @@ class ServerTestData:
     sample_game: tuple[object, ...]
     untestable: Mapping[str, str]
     shared_clauses: Mapping[str, str]
+    farewell_rule: FarewellRule
     luck_clauses: tuple[str, ...] = ()
     tolerated_clauses: Collection[str] = ()
     """The clauses that tolerate what a client should not send: a house may accept it or refuse it."""
@@ -161,6 +166,5 @@ class ServerTestData:
     owes_answer: Callable[[AnyClientReferee], bool] = field(default=lambda referee: referee.deadline is not None)
     new_referee: Callable[[Any, bool, float], AnyClientReferee] | None = None
     """Creates a referee that knows more than the room's, from the known options, strictness and the answer timeout."""
-    farewell_rule: FarewellRule | None = None
     refusals_of_payment: Collection[object] = ()
     """The messages with which the house refuses what the client cannot pay."""

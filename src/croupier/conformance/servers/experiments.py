@@ -1,0 +1,142 @@
+"""Experiments that find out why a case has failed: the same messages are sent in another way.
+
+Luck decides what the house answers, so every experiment has a control: the failure has to come up again with the
+messages as they were, and must not come up once with the others.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from enum import Enum, auto
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from croupier.conformance.conversation import Conversation, DialogueLine
+from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.servers.scripted_client import UNCHUNKED, Chunking, ScriptedClient
+from croupier.conformance.servers.test_data import ServerTestData
+from croupier.conformance.suite import Attempt
+from croupier.core.errors import Violation
+from croupier.core.referee import CLIENT
+
+MIN_CONTROL_FAILURES: Final = 8
+"""The failure has to come up this often with the messages as they were, and never with the others.
+
+If both failed equally often, this would happen once in 2**8 experiments.
+"""
+
+MAX_PAIRS: Final = 24
+"""At most this many pairs of conversations are held, one with the messages as they were, and one with the others."""
+
+ONE_READ_IS_ONE_MESSAGE: Final = Cause(
+    "it takes what one read brings for one message: the same messages pass when each is sent alone and in one piece"
+)
+CHANGED_BY_REFUSALS: Final = Cause("a message that it refuses changes its state: without that message, the others pass")
+SPELLING_MATTERS: Final = Cause("it does not read every spelling: the same messages pass in upper case")
+
+
+class Comparison(Enum):
+    """What has been found out by sending the messages of a failure in two ways."""
+
+    ONLY_THE_ORIGINAL_FAILS = auto()
+    UNDECIDED = auto()
+
+
+type SendMessages = Callable[[Sequence[bytes], Chunking], Awaitable[ScriptedClient]]
+"""Holds a conversation in which each of these messages is sent after the answer to the one before it."""
+
+
+class Experiments:
+    """Explains the failures of a house by experiments, as long as `has_time` returns true."""
+
+    def __init__(
+        self,
+        test_data: ServerTestData,
+        send: SendMessages,
+        new_conversation: Callable[[], Conversation],
+        has_time: Callable[[], bool],
+    ) -> None:
+        self._test_data = test_data
+        self._send = send
+        self._new_conversation = new_conversation
+        self._has_time = has_time
+
+    async def explain(
+        self, clause: str, delivery: Chunking, attempt: Attempt, describe: Callable[[ScriptedClient], Attempt]
+    ) -> Attempt:
+        """Return the failure of a case about `clause` on the clause, and with the cause, that experiments find.
+
+        `describe` returns the failure of a conversation.
+        """
+        messages = _client_messages(attempt)
+        if messages and (delivery != UNCHUNKED or messages != [*attempt.steps]):
+            found = await self._compare(attempt.steps, messages, delivery)
+            if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
+                return _explained(attempt, self._test_data.shared_clauses["stream"], ONE_READ_IS_ONE_MESSAGE)
+            if found is Comparison.UNDECIDED:
+                return attempt
+            attempt = describe(found)
+            messages = _client_messages(attempt)
+        for others, blamed, cause in (
+            (self._canonical(attempt.dialogue), clause, SPELLING_MATTERS),
+            (self._without_refused(attempt.dialogue), self._test_data.shared_clauses["unchanged"], CHANGED_BY_REFUSALS),
+        ):
+            if others and others != messages:
+                found = await self._compare(messages, others, UNCHUNKED)
+                if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
+                    return _explained(attempt, blamed, cause)
+        return attempt
+
+    async def _compare(
+        self, original: Sequence[bytes], others: Sequence[bytes], delivery: Chunking
+    ) -> Comparison | ScriptedClient:
+        """Send both in turn; return the first conversation with the others that fails, or what is decided."""
+        failures = 0
+        for _ in range(MAX_PAIRS):
+            if not self._has_time():
+                break
+            probe = await self._send(others, UNCHUNKED)
+            if probe.fault is not None:
+                return probe
+            failures += (await self._send(original, delivery)).fault is not None
+            if failures == MIN_CONTROL_FAILURES:
+                return Comparison.ONLY_THE_ORIGINAL_FAILS
+        return Comparison.UNDECIDED
+
+    def _canonical(self, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
+        """The messages of the client in the spelling of the protocol page."""
+        encode = self._test_data.room.codec(True, None).encode
+        return [
+            line.data if isinstance(line.message, Violation) else encode(line.message)
+            for line in dialogue
+            if line.side == CLIENT
+        ]
+
+    def _without_refused(self, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
+        """The messages of the client without those that change nothing; empty if the last one is such a message."""
+        conversation = self._new_conversation()
+        kept: list[bytes] = []
+        is_last_kept = False
+        for line in dialogue:
+            refused_before = _client_faults(conversation)
+            conversation.on_data(line.side, line.data, 0.0)
+            if line.side == CLIENT:
+                is_last_kept = _client_faults(conversation) == refused_before and not self._is_error(line.message)
+                kept += [line.data] * is_last_kept
+        return kept if is_last_kept else []
+
+    def _is_error(self, message: Any) -> bool:
+        """Whether a message of the client reports an error, or is read as one."""
+        return isinstance(message, Violation) or self._test_data.is_refusal(message)
+
+
+def _client_messages(attempt: Attempt) -> Sequence[bytes]:
+    return [line.data for line in attempt.dialogue if line.side == CLIENT]
+
+
+def _client_faults(conversation: Conversation) -> int:
+    return sum(fault.verdict.party == CLIENT for fault in conversation.faults)
+
+
+def _explained(attempt: Attempt, clause: str, cause: Cause) -> Attempt:
+    assert attempt.failure is not None, "only failures are explained"
+    return attempt._replace(failure=replace(attempt.failure, clause=clause, cause=cause))

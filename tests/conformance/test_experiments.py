@@ -1,0 +1,53 @@
+"""Experiments find out why a house fails: one read for one message, refusals that change the state, spelling."""
+
+import asyncio
+
+import pytest
+
+from croupier.conformance.results import Outcome, Result
+from croupier.rooms import HOUSE_ROOMS
+from tests.conformance.house_fixture import run_cases
+from tests.conformance.mutants.catalogue import ROOMS, mutations
+from tests.conformance.mutants.mutant_house import MutantHouse
+from tests.conformance.suites import server_cases
+
+
+def run_mutant(room: str, name: str, case: str) -> Result:
+    """The result of one case at a mutant, by the beginning of its name."""
+    mutation = next(each for each in mutations(room, "server") if each.name.startswith(f"{room}-server: {name}"))
+    house = MutantHouse(HOUSE_ROOMS[room], mutation, ROOMS[room].state_of, {})
+    cases = [each for each in server_cases(HOUSE_ROOMS[room]) if each.id == case]
+    (result,) = asyncio.run(run_cases(house, HOUSE_ROOMS[room], cases))
+    return result
+
+
+@pytest.mark.parametrize(
+    ("room", "name", "case", "clause", "cause"),
+    [
+        ("kuhn", "misreads: one read is one message", "kuhn/1.3/pipelined", "1.3", "one read brings for one message"),
+        ("blackjack", "misreads: the rest of a read is lost", "blackjack/1.3/glued", "1.3", "one read brings"),
+        (
+            "kuhn",
+            "moved by an error: ACTN CAL (FAIL W_A)",
+            "kuhn/6.1/cal-at-card",
+            "6.7",
+            "a message that it refuses changes its state",
+        ),
+    ],
+)
+def test_the_cause_is_found_by_sending_the_same_messages_in_another_way(
+    room: str, name: str, case: str, clause: str, cause: str
+) -> None:
+    result = run_mutant(room, name, case)
+    assert result.outcome is Outcome.FAIL, result
+    assert result.failure is not None
+    assert result.failure.clause == f"{room}-{clause}", result
+    assert result.failure.cause is not None
+    assert cause in result.failure.cause.text
+    assert not result.failure.cause.is_guess
+
+
+def test_a_failure_that_comes_up_in_any_way_keeps_its_clause() -> None:
+    result = run_mutant("kuhn", "silent: ACTN CAL (CARD)", "kuhn/4.6/cal-at-bet")
+    assert result.failure is not None
+    assert result.failure.clause == "kuhn-4.6"
