@@ -5,9 +5,8 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from random import Random
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -17,47 +16,21 @@ from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.results import Outcome
 from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDetector, find_unasked_close
+from croupier.conformance.servers.conversing import Conversations, HouseUnderTest
 from croupier.conformance.servers.experiments import Experiments
 from croupier.conformance.servers.replay import OTHER_DIALECT
-from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import (
     UNCHUNKED,
     Chunking,
-    ClientScript,
-    HangUp,
     ScriptedClient,
-    Wait,
     first_house_fault,
 )
-from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
+from croupier.conformance.servers.test_data import Scenario, ServerTestData
 from croupier.conformance.servers.verdicts import describe_failure, failing_dialogue
-from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
+from croupier.conformance.suite import Attempt, Bench, Config
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
-from croupier.net.addresses import format_address
-
-QUIET_SECONDS: Final = 0.002
-"""How long the house may take to answer a message that requires no answer, before the next message is sent."""
-
-GRACE_SECONDS: Final = 0.02
-"""How long to listen for unsolicited messages when a fault is reproduced."""
-
-MAX_SILENCES: Final = 3
-"""After this many missing answers the answer timeout is reduced."""
-
-MIN_LATE_WAIT_SECONDS: Final = 0.25
-MUTE_WAIT_SECONDS: Final = 1.0
-DEAD_WAIT_SECONDS: Final = 0.02
-"""Reduced answer timeouts.
-
-The lower limit after several missing answers; after the first one of a server that has never answered; after several of
-them.
-"""
-
-RECONNECT_SECONDS: Final = 0.2
-CONNECT_TRIES: Final = 4
-"""How long to wait for a server that accepts no connections before the next try, and how often to try."""
 
 MAX_PARALLEL_CASES: Final = 8
 SLOW_ANSWER_SECONDS: Final = 0.01
@@ -66,9 +39,6 @@ SLOW_ANSWER_SECONDS: Final = 0.01
 MAX_EXPERIMENT_SECONDS: Final = 3.0
 MAX_TOTAL_EXPERIMENT_SECONDS: Final = 10.0
 """How long the experiments of a case may take, and all of them."""
-
-HOLD_SECONDS: Final = 0.4
-"""How long one client keeps its connection while another one waits for its first answer."""
 
 STRICT_NOTE: Final = "the server refuses it, as a strict one does"
 
@@ -89,19 +59,6 @@ class HouseServerCase(Case):
     dialect: str = ""
 
 
-class HouseUnderTest(Protocol):
-    """A house under test."""
-
-    async def open(self, address: Address) -> None:
-        """Converse with the house at this address from now on."""
-
-    async def converse(self, probe: ScriptedClient) -> None:
-        """Let the scripted client have its conversation; it is over when this returns."""
-
-    async def close(self) -> None:
-        """Wait until all connections are closed."""
-
-
 class HouseBench(Bench):
     """Tries cases on a house, and remembers how fast it answers and which messages it accepts."""
 
@@ -109,37 +66,30 @@ class HouseBench(Bench):
 
     def __init__(self, test_data: ServerTestData, target: HouseUnderTest, config: Config) -> None:
         self._test_data = test_data
-        self._target = target
+        self._conversations = Conversations(test_data, target, config)
         self._known_options = config.known_options
         self._strict = config.strict
         self._seed = config.seed
         self._answer_timeout = config.timeout
         self._close_detector = ProvokedCloseDetector(
-            test_data, config.timeout, lambda: self._new_conversation(config.timeout, strict=False)
+            test_data, config.timeout, lambda: self._conversations.new_conversation(config.timeout, strict=False)
         )
-        self._slowest_seconds = 0.0
-        self._average_seconds = 0.0
         self._serves_several = False
-        self._silences = 0
-        self._has_answered = False
-        self._was_reached = False
-        self._address: Address = ("", 0)
-        self._accepted: set[str] = set()
         self._experiment_seconds = MAX_TOTAL_EXPERIMENT_SECONDS
 
     @property
     def lanes(self) -> int:  # type: ignore[override]  # it changes during a run
         """How many cases may run at once: several only if the tester spends most of its time waiting for answers."""
-        return MAX_PARALLEL_CASES if self._serves_several and self._average_seconds > SLOW_ANSWER_SECONDS else 1
+        is_waiting = self._conversations.average_seconds > SLOW_ANSWER_SECONDS
+        return MAX_PARALLEL_CASES if self._serves_several and is_waiting else 1
 
     async def open(self, address: Address) -> None:
         """See `Bench.open`."""
-        self._address = address
-        await self._target.open(address)
+        await self._conversations.open(address)
 
     async def close(self) -> None:
         """Wait until all connections are closed."""
-        await self._target.close()
+        await self._conversations.close()
 
     async def attempt(self, case: HouseServerCase, number: int, *, is_patient: bool = False) -> Attempt:
         """See `Bench.attempt`."""
@@ -173,7 +123,7 @@ class HouseBench(Bench):
         if attempt.failure is not None and attempt.failure.kind is FoundKind.CLOSED and attempt.steps:
             close_clause = self._test_data.shared_clauses["close"]
             probe = await find_unasked_close(
-                attempt.steps, attempt.failure.clause, self._send_again_slowly, close_clause
+                attempt.steps, attempt.failure.clause, self._conversations.send_slowly, close_clause
             )
             return attempt if probe is None else self._failure(case, Outcome.FAIL, probe)
         return attempt
@@ -187,11 +137,11 @@ class HouseBench(Bench):
             return attempt
         started_at = clock()
         end = started_at + min(MAX_EXPERIMENT_SECONDS, self._experiment_seconds)
-        short_timeout = min(self._answer_timeout, self._late_wait_seconds)
+        short_timeout = min(self._answer_timeout, self._conversations.late_wait_seconds)
         experiments = Experiments(
             self._test_data,
-            lambda messages, delivery: self._send_again(messages, delivery=delivery, timeout=short_timeout),
-            lambda: self._new_conversation(self._answer_timeout, strict=self._strict),
+            lambda messages, delivery: self._conversations.send(messages, delivery=delivery, timeout=short_timeout),
+            lambda: self._conversations.new_conversation(self._answer_timeout, strict=self._strict),
             lambda: clock() < end,
         )
 
@@ -212,32 +162,13 @@ class HouseBench(Bench):
         probes = [*await self._try(alone, 0, is_patient=False), *await self._try(alone, 1, is_patient=False)]
         if any(probe.fault for probe in probes):
             return attempt
-        cause = Cause("it serves one client after the other") if await self._is_serial() else None
+        cause = Cause("it serves one client after the other") if await self._conversations.is_serial() else None
         clause = self._test_data.shared_clauses["tables"]
         return attempt._replace(failure=replace(attempt.failure, clause=clause, cause=cause))
 
-    async def _is_serial(self) -> bool:
-        """Whether a second client gets its first answer only after the first client has left."""
-
-        def hold(context: ScenarioContext) -> ClientScript:
-            yield context.encoded(context.test_data.sample_game[0])
-            yield Wait(HOLD_SECONDS)
-            yield HangUp()
-            return None
-
-        random = Random(0)  # noqa: S311 -- nothing is drawn from it
-        first, second = (
-            self._new_client(scenario, random, max(self._answer_timeout, 3 * HOLD_SECONDS))
-            for scenario in (hold, send_each(self._test_data.sample_game[0]))
-        )
-        holding = asyncio.create_task(self._converse(first))
-        await asyncio.sleep(HOLD_SECONDS / 4)
-        await asyncio.gather(holding, self._converse(second))
-        return second.fault is None and second.slowest_seconds > HOLD_SECONDS / 2
-
     async def replay(self, case: HouseServerCase, steps: Sequence[bytes]) -> Attempt:
         """See `Bench.replay`: the steps are messages, each sent after the answer to the one before it."""
-        probe = await self._send_again(steps)
+        probe = await self._conversations.send(steps)
         return self._failure(case, Outcome.FAIL, probe) if probe.fault else Attempt(Outcome.PASS)
 
     def short_starts(self, attempt: Attempt) -> Iterable[Sequence[bytes]]:
@@ -248,124 +179,40 @@ class HouseBench(Bench):
 
     async def _try(self, case: HouseServerCase, number: int, *, is_patient: bool) -> Sequence[ScriptedClient]:
         random = Random(f"{self._seed} {case.id} {number}")  # noqa: S311 -- reproducible
-        timeout = self._answer_timeout if is_patient else self._current_timeout()
+        timeout = self._answer_timeout if is_patient else self._conversations.current_timeout()
+        started_clients: Counter[str] = Counter()
+
+        def new_client(scenario: Scenario) -> ScriptedClient:
+            return self._conversations.new_client(
+                scenario,
+                random,
+                timeout,
+                delivery=case.delivery,
+                is_tolerated=case.clause in self._test_data.tolerated_clauses,
+                started_clients=started_clients,
+            )
+
         if case.is_concurrent:
-            started_clients: Counter[str] = Counter()
-            probes = [self._new_client(play, random, timeout, case, started_clients) for play in case.scenarios]
-            await asyncio.gather(*map(self._converse, probes))
+            probes = [*map(new_client, case.scenarios)]
+            await asyncio.gather(*map(self._conversations.converse, probes))
             return probes
         probes = []
         for play in case.scenarios:
-            probe = self._new_client(play, random, timeout, case)
+            probe = new_client(play)
             probes.append(probe)
-            await self._converse(probe)
+            await self._conversations.converse(probe)
             if probe.fault or probe.skip_reason is not None:
                 break
         return probes
-
-    def _new_client(
-        self,
-        scenario: Scenario,
-        random: Random,
-        timeout: float,
-        case: HouseServerCase | None = None,
-        started_clients: Counter[str] | None = None,
-        *,
-        grace: float = 0.0,
-        delivery: Chunking = UNCHUNKED,
-    ) -> ScriptedClient:
-        """Create a client for a case; without a case, it listens for `grace` seconds for unsolicited messages."""
-        tolerated = case is not None and case.clause in self._test_data.tolerated_clauses
-        conversations = [
-            self._new_conversation(timeout, strict=strict)
-            for strict in ((False, True) if tolerated else (self._strict,))
-        ]
-        encode = self._test_data.room.codec(True, self._known_options).encode
-        context = ScenarioContext(
-            conversations[0],
-            random,
-            self._test_data,
-            encode,
-            timeout,
-            getattr(self._known_options, "dialect", "document"),
-            Counter() if started_clients is None else started_clients,
-        )
-        return ScriptedClient(
-            conversations,
-            scenario(context),
-            delivery=case.delivery if case else delivery,
-            goodbye=b"".join(map(encode, self._test_data.goodbye)),
-            owes_answer=self._test_data.owes_answer,
-            quiet_seconds=max(QUIET_SECONDS, grace),
-            grace_seconds=grace,
-        )
-
-    def _new_conversation(self, timeout: float, *, strict: bool) -> Conversation:
-        conversation = Conversation(self._test_data.room, self._known_options, strict=strict, answer_timeout=timeout)
-        if self._test_data.new_referee is not None:
-            conversation.referee = self._test_data.new_referee(self._known_options, strict, timeout)
-        return conversation
-
-    def _current_timeout(self) -> float:
-        """The current answer timeout: reduced after several missing answers."""
-        if not self._has_answered and self._silences:
-            return min(self._answer_timeout, DEAD_WAIT_SECONDS if self._silences >= MAX_SILENCES else MUTE_WAIT_SECONDS)
-        if self._silences < MAX_SILENCES:
-            return self._answer_timeout
-        return min(self._answer_timeout, self._late_wait_seconds)
-
-    @property
-    def _late_wait_seconds(self) -> float:
-        """How long to wait for an answer that has been missing several times."""
-        return max(MIN_LATE_WAIT_SECONDS, 20 * self._slowest_seconds)
-
-    async def _converse(self, probe: ScriptedClient) -> None:
-        """Let a client converse.
-
-        Raises ConnectionError if the house has never accepted a connection, and TargetGone if it accepts none any more.
-        """
-        for remaining in range(CONNECT_TRIES)[::-1]:
-            await self._target.converse(probe)
-            if probe.error is not None:
-                raise probe.error
-            if not probe.connect_error:
-                break
-            if not self._was_reached:
-                raise ConnectionError(f"no server at {format_address(self._address)}: {probe.connect_error}")
-            if not remaining:
-                raise TargetGone(probe.connect_error)
-            await asyncio.sleep(RECONNECT_SECONDS)
-        self._was_reached = True
-        self._slowest_seconds = max(self._slowest_seconds, probe.slowest_seconds)
-        self._average_seconds += (probe.slowest_seconds - self._average_seconds) / 16
-        self._has_answered = self._has_answered or any(side == HOUSE for side, _ in probe.wire_log)
-        self._learn(probe.conversation)
-        if probe.fault and probe.fault.verdict.violation.kind is FoundKind.SILENCE:
-            self._silences += 1
-
-    def _learn(self, conversation: Conversation) -> None:
-        """Remember the kinds of messages that the house accepts, i.e. does not refuse."""
-        lines = conversation.lines
-        fault = first_house_fault(conversation)
-        for sent, received in pairwise(lines):
-            if (sent.side, received.side) == (CLIENT, HOUSE) and not self._test_data.is_refusal(received.message):
-                if fault is not None and received is lines[-1]:
-                    break
-                self._accepted.add(self._test_data.kind_of(sent.message))
 
     async def _find_provoked_close(
         self, case: HouseServerCase, probes: Sequence[ScriptedClient]
     ) -> ProvokedClose | None:
         """Return a conversation that the house has ended because of messages that it could read."""
-
-        async def run_scenario(scenario: Scenario, delivery: Chunking) -> ScriptedClient:
-            random = Random(0)  # noqa: S311 -- nothing is drawn from it
-            probe = self._new_client(scenario, random, self._current_timeout(), delivery=delivery)
-            await self._converse(probe)
-            return probe
-
         for probe in probes:
-            if (provoked := await self._close_detector.find_provoked(probe, run_scenario, case.delivery)) is not None:
+            if (
+                provoked := await self._close_detector.find_provoked(probe, self._conversations.play, case.delivery)
+            ) is not None:
                 return provoked
         return None
 
@@ -409,7 +256,7 @@ class HouseBench(Bench):
 
     def _judge_again(self, probe: ScriptedClient, *, strict: bool) -> Conversation:
         """Judge the same conversation again."""
-        conversation = self._new_conversation(self._answer_timeout, strict=strict)
+        conversation = self._conversations.new_conversation(self._answer_timeout, strict=strict)
         for side, data in probe.wire_log:
             conversation.on_data(side, data, 0.0)
         if probe.house_has_left:
@@ -442,12 +289,12 @@ class HouseBench(Bench):
     async def _is_never_accepted(self, case: HouseServerCase, refused: str, number: int) -> bool:
         """Whether the house refuses an allowed message in every try, and has not accepted it anywhere."""
         for again in range(number, number + MAX_REFUSAL_TRIES - 1):
-            if refused in self._accepted:
+            if refused in self._conversations.accepted:
                 return False
             probe = (await self._try(case, again, is_patient=False))[-1]
             if probe.fault and self._refused_kind(probe) != refused:
                 return False
-        return refused not in self._accepted
+        return refused not in self._conversations.accepted
 
     def _refusal(self, probe: ScriptedClient) -> str:
         """What the house has refused so that a conversation did not get where it should; empty if it did not.
@@ -469,27 +316,6 @@ class HouseBench(Bench):
             found.verdict.party == CLIENT and found.line_count == len(lines) - 1 for found in probe.conversation.faults
         )
         return None if wrong else self._test_data.kind_of(lines[-2].message)
-
-    async def _send_again(
-        self,
-        messages: Sequence[bytes],
-        grace: float = GRACE_SECONDS,
-        delivery: Chunking = UNCHUNKED,
-        timeout: float | None = None,
-    ) -> ScriptedClient:
-        """Hold a conversation in which only these messages are sent, listening for `grace` seconds after each."""
-        random = Random(0)  # noqa: S311 -- nothing is drawn from it
-        if timeout is None:
-            timeout = self._current_timeout()
-        again = self._new_client(send_each(*messages), random, timeout, grace=grace, delivery=delivery)
-        await self._converse(again)
-        return again
-
-    async def _send_again_slowly(self, messages: Sequence[bytes]) -> ScriptedClient:
-        """As `_send_again`, but give the house enough time before each message to send something of its own accord."""
-        return await self._send_again(
-            messages, min(MIN_LATE_WAIT_SECONDS, max(GRACE_SECONDS, 2 * self._slowest_seconds))
-        )
 
 
 def _client_needed_tolerance(tolerant: Conversation, strict: Conversation) -> bool:

@@ -1,0 +1,233 @@
+"""Holds conversations of scripted clients with a house under test, and remembers how it answers."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from random import Random
+from typing import Final, Protocol
+
+from croupier.conformance.conversation import Conversation
+from croupier.conformance.servers.scenarios import send_each
+from croupier.conformance.servers.scripted_client import (
+    UNCHUNKED,
+    Chunking,
+    ClientScript,
+    HangUp,
+    ScriptedClient,
+    Wait,
+    first_house_fault,
+)
+from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
+from croupier.conformance.suite import Config, TargetGone
+from croupier.core.errors import FoundKind
+from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.session import Address
+from croupier.net.addresses import format_address
+
+QUIET_SECONDS: Final = 0.002
+"""How long the house may take to answer a message that requires no answer, before the next message is sent."""
+
+GRACE_SECONDS: Final = 0.02
+"""How long to listen for unsolicited messages when a fault is reproduced."""
+
+MAX_SILENCES: Final = 3
+"""After this many missing answers the answer timeout is reduced."""
+
+MIN_LATE_WAIT_SECONDS: Final = 0.25
+MUTE_WAIT_SECONDS: Final = 1.0
+DEAD_WAIT_SECONDS: Final = 0.02
+"""Reduced answer timeouts.
+
+The lower limit after several missing answers; after the first one of a server that has never answered; after several of
+them.
+"""
+
+RECONNECT_SECONDS: Final = 0.2
+CONNECT_TRIES: Final = 4
+"""How long to wait for a server that accepts no connections before the next try, and how often to try."""
+
+HOLD_SECONDS: Final = 0.4
+"""How long one client keeps its connection while another one waits for its first answer."""
+
+
+class HouseUnderTest(Protocol):
+    """A house under test."""
+
+    async def open(self, address: Address) -> None:
+        """Converse with the house at this address from now on."""
+
+    async def converse(self, probe: ScriptedClient) -> None:
+        """Let the scripted client have its conversation; it is over when this returns."""
+
+    async def close(self) -> None:
+        """Wait until all connections are closed."""
+
+
+class Conversations:
+    """The conversations with one house.
+
+    `accepted` are the kinds of messages that the house has not refused, and `average_seconds` is the time that it takes
+    for its slowest answer in a conversation.
+    """
+
+    def __init__(self, test_data: ServerTestData, target: HouseUnderTest, config: Config) -> None:
+        self.accepted: set[str] = set()
+        self.average_seconds = 0.0
+        self._test_data = test_data
+        self._target = target
+        self._known_options = config.known_options
+        self._strict = config.strict
+        self._answer_timeout = config.timeout
+        self._slowest_seconds = 0.0
+        self._silences = 0
+        self._has_answered = False
+        self._was_reached = False
+        self._address: Address = ("", 0)
+
+    async def open(self, address: Address) -> None:
+        """Converse with the house at this address from now on."""
+        self._address = address
+        await self._target.open(address)
+
+    async def close(self) -> None:
+        """Wait until all connections are closed."""
+        await self._target.close()
+
+    def new_client(
+        self,
+        scenario: Scenario,
+        random: Random,
+        timeout: float,
+        *,
+        grace: float = 0.0,
+        delivery: Chunking = UNCHUNKED,
+        is_tolerated: bool = False,
+        started_clients: Counter[str] | None = None,
+    ) -> ScriptedClient:
+        """Create a client that listens for `grace` seconds for unsolicited messages.
+
+        `is_tolerated`: it sends what a house may accept or refuse.
+        """
+        conversations = [
+            self.new_conversation(timeout, strict=strict)
+            for strict in ((False, True) if is_tolerated else (self._strict,))
+        ]
+        encode = self._test_data.room.codec(True, self._known_options).encode
+        context = ScenarioContext(
+            conversations[0],
+            random,
+            self._test_data,
+            encode,
+            timeout,
+            getattr(self._known_options, "dialect", "document"),
+            Counter() if started_clients is None else started_clients,
+        )
+        return ScriptedClient(
+            conversations,
+            scenario(context),
+            delivery=delivery,
+            goodbye=b"".join(map(encode, self._test_data.goodbye)),
+            owes_answer=self._test_data.owes_answer,
+            quiet_seconds=max(QUIET_SECONDS, grace),
+            grace_seconds=grace,
+        )
+
+    def new_conversation(self, timeout: float, *, strict: bool) -> Conversation:
+        """Create a judge of a conversation."""
+        conversation = Conversation(self._test_data.room, self._known_options, strict=strict, answer_timeout=timeout)
+        if self._test_data.new_referee is not None:
+            conversation.referee = self._test_data.new_referee(self._known_options, strict, timeout)
+        return conversation
+
+    def current_timeout(self) -> float:
+        """The current answer timeout: reduced after several missing answers."""
+        if not self._has_answered and self._silences:
+            return min(self._answer_timeout, DEAD_WAIT_SECONDS if self._silences >= MAX_SILENCES else MUTE_WAIT_SECONDS)
+        if self._silences < MAX_SILENCES:
+            return self._answer_timeout
+        return min(self._answer_timeout, self.late_wait_seconds)
+
+    @property
+    def late_wait_seconds(self) -> float:
+        """How long to wait for an answer that has been missing several times."""
+        return max(MIN_LATE_WAIT_SECONDS, 20 * self._slowest_seconds)
+
+    async def converse(self, probe: ScriptedClient) -> None:
+        """Let a client converse.
+
+        Raises ConnectionError if the house has never accepted a connection, and TargetGone if it accepts none any more.
+        """
+        for remaining in range(CONNECT_TRIES)[::-1]:
+            await self._target.converse(probe)
+            if probe.error is not None:
+                raise probe.error
+            if not probe.connect_error:
+                break
+            if not self._was_reached:
+                raise ConnectionError(f"no server at {format_address(self._address)}: {probe.connect_error}")
+            if not remaining:
+                raise TargetGone(probe.connect_error)
+            await asyncio.sleep(RECONNECT_SECONDS)
+        self._was_reached = True
+        self._slowest_seconds = max(self._slowest_seconds, probe.slowest_seconds)
+        self.average_seconds += (probe.slowest_seconds - self.average_seconds) / 16
+        self._has_answered = self._has_answered or any(side == HOUSE for side, _ in probe.wire_log)
+        self._learn(probe.conversation)
+        if probe.fault and probe.fault.verdict.violation.kind is FoundKind.SILENCE:
+            self._silences += 1
+
+    def _learn(self, conversation: Conversation) -> None:
+        """Remember the kinds of messages that the house accepts, i.e. does not refuse."""
+        lines = conversation.lines
+        fault = first_house_fault(conversation)
+        for sent, received in pairwise(lines):
+            if (sent.side, received.side) == (CLIENT, HOUSE) and not self._test_data.is_refusal(received.message):
+                if fault is not None and received is lines[-1]:
+                    break
+                self.accepted.add(self._test_data.kind_of(sent.message))
+
+    async def play(
+        self,
+        scenario: Scenario,
+        delivery: Chunking = UNCHUNKED,
+        grace: float = 0.0,
+        timeout: float | None = None,
+    ) -> ScriptedClient:
+        """Hold a conversation of a client that listens for `grace` seconds for unsolicited messages."""
+        random = Random(0)  # noqa: S311 -- nothing is drawn from it
+        if timeout is None:
+            timeout = self.current_timeout()
+        client = self.new_client(scenario, random, timeout, grace=grace, delivery=delivery)
+        await self.converse(client)
+        return client
+
+    async def send(
+        self, messages: Sequence[bytes], delivery: Chunking = UNCHUNKED, timeout: float | None = None
+    ) -> ScriptedClient:
+        """Hold a conversation in which only these messages are sent, listening for a while after each."""
+        return await self.play(send_each(*messages), delivery, GRACE_SECONDS, timeout)
+
+    async def send_slowly(self, messages: Sequence[bytes]) -> ScriptedClient:
+        """As `send`, but give the house enough time before each message to send something of its own accord."""
+        grace = min(MIN_LATE_WAIT_SECONDS, max(GRACE_SECONDS, 2 * self._slowest_seconds))
+        return await self.play(send_each(*messages), grace=grace)
+
+    async def is_serial(self) -> bool:
+        """Whether a second client gets its first answer only after the first client has left."""
+
+        def hold(context: ScenarioContext) -> ClientScript:
+            yield context.encoded(context.test_data.sample_game[0])
+            yield Wait(HOLD_SECONDS)
+            yield HangUp()
+            return None
+
+        random = Random(0)  # noqa: S311 -- nothing is drawn from it
+        first, second = (
+            self.new_client(scenario, random, max(self._answer_timeout, 3 * HOLD_SECONDS))
+            for scenario in (hold, send_each(self._test_data.sample_game[0]))
+        )
+        holding = asyncio.create_task(self.converse(first))
+        await asyncio.sleep(HOLD_SECONDS / 4)
+        await asyncio.gather(holding, self.converse(second))
+        return second.fault is None and second.slowest_seconds > HOLD_SECONDS / 2
