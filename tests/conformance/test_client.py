@@ -130,7 +130,7 @@ def test_a_command_that_makes_no_sense_is_an_error() -> None:
 
 def test_a_failure_shows_the_dialogue_and_the_bytes() -> None:
     cases = select(client_cases(KUHN), "kuhn/2.2/many-games")
-    line = command("kuhn", "client", "spells-it-out")
+    line = command("kuhn", "client", "spells-it-out", "--seed", 5)
     (result,) = asyncio.run(check_client(KUHN, line, cases=cases))
     assert result.failure is not None
     assert (result.failure.clause, result.failure.got) == ("kuhn-2.6", b"ACTN RAI")

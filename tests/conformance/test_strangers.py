@@ -49,60 +49,6 @@ FALSE_ALARMS: Sequence[FalseAlarm] = (
         {"spaces": "refuse", "garbage": "early"},
         ("kuhn/2.4/line-ends-between-messages",),
     ),
-    *(
-        FalseAlarm(
-            "a client that has sent ahead could not know that a coin was missing (G3)",
-            "kuhn",
-            "client",
-            {"ahead": ahead},
-            (
-                "kuhn/7.2/no-coin-for-the-ante",
-                "kuhn/7.3/no-coin-for-a-bet",
-                "kuhn/7.3/no-coin-for-a-call",
-                "kuhn/7.3/house-asks-a-coin-for-a-check",
-                "kuhn/4.1/house-refuses",
-                "kuhn/4.2/house-forgets-the-card",
-                "kuhn/4.3/house-refuses-a-good-action",
-                "kuhn/4.4/house-bets-into-a-bet",
-                "kuhn/4.5/house-bets-behind-two-checks",
-                "kuhn/4.6/house-folds-to-a-call",
-                "kuhn/4.7/house-answers-a-fold",
-                "kuhn/2.2/many-games",
-            ),
-        )
-        for ahead in ("game", "all")
-    ),
-    *(
-        FalseAlarm(
-            "a client that has sent ahead could not know that its purse was empty (G3)",
-            "blackjack",
-            "client",
-            {"ahead": ahead},
-            ("blackjack/7.5/empty-purse", "blackjack/2.3/balance-one"),
-        )
-        for ahead in ("bet", "round", "all")
-    ),
-    FalseAlarm(
-        "the exit status of a client that closes after ERR 300 does not count (B7)",
-        "blackjack",
-        "client",
-        {"status": 1},
-        tuple(
-            f"blackjack/1.3/{delivery}-{state}"
-            for delivery in (
-                *("byte-by-byte", "two-bytes-at-a-time", "three-bytes-at-a-time", "five-bytes-at-a-time"),
-                *("seven-bytes-at-a-time", "slowly"),
-            )
-            for state in ("stands", "dealt", "hits", "balance")
-        ),
-    ),
-    FalseAlarm(
-        "the tester crashes in the dialect char8, in which two digits are no character (B2)",
-        "blackjack",
-        "client",
-        {"char_bytes": 1},
-        ("blackjack",),
-    ),
 )
 """What the tester still gets wrong. An entry goes as soon as its first case accuses nobody any more."""
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from croupier.conformance.clients.connections import ClientConnections
 from croupier.conformance.clients.kuhn import obligation
 from croupier.conformance.clients.responders import (
     LiveResponder,
@@ -23,11 +24,14 @@ from croupier.conformance.clients.test_server import (
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.resources import transcripts
 from croupier.conformance.tap.outbox import Delivery
+from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Joined, Left, Received, Send, TimedOut
 from croupier.rooms.kuhn import ROOM, Settings
 from croupier.rooms.kuhn.wire import Actn
+from tests.conformance.suites import CLIENT_TEST_DATA
 
 CALLS = {"bot": "script:CAL", "coins": 10}
+TEST_DATA = CLIENT_TEST_DATA["kuhn"]
 TIMES = ClientTimeouts(act_seconds=5.0, idle_seconds=1.0, close_seconds=0.5)
 
 
@@ -42,6 +46,7 @@ class ClientFixture:
         paper: str = "",
         *,
         strict: bool = False,
+        joins: bool = True,
     ) -> None:
         own = Settings(**settings)
         house = LiveResponder(ROOM, own, habit, decks="Q K J")
@@ -53,16 +58,20 @@ class ClientFixture:
             else house
         )
         conversation = Conversation(ROOM, own, answer_timeout=1e9)
-        codec = ROOM.codec(False, own)
         self.stand = HouseTestServer(
-            voice, scene, conversation, codec, obligation=obligation, timeouts=TIMES, strict=strict
+            voice,
+            scene,
+            conversation,
+            obligation=obligation,
+            timeouts=TIMES,
+            is_unforeseeable=TEST_DATA.is_unforeseeable,
+            strict=strict,
         )
         self.now = 0.0
         self.heard: list[bytes] = []
         self.dropped = False
-        self.over = False
-        self.stand.on_over = lambda: setattr(self, "over", True)
-        self._do(Joined(1, ("192.0.2.1", 40_000)))
+        if joins:
+            self._do(Joined(1, ("192.0.2.1", 40_000)))
 
     def say(self, data: bytes) -> bytes:
         """Say something; what is answered at once."""
@@ -105,7 +114,7 @@ def test_a_client_plays_until_it_is_decided_and_then_hears_goodbye() -> None:
     assert guest.say(b"ACTN BET") == b"CARD C_KDISC"
     assert guest.dropped
     guest.leave()
-    assert guest.over
+    assert guest.stand.is_over
     assert (guest.stand.conversation_end, guest.stand.fault, guest.stand.house_fault) == (
         ConversationEnd.HOUSE,
         None,
@@ -117,6 +126,57 @@ def test_messages_of_one_read_are_answered_one_after_the_other() -> None:
     guest = ClientFixture(played(9))
     assert guest.say(b"STRT P_1ACTN BETSTRT P_1") == b"CARD C_QCARD C_KCARD C_Q"
     assert guest.stand.conversation.faults == []
+    assert [line.side for line in guest.stand.conversation.lines] == 3 * [CLIENT] + 3 * [HOUSE]
+
+
+def test_a_message_that_is_sent_ahead_of_a_missing_coin_is_no_fault() -> None:
+    guest = ClientFixture(played(9), {"coins": 0})
+    assert guest.say(b"STRT P_1ACTN BET") == b"FAIL N_CFAIL W_A"
+    assert (guest.stand.fault, guest.stand.has_sent_ahead) == (None, True)
+
+
+def test_a_message_after_a_missing_coin_is_a_fault() -> None:
+    guest = ClientFixture(played(9), {"coins": 0})
+    guest.say(b"STRT P_1")
+    guest.say(b"ACTN BET")
+    assert guest.stand.fault is not None
+    assert (guest.stand.fault.verdict.violation.clause, guest.stand.has_sent_ahead) == ("kuhn-6.2", False)
+
+
+def test_a_fault_that_is_sent_ahead_is_that_of_its_own_line() -> None:
+    guest = ClientFixture(played(9))
+    guest.say(b"STRT P_1ACTN CALACTN BET")
+    assert guest.stand.fault is not None
+    assert guest.stand.conversation.lines[guest.stand.fault.sent_index].data == b"ACTN CAL"
+
+
+def test_a_client_that_leaves_before_the_state_may_connect_again() -> None:
+    guests = []
+    connections = ClientConnections(
+        lambda _: guests.append(ClientFixture(played(2), joins=False)) or guests[-1].stand,
+        reconnect_seconds=1.0,
+        max_connections=3,
+    )
+    for peer in (1, 2, 3):
+        connections.on(Joined(peer), 0.0)
+        connections.on(Received(peer, b"STRT P_1ACTN BETDISC"), 0.0)
+        connections.on(Left(peer, "closed"), 0.0)
+        assert connections.closed.is_set()
+        assert connections.finished.is_set() == (peer == 3)
+    assert connections.server is guests[-1].stand
+    assert connections.server.referee.finished_count == 1
+
+
+def test_a_client_that_does_not_connect_again_is_not_waited_for_any_longer() -> None:
+    connections = ClientConnections(
+        lambda _: ClientFixture(played(2), joins=False).stand, reconnect_seconds=1.0, max_connections=3
+    )
+    connections.on(Joined(1), 0.0)
+    connections.on(Received(1, b"STRT P_1ACTN BETDISC"), 0.0)
+    connections.on(Left(1, "closed"), 2.0)
+    assert (connections.deadline, connections.finished.is_set()) == (3.0, False)
+    connections.on(TimedOut(), 3.0)
+    assert connections.finished.is_set()
 
 
 def test_answers_leave_in_pieces_of_the_size_that_was_asked_for() -> None:
@@ -175,7 +235,7 @@ def test_a_house_leaves_where_the_case_wants_it_to() -> None:
     assert guest.say(b"STRT P_1") == b"CARD C_QDISC"
     assert guest.dropped
     guest.wait()
-    assert guest.over
+    assert guest.stand.is_over
     assert guest.stand.close_delay_seconds is None
     guest.leave()
     assert guest.stand.close_delay_seconds is None, "it has not left by itself: nobody waits for it any more"
@@ -186,7 +246,7 @@ def test_when_a_client_has_closed_behind_the_goodbye_is_seen() -> None:
     guest.say(b"STRT P_1")
     guest.now += 0.1
     guest.leave()
-    assert guest.over
+    assert guest.stand.is_over
     assert guest.stand.close_delay_seconds == pytest.approx(0.1)
 
 
@@ -201,7 +261,7 @@ def test_what_crosses_the_goodbye_is_nobodys_fault() -> None:
     guest = ClientFixture(HouseSetup(is_reached=lambda talk: talk.referee.game is not None, action=HouseAction.CLOSE))
     guest.say(b"STRT P_1")
     guest.say(b"ACTN BETDISC")
-    assert guest.stand.conversation.faults == []
+    assert (guest.stand.fault, guest.stand.house_fault) == (None, None)
 
 
 def test_a_house_that_hangs_up_has_broken_a_clause() -> None:
@@ -245,7 +305,7 @@ def test_single_bytes_do_not_extend_the_time() -> None:
 def test_a_connection_without_data_is_not_the_client() -> None:
     guest = ClientFixture(played(9))
     guest.leave()
-    assert not guest.over
+    assert not guest.stand.is_over
     guest._do(Joined(1))
     assert guest.say(b"STRT P_1") == b"CARD C_Q"
 

@@ -35,10 +35,15 @@ class DialogueLine(Struct, frozen=True):
 
 
 class Fault(Struct, frozen=True):
-    """A verdict, and the number of lines when it was passed: the last of them shows the fault."""
+    """A verdict, and the number of lines when it was passed: the last of them shows the fault.
+
+    `sent_index` is the index of the line with the fault, −1 for the last one: an earlier one if a client has sent
+    ahead, because its message is judged when the replies to those before it have come.
+    """
 
     verdict: Verdict
     line_count: int
+    sent_index: int = -1
 
 
 class Conversation:
@@ -173,7 +178,22 @@ class Conversation:
         return rest if rest.strip(b"\r\n ") or not self.tolerated(side) else b""
 
     def _keep(self, verdicts: Sequence[Verdict]) -> Sequence[Fault]:
-        found = [Fault(verdict, self.line_count) for verdict in verdicts]
+        found = [Fault(verdict, self.line_count, self._sent_index(verdict)) for verdict in verdicts]
         self.faults += found
         self.violation_counts.update((fault.verdict.party, fault.verdict.violation.clause) for fault in found)
         return found
+
+    def _sent_index(self, verdict: Verdict) -> int:
+        """The index of the line that a verdict is about."""
+        waiting = 0 if verdict.party == HOUSE or self._is_unreadable else self.referee.unhandled_count
+        for index in range(len(self.lines) - 1, -1, -1):
+            if self.lines[index].side == verdict.party:
+                if waiting == 0:
+                    return index
+                waiting -= 1
+        return -1
+
+    @property
+    def _is_unreadable(self) -> bool:
+        """Whether the last message cannot be read, which shows at once."""
+        return bool(self.lines) and type(self.lines[-1].message) is Violation

@@ -25,7 +25,10 @@ from croupier.core.session import (
 
 
 class ClientReferee[M, G](Referee[M, G], Protocol):
-    """The referee of a conversation with one client, which lists the client's legal messages."""
+    """The referee of a conversation with one client, which lists the client's legal messages.
+
+    `unhandled_count` is the number of messages of the client that wait for the replies to earlier ones.
+    """
 
     @property
     def legal(self) -> Sequence[M]: ...  # noqa: D102 -- as in Referee
@@ -34,6 +37,9 @@ class ClientReferee[M, G](Referee[M, G], Protocol):
     def pending(self) -> ExpectedReply | None:
         """The reply that the house owes first, None if it owes none."""
         ...
+
+    @property
+    def unhandled_count(self) -> int: ...  # noqa: D102 -- see the class
 
 
 class FinishedGame(Protocol):

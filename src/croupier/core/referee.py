@@ -133,6 +133,11 @@ class BaseReferee[M, G](ABC):
         """The messages that the client may send now; none that changes the game while a reply is due."""
 
     @property
+    def unhandled_count(self) -> int:
+        """The number of messages of the client that wait for the replies to earlier ones."""
+        return len(self._pending_messages)
+
+    @property
     def is_waiting(self) -> bool:
         """Whether the house owes a reply."""
         return bool(self._expected_replies or self._pending_messages)

@@ -121,6 +121,7 @@ class RunningPlayer:
     """A conversation that runs as a task, with the interface of a running program."""
 
     stderr = b""
+    end_description = "exit status 1"
 
     def __init__(self, conversation: Any) -> None:
         self._task = asyncio.ensure_future(conversation)

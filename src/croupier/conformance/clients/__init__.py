@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from croupier.conformance.clients.responders import Mutation
-from croupier.conformance.clients.test_server import AnyClientReferee, Obligation, StateReached
+from croupier.conformance.clients.test_server import AnyClientReferee, Obligation, StateReached, Unforeseeable, never
 from croupier.conformance.conversation import Conversation
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
@@ -35,7 +35,10 @@ class ClientTestState:
 
 @dataclass(frozen=True, kw_only=True)
 class WireVariation:
-    """A permitted variation of the messages of a house. If `is_tolerated`, clients need not accept it."""
+    """A permitted variation of the messages of a house. If `is_tolerated`, clients need not accept it.
+
+    `dialect` is the dialect of the room in which it exists, empty for any.
+    """
 
     slug: str
     title: str
@@ -44,6 +47,7 @@ class WireVariation:
     is_tolerated: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     decks: str = ""
+    dialect: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +75,9 @@ class ClientTestData:
 
     `awaited_message` is the goodbye of either side that the client has to wait for, and the clause that says so.
     `late_clause` tolerates what only a strict referee finds wrong with a client. By `unreadable_clauses` a client
-    disconnects after data that it cannot read. `untestable` are the clauses without a case, each with the reason.
+    disconnects after data that it cannot read. `is_unforeseeable` returns whether a client that sends ahead cannot
+    foresee an answer of the house: it does not know its coins. `untestable` are the clauses without a case, each with
+    the reason.
     """
 
     room: HouseRoom
@@ -91,6 +97,7 @@ class ClientTestData:
     idle_obligation: Callable[[AnyClientReferee], str] = lambda _: ""
     late_clause: str = ""
     unreadable_clauses: frozenset[str] = frozenset()
+    is_unforeseeable: Unforeseeable = never
     awaited_message: tuple[bytes, str] | None = None
     goodbye_variations: Sequence[WireVariation] = ()
 

@@ -1,14 +1,23 @@
 """The bench of house clients: starts the client against a test server and judges what it does."""
 
 import asyncio
-import dataclasses
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
+from msgspec import structs
+
 from croupier.conformance.clients import ClientTestData
-from croupier.conformance.clients.cases import CaseKind, HouseClientCase
-from croupier.conformance.clients.responders import LiveResponder, Responder, TranscriptResponder
-from croupier.conformance.clients.test_server import ClientTimeouts, ConversationEnd, HouseTestServer
-from croupier.conformance.clients.verdicts import ClientObservation, judge
+from croupier.conformance.clients.cases import MESSAGE_GAP_SECONDS, CaseKind, HouseClientCase
+from croupier.conformance.clients.connections import ClientConnections
+from croupier.conformance.clients.responders import LiveResponder, TranscriptResponder
+from croupier.conformance.clients.test_server import (
+    PLAIN_DELIVERY,
+    ClientTimeouts,
+    ConversationEnd,
+    HouseTestServer,
+)
+from croupier.conformance.clients.verdicts import ClientObservation, blame_reader, judge
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.dialect import DialectCodec
 from croupier.conformance.program import ProgramUnderTest
@@ -31,6 +40,9 @@ MAX_SILENT_CASES: Final = 3
 
 HURRIED_TIMEOUT_FACTOR: Final = 0.2
 """The reduced timeout of a client that was silent before, as a fraction of the answer timeout."""
+
+CONFIRMATIONS: Final = 3
+"""How often a case has to pass with messages one by one, and to fail without, before the client's reader is blamed."""
 
 ENDLESS_SECONDS: Final = 1e9
 
@@ -65,6 +77,7 @@ class HouseClientBench(Bench):
         self._seed = config.seed
         self._timeout = config.timeout
         self._baselines: dict[str, asyncio.Future[ClientObservation]] = {}
+        self._observations: dict[str, ClientObservation] = {}
         self._absent_cases = 0
         self._silent_cases = 0
 
@@ -78,10 +91,32 @@ class HouseClientBench(Bench):
         """See `Bench.attempt`."""
         if self._absent_cases >= MAX_SILENT_CASES:
             return Attempt(Outcome.SKIP, "the program has never connected before")
+        dialect = getattr(self._settings, "dialect", "document")
+        if case.dialect and case.dialect != dialect:
+            return Attempt(Outcome.SKIP, f"only in the dialect {case.dialect}")
         observation = await self._run(case, number, hurried=not is_patient)
         self._remember(observation, is_patient=is_patient)
-        baseline = await self._baseline(case) if observation.is_stuck or observation.is_idle else None
+        if observation.answers_before_fault:
+            delays = {**case.setup.delayed_messages, **observation.answers_before_fault}
+            again = await self._run(_with_setup(case, delayed_messages=delays), number)
+            if again.server.has_sent_ahead:
+                observation = again
+        self._observations[case.id] = observation
+        baseline = await self._baseline(case) if observation.needs_baseline else None
         return judge(observation, baseline)._replace(stderr=observation.stderr)
+
+    async def confirm(self, case: HouseClientCase, attempt: Attempt, number: int) -> Attempt:
+        """Find out whether the messages of the house pass one by one; then the failure is about the stream."""
+        failed = self._observations[case.id]
+        if attempt.failure is None or attempt.failure.cause is not None or not failed.may_have_misread:
+            return attempt
+        apart = _with_setup(case, delivery=PLAIN_DELIVERY, message_gap_seconds=MESSAGE_GAP_SECONDS)
+        for _ in range(CONFIRMATIONS):
+            if not (await self._run(apart, number)).has_passed(failed.failed_decision):
+                return attempt
+            if not (await self.attempt(case, number)).shows(attempt):
+                return attempt
+        return blame_reader(self._test_data, attempt)
 
     def _remember(self, observation: ClientObservation, *, is_patient: bool) -> None:
         server = observation.server
@@ -108,29 +143,18 @@ class HouseClientBench(Bench):
     async def _run(self, case: HouseClientCase, number: int, *, hurried: bool = True) -> ClientObservation:
         """Run the program against a test server, once. `hurried`: wait less for a client that need not send."""
         seconds = self._timeout * (HURRIED_TIMEOUT_FACTOR if self._silent_cases >= MAX_SILENT_CASES else 1.0)
-        settings = self._house_settings(case)
-        conversation = Conversation(self._room, settings, answer_timeout=ENDLESS_SECONDS)
-        if self._strict:
-            conversation.referee = self._room.referee(settings, True, ENDLESS_SECONDS)
         times = ClientTimeouts(
             seconds,
             min(IDLE_TIMEOUT_SECONDS, seconds) if hurried else seconds,
             min(CLOSE_TIMEOUT_SECONDS if case.kind is CaseKind.GOODBYE else HURRIED_CLOSE_SECONDS, seconds),
         )
-        codec = self._room.codec(False, settings)
-        server = HouseTestServer(
-            self._responder(case, settings, number),
-            case.setup,
-            conversation,
-            codec,
-            obligation=self._test_data.obligation,
-            timeouts=times,
-            strict=self._strict,
+        connections = ClientConnections(
+            lambda connection: self._new_server(case, number, connection, times),
+            reconnect_seconds=times.idle_seconds,
+            max_connections=case.setup.max_games,
         )
-        finished = asyncio.Event()
-        server.on_over = finished.set
         endpoint = Endpoint(
-            server,
+            connections,
             lambda: DialectCodec(self._dialect),
             silent_logger(),
             limits=EndpointLimits(close_timeout=times.close_seconds),
@@ -138,40 +162,59 @@ class HouseClientBench(Bench):
         _, port = await endpoint.listen(HOST, 0)
         try:
             async with await ProgramUnderTest.start(self._command, {"host": HOST, "port": port}) as program:
-                await _watch(server, finished, program, START_TIMEOUT_FACTOR * seconds)
+                await _watch(connections, program, START_TIMEOUT_FACTOR * seconds)
+                server = connections.server
                 has_left = server.conversation_end is ConversationEnd.CLIENT or server.close_delay_seconds is not None
                 status = await program.wait_ended(CLOSE_TIMEOUT_SECONDS if has_left else 0.0)
+                end = program.end_description
                 await program.stop(STOP_TIMEOUT_SECONDS)
-                return ClientObservation(self._test_data, case, server, status, seconds, program.stderr, self._strict)
+                return ClientObservation(
+                    self._test_data, case, server, status, end, seconds, program.stderr, self._strict
+                )
         finally:
             endpoint.halt(final=True)
             for connection in [*endpoint.connections.values()]:
                 connection.abort()
             await endpoint.wait_drained()
 
-    def _house_settings(self, case: HouseClientCase) -> Any:
-        """The settings of the house in a case."""
-        usual = self._settings or self._room.settings()
-        return dataclasses.replace(usual, **case.settings)
-
-    def _responder(self, case: HouseClientCase, settings: Any, number: int) -> Responder:
-        """The responder of a case."""
-        seed = derive_server_seed(self._seed, case.id, number)
+    def _new_server(
+        self, case: HouseClientCase, number: int, connection: int, times: ClientTimeouts
+    ) -> HouseTestServer:
+        """The test server for a connection."""
+        settings = replace(self._settings or self._room.settings(), **case.settings)
+        conversation = Conversation(self._room, settings, answer_timeout=ENDLESS_SECONDS)
+        if self._strict:
+            conversation.referee = self._room.referee(settings, True, ENDLESS_SECONDS)
+        seed = derive_server_seed(self._seed, case.id, number + connection)
         live = LiveResponder(self._room, settings, case.mutation, decks=case.decks, seed=seed)
-        return live if case.transcript_steps is None else TranscriptResponder(case.transcript_steps, live)
+        return HouseTestServer(
+            live if case.transcript_steps is None else TranscriptResponder(case.transcript_steps, live),
+            case.setup,
+            conversation,
+            obligation=self._test_data.obligation,
+            timeouts=times,
+            is_unforeseeable=self._test_data.is_unforeseeable,
+            strict=self._strict,
+        )
 
 
-async def _watch(server: HouseTestServer, finished: asyncio.Event, program: ProgramUnderTest, seconds: float) -> None:
+def _with_setup(case: HouseClientCase, **changes: Any) -> HouseClientCase:
+    """The case with changes of its setup."""
+    return replace(case, setup=structs.replace(case.setup, **changes))
+
+
+async def _watch(connections: ClientConnections, program: ProgramUnderTest, seconds: float) -> None:
     """Wait until there is nothing more to observe; a program that does not connect gets at most `seconds`."""
     ended = asyncio.ensure_future(program.wait_ended(ENDLESS_SECONDS))
-    observed = asyncio.ensure_future(finished.wait())
+    finished = asyncio.ensure_future(connections.finished.wait())
     try:
-        done, _ = await asyncio.wait({ended, observed}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if not done and server.has_connected:
-            await asyncio.wait({ended, observed}, return_when=asyncio.FIRST_COMPLETED)
-        if server.has_connected and not observed.done():
-            await asyncio.wait({observed}, timeout=EOF_TIMEOUT_SECONDS)
+        done, _ = await asyncio.wait({ended, finished}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if not done and connections.server.has_connected:
+            await asyncio.wait({ended, finished}, return_when=asyncio.FIRST_COMPLETED)
+        if connections.server.has_connected and not finished.done():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(connections.closed.wait(), EOF_TIMEOUT_SECONDS)
     finally:
         ended.cancel()
-        observed.cancel()
-        await asyncio.wait({ended, observed})
+        finished.cancel()
+        await asyncio.wait({ended, finished})

@@ -66,6 +66,7 @@ class CaseKind(Enum):
 class HouseClientCase(Case):
     """A case for clients: the settings and behaviour of the house (`setup`, `mutation`), and what is tested.
 
+    `dialect` is the dialect of the room in which it is played, empty for any.
     `baseline` is the same case without its special feature: what fails there as well is not on the clause of this case.
     `transcript_steps` is the part of the house if it is taken from a transcript. `missing` is the reason that is given
     if the state has not come up. `may_be_silent`: the client need not send anything. `demands_answer` and `may_rest`
@@ -74,6 +75,7 @@ class HouseClientCase(Case):
 
     kind: CaseKind
     setup: HouseSetup
+    dialect: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     decks: str = ""
     mutation: Mutation = unchanged
@@ -304,6 +306,7 @@ def _variations(test_data: ClientTestData) -> Iterator[HouseClientCase]:
             mutation=variation.mutation,
             settings={**over.settings, **variation.settings},
             decks=variation.decks,
+            dialect=variation.dialect,
         )
 
 

@@ -330,6 +330,7 @@ SUITE: Final = HouseClientSuite(
         seat_clause="kuhn-1.5",
         goodbye_clause="kuhn-8.2",
         closing_clause="kuhn-8.4",
+        is_unforeseeable=lambda answer, _: answer == NO_COINS,
         untestable=UNTESTABLE,
     )
 )

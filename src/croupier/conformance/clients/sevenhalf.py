@@ -1,6 +1,7 @@
 """Client test data of seven and a half: states, variations of messages, and injected faults."""
 
 from collections.abc import Callable, Mapping
+from itertools import dropwhile, takewhile
 from typing import Final
 
 from croupier.conformance.clients import (
@@ -16,9 +17,10 @@ from croupier.conformance.clients.suite import HouseClientSuite
 from croupier.conformance.clients.test_server import StateReached
 from croupier.conformance.conversation import Conversation
 from croupier.core.bank import BankState, client_cards
+from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.sevenhalf import ROOM
 from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES, total
-from croupier.rooms.sevenhalf.wire import Erro
+from croupier.rooms.sevenhalf.wire import Ante, Erro
 
 
 def obligation(conversation: Conversation) -> str:
@@ -50,18 +52,18 @@ def is_over(holds: Callable[[BankState, int], bool]) -> StateReached:
     return is_reached
 
 
-def has_raised(state: BankState) -> bool:
-    """The client has raised its bet and not drawn yet."""
-    return state.node is state.node.after_raise
+def has_raised(conversation: Conversation) -> bool:
+    """The client has raised its bet in a game; it may have sent the DRAW after it at once."""
+    before_answer = dropwhile(lambda line: line.side == HOUSE, reversed(conversation.lines))
+    last_sent = takewhile(lambda line: line.side == CLIENT, before_answer)
+    return conversation.referee.game is not None and any(isinstance(line.message, Ante) for line in last_sent)
 
 
 def is_ante_refused(conversation: Conversation) -> bool:
     """The house has refused an ANTE, and the game goes on."""
-    return (
-        bool(conversation.lines)
-        and isinstance(conversation.lines[-1].message, Erro)
-        and conversation.referee.game is not None
-    )
+    last = conversation.lines[-1] if conversation.lines else None
+    is_refused = last is not None and last.side == HOUSE and isinstance(last.message, Erro)
+    return is_refused and conversation.referee.game is not None
 
 
 def is_bust(state: BankState) -> bool:
@@ -151,7 +153,7 @@ STATES: Final = (
         slug="raises",
         title="An ANTE is not answered: the client goes on by itself",
         clause="sevenhalf-4.4",
-        is_reached=is_deciding(has_raised),
+        is_reached=has_raised,
         missing="the client never raised its bet",
         decks="1o 1c 1e 1b 5o 7c",
         allows_goodbye=True,
@@ -232,7 +234,7 @@ STATES: Final = (
         slug="largest-bet",
         title="The bet cannot grow beyond the largest one",
         clause="sevenhalf-7.3",
-        is_reached=is_deciding(has_raised),
+        is_reached=has_raised,
         missing="the client never raised its bet",
         settings={"bet": MAX_TOTAL_BET >> 24 << 24},
         decks="1o 1c 1e 1b 5o 7c",

@@ -1,13 +1,13 @@
 """A test server: the house for one client under test, correct or faulty, which observes what the client does."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from enum import Enum, auto
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
-from croupier.conformance.clients.responders import HouseReply, Responder
+from croupier.conformance.clients.responders import HouseReply, Responder, message_kind
 from croupier.conformance.conversation import Conversation, Fault
 from croupier.conformance.stall import extra_wait
 from croupier.conformance.tap.outbox import Delivery, Outbox
@@ -22,6 +22,29 @@ type Obligation = Callable[[Conversation], str]
 
 type StateReached = Callable[[Conversation], bool]
 """Whether a state has come up; called when the house has sent everything that it owes."""
+
+type Unforeseeable = Callable[[Any, Any], bool]
+"""Whether a client could not foresee an answer of the house when it sent a message: the answer and the message."""
+
+
+def never(answer: Any, sent: Any) -> bool:  # noqa: ARG001 -- see `Unforeseeable`
+    """Whether an answer is unforeseeable where clients know everything that the house decides by."""
+    return False
+
+
+class Decision(NamedTuple):
+    """What a client has to decide.
+
+    `clause` is the one by which it has to send something, empty if it need not; `kinds` are those of the legal
+    messages. `has_played`: a game has been finished.
+    """
+
+    clause: str = ""
+    kinds: Set[str] = frozenset()
+    has_played: bool = False
+
+
+NO_DECISION: Final = Decision()
 
 PLAIN_DELIVERY: Final = Delivery()
 MAX_IDLE_MESSAGES: Final = 3
@@ -96,10 +119,13 @@ class HouseTestServer:
 
     It serves the first client; if that one leaves without sending anything, the next one. `conversation_end` is how the
     conversation ended, `has_reached_state` whether the state came up, `has_spoken` whether the client has sent a whole
-    message, `fault` its first fault, and `house_fault` that of the house. `pending_obligation` is the clause by which
-    the client had to act at the end, if any; `has_waited` whether it left after it had received everything;
-    `is_answer_owed` whether it was silent because the house still owed it something. `close_delay_seconds` is the time
-    from the close of the house to that of the client, None if the client did not close.
+    message, `fault` its first fault, and `house_fault` that of the house. `pending` is what the client had to decide at
+    the end, and `decisions` is what it has decided; `is_answer_owed` whether it was silent because the house still owed
+    it something. `is_closing`: the house says goodbye, or the client has said it; the house ends the conversation by
+    itself at `ending_since`. `close_delay_seconds` is the time from the close of the house to that of the client, None
+    if the client did not close.
+
+    A message that a client has sent before an answer that it could not foresee is no fault (`has_sent_ahead`).
     """
 
     def __init__(
@@ -107,10 +133,10 @@ class HouseTestServer:
         responder: Responder,
         setup: HouseSetup,
         conversation: Conversation,
-        codec: Any,
         *,
         obligation: Obligation,
         timeouts: ClientTimeouts,
+        is_unforeseeable: Unforeseeable = never,
         strict: bool = False,
     ) -> None:
         self.conversation = conversation
@@ -122,33 +148,64 @@ class HouseTestServer:
         self.reaction: Any = None
         """The first message of the client after a fault of the house."""
         self.conversation_end = ConversationEnd.RUNNING
-        self.pending_obligation = ""
-        self.has_waited = False
+        self.pending = NO_DECISION
+        self.decisions: list[Decision] = []
+        self.has_sent_ahead = False
+        self.is_closing = False
+        self.ending_since = inf
         self.is_answer_owed = False
         self.fault: Fault | None = None
         self.house_fault: Fault | None = None
         self.close_delay_seconds: float | None = None
-        self.on_over: Callable[[], None] = lambda: None
-        """Called when there is nothing more to observe."""
+        self.is_over = False
+        """Whether there is nothing more to observe."""
         self._responder = responder
         self._setup = setup
         self._obligation = obligation
-        self._codec = codec
+        self._is_unforeseeable = is_unforeseeable
         self._timeouts = timeouts
         self._strict = strict
         self._peer: Peer | None = None
         self._outbox = Outbox(setup.delivery)
         self._delayed: list[tuple[float, bytes]] = []
-        self._closes = False
         self._closed_at: float | None = None
         self._waiting_since = inf
-        self._is_ending = False
         self._games_at_state = 0
 
     @property
     def referee(self) -> AnyClientReferee:
         """The referee of the conversation."""
         return self.conversation.referee
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the house ends the conversation by itself."""
+        return self.ending_since < inf
+
+    @property
+    def has_been_left(self) -> bool:
+        """Whether the client has played, and left before the state was reached: it may connect again."""
+        faults = (self.fault, self.house_fault)
+        has_ended = self.is_over or self._closed_at is not None
+        is_left = self.conversation_end in {ConversationEnd.CLIENT, ConversationEnd.HOUSE} and not self.is_ending
+        return has_ended and is_left and self.has_spoken and not self.has_reached_state and faults == (None, None)
+
+    @property
+    def last_decision(self) -> Decision:
+        """What the client had to decide when it left."""
+        has_said_goodbye = self.conversation_end is ConversationEnd.HOUSE
+        return self.decisions[-1] if has_said_goodbye and self.decisions else self.pending
+
+    @property
+    def pending_obligation(self) -> str:
+        """The clause by which the client had to act at the end, empty if it had not."""
+        return self.pending.clause
+
+    @property
+    def _decision(self) -> Decision:
+        """What the client has to decide now."""
+        kinds = frozenset(map(message_kind, self.referee.legal))
+        return Decision(self._obligation(self.conversation), kinds, self.referee.finished_count > 0)
 
     @property
     def deviation(self) -> str:
@@ -183,31 +240,30 @@ class HouseTestServer:
         return self._deliver(self._responder.greet(), now)
 
     def _on_data(self, data: bytes, now: float) -> list[Effect[bytes]]:
-        """Process every message and its answer before the next one: later messages may cross the answer."""
+        """Process the messages of a read, which were all sent before the answer to the first of them."""
+        decision = self._decision
+        start = len(self.conversation.lines)
+        self.conversation.on_data(CLIENT, data, now)
         effects: list[Effect[bytes]] = []
-        start = 0
-        for end in range(1, len(data) + 1):
-            for item in self._codec.feed(data[end - 1 : end]):
-                self._waiting_since = now  # single bytes do not extend the timeout
-                self.conversation.on_data(CLIENT, data[start:end], now)
-                start = end
-                effects += self._on_message(item, now)
-            if self._closes:
-                return effects
-        self.conversation.on_data(CLIENT, data[start:], now)
+        for line in self.conversation.lines[start:]:
+            self._waiting_since = now  # single bytes do not extend the timeout
+            self.decisions.append(decision)
+            effects += self._on_message(line.message, now)
+            if self.is_closing:
+                break
         return effects
 
-    def _on_message(self, item: Any, now: float) -> list[Effect[bytes]]:
+    def _on_message(self, message: Any, now: float) -> list[Effect[bytes]]:
         """React to a message."""
         self.has_spoken = True
         self.messages_since_state += self.has_reached_state
         if self.house_fault is not None:
-            self.reaction = item
+            self.reaction = message
             if self._setup.listens_after_fault:
                 return []
         if self._record_faults() or self.house_fault is not None:
             return self._finish(now)
-        return self._deliver(self._responder.answer(item), now)
+        return self._deliver(self._responder.answer(message), now)
 
     def _on_left(self, reason: str, now: float) -> None:
         silent = not self.has_spoken and not self.conversation.incomplete(CLIENT)
@@ -215,22 +271,21 @@ class HouseTestServer:
             self._peer = None  # it may only have checked whether the server is up
             self._waiting_since = inf
             return
-        if self.on_over is _do_nothing:
+        if self.is_over:
             return  # the program is stopped after the observation
         if self._closed_at is not None:
             self.close_delay_seconds = None if reason == "closed" else now - self._closed_at
-        else:
-            self.pending_obligation = self._obligation(self.conversation)
-            self.has_waited = not self._outbox.waiting_bytes and not self._delayed
+        elif self.conversation_end is ConversationEnd.RUNNING:
+            self.pending = self._decision
             self.conversation.on_disconnect(CLIENT, now)
             self.conversation_end = ConversationEnd.CLIENT
-        self._end_observation()
+        self.is_over = True
 
     # Answers of the house.
 
     def _deliver(self, reply: HouseReply, now: float) -> list[Effect[bytes]]:
         """Send a reply as the setup delivers it."""
-        self._closes |= reply.closes
+        self.is_closing |= reply.closes
         messages = (
             reply.messages
             if self._setup.message_gap_seconds or self._setup.delayed_messages
@@ -255,7 +310,7 @@ class HouseTestServer:
             self.conversation.on_data(HOUSE, piece, now)
         if self._outbox.deadline is not None or self._delayed:
             return effects
-        if self._closes and self._closed_at is None:
+        if self.is_closing and self._closed_at is None:
             self.has_reached_state |= self._responder.is_over
             return [*effects, *self._drop(now)]
         return effects + self._check_state(now)
@@ -304,9 +359,9 @@ class HouseTestServer:
 
     def _finish(self, now: float) -> list[Effect[bytes]]:
         """End the conversation as the protocol requires."""
-        self._closes = True
-        if self.fault is None and self.house_fault is None and not self._is_ending:
-            self._is_ending = True
+        self.is_closing = True
+        if self.fault is None and self.house_fault is None and not self.is_ending:
+            self.ending_since = now
             return self._deliver(self._responder.leave(at_once=True), now)
         return self._drop(now)
 
@@ -314,7 +369,7 @@ class HouseTestServer:
         assert self._peer is not None, "a client is connected"
         self._closed_at = now
         if self.conversation_end is ConversationEnd.RUNNING:
-            self.pending_obligation = self._obligation(self.conversation)
+            self.pending = self._decision
             self.conversation_end = ConversationEnd.HOUSE
             self.conversation.on_disconnect(HOUSE, now)
             self._record_faults()
@@ -324,16 +379,24 @@ class HouseTestServer:
 
     def _record_faults(self) -> bool:
         """Record the first fault; return whether the client is at fault."""
+        goodbyes_may_cross = self.is_closing and self._setup.action is HouseAction.CLOSE
         for fault in self.conversation.faults:
             if fault.verdict.party == HOUSE:
-                self.house_fault = self.house_fault or fault
-            elif self.fault is None and self.house_fault is None:
+                self.house_fault = self.house_fault or (None if goodbyes_may_cross else fault)
+            elif self.fault is None and self.house_fault is None and not self._is_excused(fault):
                 self.fault = fault
         return self.fault is not None or (self._strict and bool(self.conversation.tolerated(CLIENT)))
 
+    def _is_excused(self, fault: Fault) -> bool:
+        """Whether a message was sent before an answer which the client could not foresee."""
+        sent, *later = self.conversation.lines[fault.sent_index : fault.line_count]
+        is_excused = any(self._is_unforeseeable(line.message, sent.message) for line in later)
+        self.has_sent_ahead |= is_excused
+        return is_excused
+
     def _on_timeout(self, now: float) -> list[Effect[bytes]]:
         if self._closed_at is not None:
-            self._end_observation()
+            self.is_over = True
             return []
         if self._outbox.deadline is not None or self._delayed:
             return self._send(now)
@@ -342,15 +405,15 @@ class HouseTestServer:
             self._waiting_since += late + more
         if late < 0.0 or more:
             return []
-        self.pending_obligation = self._obligation(self.conversation)
+        self.pending = self._decision
         self.conversation_end = ConversationEnd.SILENCE
         self.is_answer_owed = self.house_fault is None and (
             self.referee.deadline is not None or bool(self.conversation.incomplete(HOUSE))
         )
-        self._is_ending = True
+        self.ending_since = now
         if self.house_fault is not None:
             return self._drop(now)
-        self._closes = True
+        self.is_closing = True
         return self._deliver(self._responder.leave(at_once=True), now)
 
     def _current_timeout(self) -> float:
@@ -362,7 +425,7 @@ class HouseTestServer:
 
     def _set_deadline(self) -> None:
         """Set the next deadline."""
-        if self.on_over is _do_nothing:
+        if self.is_over:
             self.deadline = None
         elif self._closed_at is not None:
             self.deadline = self._closed_at + self._timeouts.close_seconds
@@ -373,11 +436,3 @@ class HouseTestServer:
             ]
             self.deadline = min(due) if min(due) < inf else self._waiting_since + self._current_timeout()
             self.deadline = None if self.deadline == inf else self.deadline
-
-    def _end_observation(self) -> None:
-        over, self.on_over = self.on_over, _do_nothing
-        over()
-
-
-def _do_nothing() -> None:
-    """The callback after the observation has ended."""

@@ -1,36 +1,47 @@
 """Judges a client test case by what the test server has observed and how the program has ended."""
 
+from collections.abc import Mapping, Sequence, Set
+from itertools import groupby
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from croupier.conformance.clients import ClientTestData
 from croupier.conformance.clients.cases import CaseKind, HouseClientCase
-from croupier.conformance.clients.test_server import ConversationEnd, HouseTestServer
+from croupier.conformance.clients.responders import message_kind
+from croupier.conformance.clients.test_server import ConversationEnd, Decision, HouseTestServer
 from croupier.conformance.conversation import Conversation, DialogueLine, Fault
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
-from croupier.conformance.program import describe_exit
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt
-from croupier.core.errors import FoundKind
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
 
 MAX_STDERR_CHARS: Final = 200
 """How much of the last line of standard error is quoted in a sentence."""
 
+HELD_BACK_SECONDS: Final = 0.3
+"""How long an answer is held back to see whether the client sends ahead."""
+
+ONE_READ_CAUSE: Final = Cause(
+    "it takes the data of one read for one message: it plays on if every message arrives alone"
+)
+
 
 class ClientObservation(Struct, frozen=True):
     """What was observed in one try of a case.
 
-    `exit_status` is None if the program had to be stopped; `seconds` is the timeout of a client that has to send
-    something.
+    `exit_status` is None if the program had to be stopped, otherwise `end` says how it has ended; `seconds` is the
+    timeout of a client that has to send something.
     """
 
     test_data: ClientTestData
     case: HouseClientCase
     server: HouseTestServer
     exit_status: int | None
+    end: str
     seconds: float
     stderr: bytes
     is_strict: bool
@@ -52,11 +63,47 @@ class ClientObservation(Struct, frozen=True):
         server = self.server
         if server.house_fault is not None or server.is_answer_owed or not server.has_spoken:
             return False
-        if server.conversation_end is ConversationEnd.CLIENT and self.exit_status:
-            return bool(server.pending_obligation or self.partial_message or not server.has_waited)
-        return server.conversation_end is ConversationEnd.SILENCE and bool(
-            server.pending_obligation or self.partial_message
-        )
+        must_send = bool(server.pending_obligation or self.partial_message)
+        if server.conversation_end is ConversationEnd.CLIENT:
+            return self.has_crashed and (must_send or self.is_killed)
+        return server.conversation_end is ConversationEnd.SILENCE and must_send
+
+    @property
+    def has_crashed(self) -> bool:
+        """Whether the program has failed by itself. Its exit status does not count once the house says goodbye."""
+        return bool(self.exit_status) and not self.server.is_closing
+
+    @property
+    def is_killed(self) -> bool:
+        """Whether a signal has ended the program."""
+        return self.exit_status is not None and self.exit_status < 0
+
+    @property
+    def has_given_up(self) -> bool:
+        """Whether the client has left in good order before it had finished a game."""
+        server = self.server
+        has_ended = server.conversation_end in {ConversationEnd.CLIENT, ConversationEnd.HOUSE} and not server.is_ending
+        return has_ended and not (server.fault or server.house_fault or server.referee.finished_count or self.is_stuck)
+
+    @property
+    def needs_baseline(self) -> bool:
+        """Whether the verdict depends on what the client does in the baseline."""
+        is_varied = self.case.kind in {CaseKind.VARIATION, CaseKind.TOLERANCE}
+        return self.is_stuck or self.is_idle or (is_varied and self.has_given_up)
+
+    @property
+    def answers_before_fault(self) -> Mapping[bytes, float]:
+        """The answer before the client's fault if it could not be foreseen, and for how long to hold it back.
+
+        If the client sends its message nevertheless, it has sent ahead.
+        """
+        fault, lines = self.server.fault, self.conversation.lines
+        if fault is None:
+            return {}
+        *before, sent = lines[: fault.sent_index + 1]
+        if not before or not self.test_data.is_unforeseeable(before[-1].message, sent.message):
+            return {}
+        return {before[-1].data: HELD_BACK_SECONDS}
 
     @property
     def partial_message(self) -> bytes:
@@ -79,6 +126,46 @@ class ClientObservation(Struct, frozen=True):
         quiet = not (self.is_stuck or self.is_idle or self.server.fault)
         return quiet and self.server.referee.finished_count > 0
 
+    @property
+    def failed_decision(self) -> Decision:
+        """What the client had to decide when it failed."""
+        server = self.server
+        return server.pending if server.fault is None or not server.decisions else server.decisions[-1]
+
+    @property
+    def may_have_misread(self) -> bool:
+        """Whether the last messages of the house arrived together or in pieces, and it was the first time.
+
+        A client that has gone on after such an arrival reads it correctly.
+        """
+        server, lines = self.server, self.conversation.lines
+        if server.fault is not None:
+            is_between_games = not self.failed_decision.clause and not self._is_waiting(self.failed_decision)
+            lines = lines[: server.fault.sent_index + 1]
+            if type(lines.pop().message) is Violation or is_between_games:
+                return False
+        lines = [line for line in lines if line.at < server.ending_since]
+        if self.partial_message or not lines or lines[-1].side != HOUSE:
+            return False
+        *before, last = [[*run] for side, run in groupby(lines, lambda line: line.side) if side == HOUSE]
+        return not self._arrivals(last) <= {arrival for flight in before for arrival in self._arrivals(flight)}
+
+    def _arrivals(self, flight: Sequence[DialogueLine]) -> Set[str]:
+        """In which unusual ways messages that were sent without an answer in between have arrived."""
+        max_bytes = self.case.setup.delivery.max_piece_bytes
+        is_cut = 0 < max_bytes < max(len(line.data) for line in flight)
+        return {*["together"] * (len(flight) > 1), *["in pieces"] * is_cut}
+
+    def _is_waiting(self, decision: Decision) -> bool:
+        """Whether there was nothing to decide, because the house owed an answer."""
+        return not decision.kinds - {message_kind(message) for message in self.test_data.room.final_messages}
+
+    def has_passed(self, decision: Decision) -> bool:
+        """Whether the case has come up without a failure, and the client has come to this decision and made it."""
+        attempt = judge(self, None)
+        is_made = self._is_waiting(decision) or decision in self.server.decisions
+        return is_made and attempt.failure is None and attempt.outcome is not Outcome.SKIP
+
 
 def judge(observation: ClientObservation, baseline: ClientObservation | None) -> Attempt:
     """Return what a try of a case has shown.
@@ -87,7 +174,7 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
     """
     case, server = observation.case, observation.server
     if not server.has_connected:
-        what = "ran" if observation.exit_status is None else f"ended ({describe_exit(observation.exit_status)})"
+        what = "ran" if observation.exit_status is None else f"ended ({observation.end})"
         return _result(observation, Outcome.SKIP, f"the program {what} and never connected{observation.stderr_excerpt}")
     if server.fault is not None:
         return _client_fault(observation, server.fault)
@@ -101,7 +188,34 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
         return _result(observation, Outcome.SKIP, "what the client has bet does not fit what is on paper")
     if observation.is_stuck or observation.is_idle:
         return _silent(observation, baseline)
+    if observation.needs_baseline and baseline is not None and _has_met(baseline, server.last_decision):
+        return _gave_up(observation)
     return _played(observation)
+
+
+def _has_met(baseline: ClientObservation, decision: Decision) -> bool:
+    """Whether the client plays on in the baseline, and has come to the same decision there."""
+    return baseline.has_played_on and (not decision.clause or decision in baseline.server.decisions)
+
+
+def _gave_up(observation: ClientObservation) -> Attempt:
+    """The result of a client that leaves before the end of a game because of the special feature of the case."""
+    line = _last(observation.conversation.lines, CLIENT)
+    found = f"the end of the connection{_exit_suffix(observation)}"
+    if observation.server.conversation_end is ConversationEnd.HOUSE and line is not None:
+        found = str(line.message)
+    if observation.case.kind is CaseKind.TOLERANCE:
+        return _result(observation, Outcome.CHOICE, f"it does not take it: {found}")
+    failure = Failure(observation.case.clause, "a whole game, as without this", found, kind=FoundKind.CLOSED)
+    return _result(observation, Outcome.FAIL, failure=failure)
+
+
+def blame_reader(test_data: ClientTestData, attempt: Attempt) -> Attempt:
+    """The failure of a client that plays on if every message arrives alone."""
+    assert attempt.failure is not None, "only failures are blamed on something"
+    return attempt._replace(
+        failure=structs.replace(attempt.failure, clause=test_data.stream_clause, cause=ONE_READ_CAUSE)
+    )
 
 
 def _played(observation: ClientObservation) -> Attempt:
@@ -116,7 +230,6 @@ def _played(observation: ClientObservation) -> Attempt:
     if (
         server.conversation_end is ConversationEnd.CLIENT
         and server.pending_obligation
-        and server.has_waited
         and not server.messages_since_state
     ):
         return _result(observation, Outcome.CHOICE, f"it hung up in the middle of the game{_exit_suffix(observation)}")
@@ -145,14 +258,13 @@ def _skip_reason(observation: ClientObservation) -> str:
 
 def _exit_suffix(observation: ClientObservation) -> str:
     """How the program has ended, if it has failed."""
-    return f" ({describe_exit(observation.exit_status)}{observation.stderr_excerpt})" if observation.exit_status else ""
+    return f" ({observation.end}{observation.stderr_excerpt})" if observation.exit_status else ""
 
 
 def _client_fault(observation: ClientObservation, fault: Fault) -> Attempt:
     """The result of a fault of the client."""
     violation = fault.verdict.violation
-    line = _last(observation.conversation.lines[: fault.line_count], CLIENT)
-    got = line.data if line is not None else b""
+    got = observation.conversation.lines[fault.sent_index].data
     room = observation.test_data.room
     wanted = _only_allowed(observation, fault)
     cause = likely_cause(room, wanted, got, observation.conversation, side=CLIENT)
@@ -166,8 +278,9 @@ def _only_allowed(observation: ClientObservation, fault: Fault) -> bytes | None:
     """The encoded message that was allowed, if there was only one besides a goodbye."""
     room = observation.test_data.room
     before = Conversation(room)
-    for line in observation.conversation.lines[: fault.line_count - 1]:
-        before.on_data(line.side, line.data, line.at)
+    for index, line in enumerate(observation.conversation.lines[: fault.line_count]):
+        if index != fault.sent_index:
+            before.on_data(line.side, line.data, line.at)
     goodbyes = {str(message) for message in room.final_messages}
     allowed = [message for message in before.referee.legal if str(message) not in goodbyes]
     return room.codec(True, None).encode(allowed[0]) if len(allowed) == 1 and before.referee.game is None else None
@@ -224,7 +337,7 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
         )
     legal = ", ".join(str(message) for message in _legal(observation)) or "the end, or another game"
     failure = Failure(
-        _broken_obligation(observation, baseline_is_fine=baseline_is_fine),
+        _broken_obligation(observation, baseline),
         legal,
         _describe_silence(observation),
         got=observation.partial_message,
@@ -233,17 +346,21 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
     return _result(observation, Outcome.FAIL, failure=failure)
 
 
-def _broken_obligation(observation: ClientObservation, *, baseline_is_fine: bool) -> str:
-    """The clause by which the client had to send something. `baseline_is_fine`: it does so in the baseline."""
+def _broken_obligation(observation: ClientObservation, baseline: ClientObservation | None) -> str:
+    """The clause by which the client had to send something: that of the case if it does so in the baseline."""
     case, server = observation.case, observation.server
     test_data = observation.test_data
     if observation.partial_message:
         return test_data.message_clause
     if observation.is_idle and (clause := test_data.idle_obligation(server.referee)):
         return clause
-    if baseline_is_fine and (
-        case.kind is CaseKind.VARIATION
-        or (case.demands_answer and server.has_reached_state and not server.messages_since_state)
+    if (
+        baseline is not None
+        and _has_met(baseline, server.pending)
+        and (
+            case.kind is CaseKind.VARIATION
+            or (case.demands_answer and server.has_reached_state and not server.messages_since_state)
+        )
     ):
         return case.clause
     return server.pending_obligation or case.clause
@@ -287,8 +404,8 @@ def _after_house_fault(observation: ClientObservation, broken: Fault) -> Attempt
             Outcome.FAIL,
             failure=Failure(observation.case.clause, wanted, actual, kind=FoundKind.STILL_OPEN),
         )
-    if observation.exit_status is not None and observation.exit_status < 0:
-        what = f"ended by {describe_exit(observation.exit_status)}"
+    if observation.is_killed:
+        what = f"ended by {observation.end}"
     elif server.conversation_end is ConversationEnd.CLIENT or (
         server.conversation_end is ConversationEnd.HOUSE
         and server.reaction is None
@@ -306,8 +423,8 @@ def _after_house_fault(observation: ClientObservation, broken: Fault) -> Attempt
 def _goodbye(observation: ClientObservation) -> Attempt:
     """The result after the house has said goodbye and closed."""
     server = observation.server
-    if observation.exit_status is not None and observation.exit_status < 0:
-        return _result(observation, Outcome.CHOICE, f"it ended by {describe_exit(observation.exit_status)}")
+    if observation.is_killed:
+        return _result(observation, Outcome.CHOICE, f"it ended by {observation.end}")
     if server.conversation_end is ConversationEnd.HOUSE and server.close_delay_seconds is None:
         return _result(
             observation, Outcome.CHOICE, "it kept the connection open when the house had said goodbye and closed"

@@ -140,13 +140,18 @@ class AlteredConversation:
             return ReadAttempt(dialect, self.count_good_messages(self.original))
         conversation = self.judge(pieces)
         message_count = self.count_good_messages(conversation)
-        if self.faults(conversation) or conversation.incomplete(self.side) or (reader.has_failed and not start):
+        has_faults = bool(self.faults(conversation)) or self._is_refuted(conversation)
+        if has_faults or conversation.incomplete(self.side) or (reader.has_failed and not start):
             return ReadAttempt(dialect, message_count)
         is_faultless = not reader.unread and message_count + bool(
             self.faults(self.original)
         ) > self.count_good_messages(self.original)
         amounts = sum(abs(getattr(line.message, "coins", 0)) for line in conversation.lines)
         return ReadAttempt(dialect, message_count, is_faultless, self.is_cut and bool(reader.unread), amounts)
+
+    def _is_refuted(self, conversation: Conversation) -> bool:
+        """Whether a reading of what a client has sent puts the tester's own house at fault."""
+        return self.side == CLIENT and any(fault.verdict.party == HOUSE for fault in conversation.faults)
 
     @property
     def is_cut(self) -> bool:

@@ -348,6 +348,11 @@ class Referee:
         return due[0] if all(due) else None
 
     @property
+    def unhandled_count(self) -> int:
+        """The number of messages of the client that wait for the replies to earlier ones."""
+        return self._most_likely.unhandled_count
+
+    @property
     def _most_likely(self) -> Interpretation:
         return next((each for each in self._interpretations if not each.is_leaving), self._interpretations[0])
 
