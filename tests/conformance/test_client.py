@@ -146,6 +146,24 @@ def test_a_dialect_is_named_as_the_cause() -> None:
     assert str(result.failure.cause) == "it sends its integers with the least significant byte first"
 
 
+def test_one_read_taken_for_one_message_is_confirmed_by_experiment() -> None:
+    cases = select(client_cases(KUHN), "kuhn/4.2/p2-is-bet-at")
+    (result,) = asyncio.run(check_client(KUHN, command("kuhn", "client", "one-read"), cases=cases, timeout=1.0))
+    assert result.failure is not None
+    assert result.failure.clause == "kuhn-1.3"
+    assert result.failure.cause is not None
+    assert not result.failure.cause.is_guess
+    assert "one read for one message" in result.failure.cause.text
+
+
+def test_a_spelling_that_a_dialect_does_not_have_is_not_tried_in_it() -> None:
+    room = HOUSE_ROOMS["blackjack"]
+    cases = select(client_cases(room), "blackjack/2.7/ten-as-two-digits")
+    settings = room.settings(dialect="char8")
+    (result,) = asyncio.run(check_client(room, command("blackjack", "client"), cases=cases, settings=settings))
+    assert (result.outcome, result.note) == (Outcome.SKIP, "only in the dialect document (in 3 tries)")
+
+
 DAWDLER = """
 import sys, time
 from pathlib import Path
