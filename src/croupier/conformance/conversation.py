@@ -60,6 +60,7 @@ class Conversation:
     ) -> None:
         self.lines: list[DialogueLine] = []
         self.faults: list[Fault] = []
+        self.finished_games: list[Any] = []
         self.line_count = 0
         self._room_name = room.name
         self.violation_counts: Counter[tuple[Party, str]] = Counter()
@@ -74,6 +75,11 @@ class Conversation:
     def games(self) -> int:
         """The number of finished games."""
         return self.referee.finished_count
+
+    @property
+    def dealt_games(self) -> Sequence[Any]:
+        """All games in order, with the one in progress."""
+        return self.finished_games if self.referee.game is None else [*self.finished_games, self.referee.game]
 
     @property
     def deadline(self) -> float | None:
@@ -150,7 +156,11 @@ class Conversation:
 
     def _judge(self, event: Observation[Any], now: float) -> Sequence[Fault]:
         is_answer_due = self.referee.deadline is not None
-        return self._keep([self._explained(verdict, is_answer_due) for verdict in self.referee.on(event, now)])
+        games = self.games
+        verdicts = self.referee.on(event, now)
+        if self.games > games:
+            self.finished_games.append(self.referee.last_game)
+        return self._keep([self._explained(verdict, is_answer_due) for verdict in verdicts])
 
     def _explained(self, verdict: Verdict, is_answer_due: bool) -> Verdict:
         """The verdict of the referee, which does not know incomplete messages, with the clause about them."""

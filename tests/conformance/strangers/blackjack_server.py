@@ -19,6 +19,7 @@
 """
 
 import contextlib
+import itertools
 import random
 import struct
 import sys
@@ -64,6 +65,10 @@ def points(hand: list[Card]) -> int:
     return low + 10 if low <= 11 and any(rank == "A" for rank, _ in hand) else low
 
 
+TABLE_NUMBERS = itertools.count()
+"""Every table has a seed of its own: the cards of a connection are not those of the one before."""
+
+
 class Table:
     """The private table of one client."""
 
@@ -71,7 +76,7 @@ class Table:
         self.stream = stream
         self.options = options
         self.purse = options.money
-        self.rng = random.Random(options.seed if options.seed >= 0 else None)
+        self.rng = random.Random(f"{options.seed} {next(TABLE_NUMBERS)}" if options.seed >= 0 else None)
         self.decision_end: float | None = None
 
     # Frames.

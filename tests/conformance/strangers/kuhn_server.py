@@ -18,6 +18,7 @@
 """
 
 import contextlib
+import itertools
 import random
 import sys
 import time
@@ -68,6 +69,10 @@ class Unreadable(Exception):
     """These bytes are no message, and nothing shows where the next one begins."""
 
 
+TABLE_NUMBERS = itertools.count()
+"""Every table has a seed of its own: the cards of a connection are not those of the one before."""
+
+
 class Table:
     """The private table of one client."""
 
@@ -75,7 +80,7 @@ class Table:
         self.stream = stream
         self.options = options
         self.coins = options.coins
-        self.rng = random.Random(options.seed if options.seed >= 0 else None)
+        self.rng = random.Random(f"{options.seed} {next(TABLE_NUMBERS)}" if options.seed >= 0 else None)
         self.decision_end: float | None = None
 
     def send(self, *messages: str) -> None:

@@ -23,6 +23,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import random
 import sys
 import time
@@ -80,6 +81,10 @@ def score_of(cards: list[str]) -> int:
     return sum(HALVES[card[0]] for card in cards)
 
 
+TABLE_NUMBERS = itertools.count()
+"""Every table has a seed of its own: the cards of a connection are not those of the one before."""
+
+
 class Table:
     """The private table of one client."""
 
@@ -87,7 +92,7 @@ class Table:
         self.reader = reader
         self.writer = writer
         self.options = options
-        self.rng = random.Random(options.seed if options.seed >= 0 else None)
+        self.rng = random.Random(f"{options.seed} {next(TABLE_NUMBERS)}" if options.seed >= 0 else None)
         self.bets = [int(bet) for bet in options.bet.split(",")]
         self.state = "idle"
         self.has_named_bet = False

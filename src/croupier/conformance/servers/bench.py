@@ -50,13 +50,15 @@ MAX_REFUSAL_TRIES: Final = 5
 class HouseServerCase(Case):
     """A case for servers. Its scenarios have a connection each, one after the other, or all at the same time.
 
-    `dialect` names the dialect of the room in which it is played, empty for that of the document.
+    `dialect` names the dialect of the room in which it is played, empty for that of the document. If it `judges_deals`,
+    its scenarios are played until enough games were dealt, and all games of the run are judged.
     """
 
     scenarios: tuple[Scenario, ...]
     is_concurrent: bool = False
     delivery: Chunking = UNCHUNKED
     dialect: str = ""
+    judges_deals: bool = False
 
 
 class HouseBench(Bench):
@@ -96,6 +98,8 @@ class HouseBench(Bench):
         dialect = getattr(self._known_options, "dialect", "document")
         if case.dialect and case.dialect != dialect:
             return Attempt(Outcome.SKIP, f"only in the dialect {case.dialect}", is_final=True)
+        if case.judges_deals and self._conversations.deals.has_seen_enough:
+            return self._conversations.deals.judge()
         probes = await self._try(case, number, is_patient=is_patient)
         if self._strict and any(probe.fault and self._is_client_departure(probe) for probe in probes):
             return Attempt(Outcome.SKIP, "a strict house has a reason to refuse what was said")
@@ -108,6 +112,8 @@ class HouseBench(Bench):
             outcome = Outcome.FAIL if provoked.is_certain else Outcome.UNIMPLEMENTED
             return self._failure(case, outcome, provoked.probe)._replace(refusal="", steps=())
         tolerated = case.clause in self._test_data.tolerated_clauses
+        if case.judges_deals:
+            return self._conversations.deals.judge()
         missed = [probe for probe in probes if probe.skip_reason and not (tolerated and probe.house_has_left)]
         if missed:
             reason, lines = missed[0].skip_reason or "", missed[0].conversation.lines

@@ -1,6 +1,6 @@
 """Server test data of blackjack: states, inputs, and extra cases about money."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from croupier.conformance.servers.blackjack_goals import (
@@ -16,6 +16,7 @@ from croupier.conformance.servers.blackjack_goals import (
     play_randomly,
 )
 from croupier.conformance.servers.cases import HouseServerSuite
+from croupier.conformance.servers.deals import BankDealReader, FairDealRule
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import ClientScript
 from croupier.conformance.servers.test_data import (
@@ -32,7 +33,8 @@ from croupier.conformance.servers.test_data import (
 from croupier.core.errors import Violation
 from croupier.rooms.blackjack import ROOM
 from croupier.rooms.blackjack.referee import WireGame
-from croupier.rooms.blackjack.rules import MAX_INT32, TARGET_TOTAL
+from croupier.rooms.blackjack.rules import BANK_STANDS_AT, CARDS, MAX_INT32, TARGET_TOTAL
+from croupier.rooms.blackjack.rules import hand_total as total_of
 from croupier.rooms.blackjack.wire import (
     CRD,
     GOODBYE,
@@ -229,6 +231,19 @@ def message_kind(message: Any) -> str:
     return str(message)
 
 
+def is_over(cards: Sequence[str]) -> bool:
+    """Whether a hand is over 21."""
+    return total_of(cards).total > TARGET_TOTAL
+
+
+def bank_wins(client: Sequence[str], bank: Sequence[str]) -> bool:
+    """Whether the bank stands on this hand and beats the client's."""
+    total = total_of(bank).total
+    return max(BANK_STANDS_AT, total_of(client).total + 1) <= total <= TARGET_TOTAL or total == TARGET_TOTAL
+
+
+DEALS: Final = BankDealReader(CARDS, is_over, bank_wins)
+
 SUITE: Final = HouseServerSuite(
     ServerTestData(
         room=ROOM,
@@ -268,5 +283,6 @@ SUITE: Final = HouseServerSuite(
             "unchanged": "blackjack-6.1",
         },
         farewell_rule=FarewellRule(lambda message: message in GOODBYE, b"PLY"),
+        fair_deal=FairDealRule("blackjack-3.1", CARDS, DEALS.deal_of),
     )
 )

@@ -26,6 +26,10 @@ from croupier.conformance.servers.tcp_house import TcpHouse
 from croupier.conformance.servers.test_data import ServerTestData
 from croupier.conformance.suite import Bench, Config
 
+FAIR_DEAL_GAMES: Final = 20
+FAIR_DEAL_SECONDS: Final = 2.0
+"""How many games are played on a connection to see what is dealt, and how long if too few were dealt before."""
+
 LISTEN_SECONDS: Final = 0.05
 """How long to listen to a house that has nothing to send."""
 
@@ -45,7 +49,8 @@ INVALID_INPUT_RANK: Final = 2
 DELIVERY_RANK: Final = 3
 LONG_RANK: Final = 4
 CONCURRENT_RANK: Final = 9
-"""The order of the cases: simple ones first, and those that nearly every fault breaks last."""
+FAIR_DEAL_RANK: Final = 10
+"""The order of the cases: simple ones first, those that nearly every fault breaks late, all deals last."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +191,17 @@ def _game_cases(test_data: ServerTestData) -> list[HouseServerCase]:
         scenarios=(play_at_random(20, 0.0),),
         rank=LONG_RANK,
     )
-    return [*goals, *extras, *random_games, many_games]
+    fair_deal = _case(
+        test_data,
+        test_data.fair_deal.clause,
+        "fair-deal",
+        "The cards of all games are those of freshly shuffled decks",
+        scenarios=(play_at_random(FAIR_DEAL_GAMES, 0.0),),
+        seconds=FAIR_DEAL_SECONDS,
+        rank=FAIR_DEAL_RANK,
+        judges_deals=True,
+    )
+    return [*goals, *extras, *random_games, many_games, fair_deal]
 
 
 def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:

@@ -8,6 +8,7 @@ from random import Random
 from typing import Final, Protocol
 
 from croupier.conformance.conversation import Conversation
+from croupier.conformance.servers.deals import DealJudge
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import (
     UNCHUNKED,
@@ -68,12 +69,13 @@ class Conversations:
     """The conversations with one house.
 
     `accepted` are the kinds of messages that the house has not refused, and `average_seconds` is the time that it takes
-    for its slowest answer in a conversation.
+    for its slowest answer in a conversation. `deals` counts what it deals.
     """
 
     def __init__(self, test_data: ServerTestData, target: HouseUnderTest, config: Config) -> None:
         self.accepted: set[str] = set()
         self.average_seconds = 0.0
+        self.deals = DealJudge(test_data.fair_deal, config.known_options)
         self._test_data = test_data
         self._target = target
         self._known_options = config.known_options
@@ -174,6 +176,7 @@ class Conversations:
         self.average_seconds += (probe.slowest_seconds - self.average_seconds) / 16
         self._has_answered = self._has_answered or any(side == HOUSE for side, _ in probe.wire_log)
         self._learn(probe.conversation)
+        self.deals.observe(probe.conversation)
         if probe.fault and probe.fault.verdict.violation.kind is FoundKind.SILENCE:
             self._silences += 1
 

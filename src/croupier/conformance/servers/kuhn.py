@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
+from croupier.conformance.fair_deal import Deal, Draw
 from croupier.conformance.servers.cases import HouseServerSuite
+from croupier.conformance.servers.deals import FairDealRule
 from croupier.conformance.servers.kuhn_coins import COIN_CASES, coin_tracking_referee, play_randomly
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.test_data import (
@@ -176,6 +178,11 @@ EXTRA_CASES: Final = (
 )
 
 
+def deal_of(game: WireGame) -> Deal:
+    """The client's card. What the house shows depends on how it plays."""
+    return [] if game.card is None else [Draw(game.seat, game.card)]
+
+
 def message_kind(message: object) -> str:
     """The kind of a message: all cards are of one kind."""
     return "CARD" if isinstance(message, Card) else str(message)
@@ -218,6 +225,7 @@ SUITE: Final = HouseServerSuite(
             "close": "kuhn-8.2",
             "unchanged": "kuhn-6.7",
         },
+        fair_deal=FairDealRule("kuhn-3.2", CARDS, deal_of),
         tolerated_clauses=frozenset({"kuhn-2.4", "kuhn-2.5"}),
         new_referee=coin_tracking_referee,
         farewell_rule=FarewellRule(lambda message: message == DISC, b"STRT P_1"),

@@ -1,10 +1,11 @@
 """Server test data of seven and a half: states, inputs and extra cases."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Final
 
 from croupier.conformance.servers.cases import HouseServerSuite
+from croupier.conformance.servers.deals import BankDealReader, FairDealRule
 from croupier.conformance.servers.scenarios import play_at_random, send_each
 from croupier.conformance.servers.scripted_client import ClientScript, Wait
 from croupier.conformance.servers.sevenhalf_goals import (
@@ -28,7 +29,7 @@ from croupier.conformance.servers.test_data import (
 from croupier.core.errors import Violation
 from croupier.rooms.sevenhalf import ROOM
 from croupier.rooms.sevenhalf.referee import WireGame
-from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES
+from croupier.rooms.sevenhalf.rules import CARDS, MAX_TOTAL_BET, TARGET_HALVES, total
 from croupier.rooms.sevenhalf.wire import BSTG, CARD, DRAW, PASS, STRT, Ante, Bksc, Erro, Gain, Stbt
 
 ANTE_OF_TEN: Final = Ante(10)
@@ -191,6 +192,18 @@ EXTRA_CASES: Final = (
 )
 
 
+def is_over(cards: Sequence[str]) -> bool:
+    """Whether a hand is over seven and a half."""
+    return total(cards) > TARGET_HALVES
+
+
+def bank_wins(client: Sequence[str], bank: Sequence[str]) -> bool:
+    """Whether the bank stops with this hand, and the client does not win."""
+    return total(client) < total(bank) <= TARGET_HALVES or total(bank) == TARGET_HALVES
+
+
+DEALS: Final = BankDealReader(CARDS, is_over, bank_wins)
+
 SUITE: Final = HouseServerSuite(
     ServerTestData(
         room=ROOM,
@@ -228,6 +241,7 @@ SUITE: Final = HouseServerSuite(
             "close": "sevenhalf-8.2",
             "unchanged": "sevenhalf-6.9",
         },
+        fair_deal=FairDealRule("sevenhalf-3.3", CARDS, DEALS.deal_of),
         harmless_settings={"bet": ("1", "10", "13", "50")},
         tolerated_clauses=frozenset({"sevenhalf-2.8", "sevenhalf-4.8"}),
         owes_answer=lambda referee: referee.deadline is not None and not referee.legal,

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from croupier.conformance.conversation import Conversation
+from croupier.conformance.servers.deals import FairDealRule
 from croupier.conformance.servers.scripted_client import ClientScript
 from croupier.core.client_session import ClientReferee
 from croupier.core.room import HouseRoom
@@ -158,6 +159,7 @@ class ServerTestData:
     untestable: Mapping[str, str]
     shared_clauses: Mapping[str, str]
     farewell_rule: FarewellRule
+    fair_deal: FairDealRule
     luck_clauses: tuple[str, ...] = ()
     tolerated_clauses: Collection[str] = ()
     """The clauses that tolerate what a client should not send: a house may accept it or refuse it."""
