@@ -188,7 +188,7 @@ class HouseBench(Bench):
         timeout = self._answer_timeout if is_patient else self._conversations.current_timeout()
         started_clients: Counter[str] = Counter()
 
-        def new_client(scenario: Scenario) -> ScriptedClient:
+        def new_client(scenario: Scenario, earlier: Sequence[Conversation] = ()) -> ScriptedClient:
             return self._conversations.new_client(
                 scenario,
                 random,
@@ -196,15 +196,16 @@ class HouseBench(Bench):
                 delivery=case.delivery,
                 is_tolerated=case.clause in self._test_data.tolerated_clauses,
                 started_clients=started_clients,
+                earlier=earlier,
             )
 
         if case.is_concurrent:
-            probes = [*map(new_client, case.scenarios)]
-            await asyncio.gather(*map(self._conversations.converse, probes))
-            return probes
-        probes = []
+            clients = [*map(new_client, case.scenarios)]
+            await asyncio.gather(*map(self._conversations.converse, clients))
+            return clients
+        probes: list[ScriptedClient] = []
         for play in case.scenarios:
-            probe = new_client(play)
+            probe = new_client(play, [one.conversation for one in probes])
             probes.append(probe)
             await self._conversations.converse(probe)
             if probe.fault or probe.skip_reason is not None:

@@ -106,6 +106,7 @@ class Conversations:
         delivery: Chunking = UNCHUNKED,
         is_tolerated: bool = False,
         started_clients: Counter[str] | None = None,
+        earlier: Sequence[Conversation] = (),
     ) -> ScriptedClient:
         """Create a client that listens for `grace` seconds for unsolicited messages.
 
@@ -124,6 +125,7 @@ class Conversations:
             timeout,
             getattr(self._known_options, "dialect", "document"),
             Counter() if started_clients is None else started_clients,
+            earlier,
         )
         return ScriptedClient(
             conversations,

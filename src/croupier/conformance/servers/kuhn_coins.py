@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from croupier.conformance.conversation import Conversation
+from croupier.conformance.servers.kuhn_purses import find_wrong_payment
 from croupier.conformance.servers.scripted_client import ClientScript
 from croupier.conformance.servers.test_data import AnyClientReferee, ExtraCase, Scenario, ScenarioContext
 from croupier.core.errors import Violation
@@ -12,6 +14,15 @@ from croupier.rooms.kuhn import Settings
 from croupier.rooms.kuhn.referee import Referee as PlainReferee
 from croupier.rooms.kuhn.rules import KuhnAction
 from croupier.rooms.kuhn.wire import ACTN, DISC, NO_COINS, STRT, Message
+
+RANDOM_GAMES: Final = 8
+COMPARED_PURSES: Final = 13
+MIN_COMPARED_PURSES: Final = 4
+MAX_COMPARED_GAMES: Final = 60
+"""The games at random before a purse is emptied, the purses, those that must get empty, and the games on each.
+
+With a wrong payment a client may never lose all its coins in one of the seats.
+"""
 
 MAX_GAMES: Final = 120
 """At most this many games are played to empty a purse: a purse of 10 coins needs about 25."""
@@ -81,9 +92,9 @@ def _play_to_stake(start: str, final_action: KuhnAction) -> SpendingStrategy:
     return strategy
 
 
-STAKING_STRATEGIES: Final[Mapping[KuhnAction, SpendingStrategy]] = {
-    "BET": _play_to_stake("P_1", "BET"),
-    "CAL": _play_to_stake("P_2", "CAL"),
+STAKES: Final[tuple[KuhnAction, ...]] = ("BET", "CAL")
+STAKING_STRATEGIES: Final[Mapping[tuple[str, str], SpendingStrategy]] = {
+    (action, seat): _play_to_stake(seat, action) for action in STAKES for seat in STRT
 }
 """How to get the last coin into the pot before a bet, and before a call."""
 
@@ -92,7 +103,7 @@ def _empty_purse(context: ScenarioContext, strategy: SpendingStrategy) -> Iterat
     """Play until the purse cannot pay for something."""
     referee = context.referee
     left, finished = USUAL_PURSE_COINS, 0
-    while referee.finished_count < MAX_GAMES and not _is_out_of_coins(context):
+    while referee.finished_count < MAX_GAMES and _can_play(referee) and not _is_out_of_coins(context):
         last = referee.last_game
         if last is not None and referee.finished_count > finished:
             left, finished = left + last.net, referee.finished_count
@@ -101,8 +112,17 @@ def _empty_purse(context: ScenarioContext, strategy: SpendingStrategy) -> Iterat
 
 def _is_out_of_coins(context: ScenarioContext) -> bool:
     """Whether the last message of the house was that there are not enough coins."""
-    lines = context.conversation.lines
-    return bool(lines) and lines[-1].message == NO_COINS
+    return _is_refused_for_coins(context.conversation)
+
+
+def _is_refused_for_coins(conversation: Conversation) -> bool:
+    """Whether the last message is that there are not enough coins."""
+    return bool(conversation.lines) and conversation.lines[-1].message == NO_COINS
+
+
+def _can_play(referee: AnyClientReferee) -> bool:
+    """Whether the client may send anything but a goodbye."""
+    return any(message != DISC for message in referee.legal)
 
 
 PURSE_NOT_EMPTIED: Final = f"the purse of the house was good for {MAX_GAMES} games"
@@ -120,11 +140,11 @@ def lose_everything(context: ScenarioContext) -> ClientScript:
     return None
 
 
-def _spend_last_coin(action: KuhnAction, *then: KuhnAction) -> Scenario:
-    """Play until the last coin is in the pot and this action cannot be paid; then take the actions of `then`."""
+def _spend_last_coin(seat: str, action: KuhnAction, *then: KuhnAction) -> Scenario:
+    """Play in this seat until this action cannot be paid with the last coin; then take the actions of `then`."""
 
     def play(context: ScenarioContext) -> ClientScript:
-        yield from _empty_purse(context, STAKING_STRATEGIES[action])
+        yield from _empty_purse(context, STAKING_STRATEGIES[action, seat])
         if not _is_out_of_coins(context):
             return PURSE_NOT_EMPTIED
         if context.referee.game is None:
@@ -138,7 +158,7 @@ def _spend_last_coin(action: KuhnAction, *then: KuhnAction) -> Scenario:
 
 def stake_winnings(context: ScenarioContext) -> ClientScript:
     """Lose all coins but one or none, win with it, and check that exactly the winnings can be staked."""
-    yield from _empty_purse(context, STAKING_STRATEGIES["BET"])
+    yield from _empty_purse(context, STAKING_STRATEGIES["BET", "P_1"])
     if not _is_out_of_coins(context):
         return PURSE_NOT_EMPTIED
     if context.referee.game is None:
@@ -158,31 +178,104 @@ def check_new_purse(context: ScenarioContext) -> ClientScript:
     return None
 
 
+def lose_in_one_seat(context: ScenarioContext) -> ClientScript:
+    """Play some games at random, and then lose in one seat until no ante can be paid, or for many games."""
+    referee = context.referee
+    start = context.luck.choice([*STRT.values()])
+    while referee.finished_count < MAX_COMPARED_GAMES and _can_play(referee):
+        if referee.finished_count < RANDOM_GAMES:
+            message = play_randomly(referee, context.luck)
+        else:
+            message = start if referee.game is None else _play_to_lose(referee, context.luck, 0)
+        yield context.encoded(message)
+    return None
+
+
+def compare_purses(context: ScenarioContext) -> ClientScript:
+    """Empty another purse, and check that all after the first had the same size: the first may be an account."""
+    yield from lose_in_one_seat(context)
+    purses = [
+        conversation.finished_games
+        for conversation in (*context.earlier[1:], context.conversation)
+        if conversation.referee.game is None and _is_refused_for_coins(conversation)
+    ]
+    if len(purses) < MIN_COMPARED_PURSES:
+        return PURSE_NOT_EMPTIED
+    if not all(purses):
+        return "the purse is not full again on a new connection"
+    if (wrong := find_wrong_payment(purses)) is not None:
+        raise wrong
+    return None
+
+
+class PoorState(NamedTuple):
+    """A state in which the last coin is the ante, with an action that costs one, a wrong one and a free one."""
+
+    name: str
+    title: str
+    seat: str
+    costly: KuhnAction
+    wrong: KuhnAction
+    free: KuhnAction
+
+
+AT_CHECK: Final = PoorState("check", "behind a check of the house", "P_2", "BET", "CAL", "CHK")
+AT_BET: Final = PoorState("bet", "behind a bet of the house", "P_2", "CAL", "BET", "FLD")
+AT_CHECK_BET: Final = PoorState("check-bet", "behind a check of its own and a bet", "P_1", "CAL", "BET", "FLD")
+
+
+def _refused_action(state: PoorState) -> ExtraCase:
+    word = {"BET": "bet", "CAL": "call"}[state.costly]
+    return ExtraCase(
+        f"no-coin-for-a-{word}-at-{state.name}",
+        f"Whose last coin is the ante cannot {word}, {state.title}",
+        "kuhn-7.3",
+        (_spend_last_coin(state.seat, state.costly, state.costly, state.free),),
+    )
+
+
+def _wrong_action(state: PoorState) -> ExtraCase:
+    return ExtraCase(
+        f"wrong-before-poor-at-{state.name}",
+        f"An action that is wrong and cannot be paid either is wrong, {state.title}",
+        "kuhn-6.6",
+        (_spend_last_coin(state.seat, state.costly, state.wrong, state.free),),
+    )
+
+
 COIN_CASES: Final = (
     ExtraCase("until-the-purse-is-empty", "Who has lost all coins is refused the ante", "kuhn-7.2", (lose_everything,)),
     ExtraCase(
         "no-coin-for-a-bet",
         "Whose last coin is the ante cannot bet, and may still check",
         "kuhn-7.3",
-        (_spend_last_coin("BET", "BET", "CHK"),),
+        (_spend_last_coin("P_1", "BET", "BET", "CHK"),),
     ),
     ExtraCase(
         "no-coin-for-a-call",
         "Whose last coin is the ante cannot call, and may still fold",
         "kuhn-7.3",
-        (_spend_last_coin("CAL", "CAL", "FLD"),),
+        (_spend_last_coin("P_2", "CAL", "CAL", "FLD"),),
     ),
     ExtraCase(
         "wrong-before-poor",
         "An action that is wrong and cannot be paid either is wrong",
         "kuhn-6.6",
-        (_spend_last_coin("BET", "CAL", "CHK"),),
+        (_spend_last_coin("P_1", "BET", "CAL", "CHK"),),
     ),
+    *map(_refused_action, (AT_CHECK, AT_CHECK_BET)),
+    *map(_wrong_action, (AT_CHECK, AT_BET, AT_CHECK_BET)),
     ExtraCase("what-was-won-can-be-staked", "What was won can be staked, and no more", "kuhn-7.4", (stake_winnings,)),
     ExtraCase(
         "a-new-purse-for-every-connection",
         "The purse is full again on a new connection",
         "kuhn-7.1",
         (lose_everything, check_new_purse),
+    ),
+    ExtraCase(
+        "every-payment",
+        "Every ante, bet, call and pot changes the purse by its coins",
+        "kuhn-7.4",
+        (*[lose_in_one_seat] * (COMPARED_PURSES - 1), compare_purses),
     ),
 )

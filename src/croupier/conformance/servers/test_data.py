@@ -73,7 +73,8 @@ class ScenarioContext:
     """What a scenario can use: the conversation so far, a random source of its own, and the test data of the room.
 
     An answer may take `answer_timeout` seconds. `dialect` is the dialect of the room that the house is known to speak.
-    `started_clients` counts the concurrent clients that have started.
+    `started_clients` counts the concurrent clients that have started. `earlier` are the conversations of the scenarios
+    before this one in the same case.
     """
 
     conversation: Conversation
@@ -83,6 +84,7 @@ class ScenarioContext:
     answer_timeout: float = 1.0
     dialect: str = "document"
     started_clients: Counter[str] = field(default_factory=Counter)
+    earlier: Sequence[Conversation] = ()
 
     @property
     def referee(self) -> AnyClientReferee:
