@@ -7,12 +7,6 @@ import pytest
 
 from croupier.conformance.case import select
 from croupier.conformance.clauses import clauses
-from croupier.conformance.holdem.cases import (
-    CARD_DEPENDENT_TRANSCRIPTS,
-    FRESH_SERVER_TRANSCRIPTS,
-    README_ONLY_TRANSCRIPTS,
-    RULING_ONLY_TRANSCRIPTS,
-)
 from croupier.conformance.holdem.replay import transcripts_by_name
 from croupier.conformance.holdem.untestable import UNTESTABLE
 from croupier.conformance.holdem.walks import WALK_CLAUSES
@@ -48,11 +42,11 @@ def test_every_clause_has_a_case_or_a_reason() -> None:
     assert UNTESTABLE.keys() & {name for case in server_cases(ROOM) for name in case.clauses} == set()
 
 
-def test_excluded_transcripts_and_walk_clauses_exist() -> None:
-    assert (
-        transcripts_by_name().keys()
-        >= CARD_DEPENDENT_TRANSCRIPTS | FRESH_SERVER_TRANSCRIPTS | RULING_ONLY_TRANSCRIPTS | README_ONLY_TRANSCRIPTS
-    )
+def test_heads_of_transcripts_and_walk_clauses_are_known() -> None:
+    heads = [transcript.head for transcript in transcripts_by_name().values()]
+    assert {head.get("needs") for head in heads} == {None, "luck", "a fresh server"}
+    assert {head.get("dialect") for head in heads} == {None, "readme", "hspe-go"}
+    assert {head[name] for head in heads for name in ("free", "tolerated") if name in head} == {"yes"}
     assert CLAUSES.keys() >= WALK_CLAUSES.keys()
 
 

@@ -27,6 +27,12 @@ from croupier.rooms.holdem.wire import Game
 NOBODY: Final = "nobody"
 """The role without credentials."""
 
+PAUSE_POLL_SECONDS: Final = 0.05
+MAX_PAUSE_POLLS: Final = 40
+"""After its usual pause a server that pauses between hands is polled this often until it has dealt the next one."""
+
+REDIRECT_STATUSES: Final = frozenset({301, 302, 307, 308})
+
 MAX_TURN_FRACTION: Final = 0.8
 """After this part of a turn without a request the turn may have expired."""
 
@@ -52,10 +58,17 @@ class HoldemContext:
         self._clients: dict[str, HttpClient] = {}
         self._busy_roles: set[str] = set()
         self._games: set[str] = set()
+        self._unnamed_openers: list[str] = []  # roles with a seat in a game that POST /games/ did not name
+        self._is_closing = False
+        self.redirects: list[str] = []  # redirects that were followed
 
     async def close(self) -> None:
         """Leave all games, close the connections, and return the users to the pool."""
+        self._is_closing = True
         try:
+            for role in [*self._unnamed_openers]:
+                with suppress(CaseAborted, OSError):
+                    await self._find_opened_game(role)
             for seat in [*self.joined_seats]:
                 try:
                     await self.leave(seat)
@@ -149,10 +162,39 @@ class HoldemContext:
         finally:
             self._busy_roles.discard(role)
         response = self.record_response(response)
+        where = response.headers.get("location", "")
+        if response.status in REDIRECT_STATUSES and where.startswith("/") and where != path:
+            self.redirects.append(f"{response.status}, and {path} is at {where}")
+            return await self.request(role, method, where, body, headers, piece_bytes=piece_bytes, timeout=timeout)
         authorization = dict(request.headers).get("Authorization")
         role = next((name for name, user in self.users.items() if user.auth_header[1] == authorization), role)
         self._track_seats(role, request, response)
+        if method != "GET" and self.server.pause_seconds and not self._is_closing and 200 <= response.status < 300:
+            await self._await_next_hand(path)
         return response
+
+    async def _await_next_hand(self, path: str) -> None:
+        """Wait until the next hand is dealt after a request that may have ended one, at a server that pauses then."""
+        match path.strip("/").split("/"):
+            case ["games", game, "players", *_]:
+                pass
+            case _:
+                return
+        if await self._has_turn_or_is_gone(game):
+            return
+        await asyncio.sleep(self.server.pause_seconds)
+        for _ in range(MAX_PAUSE_POLLS):
+            seated = {seat.role for seat in self.joined_seats if seat.game == game}
+            if await self._has_turn_or_is_gone(game) or len(seated) < 2:
+                break
+            await asyncio.sleep(PAUSE_POLL_SECONDS)
+        self._last_change_at = self._last_request_at
+
+    async def _has_turn_or_is_gone(self, game: str) -> bool:
+        """Whether it is some player's turn in a game, or there is no such game any more."""
+        response = await self.request(NOBODY, "GET", f"/games/{game}")
+        shown = parse_game(response.body, self.dialect).games
+        return not shown or bool(shown[0].turn.player_id)
 
     def record_request(self, request: SentRequest) -> None:
         """Add a request to the dialogue."""
@@ -214,6 +256,8 @@ class HoldemContext:
                     self._games.add(game)
                     self.server.games_in_use.add(game)
                     self._record_seat(role, game, response)
+                elif role in self.users:
+                    self._unnamed_openers.append(role)
             case "POST", ["games", game, "players"]:
                 self._record_seat(role, game, response)
             case "DELETE", ["games", game, "players", player]:
@@ -231,7 +275,12 @@ class HoldemContext:
         if self.dialect == "readme":
             with suppress(Violation):
                 player = read_guid(response.body)
-        self.joined_seats.append(JoinedSeat(role, game, player))
+        self._add_seat(JoinedSeat(role, game, player))
+
+    def _add_seat(self, seat: JoinedSeat) -> None:
+        """Add a seat; it replaces one that its player has lost in the same game."""
+        self.joined_seats = [one for one in self.joined_seats if (one.role, one.game) != (seat.role, seat.game)]
+        self.joined_seats.append(seat)
 
     def opened_game(self, response: ReceivedResponse) -> str:
         """Return the GUID of the game that POST /games/ opened, "" if the response does not name it."""
@@ -285,11 +334,26 @@ class HoldemContext:
 
     async def open_game(self, role: str) -> str:
         """Open a game as a role, which takes a seat; return its GUID, "" if the server opens none."""
-        if self.server.can_open_games:
-            response = await self.request(role, "POST", "/games/")
-            if response.status < 300 and (game := self.opened_game(response)):
-                return game
-            self.server.can_open_games = False
+        if not self.server.can_open_games:
+            return ""
+        response = await self.request(role, "POST", "/games/")
+        game = ""
+        if response.status < 300:
+            game = self.opened_game(response) or await self._find_opened_game(role)
+        self.server.can_open_games = bool(game)
+        return game
+
+    async def _find_opened_game(self, role: str) -> str:
+        """Find in the list the game in which a role sits since POST /games/ did not name it; "" if there is none."""
+        self._unnamed_openers.remove(role)
+        known = {seat.game for seat in self.joined_seats if seat.role == role}
+        for game in await self.list_games():
+            for player in game.table:
+                if player.handle == self.user(role).name and game.game_id not in known:
+                    self._games.add(game.game_id)
+                    self.server.games_in_use.add(game.game_id)
+                    self._add_seat(JoinedSeat(role, game.game_id, player.player_id))
+                    return game.game_id
         return ""
 
     async def leave(self, seat: JoinedSeat) -> ReceivedResponse:

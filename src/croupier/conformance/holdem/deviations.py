@@ -1,5 +1,6 @@
 """Deviations from clauses, and how serious each one is: failure, choice or optional feature."""
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -12,19 +13,18 @@ from croupier.core.errors import FoundKind
 DIALECT_CLAUSE_PREFIX: Final = "holdem-7."
 """The clauses of dialect hspe-go: not in the document, but required of servers tested with that dialect."""
 
-RULED_CLAUSES: Final = frozenset(
+ADDITION_CLAUSE_PREFIX: Final = "holdem-9."
+"""The clauses of croupier's additions, which no server needs."""
+
+OPEN_CLAUSES: Final = frozenset(
     f"holdem-{section}.{number}"
-    for section, numbers in (
-        (1, (3, 4, 6, 7)),
-        (2, (3, 4)),
-        (3, (2, 4)),
-        (4, (3,)),
-        (5, (12, 16, 18)),
-        (8, (2, 6)),
-    )
+    for section, numbers in ((1, (4, 6)), (2, (3, 4, 9)), (3, (4,)), (5, (12, 16, 18)), (8, (2, 6)))
     for number in numbers
 )
-"""Clauses that cite a section of the document, but whose content is a ruling of the project."""
+"""Clauses that cite the document or a ruling on it, but whose content rulings of the project decide."""
+
+RULING_PATTERN: Final = re.compile(r"\b[GH]\d")
+"""A ruling on the document: what it says is as fixed as the document."""
 
 OUTCOMES_WORST_FIRST: Final = (Outcome.FAIL, Outcome.UNIMPLEMENTED, Outcome.NON_STRICT, Outcome.CHOICE)
 """Outcomes of deviations, the most serious first."""
@@ -56,10 +56,13 @@ class NotReached(Exception):
 
 
 def default_outcome(name: str) -> Outcome:
-    """Return the outcome of a deviation: FAIL if the document fixes the clause, CHOICE otherwise."""
+    """Return the outcome of a deviation: FAIL if the document or a ruling on it fixes the clause, CHOICE otherwise."""
     if name.startswith(DIALECT_CLAUSE_PREFIX):
         return Outcome.FAIL
-    return Outcome.FAIL if find_clause(name).sections and name not in RULED_CLAUSES else Outcome.CHOICE
+    if name.startswith(ADDITION_CLAUSE_PREFIX) or name in OPEN_CLAUSES:
+        return Outcome.CHOICE
+    clause = find_clause(name)
+    return Outcome.FAIL if clause.sections or RULING_PATTERN.search(clause.source) else Outcome.CHOICE
 
 
 def worst_deviation(deviations: Sequence[Deviation], *, preferred: Collection[str]) -> Deviation | None:

@@ -66,11 +66,9 @@ class ServerUnderTest:
         self.stakes = STAKES
         self.stack = STARTING_STACK
         self.turn_seconds = TURN_SECONDS  # as far as known
-
-    @property
-    def has_usual_stakes(self) -> bool:
-        """Whether blinds and stacks are those of the document."""
-        return (self.stakes, self.stack) == (STAKES, STARTING_STACK)
+        self.has_dealt_first_button_first = False  # whether a first button was with the player who sat down first
+        self.deals_first_button_elsewhere = False  # whether it never is, as far as known
+        self.pause_seconds = 0.0  # how long it pauses between hands, as far as known
 
     def new_client(self) -> HttpClient:
         """Return a client for a new connection."""

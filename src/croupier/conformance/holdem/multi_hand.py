@@ -45,7 +45,7 @@ async def next_hand(context: HoldemContext) -> None:
     game = await context.seat("ann", "bob")
     game_state = await context.get_game(NOBODY, game)
     await context.act(context.role_to_act(game_state), game, {"action": ACTION_FOLD})
-    if not (await context.get_game(NOBODY, game)).turn.player_id:
+    if context.server.pause_seconds or not (await context.get_game(NOBODY, game)).turn.player_id:
         context.add_deviation("holdem-5.18", "the next hand in the same moment", "a pause", Outcome.CHOICE)
 
 
@@ -72,7 +72,11 @@ async def _make_short_stack(context: HoldemContext, left: int) -> tuple[str, str
 
 async def short_all_in(context: HoldemContext) -> None:
     """A raise of less than a full raise, by an all-in, does not reopen the betting."""
-    game, short_role = await _make_short_stack(context, 2000)
+    stack = context.server.stack
+    short_stack, raised_to = stack // 5, stack * 7 // 50
+    if short_stack - raised_to >= raised_to - context.server.stakes.big_blind:
+        raise NotReached("stacks are too small for a short all-in")
+    game, short_role = await _make_short_stack(context, short_stack)
     raiser = ""
     short = False
     for _ in range(8):
@@ -85,9 +89,9 @@ async def short_all_in(context: HoldemContext) -> None:
             chips = player.wealth if raiser else turn.bet_to_player - turn.bet_so_far
             short = bool(raiser)
         elif not raiser:
-            raiser, chips = role, 1400 - turn.bet_so_far
+            raiser, chips = role, raised_to - turn.bet_so_far
         elif role == raiser and short:
-            await _require_no_reopen(context, game, role, game_state)
+            await _require_no_reopen(context, game, role, game_state, short_stack)
             return
         else:
             chips = turn.bet_to_player - turn.bet_so_far
@@ -98,14 +102,14 @@ async def short_all_in(context: HoldemContext) -> None:
     raise NotReached("the one who raised was not asked again")
 
 
-async def _require_no_reopen(context: HoldemContext, game: str, role: str, game_state: Game) -> None:
+async def _require_no_reopen(context: HoldemContext, game: str, role: str, game_state: Game, short_stack: int) -> None:
     turn = game_state.turn
-    if turn.bet_to_player != 2000:
-        context.add_deviation(
-            "holdem-6.9", "bet_to_player 2000: a short all-in has to be called", f"{turn.bet_to_player}"
-        )
+    if turn.bet_to_player != short_stack:
+        expected = f"bet_to_player {short_stack}: a short all-in has to be called"
+        context.add_deviation("holdem-6.9", expected, f"{turn.bet_to_player}")
         return
-    response = await context.act(role, game, bet_act(turn.bet_to_player - turn.bet_so_far + 3000))
+    raise_chips = turn.bet_to_player - turn.bet_so_far + context.server.stack * 3 // 10
+    response = await context.act(role, game, bet_act(raise_chips))
     after = await context.get_game(NOBODY, game)
     one = next((one for one in after.table if one.player_id == turn.player_id), None)
     if response.status >= 300 or one is None or one.state != "folded":
@@ -115,15 +119,18 @@ async def _require_no_reopen(context: HoldemContext, game: str, role: str, game_
 
 async def short_blind(context: HoldemContext) -> None:
     """If a player cannot pay the whole big blind, the others still have to match it."""
-    game, short_role = await _make_short_stack(context, 5)
+    big_blind = context.server.stakes.big_blind
+    short_stack = max(1, big_blind // 4)
+    game, short_role = await _make_short_stack(context, short_stack)
     game_state = await context.get_game(NOBODY, game)
     one = next(one for one in game_state.table if one.player_id == context.player_id(short_role, game))
     if one.small_blind or not one.bet_so_far:
         raise NotReached("the poor one has not the big blind")
-    if game_state.turn.bet_to_player != 20:
-        context.add_deviation("holdem-6.10", "bet_to_player 20", f"{game_state.turn.bet_to_player}")
-    if (one.wealth, one.bet_so_far) != (0, 5):
-        context.add_deviation("holdem-6.10", "0 behind and a bet of 5", f"{one.wealth} and {one.bet_so_far}")
+    if game_state.turn.bet_to_player != big_blind:
+        context.add_deviation("holdem-6.10", f"bet_to_player {big_blind}", f"{game_state.turn.bet_to_player}")
+    if (one.wealth, one.bet_so_far) != (0, short_stack):
+        found = f"{one.wealth} and {one.bet_so_far}"
+        context.add_deviation("holdem-6.10", f"0 behind and a bet of {short_stack}", found)
 
 
 async def last_winners(context: HoldemContext) -> None:

@@ -118,7 +118,8 @@ def _game_errors(found: Any, dialect: Dialect) -> Iterator[SchemaError]:
     for pot in pots:
         yield from _object_errors(pot, "holdem-5.13")
     if isinstance(found.get("pots"), list) and not pots:
-        yield SchemaError("holdem-5.15", "one pot at least", "no pots")
+        runs = isinstance(turn, dict) and turn.get("playerID")
+        yield SchemaError("holdem-5.15" if runs else "holdem-5.16", "one pot at least", "no pots")
 
 
 def _replace_unknown_states(found: Any) -> None:

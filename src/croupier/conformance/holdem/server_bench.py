@@ -9,7 +9,7 @@ from typing import Final
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.cases import HoldemServerCase
 from croupier.conformance.holdem.causes import likely_cause
-from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.context import NOBODY, PAUSE_POLL_SECONDS, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, worst_deviation
 from croupier.conformance.holdem.endpoint import TURN_SECONDS, ServerUnderTest
 from croupier.conformance.holdem.handwritten import server_time
@@ -35,6 +35,9 @@ CASE_TIMEOUT_SECONDS: Final = 20.0
 """The time limit of a case in addition to the timeout of an answer: a turn takes up to 15 seconds."""
 
 MAX_LEARNING_ATTEMPTS: Final = 2
+
+MAX_PAUSE_SECONDS: Final = 5.0
+"""A server that has not dealt the next hand after this time is not waited for."""
 
 TAIL_LENGTHS: Final = (1, 2, 3, 4, 6, 9, 13, 18, 25, 45)
 """The numbers of last steps that are tried alone."""
@@ -102,9 +105,6 @@ class HoldemServerBench(Bench):
         server = self._server
         if case.dialect is not None and case.dialect != server.dialect:
             return Attempt(Outcome.SKIP, f"it is about dialect {case.dialect}")
-        if case.needs_usual_stakes and not server.has_usual_stakes:
-            here = f"{server.stakes.small_blind}/{server.stakes.big_blind} and {server.stack}"
-            return Attempt(Outcome.SKIP, f"it is about blinds of 10/20 and 10000 chips; here are {here}")
         if case.is_from_walks:
             return await self._attempt_walks(case)
         if server.has_answered and not self._has_learned:
@@ -182,7 +182,20 @@ class HoldemServerBench(Bench):
         server.turn_seconds = left if left is not None and left > 1 else TURN_SECONDS
         if role := context.role_to_act(game_state):
             await context.act(role, game, {"action": ACTION_FOLD})
+            await self._measure_pause(context, game)
         await context.list_games()
+
+    async def _measure_pause(self, context: HoldemContext, game: str) -> None:
+        """Measure how long the server pauses after a hand, if it does. Raises CaseAborted and OSError."""
+        clock = asyncio.get_running_loop().time
+        start = clock()
+        is_pausing = False
+        while clock() - start < MAX_PAUSE_SECONDS:
+            if (await context.get_game(NOBODY, game)).turn.player_id:
+                self._server.pause_seconds = clock() - start if is_pausing else 0.0
+                return
+            is_pausing = True
+            await asyncio.sleep(PAUSE_POLL_SECONDS)
 
     # Trying a case.
 

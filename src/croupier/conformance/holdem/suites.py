@@ -42,8 +42,7 @@ class HoldemServerSuite:
 
     @cached_property
     def _cases(self) -> Sequence[HoldemServerCase]:
-        handwritten = [_case_from_spec(spec) for spec in (*FRAMING_CASES, *HANDWRITTEN_CASES)]
-        handwritten += [_case_from_spec(spec, needs_usual_stakes=True) for spec in MULTI_HAND_CASES]
+        handwritten = [_case_from_spec(spec) for spec in (*FRAMING_CASES, *HANDWRITTEN_CASES, *MULTI_HAND_CASES)]
         handwritten += [_case_from_spec(spec, dialect="hspe-go") for spec in HSPE_GO_CASES]
         slow = _case_from_spec(TURN_TIMEOUT_CASE, beside=True)
         walked = [

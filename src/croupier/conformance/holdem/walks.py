@@ -198,7 +198,7 @@ class Walk:
         await context.register(*self._roles)
         self._game = await context.seat(*self._roles[:2])
         for role in self._roles[:2]:
-            self._report(role, Join(role, self._game), 201)
+            self._report(context.player_id(role, self._game), Join(role, self._game), 201)
         await self._look()
         for role in self._roles[2:]:
             await self._join(role)
@@ -222,9 +222,9 @@ class Walk:
             self._add_violation(verdict.violation)
         return game
 
-    def _report(self, role: str, request: HoldemRequest, status: int) -> None:
-        """Report a request and the status of its response to the referee."""
-        for event in exchange(self.context.player_id(role, self._game), request, status):
+    def _report(self, player: str, request: HoldemRequest, status: int) -> None:
+        """Report a request of a player and the status of its response to the referee."""
+        for event in exchange(player, request, status):
             for verdict in self._referee.on(event):
                 self._add_violation(verdict.violation)
 
@@ -295,7 +295,7 @@ class Walk:
         context = self.context
         response = await context.request(role, "POST", f"/games/{self._game}/players/")
         context.require_seat(response)
-        self._report(role, Join(role, self._game), response.status)
+        self._report(context.player_id(role, self._game), Join(role, self._game), response.status)
         await self._look()
 
     def _options_to_act(self) -> tuple[Legal, int]:
@@ -340,7 +340,7 @@ class Walk:
         context = self.context
         player = context.player_id(role, self._game)
         response = await context.act(role, self._game, encode(_act_body(action, chips)))
-        self._report(role, Act(role, self._game, player, action, chips), response.status)
+        self._report(player, Act(role, self._game, player, action, chips), response.status)
         self._check_act_status(response)
         await self._look()
         if looks:
@@ -364,7 +364,7 @@ class Walk:
         place = next(place for place in context.joined_seats if (place.role, place.game) == (role, self._game))
         response = await context.leave(place)
         context.require_success(response, "holdem-3.10", 200)
-        self._report(role, Leave(role, self._game, place.player_id), response.status)
+        self._report(place.player_id, Leave(role, self._game, place.player_id), response.status)
         await self._look()
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat
+from croupier.rooms.holdem.engine.pots import Pot
 from croupier.rooms.holdem.observed.hand import ObservedHand
 from croupier.rooms.holdem.wire import Game
 
@@ -55,6 +56,14 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
     yield from _compare_pots(observed, game, clause_counts)
 
 
+def _dead_chips(observed: ObservedHand) -> int:
+    """Return the chips above everything that a remaining player can still bet: they need no pot of their own."""
+    hand = observed.hand
+    seats = range(len(observed.players))
+    reach = max(hand.paid[seat] + hand.stacks[seat] for seat in seats if not hand.folded[seat])
+    return sum(max(0, hand.paid[seat] - reach) for seat in seats)
+
+
 def _compare_turn(
     observed: ObservedHand, game: Game, seat: Seat, cause_clause: str, clause_counts: Counter[str]
 ) -> Iterator[Violation]:
@@ -88,6 +97,9 @@ def _compare_pots(observed: ObservedHand, game: Game, clause_counts: Counter[str
     due = observed.hand.pots
     if len(due) > 1:
         clause_counts["holdem-6.12"] += 1
+        if len(shown) == len(due) - 1 and due[-1].size == _dead_chips(observed):
+            *due, below, last = due
+            due.append(Pot(below.size + last.size, below.seats, below.payers))
     if [pot.size for pot in shown] != [pot.size for pot in due]:
         clause = "holdem-6.12" if len(due) > 1 else "holdem-5.15"
         yield Violation(clause, f"pots of {[pot.size for pot in shown]}", f"{[pot.size for pot in due]}")
