@@ -60,6 +60,7 @@ class HoldemContext:
         self._games: set[str] = set()
         self._unnamed_openers: list[str] = []  # roles with a seat in a game that POST /games/ did not name
         self._is_closing = False
+        self.responses: list[tuple[str, ReceivedResponse]] = []  # with the role to which each was sent
         self.redirects: list[str] = []  # redirects that were followed
 
     async def close(self) -> None:
@@ -162,6 +163,7 @@ class HoldemContext:
         finally:
             self._busy_roles.discard(role)
         response = self.record_response(response)
+        self.responses.append((role, response))
         where = response.headers.get("location", "")
         if response.status in REDIRECT_STATUSES and where.startswith("/") and where != path:
             self.redirects.append(f"{response.status}, and {path} is at {where}")

@@ -10,6 +10,7 @@ from croupier.conformance.holdem.cases import CaseSpec
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import TURN_SECONDS
+from croupier.conformance.holdem.hidden_cards import leaked_hand
 from croupier.conformance.holdem.http_client import ReceivedResponse, ResponseError, SentRequest
 from croupier.conformance.holdem.schema import parse_games, seconds_left
 from croupier.conformance.results import Outcome
@@ -22,7 +23,11 @@ CALL: Final[Mapping[str, int]] = {"action": 1, "betAmount": 10}
 
 TURN_END_GRACE_SECONDS: Final = 1.0
 MAX_LATE_POLLS: Final = 4
-"""The end of a turn is polled this long after it is due, and up to this many times if the timeout allows."""
+EARLY_LOOK_FRACTION: Final = 0.75
+"""The end of a turn is polled this long after it is due, and up to this many times if the timeout allows.
+
+After this part of a turn it must not have ended yet.
+"""
 
 USUAL_SEATS: Final = 10
 QUEUED: Final = 202
@@ -33,7 +38,7 @@ SETTLE_SECONDS: Final = 0.1
 """The long-poll parameter `wait`, and the delay before the change that ends it."""
 
 SHUFFLE_TEST_HANDS: Final = 4
-"""An unshuffled deck repeats the first hole cards in this many hands; a shuffled one does with a chance below 1e-9."""
+"""Hands of two players: a shuffled deck deals both hands again in the same order with a chance below 1e-6."""
 
 
 # Acts.
@@ -66,6 +71,8 @@ async def turn_limit(context: HoldemContext) -> None:
 async def player_times_out(context: HoldemContext) -> None:
     """A player whose time expires folds and leaves the game."""
     game = await context.seat("ann", "bob")
+    clock = asyncio.get_running_loop().time
+    start = clock()
     response = await context.request(NOBODY, "GET", f"/games/{game}")
     game_state = context.require_game(response)
     left = seconds_left(game_state.turn.expiry, server_time(response)) or TURN_SECONDS
@@ -80,6 +87,15 @@ async def player_times_out(context: HoldemContext) -> None:
         raise NotReached(f"it takes {wait:.1f} s to see, and a case may take {context.timeout:g} s")
     expired_id = game_state.turn.player_id
     spare = MAX_LATE_POLLS if context.timeout is None else int((context.timeout - wait) / TURN_END_GRACE_SECONDS)
+    early = left * EARLY_LOOK_FRACTION
+    await asyncio.sleep(early)
+    before = await context.get_game(NOBODY, game)
+    elapsed = clock() - start
+    if elapsed < left - TURN_END_GRACE_SECONDS / 2 and before.turn.player_id != expired_id:
+        found = f"that of {context.role_to_act(before) or 'nobody'} after {elapsed:.1f} s"
+        context.add_deviation("holdem-4.16", f"the turn of {loser} for {left:.1f} s, as expiry has it", found)
+        raise CaseAborted
+    wait -= elapsed
     for late in range(max(1, min(MAX_LATE_POLLS, spare))):  # a slow machine ends a turn late
         await asyncio.sleep(TURN_END_GRACE_SECONDS if late else wait)
         after = await context.get_game(NOBODY, game)
@@ -168,7 +184,14 @@ async def own_cards(context: HoldemContext) -> None:
     for role in ("eve", NOBODY):
         if any(seen[role]):
             context.add_deviation("holdem-5.6", f"no hole cards for {role}", f"{next(filter(None, seen[role]))}")
-    ann, bob = (set(seen[role][0] or ()) for role in ("ann", "bob"))
+    hands = {role: seen[role][0] or () for role in ("ann", "bob")}
+    for role, response in context.responses:
+        others = {other: hand for other, hand in hands.items() if other != role}
+        if (leak := leaked_hand(response.body, hands.get(role, ()), others))[0]:
+            found = f"{', '.join(leak[1])} of {leak[0]}"
+            context.add_deviation("holdem-5.6", f"no hole cards of others for {role}", found, got=response.render())
+            break
+    ann, bob = (set(hands[role]) for role in ("ann", "bob"))
     if ann & bob:
         context.add_deviation("holdem-6.1", "every card once", f"{', '.join(sorted(ann & bob))} for ann and for bob")
 
@@ -176,14 +199,18 @@ async def own_cards(context: HoldemContext) -> None:
 async def fresh_deck(context: HoldemContext) -> None:
     """Every hand is dealt from a freshly shuffled deck."""
     game = await context.seat("ann", "bob")
-    hands = []
+    deals: list[Sequence[str]] = []
     for _ in range(SHUFFLE_TEST_HANDS):
-        hands.append((await context.get_game("ann", game)).cards.hole)
+        shown = await context.get_game("ann", game)
+        hands = {"ann": shown.cards.hole or (), "bob": (await context.get_game("bob", game)).cards.hole or ()}
+        small = next((one.player_id for one in shown.table if one.small_blind), "")
+        order = sorted(hands, key=lambda role: context.player_id(role, game) != small)
+        deals.append([card for cards in zip(*(hands[role] for role in order), strict=False) for card in cards])
+        if len(deals) > 1 and deals[-1] and deals[-1] == deals[-2]:
+            found = f"{', '.join(deals[-1])} in two hands, one after the other"
+            context.add_deviation("holdem-6.1", "a deck that is shuffled for every hand", found)
+            return
         await _fold_to_end(context, game)
-    if all(hand == hands[0] for hand in hands):
-        context.add_deviation(
-            "holdem-6.1", "a deck that is shuffled for every hand", f"{hands[0]} {SHUFFLE_TEST_HANDS} times"
-        )
 
 
 async def long_poll(context: HoldemContext) -> None:

@@ -15,6 +15,11 @@ AMOUNTS: Final[Mapping[str, Callable[[Legal, int], int]]] = {
     "smallest raise": lambda legal, _: legal.raise_range[0] if legal.raise_range else legal.call,
     "pot": lambda legal, _: legal.pot_sized() or (legal.raise_range[0] if legal.raise_range else legal.call),
     "everything": lambda _, stack: stack,
+    "odd raise": lambda legal, _: (
+        min(legal.raise_range[0] + 1 - legal.raise_range[0] % 2, legal.raise_range[1])
+        if legal.raise_range
+        else legal.call
+    ),
     "more than everything": lambda _, stack: stack + 1,
     "less than the call": lambda legal, _: legal.to_call - 1,
     "more than the call": lambda legal, _: legal.to_call + 1,
@@ -40,6 +45,11 @@ LOOK_PROBABILITY: Final = 0.3
 """The probability that a player reads their own cards after an act."""
 
 
+ALL_IN_PROBABILITY: Final = 0.01
+RAISE_PROBABILITY: Final = 0.3
+"""How often players go all-in and raise on the way to showdowns."""
+
+
 class WalkStep(NamedTuple):
     """One step of a walk. `seat_offset` counts seats from the player to act, who is 0.
 
@@ -54,6 +64,10 @@ class WalkStep(NamedTuple):
     chips: Amount = 0
     body: bytes = b""
     is_followed_by_look: bool = False
+
+
+type StepChoice = Callable[[Random, Legal, int, int], WalkStep]
+"""Chooses a step from the legal moves and the stack of the player to act, and the number of players."""
 
 
 def resolve_amount(chips: Amount, legal: Legal, stack: int) -> int:
@@ -75,6 +89,15 @@ def random_step(rng: Random, legal: Legal, stack: int, players: int) -> WalkStep
     if chance < 0.22:
         return WalkStep("act", chips=_random_invalid_amount(rng, legal, stack), is_followed_by_look=looks_after)
     return _random_valid_act(rng, legal)._replace(is_followed_by_look=looks_after)
+
+
+def showdown_step(rng: Random, legal: Legal, stack: int, players: int) -> WalkStep:  # noqa: ARG001 -- as random_step
+    """Return a step towards a showdown of all players: somebody raises by an odd number of chips, the others call."""
+    chance = rng.random()
+    if chance < ALL_IN_PROBABILITY:
+        return WalkStep("act", chips="everything")
+    is_unraised = legal.raise_range is not None and 0 < legal.to_call <= legal.pot // 2
+    return WalkStep("act", chips="odd raise" if is_unraised and chance > 1 - RAISE_PROBABILITY else "call")
 
 
 def _random_valid_act(rng: Random, legal: Legal) -> WalkStep:

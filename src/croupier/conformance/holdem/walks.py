@@ -16,11 +16,13 @@ from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached
 from croupier.conformance.holdem.endpoint import ServerUnderTest
+from croupier.conformance.holdem.hidden_cards import leaked_hand
 from croupier.conformance.holdem.http_client import ReceivedResponse
-from croupier.conformance.holdem.steps import WalkStep, random_step, resolve_amount
+from croupier.conformance.holdem.steps import StepChoice, WalkStep, random_step, resolve_amount, showdown_step
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE, Sent
+from croupier.rooms.holdem.cards import card_names
 from croupier.rooms.holdem.engine.legal import Legal
 from croupier.rooms.holdem.referee import PUBLIC, Referee, exchange
 from croupier.rooms.holdem.wire import ACTION_BET, Act, Game, HoldemRequest, Join, Leave
@@ -77,9 +79,11 @@ FORM_CLAUSES: Final = frozenset(
 MIN_PLAYERS: Final = 2
 
 WALK_SIZES: Final = (2, 2, 3, 3, 4, 5, 6, 2, 3, 4)
-"""The number of players of each walk."""
+SHOWDOWN_WALK_SIZES: Final = (3, 5, 3, 6, 3, 5, 3, 4)
+"""The number of players of each walk, and of each one in which nearly all hands come to a showdown."""
 
 MAX_ACTS: Final = 45
+MAX_SHOWDOWN_ACTS: Final = 100
 
 MAX_WALK_SECONDS: Final = 8.0
 """No further walk starts after this time: a slow server gets fewer walks."""
@@ -106,7 +110,10 @@ class WalkRunner:
         self._server = server
         self._rng = rng
         self._timeout = timeout
-        self._sizes_left = iter(WALK_SIZES)
+        self._plans_left = iter(
+            [(size, random_step, MAX_ACTS) for size in WALK_SIZES]
+            + [(size, showdown_step, MAX_SHOWDOWN_ACTS) for size in SHOWDOWN_WALK_SIZES]
+        )
         self._walk_seconds_left = MAX_WALK_SECONDS
         self._traces_by_clause: defaultdict[str, list[DeviationTrace]] = defaultdict(list)
         self._judged_counts: Counter[str] = Counter()
@@ -115,18 +122,19 @@ class WalkRunner:
     async def find_traces(self, clause: str) -> tuple[Sequence[DeviationTrace], str]:
         """Return the deviations from a clause in the first walk with any, and why it was not judged ("" if it was)."""
         while not self._traces_by_clause[clause] and self._walk_seconds_left > 0:
-            players = next(self._sizes_left, 0)
-            if not players:
+            plan = next(self._plans_left, None)
+            if plan is None:
                 break
             began = monotonic()
-            await self._walk(players)
+            await self._walk(*plan)
             self._walk_seconds_left -= monotonic() - began
         traces = self._traces_by_clause[clause]
         return traces, "" if self._judged_counts[clause] else self._skip_reason
 
-    async def _walk(self, players: int) -> None:
+    async def _walk(self, players: int, choose: StepChoice, max_acts: int) -> None:
         """Run one random walk and record its findings."""
-        walk = Walk(HoldemContext(self._server), Random(self._rng.random()), players)  # noqa: S311 -- runs are reproducible
+        rng = Random(self._rng.random())  # noqa: S311 -- runs are reproducible
+        walk = Walk(HoldemContext(self._server), rng, players, choose=choose, max_acts=max_acts)
         reason = await self._run_walk(walk)
         if walk.context.turn_may_have_expired:
             self._skip_reason = "its answers take so long that turns may have ended by themselves"
@@ -163,8 +171,18 @@ class Walk:
     """One walk in a game of its own: random steps, or the steps of `script`."""
 
     def __init__(
-        self, context: HoldemContext, rng: Random, players: int, script: Sequence[WalkStep] | None = None
+        self,
+        context: HoldemContext,
+        rng: Random,
+        players: int,
+        script: Sequence[WalkStep] | None = None,
+        *,
+        choose: StepChoice = random_step,
+        max_acts: int = MAX_ACTS,
     ) -> None:
+        self._choose = choose
+        self._max_acts = max_acts
+        self._checked_responses = 0  # how many responses have been searched for cards of others
         self.context = context
         self.steps: list[WalkStep] = []
         self.step_starts: list[int] = []  # the number of dialogue lines before each step
@@ -202,7 +220,7 @@ class Walk:
         await self._look()
         for role in self._roles[2:]:
             await self._join(role)
-        for number in range(MAX_ACTS if self._script is None else len(self._script)):
+        for number in range(self._max_acts if self._script is None else len(self._script)):
             if self._referee.is_lost or not await self._ready():
                 return
             self.steps.append(self._random_step() if self._script is None else self._script[number])
@@ -220,7 +238,26 @@ class Walk:
         viewer = PUBLIC if role == NOBODY else context.player_id(role, self._game)
         for verdict in self._referee.on(Sent(HOUSE, viewer, game)):
             self._add_violation(verdict.violation)
+        self._check_hidden_cards()
         return game
+
+    def _check_hidden_cards(self) -> None:
+        """Search the answers of the first hand, while it runs, for hole cards of others."""
+        responses = self.context.responses[self._checked_responses :]
+        observed = self._referee.game
+        if observed is None or self._hands != 1 or not self._referee.player_to_act():
+            self._checked_responses = len(self.context.responses)
+            return
+        self._checked_responses = len(self.context.responses)
+        hands = {player: card_names(hole) for player, hole in observed.holes.items()}
+        for role, response in responses:
+            viewer = "" if role == NOBODY else self.context.player_id(role, self._game)
+            visible = {*hands.get(viewer, ()), *card_names(observed.board)}
+            others = {player: hand for player, hand in hands.items() if player != viewer}
+            if (leak := leaked_hand(response.body, visible, others))[0]:
+                found = f"{', '.join(leak[1])} of {leak[0]}"
+                self.context.add_deviation("holdem-5.6", f"no hole cards of others for {role}", found)
+                return
 
     def _report(self, player: str, request: HoldemRequest, status: int) -> None:
         """Report a request of a player and the status of its response to the referee."""
@@ -313,7 +350,7 @@ class Walk:
         return [acting_role, *(role for role in self._roles if role != acting_role and self._sits(role))]
 
     def _random_step(self) -> WalkStep:
-        return random_step(self._rng, *self._options_to_act(), len(self._roles_from_turn()))
+        return self._choose(self._rng, *self._options_to_act(), len(self._roles_from_turn()))
 
     async def _take_step(self, step: WalkStep) -> None:
         seated = self._roles_from_turn()
