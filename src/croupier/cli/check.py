@@ -171,8 +171,9 @@ def resolve_target(
     given = [name for name, value in (("HOST:PORT", target), ("--server", server), ("--client", client)) if value]
     if len(given) > 1:
         raise ValueError(f"found {' and '.join(given)}; allowed: one of them")
-    if deck_flag and (server is None or "{file}" not in deck_flag or room.name not in HOUSE_ROOMS):
-        allowed = f"a value that contains {{file}}, together with --server, in {', '.join(HOUSE_ROOMS)}"
+    rooms = [*HOUSE_ROOMS, "holdem"]
+    if deck_flag and (server is None or "{file}" not in deck_flag or room.name not in rooms):
+        allowed = f"a value that contains {{file}}, together with --server, in {', '.join(rooms)}"
         raise ValueError(f"found --deck-flag {deck_flag!r}; allowed: {allowed}")
     if client is not None:
         return "client", {"command": client}

@@ -216,7 +216,7 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
             search.has_begun = True
             if (trouble := await first_look(plan.room, *address)) is not None:
                 raise ProgramError(trouble)
-        bench = plan.suite.bench(replace(plan.config, dialect=search.dialect))
+        bench = plan.suite.bench(replace(plan.config, dialect=search.dialect, deals_deck=bool(values)))
         stack.push_async_callback(bench.close)
         await bench.open(address)
         runner = CaseRunner(bench, search.add_result, max_failures=search.max_failures, server=server)

@@ -22,7 +22,7 @@ class Config:
 
     `command` starts the client under test. `known_options` are the options of a client, or the settings of the house
     that a client is tested with, None for nothing known. An answer may take `timeout` seconds. What the program sends
-    is read in `dialect`, if one is given.
+    is read in `dialect`, if one is given. `deals_deck`: the server deals the deck of the case.
     """
 
     command: str = ""
@@ -31,6 +31,7 @@ class Config:
     seed: int = 1
     timeout: float = 5.0
     dialect: Any = None
+    deals_deck: bool = False
 
 
 class Attempt(NamedTuple):

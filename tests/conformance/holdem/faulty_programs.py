@@ -531,6 +531,4 @@ FAULTY_SERVERS: dict[str, FaultyServer] = {
     "nobody-leaves": FaultyServer(clause_names("3.10", "3.11", "3.12", "3.14"), house=Houses.Staying),
     "button-stays": FaultyServer(clause_names("6.2"), table=FixedButton),
     "no-queue": FaultyServer(clause_names("3.6"), table=NeverFull),
-    "small-blinds": FaultyServer(clause_names("6.3"), settings={"blinds": "5/10"}),
-    "small-stacks": FaultyServer(clause_names("3.1"), settings={"stack": 5000}),
 }

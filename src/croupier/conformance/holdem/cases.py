@@ -48,7 +48,7 @@ class HoldemServerCase(Case):
     """A case for servers: `play` records deviations, of which those from `clauses` count.
 
     `failure_is_choice`: a failure is an implementation choice. `dialect`: the case is only for servers of this dialect.
-    `is_from_walks`: the result comes from walks (see `walks`).
+    `needs_luck`: only a server that deals the deck of the case can be tested. `is_from_walks`: the result comes from walks (see `walks`).
     """
 
     play: Callable[[HoldemContext], Awaitable[None]]
@@ -56,6 +56,7 @@ class HoldemServerCase(Case):
     failure_is_choice: bool = False
     dialect: Dialect | None = None
     is_from_walks: bool = False
+    needs_luck: bool = False
 
 
 def is_sequential(transcript: Transcript) -> bool:
@@ -76,10 +77,11 @@ def transcript_cases() -> tuple[HoldemServerCase, ...]:
             failure_is_choice=transcript.head.get("free") == "yes",
             rank=REQUEST_RANK if first_to_join(transcript) else EMPTY_GAME_RANK,
             retries=RETRIES,
+            needs_luck=transcript.head.get("needs") == "luck",
             dialect=cast("Dialect | None", transcript.head.get("dialect")),
         )
         for name, transcript in transcripts_by_name().items()
         if not transcript.head.keys() & CONFIGURED_HEAD_KEYS
-        and "needs" not in transcript.head
+        and transcript.head.get("needs") in {None, "luck"}
         and is_sequential(transcript)
     )

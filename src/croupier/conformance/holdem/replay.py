@@ -260,7 +260,7 @@ class HoldemReplay:
         """
         lines = list(self._transcript.lines)
         at = next((at for at in range(len(lines) - 3) if (lines[at].text, lines[at + 2].text) in SPLIT_POT_ACTS), None)
-        if at is None:
+        if at is None or self._transcript.head.get("needs") == "luck":
             return lines
         chips = self._context.server.stakes.small_blind
         small, big = lines[at].peer, lines[at + 2].peer

@@ -91,7 +91,7 @@ class HoldemServerBench(Bench):
             dialect = detected.dialect
         self._server = ServerUnderTest(*address, dialect, self._answer_timeout, detected)
         self._walks = WalkRunner(self._server, Random(self._config.seed), self._case_timeout)  # noqa: S311 -- it has to be repeatable
-        self._has_learned = False
+        self._has_learned = self._config.deals_deck  # a hand to learn from would take the deck
         client = self._server.new_client()
         try:
             await client.send(b"")
@@ -105,6 +105,8 @@ class HoldemServerBench(Bench):
         server = self._server
         if case.dialect is not None and case.dialect != server.dialect:
             return Attempt(Outcome.SKIP, f"it is about dialect {case.dialect}")
+        if case.needs_luck and not self._config.deals_deck:
+            return Attempt(Outcome.SKIP, "the cards decide it: --deck-flag has the server deal them")
         if case.is_from_walks:
             return await self._attempt_walks(case)
         if server.has_answered and not self._has_learned:
