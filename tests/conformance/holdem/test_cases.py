@@ -9,7 +9,7 @@ from croupier.conformance.case import select
 from croupier.conformance.clauses import clauses
 from croupier.conformance.holdem.replay import transcripts_by_name
 from croupier.conformance.holdem.untestable import UNTESTABLE
-from croupier.conformance.holdem.walks import WALK_CLAUSES
+from croupier.conformance.holdem.walk_clauses import WALK_CLAUSES
 from croupier.rooms.holdem import ROOM
 from tests.conformance.suites import client_cases, server_cases
 

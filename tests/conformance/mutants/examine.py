@@ -15,6 +15,8 @@ from croupier.conformance.results import Report, Result
 from croupier.conformance.run import Plan, check
 from croupier.conformance.suite import find_suite
 from croupier.core.room import HouseRoom
+from croupier.rooms import holdem
+from tests.conformance.holdem.faulty_programs import FaultyServer, open_faulty_server
 from tests.conformance.house_fixture import opened
 from tests.conformance.mutants.mutant_house import MutantHouse, StateOf
 from tests.conformance.mutants.mutant_player import PlayerProgram, PlayerSetup
@@ -82,7 +84,31 @@ def examine_client(room: HouseRoom, mutation: Mutation, setup: PlayerSetup, *, f
     return _examine(run)
 
 
-def _examine(run: Callable[[Callable[[Result | str], None]], Coroutine[Any, Any, Report]]) -> Examination:
+def examine_holdem_server(faulty: FaultyServer, *, first_only: bool = False) -> Examination:
+    """What `croupier check` finds in a faulty hold'em server, whose turns end in real time."""
+    room = holdem.ROOM
+
+    async def run(on_result: Callable[[Result | str], None]) -> Report:
+        async with open_faulty_server(faulty) as server:
+            plan = Plan(
+                room=room,
+                role="server",
+                selection=room.name,
+                port=server.address[1],
+                timeout=find_suite(room, "server").timeout,
+                max_failures=1 if first_only else None,
+            )
+            with patch.object(conformance_run, "first_look", _look_at_nothing):
+                return await check(plan, on_result, 0.0)
+
+    return _examine(run, run_main=asyncio.run)
+
+
+def _examine(
+    run: Callable[[Callable[[Result | str], None]], Coroutine[Any, Any, Report]],
+    *,
+    run_main: Callable[[Coroutine[Any, Any, Any]], Any] = run_in_simulated_time,
+) -> Examination:
     """The failures of a run in the order of its report; of a run that has failed, those that were shown before."""
     shown: list[Result] = []
 
@@ -96,7 +122,7 @@ def _examine(run: Callable[[Callable[[Result | str], None]], Coroutine[Any, Any,
         except Exception as error:
             return shown, repr(error)
 
-    results, error = run_in_simulated_time(main())
+    results, error = run_main(main())
     return Examination([_finding(result) for result in results if not result.is_good], error)
 
 

@@ -48,7 +48,8 @@ class HoldemServerCase(Case):
     """A case for servers: `play` records deviations, of which those from `clauses` count.
 
     `failure_is_choice`: a failure is an implementation choice. `dialect`: the case is only for servers of this dialect.
-    `needs_luck`: only a server that deals the deck of the case can be tested. `is_from_walks`: the result comes from walks (see `walks`).
+    `needs_luck`: only a server that deals the deck of the case can be tested. `is_from_walks`: the result comes from
+    walks (see `walks`).
     """
 
     play: Callable[[HoldemContext], Awaitable[None]]

@@ -1,7 +1,7 @@
 """Compares expected JSON with a response; each difference names the clauses that it can violate."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from croupier.core.http_transcript import NAME_PATTERN
@@ -28,7 +28,7 @@ CLAUSES_BY_FIELD: Final[Mapping[str, tuple[str, ...]]] = {
     "turn.playerID": ("holdem-5.10", *TABLE_CLAUSES),
     "turn.bet_so_far": ("holdem-5.10", "holdem-4.5"),
     "turn.bet_to_player": ("holdem-5.10", "holdem-6.8", "holdem-6.9", "holdem-6.10"),
-    "turn.minimum_raise": ("holdem-5.10", "holdem-6.8", "holdem-6.9", "holdem-4.11"),
+    "turn.minimum_raise": ("holdem-5.10", "holdem-6.8", "holdem-6.9"),
     "bet_so_far": ("holdem-5.7", *TABLE_CLAUSES),
     "hole": ("holdem-5.5", "holdem-5.6"),
     "board": ("holdem-5.5", "holdem-6.5", "holdem-6.7", "holdem-6.14", "holdem-8.1", "holdem-5.16"),
@@ -64,10 +64,10 @@ class Difference(NamedTuple):
             "table" if path == "table" or path.endswith(".playerID") else last if last in CLAUSES_BY_FIELD else "gameID"
         )
 
-    def clause_for(self, own: Collection[str]) -> str:
-        """Return the first of one's own clauses that the field can violate, else the field's own clause."""
+    def clause_for(self, own: Sequence[str]) -> str:
+        """Return one's own first clause if the field can violate it, else the field's own clause."""
         field_clauses = CLAUSES_BY_FIELD[self.field]
-        return next((name for name in own if name in field_clauses), field_clauses[0])
+        return own[0] if own[0] in field_clauses else field_clauses[0]
 
 
 def differences(expected: Any, found: Any, bindings: dict[str, str], path: str = "") -> Iterator[Difference]:

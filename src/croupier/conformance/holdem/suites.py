@@ -22,7 +22,7 @@ from croupier.conformance.holdem.multi_hand import HSPE_GO_CASES, MULTI_HAND_CAS
 from croupier.conformance.holdem.server_bench import HoldemServerBench
 from croupier.conformance.holdem.setups import HoldemClientCase, client_cases
 from croupier.conformance.holdem.untestable import UNTESTABLE
-from croupier.conformance.holdem.walks import WALK_CLAUSES
+from croupier.conformance.holdem.walk_clauses import WALK_CLAUSES
 from croupier.conformance.suite import Bench, Config
 
 

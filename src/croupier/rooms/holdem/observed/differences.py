@@ -52,6 +52,9 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
                 cause_clause if shown[player].state == "folded" or observed.status(seat) == "folded" else "holdem-5.9"
             )
             yield Violation(clause, f"{shown[player].handle or player} {shown[player].state}", observed.status(seat))
+        if shown[player].small_blind != (seat == hand.small_blind):
+            found = f"small_blind {str(shown[player].small_blind).lower()} of {shown[player].handle or player}"
+            yield Violation("holdem-5.7", found, "true for the player who has posted it, and for no other")
     yield from _compare_turn(observed, game, hand.turn, cause_clause, clause_counts)
     yield from _compare_pots(observed, game, clause_counts)
 

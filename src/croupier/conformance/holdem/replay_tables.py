@@ -1,0 +1,76 @@
+"""The patterns and tables by which transcripts are replayed on a server under test."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+NEW_SERVER_GAMES_PATTERN: Final = re.compile(r'\[\{"gameID": "\$game", "table": \[\], .*\}\]', re.DOTALL)
+"""The body of a list of games on a new server, as transcripts write it."""
+
+JOIN_GAME_REQUEST: Final = "POST /games/$game/players/"
+"""The request by which a user joins the game of a transcript."""
+
+GAME_NAME_PATTERN: Final = re.compile(r"/games/\$(\w+)")
+
+OTHER_JOIN_PATTERN: Final = re.compile(r"POST /games/\$(?!game/)(\w+)/players/")
+"""The request by which a user joins a second game."""
+
+SPLIT_POT_ACTS: Final = frozenset(
+    (
+        f'POST /games/$game/players/${small}/acts/ {{"action": 1, "betAmount": 9990}}',
+        f'POST /games/$game/players/${big}/acts/ {{"action": 1, "betAmount": 9980}}',
+    )
+    for small, big in (("cid", "ann"), ("ann", "bob"), ("dan", "cid"))
+)
+"""The acts by which two players go all-in in a first hand that ends in a split pot."""
+
+CLAUSES_BY_ROUTE: Final = (
+    (re.compile(r"POST /users/?"), "holdem-2.2"),
+    (re.compile(r"POST /games/?"), "holdem-3.3"),
+    (re.compile(r"POST /games/[^/]+/players/?"), "holdem-3.5"),
+    (re.compile(r"POST /games/[^/]+/players/[^/]+/acts/?"), "holdem-4.1"),
+    (re.compile(r"DELETE /games/[^/]+/players/[^/]+/?"), "holdem-3.10"),
+    (re.compile(r"(?:GET|HEAD) /games/?"), "holdem-5.1"),
+    (re.compile(r"(?:GET|HEAD) /games/[^/]+/?"), "holdem-5.2"),
+)
+"""The clause that defines the success of each route."""
+
+HSPE_GO_CLAUSES: Final[Mapping[str, str]] = {
+    "holdem-2.2": "holdem-7.1",
+    "holdem-3.3": "holdem-7.2",
+    "holdem-3.5": "holdem-7.2",
+    "holdem-3.6": "holdem-7.2",
+}
+"""The clauses of dialect hspe-go that replace those of the document."""
+
+SETUP_CLAUSES: Final = frozenset({"holdem-2.2", "holdem-3.3", "holdem-3.5"})
+"""Routes by which users come to a table: a transcript that is about something else does not get there without them."""
+
+TOO_MANY_REQUESTS: Final = 429
+
+SERVER_ERROR: Final = 500
+"""The lowest status that reports a fault of the server."""
+
+REDIRECT_TRANSCRIPT: Final = "no-redirects"
+"""The transcript that reports redirects; elsewhere they are followed without a word."""
+
+IDLE_CLAUSE: Final = "holdem-5.16"
+IDLE_FIELDS: Final = frozenset({"state", "pots", "size", "players", "small_blind", "board"})
+"""What a Game shows between hands, and the clause that says how (5.16)."""
+
+NO_CORRECTION: Final[Mapping[str, int]] = {"": 0}
+
+MAX_SEATINGS: Final = 8
+"""In how many games players sit down until the first button is where it is in the transcript."""
+
+ALL_IN_BETS: Final = tuple(f'"betAmount": {chips}}}' for chips in (9990, 9980, 9970, 9960, 9940, 9900))
+"""The all-in bets in transcripts."""
+
+LONG_NAME_CHARS: Final = 50
+"""User names at least this long test a limit of length: their substitute has the same length."""
+
+ADDED_HEADERS: Final = frozenset({"X-Game-Version", "ETag"})
+"""Headers of additions (section 9), which no server needs."""
+
+PREFIX_COMPARED_HEADERS: Final = frozenset({"www-authenticate"})
+"""Headers that match if they begin with `Basic`: the rest is the server's own text."""
