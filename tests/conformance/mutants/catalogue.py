@@ -1,7 +1,7 @@
 """The catalogue: the mutations of every room and role, and how each is examined."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 from croupier.rooms import HOUSE_ROOMS
@@ -11,48 +11,67 @@ from tests.conformance.mutants import (
     holdem,
     kuhn,
     kuhn_coins,
+    oldmaid_players,
+    oldmaid_tables,
     players,
     sevenhalf,
     sevenhalf_bank,
 )
-from tests.conformance.mutants.examine import Examination, examine_client, examine_holdem_server, examine_server
+from tests.conformance.mutants.examine import (
+    Examination,
+    examine_client,
+    examine_holdem_server,
+    examine_oldmaid_player,
+    examine_server,
+    examine_table,
+)
 from tests.conformance.mutants.holdem import HoldemMutation
 from tests.conformance.mutants.mutant_house import StateOf
 from tests.conformance.mutants.mutation import Mutation, Role
 
-HOLDEM = "holdem"
-"""The room whose mutants answer over HTTP, and of which servers alone are generated."""
-
 ROLES: Sequence[Role] = ("server", "client")
 
 
-class HouseMutants(NamedTuple):
-    """The mutations of a house, and its states."""
+class RoomMutants(NamedTuple):
+    """The mutations of a room by role, and what the tester finds in one."""
 
-    mutations: Callable[[], Iterator[Mutation]]
-    state_of: StateOf
+    mutations: Mapping[Role, Callable[[], Iterable[Mutation | HoldemMutation]]]
+    examine: Mapping[Role, Callable[..., Examination]]
 
 
-ROOMS: Mapping[str, HouseMutants] = {
-    "kuhn": HouseMutants(kuhn_coins.servers, kuhn.state_of),
-    "sevenhalf": HouseMutants(sevenhalf_bank.servers, sevenhalf.state_of),
-    "blackjack": HouseMutants(blackjack_rounds.servers, blackjack.state_of),
+def _house_room(name: str, servers: Callable[[], Iterator[Mutation]], state_of: StateOf) -> RoomMutants:
+    room = HOUSE_ROOMS[name]
+    return RoomMutants(
+        {"server": servers, "client": players.ALL[name]},
+        {
+            "server": partial(examine_server, room, state_of),
+            "client": partial(examine_client, room, players.SETUPS[name]),
+        },
+    )
+
+
+ROOMS: Mapping[str, RoomMutants] = {
+    "kuhn": _house_room("kuhn", kuhn_coins.servers, kuhn.state_of),
+    "sevenhalf": _house_room("sevenhalf", sevenhalf_bank.servers, sevenhalf.state_of),
+    "blackjack": _house_room("blackjack", blackjack_rounds.servers, blackjack.state_of),
+    "holdem": RoomMutants(
+        {"server": holdem.servers},
+        {"server": lambda mutation, **options: examine_holdem_server(mutation.faulty, **options)},
+    ),
+    "oldmaid": RoomMutants(
+        {"server": oldmaid_tables.servers, "client": oldmaid_players.clients},
+        {"server": examine_table, "client": examine_oldmaid_player},
+    ),
 }
 
 
 @cache
 def mutations(room: str, role: Role) -> Sequence[Mutation | HoldemMutation]:
     """The mutations of a room in a role, in a fixed order."""
-    if room == HOLDEM:
-        return tuple(holdem.servers()) if role == "server" else ()
-    return tuple(ROOMS[room].mutations() if role == "server" else players.ALL[room]())
+    found = ROOMS[room].mutations.get(role)
+    return tuple(found()) if found is not None else ()
 
 
 def examine(mutation: Mutation | HoldemMutation, *, first_only: bool = False) -> Examination:
     """What the tester finds in a mutant."""
-    if isinstance(mutation, HoldemMutation):
-        return examine_holdem_server(mutation.faulty, first_only=first_only)
-    room = HOUSE_ROOMS[mutation.room]
-    if mutation.role == "server":
-        return examine_server(room, mutation, ROOMS[room.name].state_of, first_only=first_only)
-    return examine_client(room, mutation, players.SETUPS[room.name], first_only=first_only)
+    return ROOMS[mutation.room].examine[mutation.role](mutation, first_only=first_only)

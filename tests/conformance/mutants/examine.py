@@ -10,17 +10,21 @@ from unittest.mock import patch
 
 from croupier.conformance import run as conformance_run
 from croupier.conformance.clients import bench
+from croupier.conformance.oldmaid import player_bench
 from croupier.conformance.report.summary import failure_groups
 from croupier.conformance.results import Report, Result
 from croupier.conformance.run import Plan, check
 from croupier.conformance.suite import find_suite
-from croupier.core.room import HouseRoom
+from croupier.core.room import HouseRoom, Room
 from croupier.rooms import holdem
+from croupier.rooms.oldmaid import ROOM as OLDMAID
 from tests.conformance.holdem.faulty_programs import FaultyServer, open_faulty_server
 from tests.conformance.house_fixture import opened
 from tests.conformance.mutants.mutant_house import MutantHouse, StateOf
 from tests.conformance.mutants.mutant_player import PlayerProgram, PlayerSetup
-from tests.conformance.mutants.mutation import Mutation
+from tests.conformance.mutants.mutant_ring_player import RingPlayerProgram
+from tests.conformance.mutants.mutant_table import open_mutant_table
+from tests.conformance.mutants.mutation import Mutation, Role
 from tests.conformance.mutants.simulated_time import run_in_simulated_time
 
 MAX_SIMULATED_SECONDS = 1e6
@@ -42,64 +46,72 @@ class Examination(NamedTuple):
     tester_error: str = ""
 
 
-def examine_server(room: HouseRoom, mutation: Mutation, state_of: StateOf, *, first_only: bool = False) -> Examination:
+def examine_server(room: HouseRoom, state_of: StateOf, mutation: Mutation, *, first_only: bool = False) -> Examination:
     """What `croupier check` finds in a house with a mutation."""
 
     async def run(on_result: Callable[[Result | str], None]) -> Report:
         house = MutantHouse(room, mutation, state_of, {})
         async with opened(house, **({"max_clients": 1} if mutation.is_serial else {})) as port:
-            plan = Plan(
-                room=room,
-                role="server",
-                selection=room.name,
-                port=port,
-                timeout=find_suite(room, "server").timeout,
-                max_failures=1 if first_only else None,
-            )
-            with patch.object(conformance_run, "first_look", _look_at_nothing):
-                return await check(plan, on_result, 0.0)
+            return await _check(room, "server", on_result, first_only=first_only, port=port)
 
     return _examine(run)
+
+
+def examine_table(mutation: Mutation, *, first_only: bool = False) -> Examination:
+    """What `croupier check` finds in an Old Maid table with a mutation."""
+
+    async def run(on_result: Callable[[Result | str], None]) -> Report:
+        async with open_mutant_table(mutation) as (_, port):
+            return await _check(OLDMAID, "server", on_result, first_only=first_only, port=port)
+
+    return _examine(run)
+
+
+def examine_client(room: HouseRoom, setup: PlayerSetup, mutation: Mutation, *, first_only: bool = False) -> Examination:
+    """What `croupier check` finds in a player with a mutation."""
+
+    async def run(on_result: Callable[[Result | str], None]) -> Report:
+        with patch.object(bench, "ProgramUnderTest", PlayerProgram(room, mutation, setup)):
+            return await _check(room, "client", on_result, first_only=first_only, command="mutant")
+
+    return _examine(run)
+
+
+def examine_oldmaid_player(mutation: Mutation, *, first_only: bool = False) -> Examination:
+    """What `croupier check` finds in an Old Maid player with a mutation."""
+
+    async def run(on_result: Callable[[Result | str], None]) -> Report:
+        with patch.object(player_bench, "ProgramUnderTest", RingPlayerProgram(mutation)):
+            return await _check(OLDMAID, "client", on_result, first_only=first_only, command="mutant")
+
+    return _examine(run)
+
+
+async def _check(
+    room: Room, role: Role, on_result: Callable[[Result | str], None], *, first_only: bool, **target: Any
+) -> Report:
+    plan = Plan(
+        room=room,
+        role=role,
+        selection=room.name,
+        timeout=find_suite(room, role).timeout,
+        max_failures=1 if first_only else None,
+        **target,
+    )
+    with patch.object(conformance_run, "first_look", _look_at_nothing):
+        return await check(plan, on_result, 0.0)
 
 
 async def _look_at_nothing(*_: object) -> None:
     """A mutant is worth all cases, whatever the first look says."""
 
 
-def examine_client(room: HouseRoom, mutation: Mutation, setup: PlayerSetup, *, first_only: bool = False) -> Examination:
-    """What `croupier check` finds in a player with a mutation."""
-
-    async def run(on_result: Callable[[Result | str], None]) -> Report:
-        plan = Plan(
-            room=room,
-            role="client",
-            selection=room.name,
-            command="mutant",
-            timeout=find_suite(room, "client").timeout,
-            max_failures=1 if first_only else None,
-        )
-        with patch.object(bench, "ProgramUnderTest", PlayerProgram(room, mutation, setup)):
-            return await check(plan, on_result, 0.0)
-
-    return _examine(run)
-
-
 def examine_holdem_server(faulty: FaultyServer, *, first_only: bool = False) -> Examination:
     """What `croupier check` finds in a faulty hold'em server, whose turns end in real time."""
-    room = holdem.ROOM
 
     async def run(on_result: Callable[[Result | str], None]) -> Report:
         async with open_faulty_server(faulty) as server:
-            plan = Plan(
-                room=room,
-                role="server",
-                selection=room.name,
-                port=server.address[1],
-                timeout=find_suite(room, "server").timeout,
-                max_failures=1 if first_only else None,
-            )
-            with patch.object(conformance_run, "first_look", _look_at_nothing):
-                return await check(plan, on_result, 0.0)
+            return await _check(holdem.ROOM, "server", on_result, first_only=first_only, port=server.address[1])
 
     return _examine(run, run_main=asyncio.run)
 

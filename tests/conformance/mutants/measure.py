@@ -14,7 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.conformance.mutants.catalogue import HOLDEM, ROLES, ROOMS, examine, mutations
+from tests.conformance.mutants.catalogue import ROLES, ROOMS, examine, mutations
 from tests.conformance.mutants.mutation import Role
 
 WORKERS = 2
@@ -73,7 +73,7 @@ def table(trials: Sequence[Trial]) -> Iterable[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("room", nargs="?", choices=[*ROOMS, HOLDEM])
+    parser.add_argument("room", nargs="?", choices=[*ROOMS])
     parser.add_argument("role", nargs="?", choices=ROLES)
     parser.add_argument("--first", action="store_true")
     parser.add_argument("--every", type=int, default=1)
@@ -82,7 +82,7 @@ def main() -> None:
     given = parser.parse_args()
     jobs = [
         (room, role, number, given.first)
-        for room in ([given.room] if given.room else [*ROOMS, HOLDEM])
+        for room in ([given.room] if given.room else [*ROOMS])
         for role in ([given.role] if given.role else ROLES)
         for number, mutation in enumerate(mutations(room, role))
         if number % given.every == 0 and given.operator in (None, mutation.operator)

@@ -57,6 +57,7 @@ class Mutation:
     `change` changes what is sent. For houses, `before` and `after` change the table before and after it has processed
     a message; `dealer` changes the deals, `new_reader` how bytes become messages; `is_shared`: all connections have the
     same table; `shares_purse`: they have one purse; `is_serial`: a client is served after the one before it has left.
+    An Old Maid table that `is_shared` deals the same deck in every game, and `house` is its class.
     """
 
     room: str
@@ -73,6 +74,7 @@ class Mutation:
     is_shared: bool = False
     shares_purse: bool = False
     is_serial: bool = False
+    house: type[Any] | None = None
 
     @property
     def name(self) -> str:

@@ -1,7 +1,7 @@
 """The mutations of players: what a client of each room says wrongly in each state, and how it misreads."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -41,6 +41,7 @@ class PlayerTable:
     spellings: Mapping[str, tuple[bytes, Callable[[bytes], bytes], frozenset[str]]]
     stream_clauses: frozenset[str]
     more: Sequence[Mutation] = ()
+    readers: Mapping[str, Callable[[HouseRoom], Reader]] = field(default_factory=lambda: READERS)
 
 
 def client_mutations(room: PlayerTable) -> Iterator[Mutation]:
@@ -72,7 +73,7 @@ def client_mutations(room: PlayerTable) -> Iterator[Mutation]:
                     broken,
                     lambda messages, misspell=misspell: [misspell(messages[0])],
                 )
-    for what, new_reader in READERS.items():
+    for what, new_reader in room.readers.items():
         yield Mutation(
             room=room.name,
             role="client",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.conformance.mutants.catalogue import HOLDEM, ROLES, ROOMS, examine, mutations
+from tests.conformance.mutants.catalogue import ROLES, ROOMS, examine, mutations
 from tests.conformance.mutants.measure import Trial, attempt
 from tests.conformance.mutants.mutation import Mutation, Role
 
@@ -33,7 +33,7 @@ LEVELS = {
     ("kuhn", "client"): Level(0.98, 0.9),
     ("sevenhalf", "client"): Level(0.98, 0.85),
     ("blackjack", "client"): Level(0.98, 0.9),
-    (HOLDEM, "server"): Level(0.9, 0.75),
+    ("holdem", "server"): Level(0.9, 0.75),
 }
 """What the tester reaches today. The aim is 0.98 and 0.95."""
 
@@ -41,7 +41,7 @@ MIN_MUTANTS = 1700
 MIN_HOLDEM_MUTANTS = 230
 QUICK_HOLDEM_SAMPLE = 4
 
-suites = pytest.mark.parametrize(("room", "role"), [*product(ROOMS, ROLES)])
+suites = pytest.mark.parametrize(("room", "role"), [each for each in product(ROOMS, ROLES) if each[0] != "holdem"])
 
 
 def shows_soon(mutation: Mutation) -> bool:
@@ -87,20 +87,22 @@ def test_mutants_are_found_on_the_right_clause(room: str, role: Role, shard: int
 
 
 def test_hold_em_has_enough_mutants_and_each_has_a_name_and_a_clause() -> None:
-    found = mutations(HOLDEM, "server")
+    found = mutations("holdem", "server")
     assert len(found) >= MIN_HOLDEM_MUTANTS
     assert len({mutation.name for mutation in found}) == len(found)
     assert all(mutation.clauses for mutation in found)
 
 
 def test_some_hold_em_mutants_are_found() -> None:
-    quick = [number for number, each in enumerate(mutations(HOLDEM, "server")) if each.operator == "retyped"]
+    quick = [number for number, each in enumerate(mutations("holdem", "server")) if each.operator == "retyped"]
     sample = quick[:: len(quick) // QUICK_HOLDEM_SAMPLE][:QUICK_HOLDEM_SAMPLE]
-    check_level([attempt(HOLDEM, "server", number, first_only=True) for number in sample], LEVELS[HOLDEM, "server"])
+    check_level([attempt("holdem", "server", number, first_only=True) for number in sample], LEVELS["holdem", "server"])
 
 
 @pytest.mark.extended
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_hold_em_mutants_are_found_on_the_right_clause(shard: int) -> None:
-    numbers = range(shard, len(mutations(HOLDEM, "server")), SHARDS)
-    check_level([attempt(HOLDEM, "server", number, first_only=True) for number in numbers], LEVELS[HOLDEM, "server"])
+    numbers = range(shard, len(mutations("holdem", "server")), SHARDS)
+    check_level(
+        [attempt("holdem", "server", number, first_only=True) for number in numbers], LEVELS["holdem", "server"]
+    )

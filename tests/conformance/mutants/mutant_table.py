@@ -1,0 +1,121 @@
+"""An Old Maid table with a mutation, served on a local port."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
+from croupier.core.errors import Violation
+from croupier.core.session import Address, Drop, Effect, Event, Malformed, Peer, Received, Send
+from croupier.logs import silent_logger
+from croupier.net.shared_endpoint import SharedEndpoint
+from croupier.rooms.oldmaid import ROOM
+from croupier.rooms.oldmaid.house import House
+from croupier.rooms.oldmaid.settings import Settings
+from croupier.rooms.oldmaid.wire import Join, Message, Reply, Wire
+from tests.conformance.mutants.mutation import Mutation, Situation
+from tests.conformance.mutants.oldmaid_states import WAITING, state_of
+from tests.net.raw_client import TIMEOUT_SECONDS
+from tests.rooms.conversation_fixture import HANG_UP
+
+PLAYERS = 4
+JOIN_WINDOW_SECONDS = 1.0
+
+
+class MutantWire(Wire):
+    """Reads with the mutation's reader. Messages of the session are bytes already."""
+
+    def __init__(self, mutation: Mutation) -> None:
+        super().__init__("table")
+        self._read = mutation.new_reader(ROOM) if mutation.new_reader is not None else lambda data: [data]  # type: ignore[arg-type]  # readers need its codec
+
+    def feed(self, data: bytes) -> Sequence[Message | Violation]:
+        return [message for piece in self._read(data) for message in super(MutantWire, self).feed(piece)]
+
+    def encode(self, message: Any) -> bytes:
+        return message if isinstance(message, bytes) else super().encode(message)
+
+
+class MutantSession:
+    """A table whose answers are changed, each in its situation. An answer is sent to whoever it is for."""
+
+    def __init__(self, house: House, mutation: Mutation) -> None:
+        self.house = house
+        self._mutation = mutation
+        self._encode = Wire("table").encode
+        self._memory: dict[str, Any] = {}
+        self._messages = 0
+
+    @property
+    def deadline(self) -> float | None:
+        return self.house.deadline
+
+    @property
+    def playing(self) -> bool:
+        return self.house.playing
+
+    def on(self, event: Event[Any], now: float) -> Sequence[Effect[Any]]:
+        situation = self._situation(event)
+        if situation is None:
+            return self._changed(self.house.on(event, now), {})
+        self._mutation.before(self.house, situation)
+        effects = self.house.on(event, now)
+        self._mutation.after(self.house, situation)
+        self._messages += 1
+        return self._changed(effects, {event.peer: situation})  # type: ignore[union-attr]  # it is a message
+
+    def _situation(self, event: Event[Any]) -> Situation | None:
+        """The situation of a client that has sent a message, None for other events."""
+        match event:
+            case Received(peer, message) | Malformed(peer, message):
+                client = self.house._clients.get(peer)
+                game = client and client.game
+                return Situation(state_of(client), message, messages=self._messages, game=game, memory=self._memory)
+        return None
+
+    def _changed(self, effects: Sequence[Effect[Any]], situations: Mapping[Peer, Situation]) -> Sequence[Effect[Any]]:
+        """The effects with the mutation's messages; the list of players answers a join, whatever the event was."""
+        answers: dict[Peer, list[bytes]] = {
+            peer: [] for peer, situation in situations.items() if situation.state != WAITING
+        }
+        states = dict(situations)
+        others = []
+        for effect in effects:
+            match effect:
+                case Send(peer, message):
+                    if isinstance(message, Reply) and message.players is not None:
+                        client = self.house._clients[peer]
+                        states[peer] = Situation(WAITING, Join(client.nick), game=client.game, memory=self._memory)
+                    answers.setdefault(peer, []).append(self._encode(message))
+                case Drop(peer):
+                    answers.setdefault(peer, []).append(HANG_UP)
+                case _:
+                    others.append(effect)
+        for peer, messages in answers.items():
+            changed = self._mutation.change(states[peer], messages) if peer in states else messages
+            others += [Drop(peer) if data == HANG_UP else Send(peer, data) for data in changed]
+        return others
+
+
+def new_dealer(number: int) -> Dealer:
+    """The dealers of an honest table."""
+    return dealer_factory(lambda game: derive_server_seed(1, "oldmaid", game), shared=True)(number)
+
+
+@asynccontextmanager
+async def open_mutant_table(mutation: Mutation) -> AsyncIterator[Address]:
+    """Run a table with a mutation; yield its address."""
+    change_dealer = mutation.dealer or (lambda dealer: dealer)
+    house_type: Any = mutation.house or House
+    house = house_type(
+        Settings(players=PLAYERS, join_window=JOIN_WINDOW_SECONDS),
+        lambda number: change_dealer(new_dealer(1 if mutation.is_shared else number)),
+    )
+    endpoint = SharedEndpoint(MutantSession(house, mutation), lambda: MutantWire(mutation), silent_logger())
+    try:
+        yield await endpoint.listen("127.0.0.1", 0)
+    finally:
+        endpoint.halt(final=True)
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            await endpoint.wait_drained()
