@@ -38,7 +38,7 @@ class MutantWire(Wire):
 
 
 class MutantSession:
-    """A table whose answers are changed, each in its situation. An answer is sent to whoever it is for."""
+    """A table whose answers are changed, each in the situation of the client that receives it."""
 
     def __init__(self, house: House, mutation: Mutation) -> None:
         self.house = house

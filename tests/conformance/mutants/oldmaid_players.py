@@ -104,7 +104,6 @@ DUTIES = (
         {
             b'{"cmd":"pick","card_num":-1}\n': oldmaid("7.4", "7.2", "7.6"),
             b'{"cmd":"pick","card_num":60}\n': oldmaid("7.4", "7.2", "7.6"),
-            PICK_REQUEST: oldmaid("7.7", "7.5", "1.6", "7.2"),
             BIG_OFFER: oldmaid("7.2", "7.8"),
         },
     ),
@@ -146,7 +145,7 @@ REQUEST_SPELLINGS: Mapping[str, tuple[bytes, Callable[[bytes], bytes], frozenset
     "as Python prints it": (b"{", lambda data: repr(json.loads(data)).encode() + b"\n", oldmaid("8.3", "1.3", "8.11")),
     "without its last bracket": (b"{", lambda data: data.rstrip()[:-1] + b"\n", oldmaid("8.3", "1.3", "8.11")),
     "in an array": (b"{", lambda data: b"[" + data.rstrip() + b"]\n", oldmaid("8.4", "1.3", "8.11", "2.1")),
-    "after its length": (b"{", lambda data: b"%d " % len(data) + data, oldmaid("8.3", "1.3", "8.11")),
+    "after its length": (b"{", lambda data: b"%d " % len(data) + data, oldmaid("8.3", "8.4", "1.3", "8.11")),
     "with command for cmd": (b'{"cmd"', respelt(renamed("cmd", "command")), oldmaid("8.5", "2.1", "2.2")),
     "in capitals": (b'{"cmd"', respelt(with_key("cmd", str.upper)), oldmaid("8.6", "2.2")),
     "with a hyphen": (TURN.encode(), respelt(with_key("cmd", lambda cmd: "your-turn")), oldmaid("8.6", "2.2")),

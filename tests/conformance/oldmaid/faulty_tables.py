@@ -14,6 +14,7 @@ from croupier.logs import silent_logger
 from croupier.net.shared_endpoint import SharedEndpoint
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
+from croupier.rooms.oldmaid.table.lobby import LobbyClient, TableLobby
 from croupier.rooms.oldmaid.wire import (
     DISCARD_OK,
     OK,
@@ -269,6 +270,29 @@ class IgnoresDisconnects(House):
         return () if isinstance(event, Left) and self._clients[event.peer].nick else super().on(event, now)
 
 
+class SharesLobby(TableLobby):
+    """Does not look for an address that is taken."""
+
+    def join(self, client: LobbyClient, join: Join, now: float) -> None:
+        super().join(client, Join(join.nick), now)
+        if join.port is not None and client.address is not None:
+            del self._addresses[client.address]
+            client.address = client.address[0], join.port
+            self._addresses[client.address] = client
+
+    def release_address(self, client: LobbyClient) -> None:
+        self._addresses.pop(client.address or client.source, None)
+        client.address = None
+
+
+class SharesAddresses(House):
+    """Lists two players at the same address."""
+
+    def __init__(self, settings: Settings, *args: Any, **options: Any) -> None:
+        super().__init__(settings, *args, **options)
+        self._lobby = SharesLobby(settings.players, settings.join_window)
+
+
 def crashes() -> Mutation:
     """Disconnects a client that requests the status."""
 
@@ -410,7 +434,7 @@ FAULTY_TABLES = (
         house=NamesClauses,
     ),
     _faulty("no-message", "2.3", "5.2", encode_change=_bare_ok),
-    _faulty("out-at-any-time", "6.2", "6.2", mutation=answers_refused(OutOfCards, "oldmaid-6.2", OK)),
+    _faulty("reveals-where-cards-are", "5.12", "5.12", house=NamesClauses),
     _faulty("out-twice", "6.3", "6.3", mutation=answers_refused(OutOfCards, "oldmaid-6.3", OK)),
     _faulty("out-in-braces", "1.3 2.3", "6.5", encode_change=_nicks_in_braces),
     _faulty(
@@ -451,6 +475,7 @@ FAULTY_TABLES = (
     _faulty("seats-the-dead", "3.12 3.8", "3.12", house=IgnoresDisconnects),
     _faulty("crashes", "6.7 6.5", "6.5", mutation=crashes),
     _faulty("never-answers", "3.10 3.2", "3.1", mutation=never_answers),
+    _faulty("one-port-twice", "3.9", "3.9/port-taken", house=SharesAddresses),
     _faulty("joins-in-a-game", "3.14", "3.14", mutation=answers_refused(Join, "oldmaid-3.14", OK)),
 )
 """The faulty tables. `5.1` and `5.3` differ only in the joker."""

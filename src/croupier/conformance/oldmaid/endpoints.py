@@ -108,7 +108,7 @@ class ProgramConnection(asyncio.Protocol):
         if data is None:
             self.is_closed = True
             self._transport.close()
-        elif not self.is_closed:
+        elif not (self.is_closed or self._transport.is_closing()):
             self._transport.write(data)
 
 

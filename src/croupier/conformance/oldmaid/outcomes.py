@@ -17,6 +17,9 @@ from croupier.conformance.suite import Attempt
 from croupier.core.errors import FoundKind
 from croupier.core.session import Peer
 
+RULED_CLAUSES: Final = frozenset({"oldmaid-6.2"})
+"""Clauses that name the document as a source, where only a ruling of the project (P) requires what they state."""
+
 DOCUMENT_SOURCE_PATTERN: Final = re.compile(r"§\d|\b[A-OQ-Z]\d")
 """Matches a source of a clause other than a ruling of the project (P)."""
 
@@ -90,7 +93,7 @@ class Unimplemented(Exception):
 
 def is_ruling_only(clause: str) -> bool:
     """Whether a clause rests on rulings of the project alone."""
-    return not DOCUMENT_SOURCE_PATTERN.search(read(clause).source)
+    return clause in RULED_CLAUSES or not DOCUMENT_SOURCE_PATTERN.search(read(clause).source)
 
 
 OUTCOME_ERRORS: Final = (Failed, ImplementationChoice, Unimplemented, NonStrict, NotReached)
@@ -140,6 +143,13 @@ def display_text(data: bytes) -> str:
     """Render received bytes for people."""
     text = data.strip().decode(errors="backslashreplace")
     return text if len(text) <= 400 else f"{text[:400]}… ({len(data):,} bytes)"
+
+
+def unfinished_message(data: bytes, expected: str) -> Failed | None:
+    """Return the failure if `data` is the beginning of a message that has not ended, None if it is none."""
+    if not data.strip():
+        return None
+    return Failed("oldmaid-1.3", f"{display_text(data)}, which does not end", expected, got=data)
 
 
 def likely_framing_cause(got: bytes) -> Cause | None:

@@ -1,30 +1,47 @@
 """The bench of Old Maid players: starts the player for each case; the table and all other players are the tester's."""
 
 from collections.abc import Mapping
-from typing import cast
+from itertools import pairwise
+from statistics import median
+from typing import Final, cast
 
 from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, StartProgram
 from croupier.conformance.oldmaid.outcomes import OUTCOME_ERRORS, make_attempt
 from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.suite import Attempt, Bench, Config
+from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.oldmaid.wire import Dialect
+
+START_TIMEOUT_FACTOR: Final = 3.0
+"""The timeout for starting and joining, as a multiple of the timeout."""
+
+MIN_CHOICE_SECONDS: Final = 1.0
+CHOICE_FACTOR: Final = 20
+"""A silence that is a choice is believed after this many times the program's median reaction time."""
 
 
 class PlayerBench(Bench):
     """Starts a player for each case, with `{host}`, `{port}` and `{nick}` filled in, or with `start`."""
 
-    lanes = 2
+    lanes = 4
 
     def __init__(self, config: Config, start: StartProgram | None = None) -> None:
         self._config = config
+        self._reaction_seconds: list[float] = []
         self._start = start or self._start_command
 
     async def _start_command(self, values: Mapping[str, object]) -> ProgramUnderTest:
         return await ProgramUnderTest.start(self._config.command, values)
 
+    @property
+    def _choice_timeout(self) -> float:
+        """Seconds for a message that the program need not send."""
+        usual = median(self._reaction_seconds) if self._reaction_seconds else self._config.timeout
+        return min(self._config.timeout, max(MIN_CHOICE_SECONDS, CHOICE_FACTOR * usual))
+
     async def attempt(self, case: PlayerCase, number: int, *, is_patient: bool = False) -> Attempt:  # noqa: ARG002 -- it is always patient
-        """See `Bench.attempt`. The player has the whole timeout for each message."""
+        """See `Bench.attempt`. The player has the whole timeout for each message, unless silence would be a choice."""
         config = self._config
         endpoints = ProgramEndpoints(
             dialect=cast(Dialect, getattr(config.known_options, "dialect", "document")),
@@ -34,7 +51,8 @@ class PlayerBench(Bench):
             all_endpoints=[endpoints],
             start=self._start,
             seed=config.seed + number,
-            timeout=config.timeout,
+            timeout=self._choice_timeout if case.failure_is_choice else config.timeout,
+            start_timeout=START_TIMEOUT_FACTOR * config.timeout,
             strict=config.strict,
         )
         error: Exception | None = None
@@ -43,5 +61,8 @@ class PlayerBench(Bench):
         except OUTCOME_ERRORS as outcome:
             error = outcome
         dialogue = context.endpoints.dialogue
+        self._reaction_seconds += [
+            line.at - before.at for before, line in pairwise(dialogue) if (before.side, line.side) == (HOUSE, CLIENT)
+        ]
         attempt = make_attempt(case, error, dialogue, strict=config.strict, failure_is_choice=case.failure_is_choice)
         return attempt._replace(stderr=context.programs[-1].stderr if context.programs else b"")

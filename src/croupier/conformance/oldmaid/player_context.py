@@ -17,13 +17,14 @@ PROGRAM_NICK: Final = "me"
 class PlayerContext:
     """The context of one case. `endpoints` is the last of `all_endpoints`; `programs` are those started so far.
 
-    `timeout` is how many seconds the program has for each message.
+    The program has `start_timeout` seconds to start and join, and then `timeout` seconds for each message.
     """
 
     all_endpoints: list[ProgramEndpoints]
     start: StartProgram
     seed: int
     timeout: float
+    start_timeout: float
     strict: bool
     programs: list[RunningProgram] = field(default_factory=list)
 

@@ -22,6 +22,7 @@ CHOICE_TRANSCRIPTS: Final = frozenset(
         *("player-pick-refused", "player-pick-refused-twice", "player-left-gone-with-an-empty-turn"),
         *("player-left-gone-with-a-card", "player-offered-nothing-when-out", "player-pick-clamped"),
         *("player-offered-before-the-list", "player-offer-refused", "player-late-answers"),
+        *("player-out-stays", "player-left-gone-with-the-turn"),
     }
 )
 """Transcripts about what the document leaves open, and only rulings of the project decide."""
@@ -43,7 +44,7 @@ def _transcript_case(transcript: Transcript) -> PlayerCase:
     async def play(context: PlayerContext) -> None:
         table = await context.endpoints.listen("table")
         async with context.run_program(table) as program:
-            replay = PlayerReplay(transcript, context.endpoints, program, context.timeout)
+            replay = PlayerReplay(transcript, context.endpoints, program, context.timeout, context.start_timeout)
             await replay.prepare()
             await replay.play()
 
@@ -52,6 +53,7 @@ def _transcript_case(transcript: Transcript) -> PlayerCase:
         id=make_case_id("oldmaid", clause, transcript.name.removeprefix("player-")),
         title=transcript.title.removeprefix("player: "),
         clause=clause,
+        rank=len(transcript.lines),
         play=play,
         failure_is_choice=transcript.name in CHOICE_TRANSCRIPTS or is_ruling_only(clause),
     )

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.oldmaid.answers import ReceivedMessage, likely_spelling
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, ProgramEndpoints, RunningProgram
-from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NonStrict
+from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NonStrict, unfinished_message
 from croupier.conformance.program import describe_exit
 from croupier.core.errors import Violation
 from croupier.core.http_transcript import QUOTED_PATTERN, Mismatch, encode_body, match_json, substitute
@@ -43,9 +43,6 @@ MAX_STATUS_WAIT_SECONDS: Final = 1.3
 STATUS_POLL_SECONDS: Final = 0.1
 """The interval at which the program's exit status is checked."""
 
-START_TIMEOUT_FACTOR: Final = 3.0
-"""The timeout for starting and joining, as a multiple of the timeout."""
-
 SILENCE_TEXT: Final = "nothing within {:g} seconds"
 
 CLAUSES_BY_MESSAGE: Final[Mapping[str, Sequence[str]]] = {
@@ -64,6 +61,10 @@ CLAUSES_BY_MESSAGE: Final[Mapping[str, Sequence[str]]] = {
 """The clauses that a missing or wrong message violates; the first one, unless the transcript names another."""
 
 
+NATURAL_CLAUSES: Final = frozenset(f"oldmaid-{number}" for found in CLAUSES_BY_MESSAGE.values() for number in found)
+"""The clauses that a missing or wrong message can violate."""
+
+
 class ReplayLine(NamedTuple):
     """A line of the transcript, with the values to be sent or received, or bytes to be sent."""
 
@@ -74,15 +75,24 @@ class ReplayLine(NamedTuple):
 
 
 class PlayerReplay:
-    """Plays a transcript with the program, which has `timeout` seconds for each message."""
+    """Plays a transcript with the program.
+
+    The program has `start_timeout` seconds to start and join, and then `timeout` seconds for each message.
+    """
 
     def __init__(
-        self, transcript: Transcript, endpoints: ProgramEndpoints, program: RunningProgram, timeout: float
+        self,
+        transcript: Transcript,
+        endpoints: ProgramEndpoints,
+        program: RunningProgram,
+        timeout: float,
+        start_timeout: float,
     ) -> None:
         self._transcript = transcript
         self._endpoints = endpoints
         self._program = program
         self._timeout = timeout
+        self._start_timeout = start_timeout
         self._extra_seconds = 0.0
         self._connections: dict[str, ProgramConnection] = {}
         self._peers_left: set[str] = set()
@@ -93,6 +103,7 @@ class PlayerReplay:
         self._offered_counts: dict[str, int] = {}
         self._choice = ""
         self._deviation = ""
+        self._last_received: dict[str, Mapping[str, Any]] = {}
         self._last_peer = ""  # the peer last written to since the program has sent anything
         endpoints.on_connection = self._on_connection
 
@@ -105,7 +116,7 @@ class PlayerReplay:
     async def play(self) -> None:
         """Play all lines. Raises Failed if the program deviates, ImplementationChoice and NonStrict."""
         clock = asyncio.get_running_loop().time
-        timeout, since = START_TIMEOUT_FACTOR * self._timeout, clock()
+        timeout, since = self._start_timeout, clock()
         while self._lines_left:
             self._endpoints.activity.clear()
             left = len(self._lines_left)
@@ -181,14 +192,14 @@ class PlayerReplay:
         if entry.transcript_line.kind != "<":
             return Failed(self._main_clause, what, f"that {entry.transcript_line.peer or 'somebody'!r} can speak to it")
         connection = self._connections.get(entry.transcript_line.peer)
-        incomplete = bytes(connection.reader.incomplete) if connection else b""
+        expected = f"{render(entry.value)} to {entry.transcript_line.peer!r}"
+        if connection and (unfinished := unfinished_message(bytes(connection.reader.incomplete), expected)):
+            return unfinished
         if connection is None:
             what = f"no connection to {entry.transcript_line.peer!r}, {what}"
         elif connection.has_ended and what.startswith("nothing"):
             what = f"the end of the connection to {entry.transcript_line.peer!r}"
-        return Failed(
-            self._clause(entry), what, f"{render(entry.value)} to {entry.transcript_line.peer!r}", got=incomplete
-        )
+        return Failed(self._clause(entry), what, expected)
 
     async def _require_silence(self) -> None:
         """Require that the program sends nothing more than status and draw requests."""
@@ -198,7 +209,10 @@ class PlayerReplay:
                 received = connection.received.popleft()
                 if received.json_object.get("cmd") not in {"status", "draw"}:
                     raise Failed(
-                        self._main_clause, f"also {received.text} to {name!r}", "nothing more", got=received.data
+                        self._surplus_clause(received),
+                        f"also {received.text} to {name!r}",
+                        "nothing more",
+                        got=received.data,
                     )
 
     # Events.
@@ -234,7 +248,7 @@ class PlayerReplay:
                     f"nobody listens at {self._program_address[0]} {self._program_address[1]}",
                     "the right neighbour",
                 )
-        if not entry.is_answer and self._last_peer not in {"", name}:
+        if self._last_peer not in {"", name}:
             await asyncio.sleep(SETTLE_SECONDS)
         self._last_peer = name
         data = (
@@ -274,6 +288,7 @@ class PlayerReplay:
             )
         try:
             self._compare(entry, wanted, received)
+            self._last_received[entry.transcript_line.peer] = received.json_object
         except Failed as broken:
             broken.cause = self._likely_spelling(connection, received)
             raise
@@ -335,7 +350,14 @@ class PlayerReplay:
             return
         clause = self._clause(entry)
         if wanted.get("cmd") != found.get("cmd") or wanted.get("result") != found.get("result"):
-            raise Failed(clause, received.text, render(entry.value), got=received.data)
+            is_repeated = self._last_received.get(entry.transcript_line.peer) == found
+            is_surplus = is_repeated or found.get("cmd") == "out_of_cards"
+            raise Failed(
+                self._surplus_clause(received) if is_surplus else clause,
+                received.text,
+                render(entry.value),
+                got=received.data,
+            )
         match wanted.get("cmd"):
             case "join":
                 return
@@ -373,6 +395,11 @@ class PlayerReplay:
     def _main_clause(self) -> str:
         return self._transcript.clauses[0]
 
+    def _surplus_clause(self, received: ReceivedMessage) -> str:
+        """Return the clause that a request violates that is sent once too often: the one that defines it."""
+        natural = CLAUSES_BY_MESSAGE.get(received.json_object.get("cmd", ""), ())
+        return f"oldmaid-{natural[0]}" if natural else self._main_clause
+
     def _clause(self, entry: ReplayLine) -> str:
         """Return the clause that is violated if this line does not come."""
         (wanted,) = entry.value
@@ -384,7 +411,8 @@ class PlayerReplay:
         received = [one for one in replay_lines(self._transcript) if one.transcript_line.kind == "<"]
         late = entry.transcript_line.number >= received[-min(3, len(received))].transcript_line.number
         if late and not self._transcript.clauses[0].startswith("oldmaid-1."):
-            return named[0] if named else self._main_clause
+            is_of_another_message = natural and self._main_clause in NATURAL_CLAUSES
+            return named[0] if named else natural[0] if is_of_another_message else self._main_clause
         return (named or natural or [self._main_clause])[0]
 
 

@@ -374,6 +374,11 @@ class ProgramRing:
         return game is not None and observed is not None and not game.is_over and game.is_inside[observed.seat]
 
     @property
+    def incomplete_messages(self) -> Sequence[bytes]:
+        """The messages that the program has begun and not ended."""
+        return [bytes(connection.reader.incomplete) for connection in self._connections]
+
+    @property
     def tolerated(self) -> frozenset[str]:
         """The clauses whose tolerance the program has needed."""
         found = frozenset[str]().union(*(connection.reader.tolerated for connection in self._connections))

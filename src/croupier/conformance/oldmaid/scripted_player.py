@@ -1,7 +1,7 @@
 """A scripted player at a table under test: its connection, requests and answers, judged by the referee."""
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
@@ -15,13 +15,13 @@ from croupier.conformance.oldmaid.answers import (
     likely_spelling,
 )
 from croupier.conformance.oldmaid.dialect import JsonDialect
-from croupier.conformance.oldmaid.outcomes import Failed, dialogue_line, display_text
+from croupier.conformance.oldmaid.outcomes import Failed, dialogue_line, display_text, unfinished_message
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, Sent, Verdict
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.referee import TABLE, Referee
-from croupier.rooms.oldmaid.wire import JSON_ENCODER, Dialect, Join, Message, Reply, Wire
+from croupier.rooms.oldmaid.wire import JSON_ENCODER, Dialect, Join, Message, Reply, Standing, Wire
 
 QUIET_SECONDS: Final = 0.05
 """How long a table that should be silent is observed."""
@@ -134,11 +134,11 @@ class ScriptedPlayer:
         self._timeout.record(None if received is None and not self.is_disconnected else self._clock() - started)
         if received is None:
             incomplete = bytes(self._reader_of_table.incomplete)
+            if unfinished := unfinished_message(incomplete, expected):
+                raise unfinished
             what = "the end of the connection" if self.is_disconnected else f"nothing within {seconds:g} seconds"
-            if incomplete.strip():
-                what = f"{display_text(incomplete)}, which does not end,"
             kind = FoundKind.CLOSED if self.is_disconnected else FoundKind.SILENCE
-            raise Failed(clause, what, expected, got=incomplete, kind=kind)
+            raise Failed(clause, what, expected, kind=kind)
         return received
 
     async def receive_optional_answer(self) -> ReceivedMessage | None:
@@ -195,7 +195,8 @@ class ScriptedPlayer:
         """Check form and meaning of an answer and return it. Raises Failed."""
         check_answer(request, received)
         if self.referee is not None and not isinstance(received.message, Violation):
-            raise_failures(self.referee.on(Sent(TABLE, self.nick, received.message)), received)
+            message = _standing_in_order(self.referee, received.message)
+            raise_failures(self.referee.on(Sent(TABLE, self.nick, message)), received)
         return received
 
     def report_request(self, request: Message) -> None:
@@ -263,6 +264,17 @@ class AdaptiveTimeout:
             self._failures += 1
         else:
             self._slowest_seconds = max(self._slowest_seconds, seconds)
+
+
+def _standing_in_order(referee: Referee, message: Message) -> Message:
+    """Return a standing with the players that are gone in the order of the ruling P16: the document has none."""
+    game = referee.game
+    if game is None or not isinstance(message, Standing):
+        return message
+    finished = len(game.standing.outside) - len(game.departed_seats)
+    gone = game.standing.outside[finished:]
+    is_other_order = Counter(message.outside[finished:]) == Counter(gone)
+    return Standing(message.inside, (*message.outside[:finished], *gone)) if is_other_order else message
 
 
 def raise_failures(verdicts: Sequence[Verdict], received: ReceivedMessage) -> None:

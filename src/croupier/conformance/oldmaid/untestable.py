@@ -9,7 +9,6 @@ from croupier.conformance.clauses import clauses
 UNTESTABLE: Final[Mapping[str, str]] = {
     "oldmaid-1.1": "at which port a table listens is told to the tester, and not found out by it",
     "oldmaid-6.10": "a stuck game is void after 120 seconds unless that is set, and nothing tells to what",
-    "oldmaid-5.12": "the texts of errors are for people: that they are alike is not judged",
     "oldmaid-6.12": "a table may believe whoever says to be out of cards: only provably false claims are refused",
     "oldmaid-7.3": "a pause of ours for the sake of others: nobody else has to make one",
     "oldmaid-8.10": "the idle limit is 500 seconds unless it is set, and nothing tells to what",

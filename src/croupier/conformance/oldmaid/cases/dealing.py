@@ -6,10 +6,11 @@ from typing import Final
 
 from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
 from croupier.conformance.oldmaid.driven_game import DrivenGame
-from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NotReached
+from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached, display_text
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card, is_pair, to_wire
+from croupier.rooms.oldmaid.rules import MIN_PLAYERS
 from croupier.rooms.oldmaid.wire import Discard, Draw
 
 type Pair = tuple[Card, Card]
@@ -213,6 +214,41 @@ async def pair_of_another(context: TableContext) -> None:
     await player.require_ok(discard_of(pair), "oldmaid-5.7")
 
 
+async def one_refusal_text(context: TableContext) -> None:
+    """A refused discard of a pair gets one and the same answer, wherever its cards are."""
+    driven_game = await context.start_game(MIN_PLAYERS)
+    asker, *others = driven_game.players
+    texts: dict[Pair, bytes] = {}
+    for card in range(0, JOKER, 2):
+        pair = card, card + 1
+        answer = await asker.require_error(discard_of(pair), "oldmaid-5.6")
+        texts[pair] = answer.data.strip()
+
+    def held_by_one() -> tuple[ScriptedPlayer, Pair] | None:
+        return next(((player, pair) for player in others if (pair := driven_game.observed(player).pair)), None)
+
+    await driven_game.draw_until(held_by_one)
+    found = held_by_one()
+    if found is None or driven_game.game.drawn_count == CARD_COUNT:
+        raise NotReached("nobody else has drawn both cards of a pair")
+    holder, pair = found
+    await _require_same_text(asker, pair, texts[pair], "oldmaid-5.7")
+    await holder.require_ok(discard_of(pair), "oldmaid-5.2")
+    await _require_same_text(asker, pair, texts[pair], "oldmaid-5.5")
+
+
+async def _require_same_text(player: ScriptedPlayer, pair: Pair, text: bytes, clause: str) -> None:
+    answer = await player.require_error(discard_of(pair), clause)
+    if answer.data.strip() != text:
+        raise Failed(
+            "oldmaid-5.12",
+            answer.text,
+            f"the answer as before, wherever the cards are: {display_text(text)}",
+            got=answer.data,
+            wanted=text,
+        )
+
+
 async def pair_with_picked_card(context: TableContext) -> None:
     """After the last draw a pair with a picked card is accepted: the table does not know the hands."""
     driven_game = await context.start_game()
@@ -231,7 +267,7 @@ async def last_cards_claim(context: TableContext) -> None:
 
 
 def _tolerance_case(clause: str, keys: str, description: str) -> Callable[[TableContext], Awaitable[None]]:
-    """Make a case that reports whether another form of last_cards is accepted; `keys` follow the cards."""
+    """Make a case that requires another form of last_cards to be accepted; `keys` follow the cards."""
 
     async def play(context: TableContext) -> None:
         driven_game, player, pair = await _game_with_pair(context)
@@ -245,7 +281,8 @@ def _tolerance_case(clause: str, keys: str, description: str) -> Callable[[Table
         await driven_game.draw(
             min(CARD_COUNT, driven_game.game.drawn_count + len(driven_game.players)), discards_pairs=False
         )
-        raise ImplementationChoice(f"{description} is {'refused' if answer.is_error else 'taken'}")
+        if answer.is_error and not context.table.strict:
+            raise NonStrict(f"{description} is refused, which the protocol tolerates")
 
     return play
 
@@ -287,6 +324,7 @@ def cases() -> Sequence[TableCase]:
             "5.7", "of-others", "While cards are drawn nobody throws away the card of another", partner_of_another
         ),
         table_case("5.7", "of-another", "Nor a whole pair of another", pair_of_another),
+        table_case("5.12", "one-text", "A refused discard does not reveal where its cards are", one_refusal_text),
         table_case("5.7", "picked", "A pair with a card that was picked is taken", pair_with_picked_card),
         table_case("5.8", "out-of-turn", "A pair may be thrown away when it is another's turn", discard_out_of_turn),
         table_case("5.8", "late", "Pairs may be thrown away when all cards are drawn", late_discard),

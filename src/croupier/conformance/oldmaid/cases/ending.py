@@ -207,6 +207,18 @@ async def rank_of_disconnected(context: TableContext) -> None:
     await _check_status(driven_game, driven_game.players[0], "oldmaid-6.6")
 
 
+async def gone_behind_winner(context: TableContext) -> None:
+    """A player that is gone is listed after those that are out of cards, although it was out first."""
+    driven_game = await context.start_game(3)
+    await driven_game.draw(5)
+    await driven_game.disconnect(driven_game.waiting_player)
+    await driven_game.draw()
+    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
+    if not driven_game.game.finished_seats:
+        raise NotReached("nobody was out of cards")
+    await _check_status(driven_game, driven_game.players[driven_game.game.finished_seats[0]], "oldmaid-6.6")
+
+
 def cases() -> Sequence[TableCase]:
     """Return the cases about the end of games, in the order of the document."""
     return (
@@ -238,6 +250,7 @@ def cases() -> Sequence[TableCase]:
             rank_of_disconnected,
             failure_is_choice=True,
         ),
+        table_case("6.6", "gone-last", "A player that is gone comes after the winner", gone_behind_winner),
         table_case("6.8", "one-left", "When one player is left the game is over", _whole_game_case("oldmaid-6.8")),
         table_case("6.11", "ranking", "The one who is left has lost", _whole_game_case("oldmaid-6.11")),
         table_case(

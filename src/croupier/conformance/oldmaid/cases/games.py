@@ -9,7 +9,7 @@ from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, to_wire
-from croupier.rooms.oldmaid.wire import Discard, Draw, Join, OutOfCards, Status
+from croupier.rooms.oldmaid.wire import Discard, Draw, Join, Status
 
 DISTURBANCE_PERIOD: Final = 3
 """A disturbance is injected at one of this many steps, on average."""
@@ -51,12 +51,8 @@ async def _send_illegal_request(context: TableContext, driven_game: DrivenGame) 
     illegal_requests: list[Callable[[], Awaitable[object]]] = [partial(offender.require_error, b"[]\n", "oldmaid-8.4")]
     if game.is_inside[seat]:
         illegal_requests.append(partial(offender.require_error, Join(context.new_nick()), "oldmaid-3.14"))
-    if game.drawn_count == CARD_COUNT:
+    if game.drawn_count == CARD_COUNT or game.drawer != seat:
         illegal_requests.append(partial(offender.request, Draw()))
-    else:
-        illegal_requests.append(partial(offender.request, OutOfCards()))
-        if game.drawer != seat:
-            illegal_requests.append(partial(offender.request, Draw()))
     illegal_requests += [partial(offender.request, discard) for discard in _illegal_discards(driven_game, offender)]
     await illegal_requests[random.randrange(len(illegal_requests))]()
 

@@ -18,6 +18,9 @@ JOIN_WINDOW_SECONDS: Final = 10.0
 MAX_WINDOW_CHECK_SECONDS: Final = 2.0
 """The default is too long for a case: a shorter window is looked for within this time."""
 
+REQUESTS_AHEAD: Final = 3
+"""The number of requests behind the join of a player that leaves."""
+
 LONE_WAIT_SECONDS: Final = 0.3
 """How long a single waiting player is observed."""
 
@@ -63,6 +66,29 @@ async def leaver_frees_nick(context: TableContext) -> None:
         wanted = f"the nick of somebody who has left, {first.nick!r}, to be free"
         raise Failed("oldmaid-3.12", received.text, wanted, got=received.data)
     await context.start_game_with([second])
+
+
+async def leaver_with_requests(context: TableContext) -> None:
+    """A player that leaves before the start with unread requests frees its nick and its place as well."""
+    await context.learn_table_size()
+    first = await context.join_player()
+    for _ in range(REQUESTS_AHEAD):
+        await first.send(Status())
+    first.disconnect()
+    await asyncio.sleep(2 * QUIET_SECONDS)
+    second = await context.join_player(first.nick)
+    received = await second.receive(QUIET_SECONDS)
+    if received is not None and received.is_error:
+        wanted = f"the nick of somebody who has left, {first.nick!r}, to be free"
+        raise Failed("oldmaid-3.12", received.text, wanted, got=received.data)
+    players = [second] if received is None else []
+    driven_game = await context.start_game_with(players)
+    if len(driven_game.players) < context.table_size:
+        raise Failed(
+            "oldmaid-3.12",
+            f"a game of {len(driven_game.players)}",
+            f"one of {context.table_size}, for the place of who has left is free",
+        )
 
 
 async def players_move_up(context: TableContext) -> None:
@@ -168,6 +194,12 @@ def _all_cases() -> Sequence[TableCase]:
         table_case("3.2", "join-blocks", "Nobody is told anything before the game starts", silence_before_start),
         table_case("3.11", "alone", "A single player waits", single_player_waits),
         table_case("3.12", "nick-is-free", "Who leaves before the start frees his nick", leaver_frees_nick),
+        table_case(
+            "3.12",
+            "leaves-with-requests-ahead",
+            "A player that leaves with unread requests frees its place",
+            leaver_with_requests,
+        ),
         table_case("3.12", "moves-up", "Those behind who leaves before the start move up", players_move_up),
         table_case(
             "3.13", "two-games", "Two games are played at the same time, each with its own deck", concurrent_games

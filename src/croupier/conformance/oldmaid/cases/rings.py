@@ -6,9 +6,10 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from croupier.conformance.case import make_case_id
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.oldmaid.endpoints import RunningProgram
 from croupier.conformance.oldmaid.nodes import RingNode
-from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
+from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached, unfinished_message
 from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
 from croupier.conformance.oldmaid.ring import POLL_SECONDS, ProgramRing
 from croupier.conformance.program import describe_exit
@@ -17,9 +18,6 @@ from croupier.rooms.oldmaid.wire import Message, Offer, Pick, Reply, YourTurn
 
 STATUS_POLL_SECONDS: Final = 0.1
 """The interval at which the program's exit status is checked."""
-
-START_TIMEOUT_FACTOR: Final = 3.0
-"""The timeout for starting and joining, as a multiple of the timeout."""
 
 MAX_MESSAGES_AFTER_DEATH: Final = 150
 """The number of messages followed after a death: a game with an unpaired card may go on forever."""
@@ -35,7 +33,16 @@ ANSWER_CLAUSES: Final[dict[type[Message], str]] = {YourTurn: "oldmaid-4.8", Offe
 TURN_CLAUSES: Final = {"draw": "oldmaid-4.8", "pass": "oldmaid-4.7", "offer": "oldmaid-7.8"}
 """The clause that requires the next step of a player whose turn it is."""
 
+GAME_RANK: Final = 100
+DELIVERY_RANK: Final = 200
+DEATH_RANK: Final = 300
+"""Whole games come after the transcripts, and those with odd delivery or deaths after the plain ones."""
+
 type MessagePredicate = Callable[[Message], bool]
+
+
+ONE_READ_CAUSE: Final = Cause("it takes the data of one read for one message")
+"""The cause if a game fails only when messages arrive in pieces."""
 
 
 class GameStalled(Failed):
@@ -68,7 +75,7 @@ async def play_game(
         ring.on_before_send = _kill_on_message(ring, death)
     async with context.run_program(await ring.open()) as program:
         try:
-            await _watch_game(ring, program, context.timeout)
+            await _watch_game(ring, program, context)
         finally:
             ring.close()
     return ring
@@ -87,7 +94,7 @@ def _kill_on_message(ring: ProgramRing, death: Death) -> Callable[[RingNode, Mes
     return before
 
 
-async def _watch_game(ring: ProgramRing, program: RunningProgram, timeout: float) -> None:
+async def _watch_game(ring: ProgramRing, program: RunningProgram, context: PlayerContext) -> None:
     """Wait until the game is over and our players are done."""
     clock = asyncio.get_running_loop().time
     finished_at: float | None = None
@@ -103,7 +110,7 @@ async def _watch_game(ring: ProgramRing, program: RunningProgram, timeout: float
         if ring.message_count > MAX_MESSAGES:
             raise NotReached(f"after {MAX_MESSAGES:,} messages the game had not ended")
         waited, joined = clock() - ring.last_activity, ring.endpoints.nick is not None
-        if waited > (timeout if joined else START_TIMEOUT_FACTOR * timeout):
+        if waited > (context.timeout if joined else context.start_timeout):
             raise _stall_failure(ring, f"nothing within {waited:.0f} seconds")
         ring.endpoints.activity.clear()
         try:
@@ -137,6 +144,9 @@ def _require_stayed(ring: ProgramRing) -> None:
 def _stall_failure(ring: ProgramRing, what: str) -> Failed:
     """Return the failure of a stalled game. Raises NotReached if the program may not be responsible."""
     observed = ring.referee.players.get(ring.endpoints.nick or "")
+    for incomplete in ring.incomplete_messages:
+        if unfinished := unfinished_message(incomplete, "a message that ends"):
+            return unfinished
     if ring.endpoints.nick is None:
         return GameStalled("oldmaid-3.1", what, "that it joins")
     for request in ring.unanswered.values():
@@ -169,6 +179,25 @@ def _game_case(**exit_text: int | float) -> Callable[[PlayerContext], Awaitable[
     return play
 
 
+def _delivery_case(piece_bytes: int, delay_seconds: float) -> Callable[[PlayerContext], Awaitable[None]]:
+    """Make a case in which messages arrive in pieces, or late. If it fails, the same game is played without that."""
+
+    async def play(context: PlayerContext) -> None:
+        play = partial(play_game, players=3, seat=1, salt=21)
+        try:
+            await play(context, piece_bytes=piece_bytes, delay_seconds=delay_seconds)
+        except Failed as failed:
+            failed_endpoints = context.endpoints
+            await play(context.with_new_endpoints())  # a program that fails here as well breaks another clause
+            context.all_endpoints.append(failed_endpoints)  # its dialogue is to be shown
+            failed.clause = "oldmaid-1.4"
+            if piece_bytes and failed.cause is None:
+                failed.cause = ONE_READ_CAUSE
+            raise
+
+    return play
+
+
 def _death_case(clause: str, death: Death, salt: int) -> Callable[[PlayerContext], Awaitable[None]]:
     """Make a case in which a player dies; a stall afterwards violates this clause."""
 
@@ -186,7 +215,7 @@ async def program_joins(context: PlayerContext) -> None:
     ring = ProgramRing(context.endpoints, players=2, seat=0, seed=context.seed, strict=context.strict)
     async with context.run_program(await ring.open()) as program:
         try:
-            await _wait_for_join(ring, program, context.timeout)
+            await _wait_for_join(ring, program, context.start_timeout)
         finally:
             ring.close()
 
@@ -197,7 +226,7 @@ async def program_listens(context: PlayerContext) -> None:
     ring = ProgramRing(endpoints, players=2, seat=0, seed=context.seed, strict=context.strict)
     async with context.run_program(await ring.open()) as program:
         try:
-            await _wait_for_join(ring, program, context.timeout)
+            await _wait_for_join(ring, program, context.start_timeout)
             assert ring.program_address is not None, "the program has joined"
             if await endpoints.connect(ring.players[0].name, ring.program_address, context.timeout) is None:
                 host, port = ring.program_address
@@ -206,12 +235,12 @@ async def program_listens(context: PlayerContext) -> None:
             ring.close()
 
 
-async def _wait_for_join(ring: ProgramRing, program: RunningProgram, timeout: float) -> None:
+async def _wait_for_join(ring: ProgramRing, program: RunningProgram, seconds: float) -> None:
     """Wait until the program has joined. Raises Failed if it does not."""
     clock = asyncio.get_running_loop().time
     started = clock()
     while ring.endpoints.nick is None:
-        if clock() - started > START_TIMEOUT_FACTOR * timeout or program.status is not None:
+        if clock() - started > seconds or program.status is not None:
             raise Failed("oldmaid-3.1", f"nothing within {clock() - started:.0f} seconds", "that it joins")
         await asyncio.sleep(STATUS_POLL_SECONDS / 5)
 
@@ -283,13 +312,18 @@ def cases() -> Sequence[PlayerCase]:
             "1.4",
             slug,
             f"{title}: a whole game",
-            _game_case(players=3, seat=1, salt=21, piece_bytes=chop, delay_seconds=delay),
+            _delivery_case(chop, delay),
+            rank=DELIVERY_RANK,
         )
         for slug, title, chop, delay in DELIVERY_CASES
     ]
     for clause, slug, title, kind, count in DEATH_CASES:
         death = Death(lambda message, kind=kind: isinstance(message, kind), count)  # type: ignore[misc]  # it is bound
-        found.append(_case(clause, slug, title, _death_case(clause, death, 33), failure_is_choice=clause == "9.7"))
+        found.append(
+            _case(
+                clause, slug, title, _death_case(clause, death, 33), rank=DEATH_RANK, failure_is_choice=clause == "9.7"
+            )
+        )
     for clause, slug, title, death in (
         (
             "9.6",
@@ -310,7 +344,11 @@ def cases() -> Sequence[PlayerCase]:
             Death(_is_reply_without_card("ok"), 3),
         ),
     ):
-        found.append(_case(clause, slug, title, _death_case(clause, death, 35), failure_is_choice=clause == "9.7"))
+        found.append(
+            _case(
+                clause, slug, title, _death_case(clause, death, 35), rank=DEATH_RANK, failure_is_choice=clause == "9.7"
+            )
+        )
     for clause, description in (
         ("3.5", "it names a port of its own in join, and does not listen where it comes from"),
         ("2.6", "last_cards is a boolean"),
@@ -326,8 +364,10 @@ def cases() -> Sequence[PlayerCase]:
                 _tolerance_case(f"oldmaid-{clause}", description),
             )
         )
-    found.append(_case("3.1", "joins", "Who wants to play joins, with his nick", program_joins))
-    found.append(_case("3.17", "listens", "Who has joined accepts connections before the game starts", program_listens))
+    found.append(_case("3.1", "joins", "Who wants to play joins, with his nick", program_joins, rank=0))
+    found.append(
+        _case("3.17", "listens", "Who has joined accepts connections before the game starts", program_listens, rank=1)
+    )
     found.append(
         _case("7.11", "keeps-the-maid", "Who keeps the old maid has lost", partial(_play_until_result, loses=True))
     )
@@ -341,9 +381,11 @@ def _case(
     title: str,
     play: Callable[[PlayerContext], Awaitable[None]],
     *,
+    rank: int = GAME_RANK,
     failure_is_choice: bool = False,
 ) -> PlayerCase:
     return PlayerCase(
+        rank=rank,
         id=make_case_id("oldmaid", clause, slug),
         title=title,
         clause=f"oldmaid-{clause}",
