@@ -90,7 +90,7 @@ async def play_mutant(mutation: Mutation, seed: int, values: Mapping[str, Any]) 
     """Play one game with a mutation."""
     port = DEAF_PORT if mutation.is_serial else None
     options = Options(values["nick"], port, pause=PAUSE_SECONDS, poll_seconds=POLL_SECONDS, retry_seconds=RETRY_SECONDS)
-    config = RingConfig((values["host"], values["port"]))
+    config = RingConfig((values["host"], values["port"]), host=values["host"])
     luck = FairDealer(derive_server_seed(seed, "mutant", 2)).luck
     client = partial(MutantClient, mutation, config, options, seed)
     await play_ring_games(client, RandomBot(), luck, 1, RingTally(options.nick))

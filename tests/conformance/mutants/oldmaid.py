@@ -75,6 +75,8 @@ def blame(exchange: Exchange, place: int, other: bytes) -> frozenset[str] | None
         return exchange.clauses | oldmaid("1.8", *(["8.2"] if exchange.is_error else []))
     if other == ERROR:
         return exchange.clauses
+    if other == DISCARD_OK and exchange.reply[place] == OK[:-1]:
+        return None  # its message is an unknown key there
     return exchange.clauses | oldmaid("1.8", "2.3", "2.4", "4.1")
 
 

@@ -78,7 +78,7 @@ DUTIES = (
         {
             NO_PAIR: oldmaid("5.11", "5.3", "1.6"),
             END_REQUEST: oldmaid("5.11", "6.2", "7.12", "1.6"),
-            DRAW_REQUEST: oldmaid("5.11", "4.3", "4.7", "1.6"),
+            DRAW_REQUEST: oldmaid("5.11", "4.3", "4.7", "4.8", "1.6"),
         },
     ),
     Duty(
@@ -310,12 +310,6 @@ def _kept() -> Iterator[Mutation]:
         "sends no error",
         ["8.3", "8.4", "8.5", "8.6", "8.7", "4.11", "7.6", "7.7"],
         _rewriting(Reply, lambda _, it: [] if it.result == "error" else [it]),
-    )
-    yield _new(
-        "plays wrongly",
-        "sends an empty error",
-        ["2.9"],
-        _rewriting(Reply, lambda _, it: [Reply("error") if it.result == "error" else it]),
     )
     yield _new(
         "plays wrongly",

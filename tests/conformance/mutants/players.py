@@ -54,7 +54,10 @@ def client_mutations(room: PlayerTable) -> Iterator[Mutation]:
             )
         for other, broken in duty.wrong.items():
             name = repr(other)[2:-1]
-            yield _new(room, duty, "replaced", f"{duty.sent} by {name}", broken, lambda messages, other=other: [other])
+            if other.strip().rstrip(b"}") != duty.sent.encode():  # it would be the message itself
+                yield _new(
+                    room, duty, "replaced", f"{duty.sent} by {name}", broken, lambda messages, other=other: [other]
+                )
             yield _new(
                 room,
                 duty,

@@ -6,7 +6,7 @@ from typing import Final
 from croupier.conformance.case import make_case_id
 from croupier.conformance.oldmaid.outcomes import is_ruling_only
 from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
-from croupier.conformance.oldmaid.replay import PlayerReplay
+from croupier.conformance.oldmaid.replay import PlayerReplay, transcript_rank
 from croupier.conformance.resources import transcripts
 from croupier.core.transcript import Transcript
 
@@ -53,7 +53,7 @@ def _transcript_case(transcript: Transcript) -> PlayerCase:
         id=make_case_id("oldmaid", clause, transcript.name.removeprefix("player-")),
         title=transcript.title.removeprefix("player: "),
         clause=clause,
-        rank=len(transcript.lines),
+        rank=transcript_rank(transcript),
         play=play,
         failure_is_choice=transcript.name in CHOICE_TRANSCRIPTS or is_ruling_only(clause),
     )

@@ -52,17 +52,29 @@ CLAUSES_BY_MESSAGE: Final[Mapping[str, Sequence[str]]] = {
     "discard": ("5.11", "5.1", "7.8"),
     "out_of_cards": ("7.12", "7.10"),
     "offer": ("7.8", "4.9", "7.1", "7.2", "7.9", "7.10", "7.15", "8.11", "9.6", "9.8", "9.9"),
-    "pick": ("7.2", "7.15", "7.3", "7.4"),
+    "pick": ("7.2", "7.15"),
     "card": ("7.5", "7.4", "7.7"),
-    "ok": ("4.8", "7.2", "4.10", "7.9"),
-    "out": ("7.9", "7.16"),
+    "ok to your_turn": ("4.8", "4.10"),
+    "ok to offer": ("7.2", "7.9", "7.10"),
+    "out to offer": ("7.9", "7.16", "7.10"),
     "status": ("7.16",),
 }
 """The clauses that a missing or wrong message violates; the first one, unless the transcript names another."""
 
 
+UNREADABLE_ANSWER_CLAUSE: Final = "oldmaid-8.11"
+ANSWER_CLAUSE: Final = "oldmaid-2.3"
+"""The clause of the reader of an answer, and that of its sender."""
+
+OFFER_CLAUSE: Final = "oldmaid-7.2"
+"""An offer states how many cards there are."""
+
 NATURAL_CLAUSES: Final = frozenset(f"oldmaid-{number}" for found in CLAUSES_BY_MESSAGE.values() for number in found)
 """The clauses that a missing or wrong message can violate."""
+
+
+ODD_RANK: Final = 30
+"""How many lines an odd transcript counts more than a plain one."""
 
 
 class ReplayLine(NamedTuple):
@@ -277,10 +289,11 @@ class PlayerReplay:
             self._skip(entry)
             return True
         self._lines_left.remove(entry)
-        if isinstance(received.message, Violation) and wanted.get("result") != "error":
+        is_error = wanted.get("result") == received.json_object.get("result") == "error"
+        if isinstance(received.message, Violation) and not is_error:
             found = received.message
             raise Failed(
-                found.clause,
+                ANSWER_CLAUSE if found.clause == UNREADABLE_ANSWER_CLAUSE else found.clause,
                 found.found,
                 found.allowed,
                 got=received.data,
@@ -351,7 +364,7 @@ class PlayerReplay:
         clause = self._clause(entry)
         if wanted.get("cmd") != found.get("cmd") or wanted.get("result") != found.get("result"):
             is_repeated = self._last_received.get(entry.transcript_line.peer) == found
-            is_surplus = is_repeated or found.get("cmd") == "out_of_cards"
+            is_surplus = is_repeated or (found.get("cmd") == "out_of_cards" and wanted.get("cmd") != "join")
             raise Failed(
                 self._surplus_clause(received) if is_surplus else clause,
                 received.text,
@@ -371,6 +384,7 @@ class PlayerReplay:
         try:
             match_json(wanted, {key: found[key] for key in wanted if key in found}, names, "the message")
         except Mismatch as error:
+            clause = OFFER_CLAUSE if wanted.get("cmd") == "offer" else clause
             raise Failed(clause, f"{received.text} ({error})", render(entry.value), got=received.data) from None
         self._names = names
 
@@ -400,12 +414,26 @@ class PlayerReplay:
         natural = CLAUSES_BY_MESSAGE.get(received.json_object.get("cmd", ""), ())
         return f"oldmaid-{natural[0]}" if natural else self._main_clause
 
+    def _answered_request(self, entry: ReplayLine) -> str | None:
+        """Return the command that this line answers: the last one before it on its connection."""
+        before = [
+            one.value[0].get("cmd")
+            for one in replay_lines(self._transcript)
+            if one.transcript_line.number < entry.transcript_line.number
+            and (one.transcript_line.kind, one.transcript_line.peer) == (">", entry.transcript_line.peer)
+            and one.value
+            and isinstance(one.value[0], dict)
+        ]
+        return next((command for command in reversed(before) if command), None)
+
     def _clause(self, entry: ReplayLine) -> str:
         """Return the clause that is violated if this line does not come."""
         (wanted,) = entry.value
         if wanted.get("result") == "error":
             return str(wanted.get("message", "")).partition(":")[0]
         kind = wanted.get("cmd") or ("card" if "card" in wanted else wanted.get("result"))
+        if kind in {"ok", "out"} and (request := self._answered_request(entry)) is not None:
+            kind = f"{kind} to {request}"
         natural = [f"oldmaid-{number}" for number in CLAUSES_BY_MESSAGE.get(kind, ())]
         named = [clause for clause in self._transcript.clauses if clause in natural]
         received = [one for one in replay_lines(self._transcript) if one.transcript_line.kind == "<"]
@@ -414,6 +442,12 @@ class PlayerReplay:
             is_of_another_message = natural and self._main_clause in NATURAL_CLAUSES
             return named[0] if named else natural[0] if is_of_another_message else self._main_clause
         return (named or natural or [self._main_clause])[0]
+
+
+def transcript_rank(transcript: Transcript) -> int:
+    """Return the rank of a transcript: the shorter ones first, and those about what is odd after the plain ones."""
+    is_plain = transcript.clauses[0] in NATURAL_CLAUSES
+    return len(transcript.lines) + (0 if is_plain else ODD_RANK)
 
 
 def replay_lines(transcript: Transcript) -> Iterator[ReplayLine]:

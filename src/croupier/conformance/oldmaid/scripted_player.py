@@ -21,7 +21,7 @@ from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, Sent, Verdict
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.referee import TABLE, Referee
-from croupier.rooms.oldmaid.wire import JSON_ENCODER, Dialect, Join, Message, Reply, Standing, Wire
+from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Dialect, Join, Message, Reply, Standing, Wire
 
 QUIET_SECONDS: Final = 0.05
 """How long a table that should be silent is observed."""
@@ -66,6 +66,8 @@ class ScriptedPlayer:
         self._reader_of_table = MessageReader("player", dialect, detected_dialect)
         self._own_codec = Wire("table")
         self._received: deque[ReceivedMessage] = deque()
+        self._unanswered_count = 0
+        self._is_last_readable = self._is_last_error = False
         self._clock = asyncio.get_running_loop().time
 
     @property
@@ -86,14 +88,18 @@ class ScriptedPlayer:
     ) -> None:
         """Send a message, in pieces of `piece_bytes` with pauses between them.
 
-        If not `is_judged`, the referee does not see it, and must not see its answer.
+        If not `is_judged`, the referee does not see it, and must not see its answer. Raises Failed if the table has
+        sent more than its answers before, or has closed the connection after them.
         """
+        await self._require_one_answer_each()
         if is_judged:
             self.on_send(self, player_input)
         data = player_input if isinstance(player_input, bytes) else JSON_ENCODER.encode(player_input) + b"\n"
         self._dialogue.append(dialogue_line(CLIENT, self.nick, "table", data, self._clock()))
         for message in self._own_codec.feed(data):
+            self._is_last_readable = not isinstance(message, Violation | Reply)
             if not isinstance(message, Reply):
+                self._unanswered_count += 1
                 self._reader_of_table.expect_answer(message)
             if is_judged and self.referee is not None:
                 self.referee.on(Sent(self.nick, TABLE, message))
@@ -103,6 +109,30 @@ class ScriptedPlayer:
                 await self._writer.drain()
                 if piece_bytes:
                     await asyncio.sleep(pause_seconds)
+
+    async def _require_one_answer_each(self) -> None:
+        """Raise Failed if the table has sent anything, or has disconnected, after it had answered everything.
+
+        After unreadable input a table may do either: it cannot know where the next message begins.
+        """
+        if self._unanswered_count or not self._is_last_readable or self.is_disconnected:
+            return
+        surplus = await self._read_surplus()
+        if surplus is not None and surplus.data:
+            raise Failed("oldmaid-1.8", f"also {surplus.text}", "one answer to each request", got=surplus.data)
+        if surplus is not None:
+            clause = "oldmaid-8.1" if self._is_last_error else "oldmaid-1.8"
+            found = "the end of the connection after the answer"
+            raise Failed(clause, found, "that the conversation goes on", kind=FoundKind.CLOSED)
+
+    async def _read_surplus(self) -> ReceivedMessage | None:
+        """Return what has arrived, an empty message if the table has disconnected."""
+        with suppress(TimeoutError, ConnectionError):
+            async with asyncio.timeout(self._timeout.surplus_seconds):
+                self._feed(await self._reader.read(1 << 16))
+        if self._received:
+            return self._received.popleft()
+        return ReceivedMessage(b"", OK, b"") if self.is_disconnected else None
 
     # Receiving.
 
@@ -126,6 +156,8 @@ class ScriptedPlayer:
         for received in self._reader_of_table.feed(data):
             self._dialogue.append(dialogue_line(HOUSE, "table", self.nick, received.data, self._clock()))
             self._received.append(received)
+            self._unanswered_count -= self._unanswered_count > 0
+            self._is_last_error = received.is_error
 
     async def receive_answer(self, clause: str, expected: str = "an answer") -> ReceivedMessage:
         """Return the answer to the last request. Raises Failed if there is none."""
@@ -232,12 +264,14 @@ class ScriptedPlayer:
 class AdaptiveTimeout:
     """Timeouts of answers: the maximum, until it has been exceeded twice; then relative to the slowest answer.
 
-    `first_seconds` is the timeout of the first answer of all.
+    `first_seconds` is the timeout of the first answer of all. Before each request, `surplus_seconds` are waited for
+    what the table sends without being asked.
     """
 
     def __init__(self, seconds: float) -> None:
         self.max_seconds = seconds
         self.first_seconds = min(seconds, FIRST_ANSWER_SECONDS)
+        self.surplus_seconds = 0.0
         self._slowest_seconds = 0.0
         self._failures = 0
 

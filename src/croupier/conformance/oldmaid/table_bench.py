@@ -12,10 +12,17 @@ from croupier.conformance.oldmaid.scripted_player import AdaptiveTimeout
 from croupier.conformance.oldmaid.table_context import TableContext, TableUnderTest, close_context
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
+from croupier.core.errors import FoundKind
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.wire import Dialect
 
 MAX_CONCURRENT_CASES: Final = 3
+
+SURPLUS_SECONDS: Final = 0.005
+"""The pause before each request in which a table may close that should not."""
+
+UNASKED_CLAUSES: Final = frozenset({"oldmaid-1.8", "oldmaid-8.1"})
+"""The clauses of what a table sends, or closes, without being asked."""
 
 
 class TableBench(Bench):
@@ -67,6 +74,18 @@ class TableBench(Bench):
         )
         game = _failed_game(context) if attempt.failure is not None and attempt.failure.cause is None else None
         return attempt._replace(steps=() if game is None else game.actions)
+
+    async def confirm(self, case: TableCase, attempt: Attempt, number: int) -> Attempt:
+        """Find out whether a connection was closed after an earlier answer: try again with a pause between requests."""
+        failure = attempt.failure
+        if failure is None or failure.kind is not FoundKind.CLOSED or failure.clause in UNASKED_CLAUSES:
+            return attempt
+        self._table.timeout.surplus_seconds = SURPLUS_SECONDS
+        try:
+            again = await self.attempt(case, number)
+        finally:
+            self._table.timeout.surplus_seconds = 0.0
+        return again if again.failure is not None and again.failure.clause in UNASKED_CLAUSES else attempt
 
     async def replay(self, case: TableCase, steps: Sequence[GameAction]) -> Attempt:
         """See `Bench.replay`: the steps are the actions of a game, which is dealt other cards."""

@@ -103,6 +103,17 @@ async def discard_out_of_turn(context: TableContext) -> None:
     await driven_game.draw(driven_game.game.drawn_count + len(driven_game.players), discards_pairs=False)
 
 
+async def discard_in_turn(context: TableContext) -> None:
+    """A pair may be discarded before the player draws the next card."""
+    driven_game, player, pair = await _game_with_pair(context)
+    while driven_game.drawer is not player and driven_game.game.drawn_count < CARD_COUNT:
+        await driven_game.draw(driven_game.game.drawn_count + 1, discards_pairs=False)
+    await player.require_ok(discard_of(pair), "oldmaid-5.8")
+    await driven_game.draw(
+        min(CARD_COUNT, driven_game.game.drawn_count + len(driven_game.players)), discards_pairs=False
+    )
+
+
 async def late_discard(context: TableContext) -> None:
     """Pairs may be discarded after all cards are drawn."""
     driven_game = await context.start_game()
@@ -327,6 +338,7 @@ def cases() -> Sequence[TableCase]:
         table_case("5.12", "one-text", "A refused discard does not reveal where its cards are", one_refusal_text),
         table_case("5.7", "picked", "A pair with a card that was picked is taken", pair_with_picked_card),
         table_case("5.8", "out-of-turn", "A pair may be thrown away when it is another's turn", discard_out_of_turn),
+        table_case("5.8", "in-turn", "A pair may be thrown away before the next card is drawn", discard_in_turn),
         table_case("5.8", "late", "Pairs may be thrown away when all cards are drawn", late_discard),
         table_case("5.10", "not-out-yet", "Who says that these were his last cards is not out", last_cards_claim),
         table_case(
