@@ -42,7 +42,7 @@ LEGAL = (
     *(Exchange(state, ASKS, (IS_STANDING,), oldmaid("6.5", "6.7")) for state in (*IN_GAME, *AFTERWARDS)),
 )
 
-REFUSED_DRAWS = {STRANGER: "4.6", DRAWING: "4.3", PLAYING: "4.5", OUT: "4.5", OVER: "6.9"}
+REFUSED_DRAWS = {STRANGER: ("4.6",), DRAWING: ("4.3",), PLAYING: ("4.5",), OUT: ("4.5",), OVER: ("6.9", "9.3")}
 REFUSED_DISCARDS = {
     STRANGER: ("5.9",),
     **dict.fromkeys((DRAWER, DRAWING), ("5.1", "5.3", "5.4", "5.5", "5.6", "5.7", "5.12")),
@@ -53,14 +53,14 @@ REFUSED_DISCARDS = {
 MALFORMED = ("8.3", "8.4", "8.5", "8.6", "8.7")
 
 REFUSED = (
-    *(Exchange(state, DRAWS, (IS_ERROR,), oldmaid(clause), True) for state, clause in REFUSED_DRAWS.items()),
+    *(Exchange(state, DRAWS, (IS_ERROR,), oldmaid(*found), True) for state, found in REFUSED_DRAWS.items()),
     *(Exchange(state, DISCARDS, (IS_ERROR,), oldmaid(*found), True) for state, found in REFUSED_DISCARDS.items()),
     *(
         Exchange(state, ENDS, (IS_ERROR,), oldmaid(clause), True)
         for state, clause in {STRANGER: "6.4", OUT: "6.3", OVER: "6.9"}.items()
     ),
     *(Exchange(state, JOINS, (IS_ERROR,), oldmaid("3.14"), True) for state in (DRAWER, DRAWING)),
-    Exchange(STRANGER, JOINS, (IS_ERROR,), oldmaid("3.7", "3.8", "3.18"), True),
+    Exchange(STRANGER, JOINS, (IS_ERROR,), oldmaid("3.5", "3.7", "3.8", "3.9", "3.18"), True),
     *(
         Exchange(state, f"oldmaid-{clause}", (IS_ERROR,), oldmaid(clause, "8.2"), True)
         for state in (STRANGER, DRAWER)
@@ -75,6 +75,8 @@ def blame(exchange: Exchange, place: int, other: bytes) -> frozenset[str] | None
         return exchange.clauses | oldmaid("1.8", *(["8.2"] if exchange.is_error else []))
     if other == ERROR:
         return exchange.clauses
+    if other == DISCARD_OK and exchange.reply[place] == OK[:-1]:
+        return None  # its message is an unknown key there
     if other == DISCARD_OK and exchange.reply[place] == OK[:-1]:
         return None  # its message is an unknown key there
     return exchange.clauses | oldmaid("1.8", "2.3", "2.4", "4.1")

@@ -9,7 +9,8 @@ from croupier.core.dealer import Dealer, FairDealer
 from croupier.core.errors import Violation
 from croupier.core.session import Left
 from croupier.rooms.oldmaid.cards import CARD_COUNT, CARD_NUMBERS, JOKER
-from croupier.rooms.oldmaid.house import House
+from croupier.rooms.oldmaid.house import NOT_HELD, House
+from croupier.rooms.oldmaid.table.game import HIDDEN_HAND_CLAUSES
 from croupier.rooms.oldmaid.wire import Discard, Draw, Join, OutOfCards, Status, refusal
 from tests.conformance.mutants.mutation import Change, Mutation, Situation
 from tests.conformance.mutants.oldmaid import (
@@ -78,12 +79,18 @@ class NamesClauses(House):
         return refusal(violation)
 
 
+def _hidden(data: bytes) -> bytes:
+    """The refusal that an honest table sends in place of one that names where a card is."""
+    is_revealing = any(f"{clause}:".encode() in data for clause in HIDDEN_HAND_CLAUSES)
+    return str(NOT_HELD).encode() + b"\n" if is_revealing else data
+
+
 def _allowing(clause: str, kind: type[Any], answer: bytes) -> Change:
     def change(situation: Situation, messages: list[bytes]) -> Sequence[bytes]:
         if not isinstance(situation.message, kind):
             return messages
         refused = f"oldmaid-{clause}:".encode()
-        return [data for data in (answer if refused in data else data for data in messages) if data]
+        return [data for data in (answer if refused in data else _hidden(data) for data in messages) if data]
 
     return change
 
@@ -119,7 +126,7 @@ def _discards_by(is_pair: Callable[[Any, Any], bool]) -> Change:
         match situation.message:
             case Discard((one, other)) if is_pair(one, other):
                 return [DISCARD_OK if b"oldmaid-5.3:" in data else data for data in messages]
-        return messages
+        return [_hidden(data) for data in messages]
 
     return change
 
@@ -168,7 +175,11 @@ def _allowed() -> Iterator[Mutation]:
         change=_refusing(Discard, lambda _, it: CARD_NUMBERS.get(it.cards[0], 0) > CARD_NUMBERS.get(it.cards[1], 0)),
     )
     yield _new(
-        "refuses", "a pair out of turn", ["5.8"], DRAWING, change=_refusing(Discard, lambda it, _: it.state == DRAWING)
+        "refuses",
+        "a pair out of turn",
+        ["5.2", "5.8"],
+        DRAWING,
+        change=_refusing(Discard, lambda it, _: it.state == DRAWING),
     )
     yield _new(
         "refuses",

@@ -24,6 +24,10 @@ DOCUMENT_SOURCE_PATTERN: Final = re.compile(r"§\d|\b[A-OQ-Z]\d")
 """Matches a source of a clause other than a ruling of the project (P)."""
 
 
+ONE_READ_CAUSE: Final = Cause("it takes the data of one read for one message")
+"""The cause if a case fails only when messages arrive in pieces, or several at once."""
+
+
 class DialogueMessage(Struct, frozen=True):
     """A message of a dialogue. The table is called "table", players by their nicks."""
 

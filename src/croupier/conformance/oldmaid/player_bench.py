@@ -5,16 +5,23 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, cast
 
+from msgspec import structs
+
 from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, StartProgram
-from croupier.conformance.oldmaid.outcomes import OUTCOME_ERRORS, make_attempt
+from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, OUTCOME_ERRORS, make_attempt
 from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
 from croupier.conformance.program import ProgramUnderTest
+from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.oldmaid.wire import Dialect
 
 START_TIMEOUT_FACTOR: Final = 3.0
 """The timeout for starting and joining, as a multiple of the timeout."""
+
+SPACED_SECONDS: Final = 0.1
+MAX_SPACED_ATTEMPTS: Final = 3
+"""The pause before each message of an experiment, and how many failures are examined by it."""
 
 MIN_CHOICE_SECONDS: Final = 1.0
 CHOICE_FACTOR: Final = 20
@@ -28,6 +35,7 @@ class PlayerBench(Bench):
 
     def __init__(self, config: Config, start: StartProgram | None = None) -> None:
         self._config = config
+        self._spaced_count = 0
         self._reaction_seconds: list[float] = []
         self._start = start or self._start_command
 
@@ -40,13 +48,27 @@ class PlayerBench(Bench):
         usual = median(self._reaction_seconds) if self._reaction_seconds else self._config.timeout
         return min(self._config.timeout, max(MIN_CHOICE_SECONDS, CHOICE_FACTOR * usual))
 
+    async def confirm(self, case: PlayerCase, attempt: Attempt, number: int) -> Attempt:
+        """Find out whether a silence comes from messages that arrive at once: try again with a pause between them."""
+        if not attempt.is_silence or self._spaced_count == MAX_SPACED_ATTEMPTS:
+            return attempt
+        self._spaced_count += 1
+        spaced = await self._attempt(case, number, delay_seconds=SPACED_SECONDS)
+        if spaced.outcome is Outcome.FAIL or attempt.failure is None:
+            return attempt
+        return attempt._replace(failure=structs.replace(attempt.failure, clause="oldmaid-1.4", cause=ONE_READ_CAUSE))
+
     async def attempt(self, case: PlayerCase, number: int, *, is_patient: bool = False) -> Attempt:  # noqa: ARG002 -- it is always patient
         """See `Bench.attempt`. The player has the whole timeout for each message, unless silence would be a choice."""
+        return await self._attempt(case, number)
+
+    async def _attempt(self, case: PlayerCase, number: int, *, delay_seconds: float = 0.0) -> Attempt:
         config = self._config
         endpoints = ProgramEndpoints(
             dialect=cast(Dialect, getattr(config.known_options, "dialect", "document")),
             detected_dialect=config.dialect,
         )
+        endpoints.delay_seconds = delay_seconds
         context = PlayerContext(
             all_endpoints=[endpoints],
             start=self._start,

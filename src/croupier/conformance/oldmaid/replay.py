@@ -13,10 +13,11 @@ from typing import Any, Final, NamedTuple
 
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.oldmaid.answers import ReceivedMessage, likely_spelling
+from croupier.conformance.oldmaid.dialects import RESULTS
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, ProgramEndpoints, RunningProgram
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NonStrict, unfinished_message
 from croupier.conformance.program import describe_exit
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.http_transcript import QUOTED_PATTERN, Mismatch, encode_body, match_json, substitute
 from croupier.core.json_transcript import parse_values
 from croupier.core.session import Address
@@ -173,7 +174,7 @@ class PlayerReplay:
         optional = bool(entry.value) and entry.transcript_line.kind == "<" and entry.value[0].get("cmd") == "status"
         if waited >= (MAX_STATUS_WAIT_SECONDS + self._extra_seconds if optional else timeout):
             if not optional:
-                raise self._missing_failure(SILENCE_TEXT.format(timeout))
+                raise self._missing_failure(SILENCE_TEXT.format(timeout), FoundKind.SILENCE)
             self._skip(entry)
             return
         try:
@@ -194,13 +195,13 @@ class PlayerReplay:
         if answer is not None and answer.transcript_line.kind == ">":
             self._lines_left.remove(answer)
 
-    def _missing_failure(self, what: str) -> Failed:
+    def _missing_failure(self, what: str, kind: FoundKind = FoundKind.CLOSED) -> Failed:
         """Return the failure if the next expected line does not come."""
         entry = next(
             (one for one in self._lines_left if one.transcript_line.kind in {"<", "dropped"}), self._lines_left[0]
         )
         if entry.transcript_line.kind == "dropped":
-            return Failed(self._main_clause, what, f"that it hangs up on {entry.transcript_line.peer!r}")
+            return Failed(self._main_clause, what, f"that it hangs up on {entry.transcript_line.peer!r}", kind=kind)
         if entry.transcript_line.kind != "<":
             return Failed(self._main_clause, what, f"that {entry.transcript_line.peer or 'somebody'!r} can speak to it")
         connection = self._connections.get(entry.transcript_line.peer)
@@ -209,9 +210,10 @@ class PlayerReplay:
             return unfinished
         if connection is None:
             what = f"no connection to {entry.transcript_line.peer!r}, {what}"
-        elif connection.has_ended and what.startswith("nothing"):
+        elif connection.has_ended and kind is FoundKind.SILENCE:
+            kind = FoundKind.CLOSED
             what = f"the end of the connection to {entry.transcript_line.peer!r}"
-        return Failed(self._clause(entry), what, expected)
+        return Failed(self._clause(entry), what, expected, kind=kind)
 
     async def _require_silence(self) -> None:
         """Require that the program sends nothing more than status and draw requests."""
@@ -356,6 +358,10 @@ class PlayerReplay:
     def _compare(self, entry: ReplayLine, wanted: Mapping[str, Any], received: ReceivedMessage) -> None:
         """Compare a message with the transcript as far as the protocol fixes it. Raises Failed."""
         found = received.json_object
+        if "result" in found and found["result"] not in RESULTS:
+            raise Failed(
+                ANSWER_CLAUSE, received.text, f"one of the results {', '.join(sorted(RESULTS))}", got=received.data
+            )
         if wanted.get("result") == "error":
             if found.get("result") != "error":
                 clause = str(wanted.get("message", "")).partition(":")[0]
@@ -446,7 +452,7 @@ class PlayerReplay:
 
 def transcript_rank(transcript: Transcript) -> int:
     """Return the rank of a transcript: the shorter ones first, and those about what is odd after the plain ones."""
-    is_plain = transcript.clauses[0] in NATURAL_CLAUSES
+    is_plain = transcript.clauses[0] in {f"oldmaid-{found[0]}" for found in CLAUSES_BY_MESSAGE.values()}
     return len(transcript.lines) + (0 if is_plain else ODD_RANK)
 
 

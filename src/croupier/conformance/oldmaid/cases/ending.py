@@ -30,7 +30,9 @@ def _whole_game_case(clause: str) -> Callable[[TableContext], Awaitable[None]]:
             nonlocal out_count
             if len(driven_game.game.finished_seats) > out_count:
                 out_count = len(driven_game.game.finished_seats)
-                await _check_status(driven_game, driven_game.players[driven_game.game.finished_seats[-1]])
+                await _check_status(
+                    driven_game, driven_game.players[driven_game.game.finished_seats[-1]], "oldmaid-6.6"
+                )
 
         await driven_game.play(between=check_when_out)
         if not driven_game.game.is_over:
@@ -44,12 +46,16 @@ def _whole_game_case(clause: str) -> Callable[[TableContext], Awaitable[None]]:
 async def _check_status(game: DrivenGame, player: ScriptedPlayer, clause: str = "oldmaid-6.5") -> None:
     await player.send(Status())
     answer = await player.receive_answer(clause)
+    if answer.is_error and clause != "oldmaid-6.5":
+        raise Failed("oldmaid-6.7", answer.text, "the status, which was answered before", got=answer.data)
     if answer.is_error:
         raise Unimplemented(f"the status is refused: {answer.text}")
     wanted, found = game.game.standing, answer.message
     if isinstance(found, Standing) and {*found.inside, *found.outside} != {*wanted.inside, *wanted.outside}:
         raise Failed("oldmaid-6.5", answer.text, f"all players, as in {wanted}", got=answer.data)
     if isinstance(found, Standing) and found != wanted and clause != "oldmaid-6.5":
+        if not clause.startswith(("oldmaid-6.", "oldmaid-9.")):
+            clause = "oldmaid-6.8" if game.game.is_over and found.inside != wanted.inside else "oldmaid-6.6"
         raise Failed(clause, answer.text, str(wanted), got=answer.data)
     player.judge_answer(Status(), answer)
 

@@ -8,9 +8,11 @@ from ipaddress import ip_address
 from typing import Final
 
 from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
+from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
+from croupier.core.session import Address
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
 from croupier.rooms.oldmaid.wire import Join
 
@@ -31,6 +33,14 @@ async def _require_error(player: ScriptedPlayer, request: bytes, clause: str) ->
         raise Failed(clause, answer.text, "an error", got=answer.data)
 
 
+def _listed_address(game: DrivenGame, player: ScriptedPlayer) -> Address:
+    """Return the address at which a player is listed. Raises Failed if its join was neither refused nor followed."""
+    for address, nick in game.listed:
+        if nick == player.nick:
+            return address
+    raise Failed("oldmaid-3.1", f"no {player.nick!r} in the list, and no error", "the player that has joined")
+
+
 async def players_join(context: TableContext) -> None:
     """All players who join get the list."""
     await context.start_game()
@@ -40,8 +50,9 @@ async def join_order(context: TableContext) -> None:
     """The list is in the order of joining."""
     await context.learn_table_size()
     waiting = []
-    for _ in range(context.table_size - 1):
-        waiting.append(await context.join_player())
+    for number in range(context.table_size - 1):
+        nick = f"{'zyxwvuts'[number]}-{context.new_nick()}"  # not the order of the alphabet
+        waiting.append(await context.join_player(nick))
         await asyncio.sleep(QUIET_SECONDS / 2)
     driven_game = await context.start_game_with(waiting)
     wanted, found = [player.nick for player in waiting], [player.nick for player in driven_game.players]
@@ -71,7 +82,7 @@ async def listed_addresses(context: TableContext) -> None:
     """Players are listed with the address their connection comes from."""
     driven_game = await context.start_game()
     for player in driven_game.players:
-        listed = {nick: address for address, nick in driven_game.listed}[player.nick]
+        listed = _listed_address(driven_game, player)
         if listed != player.address:
             if listed[0] != player.address[0] and not ip_address(player.address[0]).is_loopback:
                 raise NotReached(
@@ -99,7 +110,7 @@ async def named_port(context: TableContext) -> None:
             return
         raise NonStrict("a join with a port is refused, which the protocol tolerates")
     driven_game = await context.start_game_with([player])
-    listed = next(address for address, nick in driven_game.listed if nick == player.nick)
+    listed = _listed_address(driven_game, player)
     if listed[1] == player.address[1]:
         raise NonStrict("the port that a join names is ignored: the one that the connection comes from is listed")
     if listed[1] != 4099:
@@ -124,9 +135,8 @@ async def port_taken(context: TableContext) -> None:
     refused = await second.receive(QUIET_SECONDS)
     if refused is None:
         driven_game = await context.start_game_with([first, second])
-        addresses = {nick: address for address, nick in driven_game.listed}
-        if addresses[first.nick] == addresses[second.nick]:
-            host, port = addresses[first.nick]
+        host, port = address = _listed_address(driven_game, first)
+        if address == _listed_address(driven_game, second):
             raise Failed("oldmaid-3.9", f"two players at {host} {port}", "an error to the second join of this address")
         raise NonStrict("the port that a join names is ignored")
     if not refused.is_error:

@@ -18,6 +18,9 @@ JOIN_WINDOW_SECONDS: Final = 10.0
 MAX_WINDOW_CHECK_SECONDS: Final = 2.0
 """The default is too long for a case: a shorter window is looked for within this time."""
 
+PIPELINING_RANK: Final = 1
+"""Requests behind a join come after the plain cases about several messages at once."""
+
 REQUESTS_AHEAD: Final = 3
 """The number of requests behind the join of a player that leaves."""
 
@@ -186,7 +189,10 @@ async def too_many_requests_after_join(context: TableContext) -> None:
 
 def cases() -> Sequence[TableCase]:
     """Return the cases about waiting."""
-    return [replace(found, needs_whole_lobby=True) for found in _all_cases()]
+    return [
+        replace(found, needs_whole_lobby=True, rank=PIPELINING_RANK * (found.clause == "oldmaid-3.15"))
+        for found in _all_cases()
+    ]
 
 
 def _all_cases() -> Sequence[TableCase]:

@@ -124,9 +124,7 @@ ILLEGAL_REQUESTS: Final[Sequence[tuple[str, str, PlayerInput, dict[TableState, s
 )
 """Valid requests by slug, name and message, with the clause that refuses them in each state."""
 
-UNDOCUMENTED_REFUSALS: Final = frozenset(
-    {("discard", OUT_OF_CARDS), ("out-of-cards", BEFORE_JOINING), ("discard", BEFORE_JOINING)}
-)
+UNDOCUMENTED_REFUSALS: Final = frozenset({("discard", OUT_OF_CARDS)})
 """Refusals that only rulings of the project require."""
 
 

@@ -6,10 +6,9 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from croupier.conformance.case import make_case_id
-from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.oldmaid.endpoints import RunningProgram
 from croupier.conformance.oldmaid.nodes import RingNode
-from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached, unfinished_message
+from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, NonStrict, NotReached, unfinished_message
 from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
 from croupier.conformance.oldmaid.ring import POLL_SECONDS, ProgramRing
 from croupier.conformance.program import describe_exit
@@ -39,10 +38,6 @@ DEATH_RANK: Final = 300
 """Whole games come after the transcripts, and those with odd delivery or deaths after the plain ones."""
 
 type MessagePredicate = Callable[[Message], bool]
-
-
-ONE_READ_CAUSE: Final = Cause("it takes the data of one read for one message")
-"""The cause if a game fails only when messages arrive in pieces."""
 
 
 class GameStalled(Failed):
@@ -240,6 +235,8 @@ async def _wait_for_join(ring: ProgramRing, program: RunningProgram, seconds: fl
     clock = asyncio.get_running_loop().time
     started = clock()
     while ring.endpoints.nick is None:
+        if ring.failure is not None:
+            raise ring.failure
         if clock() - started > seconds or program.status is not None:
             raise Failed("oldmaid-3.1", f"nothing within {clock() - started:.0f} seconds", "that it joins")
         await asyncio.sleep(STATUS_POLL_SECONDS / 5)
