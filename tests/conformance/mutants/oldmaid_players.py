@@ -85,7 +85,7 @@ DUTIES = (
         DRAWING_CARDS,
         IS_OK,
         oldmaid("4.8"),
-        {ERROR: oldmaid("4.8"), OUT_ANSWER: oldmaid("4.8"), DRAW_REQUEST: oldmaid("4.8", "8.6")},
+        {ERROR: oldmaid("4.8", "7.2"), OUT_ANSWER: oldmaid("4.8", "7.2"), DRAW_REQUEST: oldmaid("4.8", "8.6")},
     ),
     Duty(
         RING,

@@ -36,6 +36,10 @@ class SimulatedTimeLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return super().time() + self._skipping_selector.skipped_seconds
 
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """Wait for the threads of name look-ups without a limit: simulated time would be over at once."""
+        await super().shutdown_default_executor(None)
+
 
 def run_in_simulated_time[T](main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine; the pauses in it take no time."""

@@ -54,7 +54,7 @@ class PlayerBench(Bench):
             return attempt
         self._spaced_count += 1
         spaced = await self._attempt(case, number, delay_seconds=SPACED_SECONDS)
-        if spaced.outcome is Outcome.FAIL or attempt.failure is None:
+        if spaced.outcome is not Outcome.PASS or attempt.failure is None:
             return attempt
         return attempt._replace(failure=structs.replace(attempt.failure, clause="oldmaid-1.4", cause=ONE_READ_CAUSE))
 

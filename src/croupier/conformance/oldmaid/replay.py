@@ -441,7 +441,7 @@ class PlayerReplay:
         if kind in {"ok", "out"} and (request := self._answered_request(entry)) is not None:
             kind = f"{kind} to {request}"
         natural = [f"oldmaid-{number}" for number in CLAUSES_BY_MESSAGE.get(kind, ())]
-        named = [clause for clause in self._transcript.clauses if clause in natural]
+        named = [clause for clause in natural if clause in self._transcript.clauses]
         received = [one for one in replay_lines(self._transcript) if one.transcript_line.kind == "<"]
         late = entry.transcript_line.number >= received[-min(3, len(received))].transcript_line.number
         if late and not self._transcript.clauses[0].startswith("oldmaid-1."):

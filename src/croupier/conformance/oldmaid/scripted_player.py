@@ -15,6 +15,7 @@ from croupier.conformance.oldmaid.answers import (
     likely_spelling,
 )
 from croupier.conformance.oldmaid.dialect import JsonDialect
+from croupier.conformance.oldmaid.dialects import RESULTS
 from croupier.conformance.oldmaid.outcomes import Failed, dialogue_line, display_text, unfinished_message
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.core.errors import FoundKind, Violation
@@ -209,7 +210,8 @@ class ScriptedPlayer:
                 f"{received.text} as the answer to {_render(player_input)}",
                 likely_spelling("player", received, is_error),
             )
-            raise Failed(clause, found, "an error", got=received.data, cause=cause)
+            is_known = received.json_object.get("result", "ok") in RESULTS
+            raise Failed(clause if is_known else "oldmaid-2.3", found, "an error", got=received.data, cause=cause)
         return self.judge_answer(parse_input(player_input), received)
 
     async def try_input(self, player_input: PlayerInput) -> None:

@@ -238,6 +238,9 @@ async def _wait_for_join(ring: ProgramRing, program: RunningProgram, seconds: fl
         if ring.failure is not None:
             raise ring.failure
         if clock() - started > seconds or program.status is not None:
+            for incomplete in ring.incomplete_messages:
+                if unfinished := unfinished_message(incomplete, "that it joins"):
+                    raise unfinished
             raise Failed("oldmaid-3.1", f"nothing within {clock() - started:.0f} seconds", "that it joins")
         await asyncio.sleep(STATUS_POLL_SECONDS / 5)
 
