@@ -10,7 +10,6 @@ from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached,
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card, is_pair, to_wire
-from croupier.rooms.oldmaid.rules import MIN_PLAYERS
 from croupier.rooms.oldmaid.wire import Discard, Draw
 
 type Pair = tuple[Card, Card]
@@ -227,7 +226,7 @@ async def pair_of_another(context: TableContext) -> None:
 
 async def one_refusal_text(context: TableContext) -> None:
     """A refused discard of a pair gets one and the same answer, wherever its cards are."""
-    driven_game = await context.start_game(MIN_PLAYERS)
+    driven_game = await context.start_game()
     asker, *others = driven_game.players
     texts: dict[Pair, bytes] = {}
     for card in range(0, JOKER, 2):
