@@ -6,7 +6,8 @@ from typing import Final
 from croupier.conformance.case import make_case_id
 from croupier.conformance.oldmaid.outcomes import is_ruling_only
 from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
-from croupier.conformance.oldmaid.replay import PlayerReplay, transcript_rank
+from croupier.conformance.oldmaid.replay import PlayerReplay
+from croupier.conformance.oldmaid.replay_lines import transcript_rank
 from croupier.conformance.resources import transcripts
 from croupier.core.transcript import Transcript
 

@@ -1,0 +1,112 @@
+"""The lines of a player's transcript, and the clauses that are violated if a line does not come."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from croupier.conformance.oldmaid.answers import ReceivedMessage
+from croupier.core.http_transcript import QUOTED_PATTERN, encode_body
+from croupier.core.json_transcript import parse_values
+from croupier.core.transcript import Transcript, TranscriptLine
+
+CLAUSES_BY_MESSAGE: Final[Mapping[str, Sequence[str]]] = {
+    "join": ("3.1",),
+    "draw": ("4.8", "4.7", "4.10", "4.9"),
+    "your_turn": ("4.7", "9.5", "9.7", "4.8"),
+    "discard": ("5.11", "5.1", "7.8"),
+    "out_of_cards": ("7.12", "7.10"),
+    "offer": ("7.8", "4.9", "7.1", "7.2", "7.9", "7.10", "7.15", "8.11", "9.6", "9.8", "9.9"),
+    "pick": ("7.2", "7.15"),
+    "card": ("7.5", "7.4", "7.7"),
+    "ok to your_turn": ("4.8", "4.10"),
+    "ok to offer": ("7.2", "7.9", "7.10"),
+    "out to offer": ("7.9", "7.16", "7.10"),
+    "status": ("7.16",),
+}
+"""The clauses that a missing or wrong message violates; the first one, unless the transcript names another."""
+
+
+UNREADABLE_ANSWER_CLAUSE: Final = "oldmaid-8.11"
+ANSWER_CLAUSE: Final = "oldmaid-2.3"
+"""The clause of the reader of an answer, and that of its sender."""
+
+OFFER_CLAUSE: Final = "oldmaid-7.2"
+"""An offer states how many cards there are."""
+
+NATURAL_CLAUSES: Final = frozenset(f"oldmaid-{number}" for found in CLAUSES_BY_MESSAGE.values() for number in found)
+"""The clauses that a missing or wrong message can violate."""
+
+
+ODD_RANK: Final = 30
+"""How many lines an odd transcript counts more than a plain one."""
+
+
+class ReplayLine(NamedTuple):
+    """A line of the transcript, with the values to be sent or received, or bytes to be sent."""
+
+    transcript_line: TranscriptLine
+    value: Any
+    data: bytes
+    is_answer: bool
+
+
+def transcript_rank(transcript: Transcript) -> int:
+    """Return the rank of a transcript: the shorter ones first, and those about what is odd after the plain ones."""
+    is_plain = transcript.clauses[0] in {f"oldmaid-{found[0]}" for found in CLAUSES_BY_MESSAGE.values()}
+    return len(transcript.lines) + (0 if is_plain else ODD_RANK)
+
+
+def replay_lines(transcript: Transcript) -> Iterator[ReplayLine]:
+    """Yield the lines of a transcript; quoted lines have bytes and no values."""
+    for line in transcript.lines:
+        if line.kind in "<>" and not QUOTED_PATTERN.fullmatch(line.text):
+            found = parse_values(line.text)
+            first = found[0]
+            yield ReplayLine(line, found, b"", isinstance(first, dict) and "cmd" not in first and bool(first))
+        elif line.kind == ">":
+            yield ReplayLine(line, [], encode_body(line.text), line.peer == "table")
+        else:
+            yield ReplayLine(line, None, b"", False)
+
+
+def render(value: Any) -> str:
+    """Render expected values for people."""
+    return re.sub(r'"\$\w+"', "…", " ".join(json.dumps(one) for one in value))
+
+
+def surplus_clause(transcript: Transcript, received: ReceivedMessage) -> str:
+    """Return the clause that a request violates that is sent once too often: the one that defines it."""
+    natural = CLAUSES_BY_MESSAGE.get(received.json_object.get("cmd", ""), ())
+    return f"oldmaid-{natural[0]}" if natural else transcript.clauses[0]
+
+
+def _answered_request(transcript: Transcript, entry: ReplayLine) -> str | None:
+    """Return the command that this line answers: the last one before it on its connection."""
+    before = [
+        one.value[0].get("cmd")
+        for one in replay_lines(transcript)
+        if one.transcript_line.number < entry.transcript_line.number
+        and (one.transcript_line.kind, one.transcript_line.peer) == (">", entry.transcript_line.peer)
+        and one.value
+        and isinstance(one.value[0], dict)
+    ]
+    return next((command for command in reversed(before) if command), None)
+
+
+def expected_clause(transcript: Transcript, entry: ReplayLine) -> str:
+    """Return the clause that is violated if this line does not come."""
+    (wanted,) = entry.value
+    if wanted.get("result") == "error":
+        return str(wanted.get("message", "")).partition(":")[0]
+    kind = wanted.get("cmd") or ("card" if "card" in wanted else wanted.get("result"))
+    if kind in {"ok", "out"} and (request := _answered_request(transcript, entry)) is not None:
+        kind = f"{kind} to {request}"
+    natural = [f"oldmaid-{number}" for number in CLAUSES_BY_MESSAGE.get(kind, ())]
+    named = [clause for clause in natural if clause in transcript.clauses]
+    received = [one for one in replay_lines(transcript) if one.transcript_line.kind == "<"]
+    late = entry.transcript_line.number >= received[-min(3, len(received))].transcript_line.number
+    if late and not transcript.clauses[0].startswith("oldmaid-1."):
+        is_of_another_message = natural and transcript.clauses[0] in NATURAL_CLAUSES
+        return named[0] if named else natural[0] if is_of_another_message else transcript.clauses[0]
+    return (named or natural or [transcript.clauses[0]])[0]
