@@ -55,18 +55,23 @@ class MutantPlayer:
     async def play(self, host: str, port: int) -> None:
         """Play until either end closes."""
         reader, writer = await asyncio.open_connection(host, port)
-        with suppress(ConnectionError):
-            self._perform(self._player.on(Joined(HOUSE), 0.0), writer, "")
-            while not self._is_over:
-                if not self._act(writer):
-                    data = await reader.read(4096)
-                    if not data:
-                        break
-                    self._receive(data, writer)
-                await writer.drain()
-        writer.close()
+        try:
+            with suppress(ConnectionError):
+                await self._converse(reader, writer)
+        finally:
+            writer.close()  # also if the tester stops the program
         with suppress(ConnectionError):
             await writer.wait_closed()
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._perform(self._player.on(Joined(HOUSE), 0.0), writer, "")
+        while not self._is_over:
+            if not self._act(writer):
+                data = await reader.read(4096)
+                if not data:
+                    break
+                self._receive(data, writer)
+            await writer.drain()
 
     def _act(self, writer: asyncio.StreamWriter) -> bool:
         """Send the next message, if there is one."""
