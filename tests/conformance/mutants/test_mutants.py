@@ -32,9 +32,9 @@ class Level(NamedTuple):
 
 
 LEVELS = {
-    ("kuhn", "server"): Level(0.6, 0.45),
-    ("sevenhalf", "server"): Level(0.85, 0.75),
-    ("blackjack", "server"): Level(0.85, 0.75),
+    ("kuhn", "server"): Level(0.7, 0.6),
+    ("sevenhalf", "server"): Level(0.9, 0.8),
+    ("blackjack", "server"): Level(0.93, 0.88),
     ("kuhn", "client"): Level(0.98, 0.9),
     ("sevenhalf", "client"): Level(0.98, 0.85),
     ("blackjack", "client"): Level(0.98, 0.9),

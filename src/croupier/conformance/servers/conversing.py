@@ -32,6 +32,10 @@ QUIET_SECONDS: Final = 0.002
 GRACE_SECONDS: Final = 0.02
 """How long to listen for unsolicited messages when a fault is reproduced."""
 
+QUICK_GRACE_SECONDS: Final = 0.005
+MIN_QUICK_WAIT_SECONDS: Final = 0.1
+"""How long to listen for unsolicited messages, and to wait for an answer, where a conversation is repeated often."""
+
 MAX_SILENCES: Final = 3
 """After this many missing answers the answer timeout is reduced."""
 
@@ -150,12 +154,7 @@ class Conversations:
             return min(self._answer_timeout, DEAD_WAIT_SECONDS if self._silences >= MAX_SILENCES else MUTE_WAIT_SECONDS)
         if self._silences < MAX_SILENCES:
             return self._answer_timeout
-        return min(self._answer_timeout, self.late_wait_seconds)
-
-    @property
-    def late_wait_seconds(self) -> float:
-        """How long to wait for an answer that has been missing several times."""
-        return max(MIN_LATE_WAIT_SECONDS, 20 * self._slowest_seconds)
+        return min(self._answer_timeout, max(MIN_LATE_WAIT_SECONDS, 20 * self._slowest_seconds))
 
     async def converse(self, probe: ScriptedClient) -> None:
         """Let a client converse.
@@ -207,11 +206,14 @@ class Conversations:
         await self.converse(client)
         return client
 
-    async def send(
-        self, messages: Sequence[bytes], delivery: Chunking = UNCHUNKED, timeout: float | None = None
-    ) -> ScriptedClient:
+    async def send(self, messages: Sequence[bytes]) -> ScriptedClient:
         """Hold a conversation in which only these messages are sent, listening for a while after each."""
-        return await self.play(send_each(*messages), delivery, GRACE_SECONDS, timeout)
+        return await self.play(send_each(*messages), grace=GRACE_SECONDS)
+
+    async def send_quickly(self, messages: Sequence[bytes], delivery: Chunking) -> ScriptedClient:
+        """As `send`, but do not wait longer than necessary."""
+        timeout = min(self._answer_timeout, max(MIN_QUICK_WAIT_SECONDS, 20 * self._slowest_seconds))
+        return await self.play(send_each(*messages), delivery, QUICK_GRACE_SECONDS, timeout)
 
     async def send_slowly(self, messages: Sequence[bytes]) -> ScriptedClient:
         """As `send`, but give the house enough time before each message to send something of its own accord."""
