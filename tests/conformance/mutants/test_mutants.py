@@ -33,7 +33,7 @@ class Level(NamedTuple):
 
 LEVELS = {
     ("kuhn", "server"): Level(0.7, 0.6),
-    ("sevenhalf", "server"): Level(0.9, 0.8),
+    ("sevenhalf", "server"): Level(0.9, 0.75),
     ("blackjack", "server"): Level(0.93, 0.88),
     ("kuhn", "client"): Level(0.98, 0.9),
     ("sevenhalf", "client"): Level(0.98, 0.85),
