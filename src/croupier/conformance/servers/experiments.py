@@ -6,6 +6,7 @@ messages as they were, and must not come up once with the others.
 
 from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum, auto
+from itertools import zip_longest
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -16,7 +17,7 @@ from croupier.conformance.servers.scripted_client import UNCHUNKED, Chunking, Sc
 from croupier.conformance.servers.test_data import ServerTestData
 from croupier.conformance.suite import Attempt
 from croupier.core.errors import Violation
-from croupier.core.referee import CLIENT
+from croupier.core.referee import CLIENT, HOUSE
 
 MIN_CONTROL_FAILURES: Final = 8
 """The failure has to come up this often with the messages as they were, and never with the others.
@@ -116,11 +117,13 @@ class Experiments:
         conversation = self._new_conversation()
         kept: list[bytes] = []
         is_last_kept = False
-        for line in dialogue:
-            refused_before = _client_faults(conversation)
+        for line, reply in zip_longest(dialogue, dialogue[1:-1]):
+            faults_before = _client_faults(conversation)
             conversation.on_data(line.side, line.data, 0.0)
             if line.side == CLIENT:
-                is_last_kept = _client_faults(conversation) == refused_before and not self._is_error(line.message)
+                is_refused = reply is not None and reply.side == HOUSE and self._test_data.is_refusal(reply.message)
+                is_wrong = _client_faults(conversation) > faults_before or self._is_error(line.message)
+                is_last_kept = not (is_refused or is_wrong)
                 kept += [line.data] * is_last_kept
         return kept if is_last_kept else []
 
