@@ -227,6 +227,6 @@ def test_documented_commands_parse_and_select_existing_cases(command: str) -> No
     _, bound, *_ = app.parse_args(shlex.split(command), exit_on_error=False, print_error=False)
     selection = bound.arguments["selection"]
     role: Role = "client" if bound.arguments.get("client") else "server"
-    assert select(find_suite(room_of_selection(selection), role).cases(), selection)
+    assert select(find_suite(room_of_selection(selection), role).cases, selection)
     reports = bound.arguments.get("report") or []
     assert len(parse_reports(reports)) == len(reports)

@@ -17,12 +17,12 @@ CLIENT_TEST_DATA: Final = {name: find_suite(room, "client").test_data for name, 
 
 def server_cases(room: Room) -> Sequence[Any]:
     """All cases for the servers of a room."""
-    return find_suite(room, "server").cases()
+    return find_suite(room, "server").cases
 
 
 def client_cases(room: Room) -> Sequence[Any]:
     """All cases for the clients of a room."""
-    return find_suite(room, "client").cases()
+    return find_suite(room, "client").cases
 
 
 async def run_bench(

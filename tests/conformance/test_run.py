@@ -103,7 +103,7 @@ def test_behind_a_dialect_what_else_is_wrong_is_found() -> None:
 def test_the_results_are_in_the_order_of_the_cases_and_each_is_told() -> None:
     news: list[Result | str] = []
     report = run("kuhn", "kuhn/4.1", bytes, news.append)
-    chosen = select(find_suite(HOUSE_ROOMS["kuhn"], "server").cases(), "kuhn/4.1")
+    chosen = select(find_suite(HOUSE_ROOMS["kuhn"], "server").cases, "kuhn/4.1")
     ranked = sorted(chosen, key=lambda case: case.rank)
     assert [result.case for result in report.results] == [case.id for case in ranked]
     assert sorted(news, key=str) == sorted(report.results, key=str)
@@ -113,6 +113,6 @@ def test_the_results_are_in_the_order_of_the_cases_and_each_is_told() -> None:
 @pytest.mark.parametrize("room", ROOMS)
 @pytest.mark.parametrize("role", ROLES)
 def test_programs_of_every_room_and_role_can_be_tested(room: str, role: Role) -> None:
-    found = find_suite(ROOMS[room], role).cases()
+    found = find_suite(ROOMS[room], role).cases
     assert len(found) >= 50
     assert len({case.id for case in found}) == len(found)

@@ -305,7 +305,7 @@ def print_cases(console: "Console", room: "Room", selection: str) -> int:
 
     for role in ROLES:
         suite = find_suite(room, role)
-        selected = select(suite.cases(), selection)
+        selected = select(suite.cases, selection)
         console.print(Text(f"{role}: {format_count(len(selected), 'case')}", "bold"))
         for case in selected:
             console.print(Text(f"  {case.id}  {case.title}"), soft_wrap=True)

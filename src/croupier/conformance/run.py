@@ -77,7 +77,7 @@ class Plan:
     @property
     def cases(self) -> Sequence[Case]:
         """The selected cases, in the order in which they run. Raises ValueError if there are none."""
-        return sorted(select(self.suite.cases(), self.selection), key=lambda case: case.rank)
+        return sorted(select(self.suite.cases, self.selection), key=lambda case: case.rank)
 
     @property
     def config(self) -> Config:

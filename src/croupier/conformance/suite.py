@@ -1,8 +1,9 @@
 """The seam between the runner and the rooms: a suite of cases for each room and role, and the bench that tries them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, Protocol, cast
+from functools import cached_property
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from croupier.conformance.case import Case
 from croupier.conformance.conversation import DialogueLine
@@ -119,26 +120,30 @@ class Bench:
         """Release everything."""
 
 
-class Suite(Protocol):
+@dataclass(frozen=True)
+class Suite:
     """The cases of a room for a role: all that the runner knows of them. A room names it in its extras.
 
-    `timeout` is the default answer timeout in seconds. `untestable` are the clauses without a case, each with the
-    reason.
+    `timeout` is the default answer timeout in seconds. `make_cases` returns every case, in the order of the clauses,
+    and `make_untestable` the clauses without a case, each with the reason. `bench` returns a bench for a program.
+    `test_data` is what the cases of a house game are generated from.
     """
 
-    @property
-    def timeout(self) -> float: ...  # noqa: D102 -- see the class
+    timeout: float
+    make_cases: Callable[[], Sequence[Case]]
+    make_untestable: Callable[[Sequence[Case]], Mapping[str, str]]
+    bench: Callable[[Config], Bench]
+    test_data: Any = None
 
-    @property
-    def untestable(self) -> Mapping[str, str]: ...  # noqa: D102 -- see the class
-
+    @cached_property
     def cases(self) -> Sequence[Case]:
-        """Return every case, in the order of the clauses. The ids are unique."""
-        ...
+        """Every case, in the order of the clauses. The ids are unique."""
+        return tuple(self.make_cases())
 
-    def bench(self, config: Config) -> Bench:
-        """Return a bench for a program."""
-        ...
+    @cached_property
+    def untestable(self) -> Mapping[str, str]:
+        """The clauses that no case tests, each with the reason."""
+        return self.make_untestable(self.cases)
 
 
 def find_suite(room: Room, role: Role) -> Suite:

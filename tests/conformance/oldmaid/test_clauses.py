@@ -19,8 +19,8 @@ from croupier.conformance.oldmaid.suites import PLAYERS, TABLES
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
 from croupier.conformance.results import Outcome
 
-TABLE = TABLES.cases()
-PLAYER = PLAYERS.cases()
+TABLE = TABLES.cases
+PLAYER = PLAYERS.cases
 CLAUSES = clauses("oldmaid")
 
 roles = pytest.mark.parametrize("cases", [TABLE, PLAYER], ids=["table", "player"])

@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec import structs
 
 from croupier.conformance.clients import ClientTestData
-from croupier.conformance.clients.cases import MESSAGE_GAP_SECONDS, CaseKind, HouseClientCase
+from croupier.conformance.clients.cases import MESSAGE_GAP_SECONDS, CaseKind, HouseClientCase, client_cases
 from croupier.conformance.clients.connections import ClientConnections
 from croupier.conformance.clients.responders import LiveResponder, TranscriptResponder
 from croupier.conformance.clients.test_server import (
@@ -23,12 +23,15 @@ from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.dialect import DialectCodec
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
-from croupier.conformance.suite import Attempt, Bench, Config
+from croupier.conformance.suite import Attempt, Bench, Config, Suite
 from croupier.core.dealer import derive_server_seed
 from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 
 HOST: Final = "127.0.0.1"
+
+ANSWER_TIMEOUT_SECONDS: Final = 5.0
+"""How long a client may take to send what it owes, by default."""
 
 MAX_BASELINE_TRIES: Final = 8
 """How often a baseline is tried: a client that waits somewhere may get past that place."""
@@ -238,3 +241,14 @@ async def _watch(connections: ClientConnections, program: ProgramUnderTest, seco
         ended.cancel()
         finished.cancel()
         await asyncio.wait({ended, finished})
+
+
+def house_client_suite(test_data: ClientTestData) -> Suite:
+    """Return the suite for the clients of a room."""
+    return Suite(
+        ANSWER_TIMEOUT_SECONDS,
+        lambda: client_cases(test_data),
+        lambda _: test_data.untestable,
+        lambda config: HouseClientBench(test_data, config),
+        test_data,
+    )

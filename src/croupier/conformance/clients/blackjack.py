@@ -12,8 +12,8 @@ from croupier.conformance.clients import (
     drop_messages,
     replace_messages,
 )
+from croupier.conformance.clients.bench import house_client_suite
 from croupier.conformance.clients.responders import unchanged
-from croupier.conformance.clients.suite import HouseClientSuite
 from croupier.conformance.clients.test_server import StateReached
 from croupier.conformance.conversation import Conversation
 from croupier.rooms.blackjack import ROOM
@@ -392,7 +392,7 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "blackjack-8.6": "it binds the house",
 }
 
-SUITE: Final = HouseClientSuite(
+SUITE: Final = house_client_suite(
     ClientTestData(
         room=ROOM,
         states=STATES,

@@ -13,7 +13,7 @@ from croupier.conformance.clients import (
     replace_messages,
     rewrite_each,
 )
-from croupier.conformance.clients.suite import HouseClientSuite
+from croupier.conformance.clients.bench import house_client_suite
 from croupier.conformance.clients.test_server import AnyClientReferee, StateReached
 from croupier.conformance.conversation import Conversation
 from croupier.core.rules import Seat
@@ -314,7 +314,7 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "kuhn-8.5": "it binds the house",
 }
 
-SUITE: Final = HouseClientSuite(
+SUITE: Final = house_client_suite(
     ClientTestData(
         room=ROOM,
         states=STATES,

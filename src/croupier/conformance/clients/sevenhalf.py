@@ -13,7 +13,7 @@ from croupier.conformance.clients import (
     replace_messages,
     rewrite_each,
 )
-from croupier.conformance.clients.suite import HouseClientSuite
+from croupier.conformance.clients.bench import house_client_suite
 from croupier.conformance.clients.test_server import StateReached
 from croupier.conformance.conversation import Conversation
 from croupier.core.bank import BankState, client_cards
@@ -384,7 +384,7 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "sevenhalf-10.1": "no conversation shows how it is written down",
 }
 
-SUITE: Final = HouseClientSuite(
+SUITE: Final = house_client_suite(
     ClientTestData(
         room=ROOM,
         states=STATES,

@@ -1,7 +1,6 @@
 """The suites of hold'em: for servers and for bots."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any, Final
 
 from croupier.conformance.case import Case, make_case_id
@@ -20,68 +19,36 @@ from croupier.conformance.holdem.framing import FRAMING_CASES
 from croupier.conformance.holdem.handwritten import HANDWRITTEN_CASES, TURN_TIMEOUT_CASE
 from croupier.conformance.holdem.multi_hand import HSPE_GO_CASES, MULTI_HAND_CASES
 from croupier.conformance.holdem.server_bench import HoldemServerBench
-from croupier.conformance.holdem.setups import HoldemClientCase, client_cases
+from croupier.conformance.holdem.setups import client_cases
 from croupier.conformance.holdem.untestable import UNTESTABLE
 from croupier.conformance.holdem.walk_clauses import WALK_CLAUSES
-from croupier.conformance.suite import Bench, Config
+from croupier.conformance.suite import Suite
 
 
-class HoldemServerSuite:
-    """The cases for servers. See `Suite`."""
-
-    timeout = 8.0
-
-    @property
-    def untestable(self) -> Mapping[str, str]:
-        """The clauses that no case for servers tests, each with the reason."""
-        return UNTESTABLE
-
-    def cases(self) -> Sequence[HoldemServerCase]:
-        """Return all cases, in the order of their clauses."""
-        return self._cases
-
-    @cached_property
-    def _cases(self) -> Sequence[HoldemServerCase]:
-        handwritten = [_case_from_spec(spec) for spec in (*FRAMING_CASES, *HANDWRITTEN_CASES, *MULTI_HAND_CASES)]
-        handwritten += [_case_from_spec(spec, dialect="hspe-go") for spec in HSPE_GO_CASES]
-        slow = _case_from_spec(TURN_TIMEOUT_CASE, beside=True)
-        walked = [
-            HoldemServerCase(
-                id=make_case_id(ROOM, clause, "played"),
-                title=title,
-                clause=clause,
-                play=_play_nothing,
-                clauses=(clause,),
-                is_from_walks=True,
-                rank=WALK_RANK,
-            )
-            for clause, title in WALK_CLAUSES.items()
-        ]
-        return tuple(sorted((*transcript_cases(), *handwritten, slow, *walked), key=_sort_key))
-
-    def bench(self, config: Config) -> Bench:
-        """See `Suite.bench`."""
-        return HoldemServerBench(config)
+def server_cases() -> Sequence[HoldemServerCase]:
+    """Return all cases for servers, in the order of their clauses."""
+    handwritten = [_case_from_spec(spec) for spec in (*FRAMING_CASES, *HANDWRITTEN_CASES, *MULTI_HAND_CASES)]
+    handwritten += [_case_from_spec(spec, dialect="hspe-go") for spec in HSPE_GO_CASES]
+    slow = _case_from_spec(TURN_TIMEOUT_CASE, beside=True)
+    walked = [
+        HoldemServerCase(
+            id=make_case_id(ROOM, clause, "played"),
+            title=title,
+            clause=clause,
+            play=_play_nothing,
+            clauses=(clause,),
+            is_from_walks=True,
+            rank=WALK_RANK,
+        )
+        for clause, title in WALK_CLAUSES.items()
+    ]
+    return tuple(sorted((*transcript_cases(), *handwritten, slow, *walked), key=_sort_key))
 
 
-class HoldemClientSuite:
-    """The cases for bots. See `Suite`."""
-
-    timeout = 20.0
-
-    @cached_property
-    def untestable(self) -> Mapping[str, str]:
-        """The clauses that no case for bots tests, each with the reason."""
-        tested = {case.clause for case in self.cases()}
-        return {clause: why for clause, why in UNTESTABLE.items() if clause not in tested}
-
-    def cases(self) -> Sequence[HoldemClientCase]:
-        """Return all cases."""
-        return client_cases()
-
-    def bench(self, config: Config) -> Bench:
-        """See `Suite.bench`."""
-        return HoldemClientBench(config)
+def untestable_of_bots(cases: Sequence[Case]) -> Mapping[str, str]:
+    """Return the clauses that no case for bots tests, each with the reason."""
+    tested = {case.clause for case in cases}
+    return {clause: why for clause, why in UNTESTABLE.items() if clause not in tested}
 
 
 def _sort_key(case: Case) -> tuple[int, int, str]:
@@ -107,5 +74,5 @@ async def _play_nothing(context: HoldemContext) -> None:
     """Cases from walks have no conversation of their own."""
 
 
-SERVERS: Final = HoldemServerSuite()
-BOTS: Final = HoldemClientSuite()
+SERVERS: Final = Suite(8.0, server_cases, lambda _: UNTESTABLE, HoldemServerBench)
+BOTS: Final = Suite(20.0, client_cases, untestable_of_bots, HoldemClientBench)

@@ -15,7 +15,7 @@ from croupier.conformance.servers.blackjack_goals import (
     play_carefully,
     play_randomly,
 )
-from croupier.conformance.servers.cases import HouseServerSuite
+from croupier.conformance.servers.cases import house_server_suite
 from croupier.conformance.servers.deals import BankDealReader, FairDealRule
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import ClientScript
@@ -244,7 +244,7 @@ def bank_wins(client: Sequence[str], bank: Sequence[str]) -> bool:
 
 DEALS: Final = BankDealReader(CARDS, is_over, bank_wins)
 
-SUITE: Final = HouseServerSuite(
+SUITE: Final = house_server_suite(
     ServerTestData(
         room=ROOM,
         states=STATES,

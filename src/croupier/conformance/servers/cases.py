@@ -1,8 +1,6 @@
 """The cases for house servers: transcripts, inputs in every state, goals, deliveries and disconnects."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Any, Final
 
 from croupier.conformance.case import Retries, make_case_id
@@ -24,11 +22,14 @@ from croupier.conformance.servers.scenarios import (
 from croupier.conformance.servers.scripted_client import Chunking
 from croupier.conformance.servers.tcp_house import TcpHouse
 from croupier.conformance.servers.test_data import ServerTestData
-from croupier.conformance.suite import Bench, Config
+from croupier.conformance.suite import Suite
 
 FAIR_DEAL_GAMES: Final = 20
 FAIR_DEAL_SECONDS: Final = 2.0
 """How many games are played on a connection to see what is dealt, and how long if too few were dealt before."""
+
+ANSWER_TIMEOUT_SECONDS: Final = 1.5
+"""How long a server may take to answer, by default."""
 
 LISTEN_SECONDS: Final = 0.05
 """How long to listen to a house that has nothing to send."""
@@ -53,31 +54,21 @@ FAIR_DEAL_RANK: Final = 10
 """The order of the cases: simple ones first, those that nearly every fault breaks late, all deals last."""
 
 
-@dataclass(frozen=True)
-class HouseServerSuite:
-    """The cases for the servers of a room. See `Suite`."""
+def house_server_suite(test_data: ServerTestData) -> Suite:
+    """Return the suite for the servers of a room."""
+    return Suite(
+        ANSWER_TIMEOUT_SECONDS,
+        lambda: server_cases(test_data),
+        lambda _: test_data.untestable,
+        lambda config: HouseBench(test_data, TcpHouse(config.timeout, config.dialect), config),
+        test_data,
+    )
 
-    test_data: ServerTestData
-    timeout: float = 1.5
 
-    @property
-    def untestable(self) -> Mapping[str, str]:
-        """The clauses that no case tests, each with the reason."""
-        return self.test_data.untestable
-
-    def cases(self) -> Sequence[HouseServerCase]:
-        """Return all cases, in the order of the clauses."""
-        return self._cases
-
-    @cached_property
-    def _cases(self) -> Sequence[HouseServerCase]:
-        data = self.test_data
-        cases = (*_replays(data), *_input_cases(data), *_delivery_cases(data), *_game_cases(data))
-        return tuple(sorted(cases, key=lambda case: [int(part) for part in case.section.split(".")]))
-
-    def bench(self, config: Config) -> Bench:
-        """See `Suite.bench`."""
-        return HouseBench(self.test_data, TcpHouse(config.timeout, config.dialect), config)
+def server_cases(data: ServerTestData) -> Sequence[HouseServerCase]:
+    """Return all cases, in the order of the clauses."""
+    cases = (*_replays(data), *_input_cases(data), *_delivery_cases(data), *_game_cases(data))
+    return sorted(cases, key=lambda case: [int(part) for part in case.section.split(".")])
 
 
 def _case(

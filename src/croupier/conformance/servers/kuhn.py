@@ -5,7 +5,7 @@ from random import Random
 from typing import Final
 
 from croupier.conformance.fair_deal import Deal, Draw
-from croupier.conformance.servers.cases import HouseServerSuite
+from croupier.conformance.servers.cases import house_server_suite
 from croupier.conformance.servers.deals import FairDealRule
 from croupier.conformance.servers.kuhn_coins import COIN_CASES, coin_tracking_referee, play_randomly
 from croupier.conformance.servers.scenarios import send_each
@@ -188,7 +188,7 @@ def message_kind(message: object) -> str:
     return "CARD" if isinstance(message, Card) else str(message)
 
 
-SUITE: Final = HouseServerSuite(
+SUITE: Final = house_server_suite(
     ServerTestData(
         room=ROOM,
         states=STATES,

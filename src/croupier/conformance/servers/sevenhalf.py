@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Final
 
-from croupier.conformance.servers.cases import HouseServerSuite
+from croupier.conformance.servers.cases import house_server_suite
 from croupier.conformance.servers.deals import BankDealReader, FairDealRule
 from croupier.conformance.servers.scenarios import play_at_random, send_each
 from croupier.conformance.servers.scripted_client import ClientScript, Wait
@@ -204,7 +204,7 @@ def bank_wins(client: Sequence[str], bank: Sequence[str]) -> bool:
 
 DEALS: Final = BankDealReader(CARDS, is_over, bank_wins)
 
-SUITE: Final = HouseServerSuite(
+SUITE: Final = house_server_suite(
     ServerTestData(
         room=ROOM,
         states=STATES,
