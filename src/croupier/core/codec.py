@@ -22,6 +22,16 @@ class Codec[In, Out](Protocol):
     def encode(self, message: Out) -> bytes: ...  # noqa: D102 -- see the class
 
 
+class SpanCodec[In, Out](Codec[In, Out], Protocol):
+    """A codec that also knows where messages end, for observers that show the bytes of each message.
+
+    `feed_with_ends` does the same as `feed`, and returns each message with the offset in `data` at which it ends. The
+    bytes of a message begin where the one before ended, so white space before a message belongs to it.
+    """
+
+    def feed_with_ends(self, data: bytes) -> Sequence[tuple[In | Violation, int]]: ...  # noqa: D102 -- see the class
+
+
 def printable_bytes(data: bytes) -> str:
     """The repr of bytes that are not a message, read as Latin-1, for error messages.
 

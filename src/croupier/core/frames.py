@@ -203,7 +203,15 @@ class FrameCodec[M: FrameMessage]:
                 return messages
         return self._parse_messages(self._buffer + data)
 
-    def _parse_messages(self, data: bytes) -> Sequence[M | Violation]:
+    def feed_with_ends(self, data: bytes) -> Sequence[tuple[M | Violation, int]]:
+        """As `feed`, each with the offset in `data` at which it ends. See `SpanCodec`."""
+        buffered = len(self._buffer)
+        ends: list[int] = []
+        items = self._parse_messages(self._buffer + data, ends)
+        return [(item, end - buffered) for item, end in zip(items, ends, strict=True)]
+
+    def _parse_messages(self, data: bytes, ends: list[int] | None = None) -> Sequence[M | Violation]:
+        """Parse all complete frames. If `ends` is given, the offset in `data` after each of them is added to it."""
         items: list[M | Violation] = []
         at = 0
         while at < len(data) and not self._is_fatal:
@@ -216,6 +224,8 @@ class FrameCodec[M: FrameMessage]:
                 break
             items.append(item)
             at += length
+            if ends is not None:
+                ends.append(at)
             self._is_fatal = type(item) is Violation and item.fatal
         # After a fatal violation the buffer is never empty, so `feed` does not take the fast path.
         self._buffer = b"?" if self._is_fatal else data[at:]

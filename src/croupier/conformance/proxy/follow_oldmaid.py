@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.json import decode, encode
 
-from croupier.conformance.conversation import MAX_UNREAD_BYTES as KEPT
+from croupier.conformance.channel.spans import MAX_INCOMPLETE_BYTES as KEPT
 from croupier.conformance.conversation import Fault
 from croupier.conformance.proxy.connection_log import ConnectionLog
 from croupier.conformance.proxy.follow_tables import RequestTraffic

@@ -169,17 +169,28 @@ class Wire:
                 return (message,)
         return self._parse(data)
 
-    def _parse(self, data: bytes) -> Sequence[Message | Violation]:
+    def feed_with_ends(self, data: bytes) -> Sequence[tuple[Message | Violation, int]]:
+        """As `feed`, each with the offset in `data` at which it ends. See `core.codec.SpanCodec`."""
+        ends: list[int] = []
+        return list(zip(self._parse(data, ends), ends, strict=True))
+
+    def _parse(self, data: bytes, ends: list[int] | None = None) -> Sequence[Message | Violation]:
+        """Parse all complete values. If `ends` is given, the offset in `data` after each of them is added to it."""
         messages: list[Message | Violation] = []
         if self._is_fatal:
             return messages
+        framing = self._framing
         try:
-            for value in self._framing.feed(data):
+            for value in framing.feed(data):
+                if ends is not None:
+                    ends.append(len(data) - len(framing.buffer))
                 message = self._parse_value(value)
                 messages.append(message)
                 if isinstance(message, Violation) and message.fatal:
                     break
         except JsonValueTooLong:
+            if ends is not None:
+                ends.append(len(data) - len(framing.buffer) + MAX_FRAME_BYTES)
             messages.append(
                 self._fail("oldmaid-8.9", f"a message of more than {MAX_FRAME_BYTES:,} bytes", "a shorter one")
             )
