@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.diagnosis.cause import dialect_cause
 from croupier.conformance.holdem.dialects import DIALECTS
-from croupier.conformance.holdem.http_client import ReceivedResponse
 from croupier.conformance.results import Outcome, Report
 from croupier.conformance.run import Plan, check
 from croupier.rooms import ROOMS

@@ -6,7 +6,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from croupier.conformance.holdem.http_client import HttpClient, ReceivedResponse, ResponseError, SentRequest
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest
+from croupier.conformance.holdem.http_client import HttpClient, ResponseError
+from croupier.conformance.holdem.test_server import HoldemTestServer
+from croupier.rooms.holdem.settings import Settings
 
 REQUEST = SentRequest("GET", "/games/")
 
@@ -75,8 +78,13 @@ def test_response_to_head_has_no_body() -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    [b"OK\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", b""],
-    ids=["no-http", "short", "none"],
+    [
+        b"OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort",
+        b"",
+        b"HTTP/1.1 200 OK\r\nLong: " + b"x" * 100_000,
+    ],
+    ids=["no-http", "short", "none", "long-head"],
 )
 def test_invalid_response_raises(answer: bytes) -> None:
     async def main() -> None:
@@ -85,6 +93,33 @@ def test_invalid_response_raises(answer: bytes) -> None:
 
     with pytest.raises(ResponseError):
         run(main)
+
+
+def test_pipelined_responses_are_received_one_by_one() -> None:
+    closing = b"HTTP/1.1 201 Last\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+    async def main() -> list[int]:
+        async with server(FRAMINGS["in chunks"] + FRAMINGS["without a body"] + closing) as (client, _):
+            await client.send(REQUEST.encode(client.host))
+            statuses = [(await client.receive()).status for _ in range(3)]
+            assert client.close_count == 1
+            return statuses
+
+    assert run(main) == [200, 204, 201]
+
+
+def test_malformed_request_is_recorded_by_the_test_server() -> None:
+    async def main() -> tuple[int, list[bytes]]:
+        bot = HoldemTestServer(Settings(), seed=1)
+        async with HttpClient("127.0.0.1", await bot.open()) as client:
+            await client.request(REQUEST)
+            status = (await client.request(SentRequest("GET", "/", (("Long", "x" * 100_000),)))).status
+        await bot.close()
+        return status, bot.malformed
+
+    status, (malformed,) = run(main)
+    assert status == 400
+    assert malformed.startswith(b"GET / HTTP/1.1\r\nHost: ")
 
 
 def test_closed_connection_is_reopened() -> None:

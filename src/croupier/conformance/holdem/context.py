@@ -7,16 +7,11 @@ from typing import Any, Final
 
 from msgspec.json import encode
 
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, default_outcome
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, ServerUser
-from croupier.conformance.holdem.http_client import (
-    HttpClient,
-    ReceivedResponse,
-    ResponseError,
-    ResponseTimeout,
-    SentRequest,
-)
+from croupier.conformance.holdem.http_client import HttpClient, ResponseError, ResponseTimeout
 from croupier.conformance.holdem.schema import SchemaError, guid_errors, parse_game, parse_games
 from croupier.conformance.results import Outcome
 from croupier.core.errors import FoundKind, Violation

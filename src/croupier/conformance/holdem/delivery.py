@@ -1,41 +1,27 @@
 """Unusual but valid ways to deliver responses, injected faults, and alternative JSON forms of a Game."""
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
 
-from croupier.conformance.holdem.http_client import ReceivedResponse
+from croupier.conformance.channel.delivery import Delivery
+from croupier.conformance.channel.http import ReceivedResponse, encode_chunks
 
 
-class ResponseDelivery(Struct, frozen=True):
-    """How responses are delivered: in pieces of `piece_bytes` (0: whole) with pauses between them, and delayed.
+class ResponseDelivery(Delivery, frozen=True):
+    """How responses are delivered; see `Delivery`.
 
     `is_chunked` responses have no Content-Length. `closes_connection` closes the connection after each response.
     `allows_streams`: event streams are served.
     """
 
-    piece_bytes: int = 0
-    pause_seconds: float = 0.0
-    delay_seconds: float = 0.0
     is_chunked: bool = False
     closes_connection: bool = False
     has_upper_case_headers: bool = False
     has_lower_case_headers: bool = False
     allows_streams: bool = True
-
-    async def write(self, writer: asyncio.StreamWriter, response: ReceivedResponse, *, without_body: bool) -> None:
-        """Write a response."""
-        if self.delay_seconds:
-            await asyncio.sleep(self.delay_seconds)
-        data = self.encode(response, without_body=without_body)
-        size = self.piece_bytes or len(data)
-        for offset in range(0, len(data), size):
-            writer.write(data[offset : offset + size])
-            await writer.drain()
-            await asyncio.sleep(self.pause_seconds)
 
     def encode(self, response: ReceivedResponse, *, without_body: bool) -> bytes:
         """Encode a response."""
@@ -53,18 +39,14 @@ class ResponseDelivery(Struct, frozen=True):
         head = "\r\n".join([*lines, "", ""]).encode()
         if without_body or response.status == 304:
             return head
-        return head + (_chunks(response.body) if chunked else response.body)
+        return head + (encode_chunks(response.body, CHUNK_BYTES) if chunked else response.body)
 
 
 FRAMING_HEADERS: Final = frozenset({"content-length", "transfer-encoding", "connection"})
 
+CHUNK_BYTES: Final = 7
+
 DEFAULT_DELIVERY: Final = ResponseDelivery()
-
-
-def _chunks(body: bytes) -> bytes:
-    """Encode a body in chunks of seven bytes."""
-    parts = [body[offset : offset + 7] for offset in range(0, len(body), 7)]
-    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
 
 
 class RequestFault(Struct, frozen=True):

@@ -10,8 +10,8 @@ from msgspec import DecodeError
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
+from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.diagnosis.cause import CONJUNCTION
-from croupier.conformance.holdem.http_client import ReceivedResponse
 from croupier.conformance.holdem.schema import OBJECT_KEYS
 from croupier.rooms.holdem.cards import CARD_NUMBERS
 from croupier.rooms.holdem.wire import Cards, Dialect

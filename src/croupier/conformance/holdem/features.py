@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.deviations import Deviation
-from croupier.conformance.holdem.http_client import ReceivedResponse
 from croupier.conformance.results import Outcome
 from croupier.core.referee import CLIENT
 

@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.cases import CaseSpec
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.handwritten import CALL
-from croupier.conformance.holdem.http_client import ReceivedResponse, ResponseError, SentRequest
+from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.results import Outcome
 
 CONCURRENT_CONNECTIONS: Final = 40

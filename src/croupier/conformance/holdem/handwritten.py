@@ -6,12 +6,13 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final
 
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.cases import CaseSpec
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import TURN_SECONDS
 from croupier.conformance.holdem.hidden_cards import leaked_hand
-from croupier.conformance.holdem.http_client import ReceivedResponse, ResponseError, SentRequest
+from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.schema import parse_games, seconds_left
 from croupier.conformance.results import Outcome
 from croupier.rooms.holdem.engine.stakes import STAKES

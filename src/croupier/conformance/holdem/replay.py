@@ -9,12 +9,12 @@ from typing import Any
 from msgspec import DecodeError, to_builtins
 from msgspec.json import decode, encode
 
+from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.holdem.chips import scale_text
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
 from croupier.conformance.holdem.deviations import OPEN_CLAUSES, CaseAborted, NotReached
 from croupier.conformance.holdem.differences import differences
 from croupier.conformance.holdem.endpoint import ServerUser
-from croupier.conformance.holdem.http_client import ReceivedResponse
 from croupier.conformance.holdem.replay_tables import (
     ADDED_HEADERS,
     ALL_IN_BETS,

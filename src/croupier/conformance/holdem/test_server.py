@@ -8,14 +8,14 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from argon2 import PasswordHasher
-from httptools import HttpParserError, HttpRequestParser, parse_url
 from msgspec import Struct
 from msgspec.structs import replace
 
+from croupier.conformance.channel.http import ReceivedResponse, RequestReader, SentRequest
 from croupier.conformance.holdem.delivery import DEFAULT_DELIVERY, RequestFault, ResponseDelivery
 from croupier.conformance.holdem.endpoint import basic_auth_header
-from croupier.conformance.holdem.http_client import ReceivedResponse, SentRequest
 from croupier.core.dealer import dealer_factory, derive_server_seed
+from croupier.core.errors import Violation
 from croupier.core.session import Effect, Event, HandFinished
 from croupier.http.auth import Authenticator, AuthError, parse_credentials
 from croupier.http.holdem_app import HoldemApp
@@ -25,6 +25,8 @@ from croupier.rooms.holdem.settings import Settings
 
 FAST_HASHER: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """Fast parameters: these passwords need no protection."""
+
+READ_BYTES: Final = 1 << 16
 
 MAX_REQUESTS: Final = 20_000
 """Connections are closed after this many requests in a case."""
@@ -53,32 +55,6 @@ class RecordedRequest(Struct):
     def is_long_poll(self) -> bool:
         """Whether the request is a long poll or an event stream."""
         return "wait=" in self.request.path or self.path[-1:] == ["events"]
-
-
-class RequestCollector:
-    """Callbacks for httptools that collect one request."""
-
-    def __init__(self) -> None:
-        self.url = b""
-        self.headers: list[tuple[str, str]] = []
-        self.body = bytearray()
-        self.is_complete = False
-
-    def on_url(self, url: bytes) -> None:
-        """Collect a part of the target."""
-        self.url += url
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Collect a header."""
-        self.headers.append((name.decode("latin-1"), value.decode("utf-8", "backslashreplace")))
-
-    def on_body(self, data: bytes) -> None:
-        """Collect a part of the body."""
-        self.body += data
-
-    def on_message_complete(self) -> None:
-        """Mark the request as complete."""
-        self.is_complete = True
 
 
 class HoldemTestServer:
@@ -146,7 +122,8 @@ class HoldemTestServer:
         assert task is not None, "connections are handled in tasks"
         self._connections.add(task)
         try:
-            while await self._serve(reader, writer):
+            requests = RequestReader()
+            while await self._serve(reader, writer, requests):
                 pass
         except (OSError, asyncio.CancelledError):
             pass
@@ -154,40 +131,32 @@ class HoldemTestServer:
             self._connections.discard(task)
             writer.close()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Serve one request; return whether the connection stays open."""
-        collector = RequestCollector()
-        parser = HttpRequestParser(collector)
-        data = bytearray()
-        try:
-            while not collector.is_complete:
-                piece = await (reader.readline() if not _has_header_end(data) else reader.read(1))
-                if not piece:
-                    if data and not self.is_stopping:
-                        self._record_malformed(data)
-                    return False
-                data += piece
-                parser.feed_data(piece)
-            path = _request_target(collector.url)
-        except HttpParserError:
-            self._record_malformed(data)
-            writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, requests: RequestReader) -> bool:
+        """Serve the requests that arrive next; return whether the connection stays open."""
+        data = await reader.read(READ_BYTES)
+        if not data:
+            if requests.incomplete and not self.is_stopping:
+                self._record_malformed(requests.incomplete)
             return False
-        recorded = RecordedRequest(
-            asyncio.get_running_loop().time(),
-            SentRequest(parser.get_method().decode(), path, tuple(collector.headers), bytes(collector.body)),
-            _username(collector.headers),
-            bytes(data),
-        )
-        if len(self.requests) >= MAX_REQUESTS:
-            return False
-        self.requests.append(recorded)
-        keeps_open = await self._respond(recorded, reader, writer)
-        self.activity.set()
-        return keeps_open and parser.should_keep_alive() and not self._delivery.closes_connection
+        for span in requests.feed(data):
+            if isinstance(span.message, Violation):
+                self._record_malformed(span.data)
+                writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                return False
+            recorded = RecordedRequest(
+                asyncio.get_running_loop().time(), span.message, _username(span.message.headers), span.data
+            )
+            if len(self.requests) >= MAX_REQUESTS:
+                return False
+            self.requests.append(recorded)
+            stays_open = await self._respond(recorded, reader, writer)
+            self.activity.set()
+            if not stays_open or not requests.keeps_open or self._delivery.closes_connection:
+                return False
+        return True
 
-    def _record_malformed(self, data: bytes | bytearray) -> None:
-        self.malformed.append(bytes(data))
+    def _record_malformed(self, data: bytes) -> None:
+        self.malformed.append(data)
         self.activity.set()
 
     async def _respond(
@@ -213,9 +182,8 @@ class HoldemTestServer:
         if request.path[-1:] == ["events"] and self._delivery.allows_streams:
             return await self._stream(request, reader, writer)
         response = await self._call_service(request)
-        await self._delivery.write(
-            writer, self._transform_response(response), without_body=request.request.method == "HEAD"
-        )
+        data = self._delivery.encode(self._transform_response(response), without_body=request.request.method == "HEAD")
+        await self._delivery.write(writer, data)
         return True
 
     def _transform_response(self, response: ReceivedResponse) -> ReceivedResponse:
@@ -264,16 +232,6 @@ async def _read_to_end(reader: asyncio.StreamReader, request: Request) -> None:
         while await reader.read(1 << 16):
             pass
     request.watch_disconnect().set_result(None)
-
-
-def _request_target(url: bytes) -> str:
-    """Return the target of a request with its query. Raises HttpParserError."""
-    found = parse_url(url)
-    return (found.path or b"/").decode("latin-1") + (f"?{found.query.decode('latin-1')}" if found.query else "")
-
-
-def _has_header_end(data: bytes | bytearray) -> bool:
-    return b"\r\n\r\n" in data
 
 
 def _username(headers: Sequence[tuple[str, str]]) -> str:

@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.json import encode
 
+from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached
 from croupier.conformance.holdem.endpoint import ServerUnderTest
 from croupier.conformance.holdem.hidden_cards import leaked_hand
-from croupier.conformance.holdem.http_client import ReceivedResponse
 from croupier.conformance.holdem.steps import StepChoice, WalkStep, random_step, resolve_amount, showdown_step
 from croupier.conformance.holdem.walk_clauses import FORM_CLAUSES
 from croupier.conformance.results import Outcome

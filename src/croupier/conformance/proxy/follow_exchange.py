@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.holdem.deviations import default_outcome
 from croupier.conformance.holdem.handwritten import server_time
-from croupier.conformance.holdem.http_client import ReceivedResponse
 from croupier.conformance.holdem.request_checks import CLAUSE_PATTERN, EXCUSABLE_CLAUSES, EXPECTED_REQUESTS
 from croupier.conformance.holdem.schema import SchemaError, parse_game, parse_games, seconds_left
 from croupier.conformance.proxy.follow_tables import FollowedTable, FollowedTables, RequestTraffic
