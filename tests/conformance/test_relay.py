@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from croupier.clients.game import GameClient
 from croupier.clients.play import play_games
+from croupier.conformance.channel.delivery import Delivery, Outbox
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.tap.connection import (
     BytesRelayed,
@@ -20,7 +21,6 @@ from croupier.conformance.tap.connection import (
     SilenceFound,
     TapEvent,
 )
-from croupier.conformance.tap.outbox import Delivery, Outbox
 from croupier.conformance.tap.relay import IDLE_TIMEOUT_SECONDS, MAX_BUFFER_BYTES, Relay, relay_endpoint
 from croupier.core.bots import bot_factory
 from croupier.core.dealer import FairDealer, dealer_factory, derive_server_seed

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.clients.connections import ClientConnections
 from croupier.conformance.clients.kuhn import obligation
 from croupier.conformance.clients.responders import (
@@ -23,7 +24,6 @@ from croupier.conformance.clients.test_server import (
 )
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.resources import transcripts
-from croupier.conformance.tap.outbox import Delivery
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Joined, Left, Received, Send, TimedOut
 from croupier.rooms.kuhn import ROOM, Settings

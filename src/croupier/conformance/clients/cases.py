@@ -6,12 +6,12 @@ from enum import Enum, auto
 from typing import Any, Final
 
 from croupier.conformance.case import Case, Retries, make_case_id
+from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.clauses import clauses
 from croupier.conformance.clients import ClientTestData, ClientTestState
 from croupier.conformance.clients.responders import Mutation, TranscriptStep, transcript_steps, unchanged
 from croupier.conformance.clients.test_server import HouseAction, HouseSetup
 from croupier.conformance.resources import transcripts
-from croupier.conformance.tap.outbox import Delivery
 from croupier.core.transcript import Transcript, house_settings, is_strict
 
 RETRIES: Final = Retries(at_most=3, seconds=2.0)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Final, Protocol, cast
 
+from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
@@ -117,13 +118,12 @@ class ProgramEndpoints:
 
     When `is_dialogue_closed` is set, nothing is added to the dialogue: its last line shows the fault. `on_connection`
     is called for each connection, `on_activity` whenever the program does anything, which also sets `activity`. Bytes
-    are sent in pieces of `piece_bytes` (0: whole), each after `delay_seconds`. Players are listed in the `dialect`, and
-    the program's messages are read by `detected_dialect` if there is one.
+    are sent as `delivery` says. Players are listed in the `dialect`, and the program's messages are read by
+    `detected_dialect` if there is one.
     """
 
     def __init__(self, *, dialect: Dialect = "document", detected_dialect: JsonDialect | None = None) -> None:
-        self.piece_bytes = 0
-        self.delay_seconds = 0.0
+        self.delivery = WHOLE
         self.dialect: Dialect = dialect
         self.detected_dialect = detected_dialect
         self.nick: str | None = None
@@ -201,15 +201,14 @@ class ProgramEndpoints:
 
     def send(self, connection: ProgramConnection, data: bytes | None) -> None:
         """Send bytes in pieces, in the order of all messages; None closes the connection."""
-        if not (self.piece_bytes or self.delay_seconds):
+        if self.delivery == WHOLE:
             connection.write(data)
             return
         was_empty = not self._outbox
-        step = self.piece_bytes or len(data or b"")
-        pieces = [None] if data is None else [data[at : at + step] for at in range(0, len(data), step)]
+        pieces = [None] if data is None else self.delivery.split(data)
         self._outbox += ((connection, piece) for piece in pieces)
         if was_empty:
-            self._loop.call_later(self.delay_seconds, self._send_next)
+            self._loop.call_later(self.delivery.delay_seconds, self._send_next)
 
     def _send_next(self) -> None:
         """Send the next piece."""
@@ -218,4 +217,4 @@ class ProgramEndpoints:
         connection, piece = self._outbox.popleft()
         connection.write(piece)
         if self._outbox:
-            self._loop.call_later(self.delay_seconds, self._send_next)
+            self._loop.call_later(self.delivery.delay_seconds, self._send_next)

@@ -7,6 +7,7 @@ from typing import Final, cast
 
 from msgspec import structs
 
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, StartProgram
 from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, OUTCOME_ERRORS, make_attempt
 from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
@@ -53,7 +54,7 @@ class PlayerBench(Bench):
         if not attempt.is_silence or self._spaced_count == MAX_SPACED_ATTEMPTS:
             return attempt
         self._spaced_count += 1
-        spaced = await self._attempt(case, number, delay_seconds=SPACED_SECONDS)
+        spaced = await self._attempt(case, number, delivery=Delivery(delay_seconds=SPACED_SECONDS))
         if spaced.outcome is not Outcome.PASS or attempt.failure is None:
             return attempt
         return attempt._replace(failure=structs.replace(attempt.failure, clause="oldmaid-1.4", cause=ONE_READ_CAUSE))
@@ -62,13 +63,13 @@ class PlayerBench(Bench):
         """See `Bench.attempt`. The player has the whole timeout for each message, unless silence would be a choice."""
         return await self._attempt(case, number)
 
-    async def _attempt(self, case: PlayerCase, number: int, *, delay_seconds: float = 0.0) -> Attempt:
+    async def _attempt(self, case: PlayerCase, number: int, *, delivery: Delivery = WHOLE) -> Attempt:
         config = self._config
         endpoints = ProgramEndpoints(
             dialect=cast(Dialect, getattr(config.known_options, "dialect", "document")),
             detected_dialect=config.dialect,
         )
-        endpoints.delay_seconds = delay_seconds
+        endpoints.delivery = delivery
         context = PlayerContext(
             all_endpoints=[endpoints],
             start=self._start,

@@ -1,7 +1,9 @@
-"""Splits the bytes of one connection end into messages, each with its own bytes."""
+"""Reads the messages of one connection end, by the dialect of its program if it has one."""
 
 from collections import deque
+from collections.abc import Iterator
 
+from croupier.conformance.channel.spans import Span, SpanReader
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.core.errors import Violation
@@ -9,21 +11,22 @@ from croupier.rooms.oldmaid.wire import Dialect, Message, Reply, Standing, Wire,
 
 
 class MessageReader:
-    """Splits the bytes of one end into messages for a table or a player, read by a dialect if there is one.
-
-    `incomplete` are the bytes of an incomplete message.
-    """
+    """Reads messages for a table or a player, by the detected dialect if there is one."""
 
     def __init__(
         self, side: WireRole, dialect: Dialect = "document", detected_dialect: JsonDialect | None = None
     ) -> None:
-        self.incomplete = bytearray()
-        self._requests: deque[Message | None] = deque()
         self._side: WireRole = side
         self._wire = Wire(side, dialect=dialect)
         self._detected_dialect = detected_dialect
-        self._frames = self._wire if detected_dialect is None else Wire(side)
+        self._spans: SpanReader[Message] = SpanReader(self._wire if detected_dialect is None else Wire(side))
+        self._requests: deque[Message | None] = deque()
         self._before = b""
+
+    @property
+    def incomplete(self) -> bytes:
+        """The bytes of an incomplete message."""
+        return self._spans.incomplete
 
     @property
     def tolerated(self) -> frozenset[str]:
@@ -37,24 +40,24 @@ class MessageReader:
 
     def feed(self, data: bytes) -> list[ReceivedMessage]:
         """Return the messages that these bytes complete."""
-        found = []
-        for byte in data:
-            self.incomplete.append(byte)
-            for message in self._frames.feed(bytes((byte,))):
-                # An opening bracket ends what precedes it, and belongs to the next message.
-                end = len(self.incomplete) - (len(self.incomplete) > 1 and byte in b"{[")
-                frame = bytes(self.incomplete[:end])
-                del self.incomplete[:end]
-                if self._detected_dialect is None:
-                    found.append(ReceivedMessage(frame, message, frame))
-                    continue
-                found += self._read(frame, self._detected_dialect)
-                if isinstance(message, Violation) and message.fatal:  # it may be valid once the dialect is undone
-                    self._frames = Wire(self._side)
-                    self._frames.feed(bytes(self.incomplete))
-        return found
+        dialect = self._detected_dialect
+        if dialect is None:
+            return [ReceivedMessage(span.data, span.message, span.data) for span in self._spans.feed(data)]
+        return [message for span in self._read_spans(data) for message in self._interpret(span.data, dialect)]
 
-    def _read(self, frame: bytes, dialect: JsonDialect) -> list[ReceivedMessage]:
+    def _read_spans(self, data: bytes) -> Iterator[Span[Message]]:
+        """Yield what may be messages. What cannot be read may be a message in the dialect, so reading starts anew."""
+        while data:
+            rest = b""
+            for span in self._spans.feed(data):
+                yield span
+                if isinstance(span.message, Violation) and span.message.fatal:
+                    self._spans = SpanReader(Wire(self._side))
+                    rest = data[span.end :]
+                    break
+            data = rest
+
+    def _interpret(self, frame: bytes, dialect: JsonDialect) -> list[ReceivedMessage]:
         """Read one message by the dialect; return nothing if it contains no message."""
         interpreted = dialect.read(frame, self._requests[0] if self._requests else None)
         frame, self._before = self._before + frame, b""

@@ -175,7 +175,7 @@ class PlayerReplay:
             return Failed(self._main_clause, what, f"that {entry.transcript_line.peer or 'somebody'!r} can speak to it")
         connection = self._connections.get(entry.transcript_line.peer)
         expected = f"{render(entry.value)} to {entry.transcript_line.peer!r}"
-        if connection and (unfinished := unfinished_message(bytes(connection.reader.incomplete), expected)):
+        if connection and (unfinished := unfinished_message(connection.reader.incomplete, expected)):
             return unfinished
         if connection is None:
             what = f"no connection to {entry.transcript_line.peer!r}, {what}"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
+from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.oldmaid.answers import (
     ANSWER_CLAUSES,
@@ -87,7 +88,7 @@ class ScriptedPlayer:
     async def send(
         self, player_input: PlayerInput, *, piece_bytes: int = 0, pause_seconds: float = 0.0, is_judged: bool = True
     ) -> None:
-        """Send a message, in pieces of `piece_bytes` with pauses between them.
+        """Send a message, in pieces of `piece_bytes`, each after a pause.
 
         If not `is_judged`, the referee does not see it, and must not see its answer. Raises Failed if the table has
         sent more than its answers before, or has closed the connection after them.
@@ -105,11 +106,7 @@ class ScriptedPlayer:
             if is_judged and self.referee is not None:
                 self.referee.on(Sent(self.nick, TABLE, message))
         with suppress(ConnectionError):  # a closed connection shows in the missing answer
-            for at in range(0, len(data), piece_bytes or len(data)):
-                self._writer.write(data[at : at + (piece_bytes or len(data))])
-                await self._writer.drain()
-                if piece_bytes:
-                    await asyncio.sleep(pause_seconds)
+            await Delivery(piece_bytes, pause_seconds).write(self._writer, data)
 
     async def _require_one_answer_each(self) -> None:
         """Raise Failed if the table has sent anything, or has disconnected, after it had answered everything.
@@ -166,7 +163,7 @@ class ScriptedPlayer:
         received = await self.receive(seconds)
         self._timeout.record(None if received is None and not self.is_disconnected else self._clock() - started)
         if received is None:
-            incomplete = bytes(self._reader_of_table.incomplete)
+            incomplete = self._reader_of_table.incomplete
             if unfinished := unfinished_message(incomplete, expected):
                 raise unfinished
             what = "the end of the connection" if self.is_disconnected else f"nothing within {seconds:g} seconds"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from croupier.conformance.channel.delivery import Delivery, Outbox
 from croupier.conformance.tap.connection import (
     BytesRelayed,
     ConnectionEnded,
@@ -13,7 +14,6 @@ from croupier.conformance.tap.connection import (
     TapEvent,
     TappedConnection,
 )
-from croupier.conformance.tap.outbox import Delivery, Outbox
 from croupier.core.logger import Logger
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import (

@@ -9,6 +9,7 @@ from typing import IO
 
 from msgspec import Struct
 
+from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.stop_signals import stop_on_signals
 from croupier.conformance.tap.connection import (
     BytesRelayed,
@@ -20,7 +21,6 @@ from croupier.conformance.tap.connection import (
     TappedConnection,
 )
 from croupier.conformance.tap.folder import TranscriptFolder, TranscriptWriter
-from croupier.conformance.tap.outbox import Delivery
 from croupier.conformance.tap.pcap import Capture
 from croupier.conformance.tap.relay import Relay, relay_endpoint
 from croupier.core.referee import HOUSE

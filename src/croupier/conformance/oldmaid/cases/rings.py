@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from croupier.conformance.case import make_case_id
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.oldmaid.endpoints import RunningProgram
 from croupier.conformance.oldmaid.nodes import RingNode
 from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, NonStrict, NotReached, unfinished_message
@@ -57,12 +58,11 @@ async def play_game(
     players: int,
     seat: int,
     salt: int = 0,
-    piece_bytes: int = 0,
-    delay_seconds: float = 0.0,
+    delivery: Delivery = WHOLE,
     death: Death | None = None,
 ) -> ProgramRing:
     """Play a game to its end. Raises Failed on the first fault of the program."""
-    context.endpoints.piece_bytes, context.endpoints.delay_seconds = piece_bytes, delay_seconds
+    context.endpoints.delivery = delivery
     ring = ProgramRing(
         context.endpoints, players=players, seat=seat, seed=1000 * context.seed + salt, strict=context.strict
     )
@@ -167,26 +167,26 @@ def _turn_clause(ring: ProgramRing) -> str:
 # Cases.
 
 
-def _game_case(**exit_text: int | float) -> Callable[[PlayerContext], Awaitable[None]]:
+def _game_case(**exit_text: Any) -> Callable[[PlayerContext], Awaitable[None]]:
     async def play(context: PlayerContext) -> None:
-        await play_game(context, **exit_text)  # type: ignore[arg-type]  # they are its own
+        await play_game(context, **exit_text)
 
     return play
 
 
-def _delivery_case(piece_bytes: int, delay_seconds: float) -> Callable[[PlayerContext], Awaitable[None]]:
+def _delivery_case(delivery: Delivery) -> Callable[[PlayerContext], Awaitable[None]]:
     """Make a case in which messages arrive in pieces, or late. If it fails, the same game is played without that."""
 
     async def play(context: PlayerContext) -> None:
         play = partial(play_game, players=3, seat=1, salt=21)
         try:
-            await play(context, piece_bytes=piece_bytes, delay_seconds=delay_seconds)
+            await play(context, delivery=delivery)
         except Failed as failed:
             failed_endpoints = context.endpoints
             await play(context.with_new_endpoints())  # a program that fails here as well breaks another clause
             context.all_endpoints.append(failed_endpoints)  # its dialogue is to be shown
             failed.clause = "oldmaid-1.4"
-            if piece_bytes and failed.cause is None:
+            if delivery.max_piece_bytes and failed.cause is None:
                 failed.cause = ONE_READ_CAUSE
             raise
 
@@ -312,7 +312,7 @@ def cases() -> Sequence[PlayerCase]:
             "1.4",
             slug,
             f"{title}: a whole game",
-            _delivery_case(chop, delay),
+            _delivery_case(Delivery(chop, delay)),
             rank=DELIVERY_RANK,
         )
         for slug, title, chop, delay in DELIVERY_CASES
