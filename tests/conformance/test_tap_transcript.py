@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.tap.connection import TappedConnection
-from croupier.conformance.tap.transcript import HouseTranscriptWriter, transcript_text
+from croupier.conformance.tap.house_transcript import HouseTranscriptWriter, transcript_text
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.room import HouseRoom
 from croupier.core.session import Drop, Effect, Event, Left, Peer, Send, Session

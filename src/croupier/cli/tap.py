@@ -72,9 +72,9 @@ def tap(
 
     from croupier.cli.check import build_options
     from croupier.conformance.channel.delivery import Delivery
-    from croupier.conformance.proxy.room_options import tapping_options
     from croupier.conformance.tap.connection import TapEvent
     from croupier.conformance.tap.printer import render_event
+    from croupier.conformance.tap.room_options import tapping_options
     from croupier.conformance.tap.run import TapConfig, run_tap
     from croupier.core.room import HouseRoom
     from croupier.core.session import Address

@@ -13,7 +13,7 @@ from croupier.core.codec import printable_bytes
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, OTHER_END, Disconnected, Observation, Party, Sent, Verdict
 from croupier.core.room import HouseRoom
-from croupier.core.session import Peer, TimedOut
+from croupier.core.session import Address, Peer, TimedOut
 
 STREAM_SECTION: Final = "1.3"
 MESSAGE_SECTION: Final = "2.1"
@@ -50,7 +50,8 @@ class ConversationMonitor(ABC):
     Bytes may arrive in chunks of any size: every line still holds exactly the bytes of its message. `lines` and
     `faults` cover the time since `forget`; `line_count` counts all lines, `games` all finished games, and
     `violation_counts` how often each side broke each clause, in the order of the first violation. After `max_lines`
-    lines nothing more is read; `excess_bytes` are the bytes of the last `on_data` that this concerns.
+    lines nothing more is read; `excess_bytes` are the bytes of the last `on_data` that this concerns. `client_address`
+    is None if it is unknown.
     """
 
     is_text: ClassVar[bool] = False
@@ -64,6 +65,7 @@ class ConversationMonitor(ABC):
         self.violation_counts: Counter[tuple[Party, str]] = Counter()
         self.max_lines: int | None = None
         self.excess_bytes = 0
+        self.client_address: Address | None = None
         self._client_input_ended = False
 
     @property
@@ -124,6 +126,10 @@ class ConversationMonitor(ABC):
         before = len(self.faults)
         self._on_timeout(now)
         return self.faults[before:]
+
+    def to_client(self, data: bytes) -> bytes:
+        """Return what the client receives after data of the house was processed."""
+        return data
 
     def forget(self) -> None:
         """Drop the lines and faults so far. They stay counted."""

@@ -1,13 +1,13 @@
-"""A hold'em transcript harness whose traffic is also followed by the proxy's checker."""
+"""A hold'em transcript harness whose traffic is also followed by the tap's checker."""
 
 from collections.abc import Iterator
 from io import StringIO
 
 from croupier.conformance.conversation import Fault
-from croupier.conformance.proxy.follow_exchange import ExchangeChecker
-from croupier.conformance.proxy.follow_holdem import HoldemConnection
-from croupier.conformance.proxy.transcript_writer import HoldemTranscriptWriter
 from croupier.conformance.tap.connection import TappedConnection
+from croupier.conformance.tap.follow_holdem import HoldemConnection
+from croupier.conformance.tap.judge_exchange import ExchangeChecker
+from croupier.conformance.tap.table_transcripts import HoldemTranscriptWriter
 from croupier.core.http_transcript import TranscriptRequest, TranscriptResponse
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.transcript import Transcript

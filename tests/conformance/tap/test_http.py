@@ -4,8 +4,9 @@ from base64 import b64encode
 
 import pytest
 
-from croupier.conformance.proxy.follow_exchange import ExchangeChecker
-from croupier.conformance.proxy.follow_holdem import MAX_PENDING_REQUESTS, HoldemConnection
+from croupier.conformance.tap.exchange import MAX_PENDING_REQUESTS
+from croupier.conformance.tap.follow_holdem import HoldemConnection
+from croupier.conformance.tap.judge_exchange import ExchangeChecker
 from croupier.core.referee import CLIENT, HOUSE
 from tests.conformance.tap.random_session import pieces
 
@@ -55,6 +56,14 @@ def test_pipelined_messages_are_separated(chop: int) -> None:
     assert messages(exchange) == MESSAGES
     assert exchange.violation_counts == {}
     assert exchange.line_count == 8
+
+
+def test_lines_have_the_bytes_on_the_wire() -> None:
+    exchange = connection()
+    exchange.on_data(CLIENT, REQUESTS, 1.0)
+    exchange.on_data(HOUSE, RESPONSES, 1.0)
+    sent = [b"".join(line.data for line in exchange.lines if line.side == side) for side in (CLIENT, HOUSE)]
+    assert sent == [REQUESTS.replace(f"Basic {SECRET}".encode(), b"***"), RESPONSES]
 
 
 def test_no_password_is_kept() -> None:
@@ -166,4 +175,6 @@ def test_memory_is_bounded() -> None:
     exchange.on_data(CLIENT, b"GET /x HTTP/1.1\r\n" + b"a: b\r\n" * 20_000, 1.0)
     exchange.on_data(CLIENT, b"\r\n", 1.0)
     (line,) = exchange.lines
-    assert len(f"{line.message.headers}") < 1 << 17
+    assert line.data == b"GET /x HTTP/1.1"
+    assert [fault.verdict.violation.found for fault in exchange.faults] == ["a head of more than 65,536 bytes"]
+    assert exchange.incomplete(CLIENT) == b""

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from croupier.conformance.channel.spans import MAX_INCOMPLETE_BYTES
 from croupier.conformance.conversation import Fault
-from croupier.conformance.proxy.follow_oldmaid import (
-    MAX_PENDING_REQUESTS,
+from croupier.conformance.tap.connection import TappedConnection
+from croupier.conformance.tap.exchange import MAX_PENDING_REQUESTS
+from croupier.conformance.tap.follow_oldmaid import (
     ObservedTable,
     TableConnection,
-    rewrite_addresses,
 )
-from croupier.conformance.proxy.transcript_writer import OldMaidTranscriptWriter
-from croupier.conformance.tap.connection import ConnectionOpened, TappedConnection
+from croupier.conformance.tap.table_transcripts import OldMaidTranscriptWriter
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Effect, Event, Joined, Left, Send
 from croupier.core.transcript import Transcript, is_strict, parse_transcript
@@ -58,7 +58,7 @@ class FollowedHarness(Harness[Any, Any]):
                 connection = self.tapped[peer] = TappedConnection(
                     peer, address, self.observed_table.new_connection(), now
                 )
-                self.observed_table.on_event(ConnectionOpened(connection, now))
+                connection.conversation.client_address = address
             case Left(peer):
                 self.end(self.tapped[peer], CLIENT)
             case _:
@@ -108,7 +108,7 @@ class Table:
             for number in (1, 2)
         ]
         for connection in self.tapped:
-            self.observed_table.on_event(ConnectionOpened(connection, 0.0))
+            connection.conversation.client_address = connection.address
 
     def link(self, player: int) -> TableConnection:
         log = self.tapped[player].conversation
@@ -120,7 +120,7 @@ class Table:
 
     def answers(self, player: int, text: str) -> bytes:
         self.link(player).on_data(HOUSE, text.encode(), 1.0)
-        return rewrite_addresses(self.tapped[player], text.encode())
+        return self.link(player).to_client(text.encode())
 
     def seated(self) -> "Table":
         for player, nick in enumerate(("ann", "bob")):
@@ -149,12 +149,39 @@ def test_list_is_rewritten_and_forwarded_whole() -> None:
     assert table.answers(0, ': "ok", "card": ["3", "spades"]}') == b': "ok", "card": ["3", "spades"]}'
 
 
+def test_list_that_is_forwarded_already_in_part_is_not_rewritten() -> None:
+    table = Table()
+    assert table.answers(0, LIST[:20]) == LIST[:20].encode()
+    table.asks(0, '{"cmd": "join", "nick": "ann"}')
+    assert table.answers(0, LIST[20:]) == LIST[20:].encode()
+
+
+def test_bytes_that_are_no_list_are_not_held_back_for_ever() -> None:
+    table = Table()
+    table.asks(0, '{"cmd": "join", "nick": "ann"}')
+    noise = "?" * MAX_INCOMPLETE_BYTES
+    assert table.answers(0, noise[:-1]) == b""
+    assert table.answers(0, "??") == noise.encode() + b"?"
+
+
+def test_game_is_not_followed_after_a_request_without_answer() -> None:
+    table = Table().seated()
+    game = table.link(0).game
+    assert game is not None
+    table.asks(0, '{"cmd": "status"}')
+    table.link(0).on_end_of_input(CLIENT, 2.0)
+    assert game.referee is not None
+    table.asks(1, '{"cmd": "draw"}')
+    table.link(1).on_end_of_input(CLIENT, 3.0)
+    assert game.referee is None, "the card may have been dealt"
+
+
 def test_incomplete_message_is_forwarded_at_the_end() -> None:
     table = Table()
     table.asks(0, '{"cmd": "join", "nick": "ann"}')
     assert table.answers(0, '{"result": "o') == b""
     table.link(0).on_disconnect(HOUSE, 2.0)
-    assert rewrite_addresses(table.tapped[0], b"") == b'{"result": "o'
+    assert table.link(0).to_client(b"") == b'{"result": "o'
 
 
 @pytest.mark.parametrize(

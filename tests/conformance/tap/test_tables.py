@@ -1,6 +1,6 @@
 """Following hold'em tables: streams and responses may overtake each other."""
 
-from croupier.conformance.proxy.follow_tables import FollowedTable
+from croupier.conformance.tap.follow_tables import FollowedTable
 from croupier.rooms.holdem.wire import Cards, Game, Player, Pot, Turn
 
 FIRST_HAND = Game(

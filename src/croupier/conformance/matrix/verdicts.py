@@ -5,9 +5,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from croupier.conformance.conversation import Conversation, DialogueLine, Fault
+from croupier.conformance.conversation import Conversation, ConversationMonitor, DialogueLine, Fault
 from croupier.conformance.matrix.cells import CellFinding, CellKind, CellLine, ProgramEnd
-from croupier.conformance.tap.connection import ConversationMonitor, TappedConnection
+from croupier.conformance.tap.connection import TappedConnection
 from croupier.conformance.tap.transcript import END_NAMES, safe_text
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, Party

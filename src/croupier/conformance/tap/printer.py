@@ -17,6 +17,7 @@ from croupier.conformance.tap.connection import (
 )
 from croupier.conformance.tap.transcript import END_NAMES, safe_text
 from croupier.core.errors import Violation
+from croupier.core.plural import format_count
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address, Peer
 
@@ -36,7 +37,7 @@ def render_event(event: TapEvent) -> Iterator[Text]:
             first = connection.conversation.line_count - len(lines)
             yield from (_line(event, _verdict(fault)) for fault in faults if fault.line_count <= first)
             for number, line in enumerate(lines, start=first + 1):
-                yield _line(event, _spoken(line))
+                yield _line(event, _spoken(line, is_text=connection.conversation.is_text))
                 yield from (_line(event, _verdict(fault)) for fault in faults if fault.line_count == number)
         case SilenceFound(faults=faults):
             yield from (_line(event, _verdict(fault)) for fault in faults)
@@ -53,7 +54,7 @@ def render_event(event: TapEvent) -> Iterator[Text]:
 def summarize(connection: TappedConnection) -> str:
     """Summarize a connection in a sentence."""
     conversation = connection.conversation
-    parts = [_count(conversation.line_count, "message"), _count(conversation.games, "game")]
+    parts = [format_count(conversation.line_count, "message"), format_count(conversation.games, "game")]
     if connection.note:
         parts.append(connection.note)
     parts += [
@@ -63,10 +64,6 @@ def summarize(connection: TappedConnection) -> str:
     ]
     broken = [f"the {END_NAMES[side]} breaks {clause}" for side, clause in conversation.violation_counts]
     return "; ".join((*parts, *(broken or ["nothing is broken"])))
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _line(event: TapEvent, text: Text) -> Text:
@@ -81,10 +78,10 @@ def _place(address: Address | None) -> str:
     return f": {address[0]} {address[1]}" if address else ""
 
 
-def _spoken(line: DialogueLine) -> Text:
+def _spoken(line: DialogueLine, *, is_text: bool) -> Text:
     message = line.message
     words = f"? {message.found}" if isinstance(message, Violation) else str(message)
-    plain = line.data == words.encode("latin-1", "replace")
+    plain = is_text or line.data == words.encode("latin-1", "replace")
     return Text.assemble(
         (f"{_who(line.side)}{ARROWS[line.side]} {safe_text(words)}", COLOURS[line.side]),
         ("" if plain else f"  = {_hex(line.data)}", "dim"),

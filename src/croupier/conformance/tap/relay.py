@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from croupier.conformance.channel.delivery import Delivery, Outbox
+from croupier.conformance.conversation import ConversationMonitor
 from croupier.conformance.tap.connection import (
     BytesRelayed,
     ConnectionEnded,
     ConnectionOpened,
-    ConversationMonitor,
     SideClosed,
     SilenceFound,
     TapEvent,
@@ -34,8 +34,6 @@ from croupier.core.session import (
 )
 from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
-
-__all__ = ["IDLE_TIMEOUT_SECONDS", "MAX_BUFFER_BYTES", "Delivery", "Outbox", "RawCodec", "Relay", "relay_endpoint"]
 
 MAX_BUFFER_BYTES: Final = 1 << 20
 """At most this many bytes wait for one end; a conversation that needs more is cut."""
@@ -103,7 +101,7 @@ class Relay:
 
     The conversation is judged from the point of view of the house: client data counts when it is forwarded, house data
     when it arrives. `cut_after` ends every connection after that many messages of both ends together. An end that has
-    ended its output still receives data. `rewrite` changes what the client receives from the house.
+    ended its output still receives data. The conversation may change what the client receives from the house.
     """
 
     def __init__(
@@ -115,7 +113,6 @@ class Relay:
         to_house: Delivery = Delivery(),
         to_client: Delivery = Delivery(),
         cut_after: int | None = None,
-        rewrite: Callable[[TappedConnection, bytes], bytes] = lambda _, data: data,
     ) -> None:
         self._target = target
         self._new_monitor = new_monitor
@@ -123,7 +120,6 @@ class Relay:
         self._to_house = to_house
         self._to_client = to_client
         self._cut_after = cut_after
-        self._rewrite = rewrite
         self._pipes: dict[int, _Pipe] = {}
 
     @property
@@ -157,6 +153,8 @@ class Relay:
             pipe.open_sides.add(HOUSE)
             return self._pump(pipe, now)
         connection = TappedConnection(peer, address, self._new_monitor(), now)
+        connection.conversation.max_lines = self._cut_after
+        connection.conversation.client_address = address
         self._pipes[peer] = _Pipe(connection, self._to_house, self._to_client)
         self._on_event(ConnectionOpened(connection, now))
         return [Connect(-peer, self._target)]
@@ -167,7 +165,7 @@ class Relay:
         if pipe.idle_deadline is not None:
             pipe.idle_deadline = now + IDLE_TIMEOUT_SECONDS
         if side == HOUSE:
-            data = self._rewrite(pipe.connection, self._judge(pipe, HOUSE, data, now))
+            data = pipe.connection.conversation.to_client(self._judge(pipe, HOUSE, data, now))
         outbox = pipe.outboxes[CLIENT + HOUSE - side]
         outbox.push(data, now)
         if outbox.waiting_bytes > MAX_BUFFER_BYTES:
@@ -177,19 +175,12 @@ class Relay:
     def _judge(self, pipe: _Pipe, side: Peer, data: bytes, now: float) -> bytes:
         """Judge data; drop what follows the message at which the conversation is cut."""
         conversation = pipe.connection.conversation
-        before, faults = len(conversation.lines), len(conversation.faults)
-        if self._cut_after is None:
-            conversation.on_data(side, data, now)
-        else:
-            for at in range(len(data)):
-                conversation.on_data(side, data[at : at + 1], now)
-                if conversation.line_count >= self._cut_after:
-                    pipe.connection.note = f"cut after {self._cut_after} messages"
-                    data = data[: at + 1]
-                    break
-        self._on_event(
-            BytesRelayed(pipe.connection, now, side, data, conversation.lines[before:], conversation.faults[faults:])
-        )
+        before = len(conversation.lines)
+        faults = conversation.on_data(side, data, now)
+        if conversation.line_count == self._cut_after:
+            pipe.connection.note = f"cut after {self._cut_after} messages"
+            data = data[: len(data) - conversation.excess_bytes]
+        self._on_event(BytesRelayed(pipe.connection, now, side, data, conversation.lines[before:], faults))
         return data
 
     def _pump(self, pipe: _Pipe, now: float) -> list[Effect[bytes]]:
@@ -232,7 +223,7 @@ class Relay:
         if side == HOUSE or not pipe.outboxes[HOUSE].waiting_bytes:
             self._close(pipe, side, now)
         if side == HOUSE and CLIENT in pipe.open_sides:
-            pipe.outboxes[CLIENT].push(self._rewrite(pipe.connection, b""), now)
+            pipe.outboxes[CLIENT].push(pipe.connection.conversation.to_client(b""), now)
         return self._pump(pipe, now)
 
     def _on_left(self, pipe: _Pipe, side: Peer, reason: str, now: float) -> list[Effect[bytes]]:

@@ -10,19 +10,18 @@ from typing import IO
 from msgspec import Struct
 
 from croupier.conformance.channel.delivery import Delivery
+from croupier.conformance.conversation import ConversationMonitor
 from croupier.conformance.stop_signals import stop_on_signals
 from croupier.conformance.tap.connection import (
     BytesRelayed,
     ConnectionEnded,
     ConnectionOpened,
-    ConversationMonitor,
     SideClosed,
     TapEvent,
-    TappedConnection,
 )
-from croupier.conformance.tap.folder import TranscriptFolder, TranscriptWriter
 from croupier.conformance.tap.pcap import Capture
 from croupier.conformance.tap.relay import Relay, relay_endpoint
+from croupier.conformance.tap.transcript import TranscriptFolder, TranscriptWriter
 from croupier.core.referee import HOUSE
 from croupier.core.session import Address
 
@@ -34,9 +33,8 @@ class TapConfig(Struct, frozen=True, kw_only=True):
     """The configuration of a tap.
 
     `new_monitor` creates a monitor for a new conversation, `new_writer` a transcript writer; `is_merged` puts all
-    connections into one transcript. `listener` of the room receives events first, and `rewrite` changes what a client
-    receives from the house. `head` is written at the top of every transcript. `transcript_folder` is where transcripts
-    are kept, `capture_file` the pcap file.
+    connections into one transcript. `head` is written at the top of every transcript. `transcript_folder` is where
+    transcripts are kept, `capture_file` the pcap file.
     """
 
     room: str
@@ -45,8 +43,6 @@ class TapConfig(Struct, frozen=True, kw_only=True):
     new_monitor: Callable[[], ConversationMonitor]
     new_writer: Callable[[IO[str]], TranscriptWriter]
     is_merged: bool = False
-    listener: Callable[[TapEvent], None] | None = None
-    rewrite: Callable[[TappedConnection, bytes], bytes] = lambda _, data: data
     head: Mapping[str, str] = {}
     to_house: Delivery = Delivery()
     to_client: Delivery = Delivery()
@@ -76,7 +72,7 @@ async def run_tap(config: TapConfig, announce: Callable[[Address], None], on_eve
         event.connection.conversation.forget()
 
     with ExitStack() as stack, stop_on_signals() as stop:
-        listeners = [on_event] if config.listener is None else [config.listener, on_event]
+        listeners = [on_event]
         if config.transcript_folder is not None:
             folder = TranscriptFolder(
                 config.transcript_folder, config.room, config.new_writer, config.head, is_merged=config.is_merged
@@ -93,7 +89,6 @@ async def run_tap(config: TapConfig, announce: Callable[[Address], None], on_eve
             to_house=config.to_house,
             to_client=config.to_client,
             cut_after=config.cut_after,
-            rewrite=config.rewrite,
         )
         endpoint = relay_endpoint(relay, close_timeout=CLOSE_TIMEOUT_SECONDS / 2, half_closed=True)
         announce(await endpoint.listen(*config.listen))

@@ -1,6 +1,6 @@
-"""Follows hold'em tables through the traffic of a proxy, as far as the order of requests is certain.
+"""Follows hold'em tables through the traffic of a tap, as far as the order of requests is certain.
 
-A table is followed from the time it is seen empty, as long as all its players use the proxy. Where requests overlap, a
+A table is followed from the time it is seen empty, as long as all its players use the tap. Where requests overlap, a
 turn may have timed out, or a stream shows an earlier state, the order of execution is unknown: what fits the referee's
 state is applied as soon as it does, and what does not is not held against anyone.
 """
@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from croupier.conformance.tap.exchange import RequestTraffic
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.referee import HOUSE, Sent
 from croupier.rooms.holdem.engine.stakes import Stakes
@@ -65,30 +66,6 @@ class DeferredUpdate(NamedTuple):
     hands: int
 
 
-class RequestTraffic:
-    """Tracks overlapping requests. `pending` is the number of pending requests that may change something."""
-
-    def __init__(self) -> None:
-        self.pending = 0
-        self._changes = 0
-
-    def begin(self, *, is_change: bool) -> int | None:
-        """Begin a request; return a ticket for `finish`, None if a pending request may change something."""
-        was_quiet = not self.pending
-        if is_change:
-            self.pending += 1
-            self._changes += 1
-        return self._changes if was_quiet else None
-
-    def finish(self, ticket: int | None, *, is_change: bool) -> bool:
-        """Finish a request; return whether no other request that may change something overlapped."""
-        is_certain = ticket == self._changes
-        if is_change:
-            self.pending -= 1
-            self._changes += 1
-        return is_certain
-
-
 def report(referee: Referee, player: Guid, request: HoldemRequest, status: int) -> Sequence[Violation]:
     """Report a request and the status of its response to a referee; return the violations of the server."""
     return [verdict.violation for event in exchange(player, request, status) for verdict in referee.on(event)]
@@ -106,7 +83,7 @@ class FollowedTable:
         self.referee: Referee | None = None
         self.hands = 0
         self._counted = 0
-        self._players: list[Guid] = []  # players who joined through the proxy, in order
+        self._players: list[Guid] = []  # players who joined through the tap, in order
         self.traffic = RequestTraffic()
         self._turn_clock = TurnClock()
         self._is_doubtful = False  # whether a player joined while it is unknown if a hand was over

@@ -1,4 +1,4 @@
-"""Writes proxied conversations of hold'em and Old Maid as transcripts that can be read and replayed."""
+"""Writes tapped conversations of hold'em and Old Maid as transcripts that can be read and replayed."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,10 +8,9 @@ from msgspec import DecodeError
 from msgspec.json import decode
 
 from croupier.conformance.conversation import DialogueLine
-from croupier.conformance.proxy.http_reader import NOBODY, ObservedRequest, ObservedResponse, StreamPart
-from croupier.conformance.proxy.merged_transcript import MergedTranscript
 from croupier.conformance.tap.connection import TappedConnection
-from croupier.conformance.tap.transcript import safe_text
+from croupier.conformance.tap.observed_http import NOBODY, ObservedRequest, ObservedResponse, StreamPart
+from croupier.conformance.tap.transcript import TranscriptWriter, safe_text
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT
 
@@ -28,7 +27,7 @@ IGNORED_HEADER_VALUES: Final = frozenset({"*/*", "application/json"})
 MAX_NAMES: Final = 10_000
 
 
-class HoldemTranscriptWriter(MergedTranscript):
+class HoldemTranscriptWriter(TranscriptWriter):
     """Writes all hold'em connections into one transcript; GUIDs are replaced by names."""
 
     def __init__(self, body: IO[str]) -> None:
@@ -54,6 +53,10 @@ class HoldemTranscriptWriter(MergedTranscript):
                 yield f"{self._peer_name(request.user)}< {self._render_response(request, answer)}"
             case other:
                 yield f"# {safe_text(str(other))}"
+
+    def render_end(self, connection: TappedConnection) -> Iterator[str]:
+        """Render the end of a connection."""
+        yield f"# connection {connection.number} is over"
 
     def _peer_name(self, user: str) -> str:
         """Return the peer name of a user."""
@@ -97,7 +100,7 @@ class HoldemTranscriptWriter(MergedTranscript):
         return GUID_PATTERN.sub(lambda guid: f"${self._names[guid[0]]}" if guid[0] in self._names else guid[0], text)
 
 
-class OldMaidTranscriptWriter(MergedTranscript):
+class OldMaidTranscriptWriter(TranscriptWriter):
     """Writes all Old Maid connections into one transcript, with peers `p1`, `p2` and so on."""
 
     def render_line(self, connection: TappedConnection, line: DialogueLine) -> Iterator[str]:

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.proxy.follow_exchange import ExchangeChecker
-from croupier.conformance.proxy.follow_holdem import HoldemConnection
-from croupier.conformance.proxy.follow_oldmaid import ObservedTable, rewrite_addresses
-from croupier.conformance.proxy.transcript_writer import HoldemTranscriptWriter, OldMaidTranscriptWriter
-from croupier.conformance.tap.transcript import HouseTranscriptWriter
+from croupier.conformance.tap.follow_holdem import HoldemConnection
+from croupier.conformance.tap.follow_oldmaid import ObservedTable
+from croupier.conformance.tap.house_transcript import HouseTranscriptWriter
+from croupier.conformance.tap.judge_exchange import ExchangeChecker
+from croupier.conformance.tap.table_transcripts import HoldemTranscriptWriter, OldMaidTranscriptWriter
 from croupier.core.room import HouseRoom, Room
 from croupier.rooms.oldmaid import ROOM as OLDMAID
 
 
 def tapping_options(room: Room, known_options: Any, *, strict: bool, answer_timeout: float) -> Mapping[str, Any]:
-    """Return the options of `croupier.conformance.tap.run.Tapping` that depend on the room.
+    """Return the options of `croupier.conformance.tap.run.TapConfig` that depend on the room.
 
     `known_options` are the known options of the clients, None if there are none. An answer may take `answer_timeout`
     seconds.
@@ -29,8 +29,6 @@ def tapping_options(room: Room, known_options: Any, *, strict: bool, answer_time
             "new_monitor": table.new_connection,
             "new_writer": OldMaidTranscriptWriter,
             "is_merged": True,
-            "listener": table.on_event,
-            "rewrite": rewrite_addresses,
         }
     checker = ExchangeChecker(getattr(known_options, "dialect", "readme"))
     return {

@@ -1,0 +1,273 @@
+"""Judges pairs of hold'em requests and responses, and updates the followed tables."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final
+
+from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.holdem.deviations import default_outcome
+from croupier.conformance.holdem.handwritten import server_time
+from croupier.conformance.holdem.request_checks import CLAUSE_PATTERN, EXCUSABLE_CLAUSES, EXPECTED_REQUESTS
+from croupier.conformance.holdem.schema import SchemaError, parse_game, parse_games, seconds_left
+from croupier.conformance.results import Outcome
+from croupier.conformance.tap.exchange import Departure, PendingRequest
+from croupier.conformance.tap.follow_tables import FollowedTable, FollowedTables
+from croupier.conformance.tap.observed_http import (
+    NOBODY,
+    UNKNOWN_USER,
+    ObservedRequest,
+    ObservedResponse,
+    StreamPart,
+)
+from croupier.core.errors import Violation
+from croupier.core.plural import format_count
+from croupier.core.referee import CLIENT, HOUSE
+from croupier.http.routes import parse_command
+from croupier.rooms.holdem.observed.state_reader import read_guid
+from croupier.rooms.holdem.wire import (
+    DECODE_ACT_BODY,
+    Act,
+    Dialect,
+    Game,
+    Guid,
+    HoldemRequest,
+    Join,
+    Leave,
+    Open,
+    RequestRefused,
+)
+
+RACE_CLAUSES: Final = frozenset({"holdem-3.7", "holdem-4.13", "holdem-4.14", "holdem-7.4", "holdem-8.4", "holdem-8.5"})
+"""Clauses by which a client may be refused because its last view is outdated."""
+
+SUCCESS_STATUSES: Final = {"readme": {Join: (201, 202), Open: (201,), Act: (201,), Leave: (200,)}}
+SUCCESS_STATUSES["hspe-go"] = {**SUCCESS_STATUSES["readme"], Join: (202,), Open: (201, 202)}
+"""The statuses of success by dialect and request."""
+
+SUCCESS_CLAUSES: Final = {Open: "holdem-3.3", Join: "holdem-3.5", Act: "holdem-4.1", Leave: "holdem-3.10"}
+"""The clause that defines the status of success."""
+
+
+class HoldemPending(PendingRequest[ObservedRequest]):
+    """A request without a response; `command` is what it asks for, None if it changes nothing.
+
+    `table` is the table that it is about, if any.
+    """
+
+    def __init__(
+        self, request: ObservedRequest, command: HoldemRequest | RequestRefused | None, table: FollowedTable | None
+    ) -> None:
+        super().__init__(request, is_change=isinstance(command, Open | Join | Act | Leave))
+        self.command = command
+        self.table = table
+
+    def __str__(self) -> str:
+        return f"{self.request.method} {self.request.path}"
+
+
+class ExchangeChecker:
+    """The requests and responses of all connections to one house."""
+
+    def __init__(self, dialect: Dialect = "readme") -> None:
+        self.dialect = dialect
+        self.tables = FollowedTables()
+        self._start: datetime | None = None  # the server time at our time 0
+
+    def on_request(self, observed: ObservedRequest) -> HoldemPending:
+        """Record a forwarded request."""
+        segments = observed.path_segments
+        command: HoldemRequest | RequestRefused | None = None
+        if observed.method in {"POST", "DELETE"} and segments != ["users"]:
+            command = parse_command(observed.method, observed.path.partition("?")[0], observed.user, observed.body)
+        at_table = segments[0] == "games" and len(segments) > 1 and not isinstance(command, Open)
+        pending = HoldemPending(observed, command, self.tables.table(segments[1]) if at_table else None)
+        pending.enter(self.tables.traffic)
+        if pending.table is not None:
+            pending.enter(pending.table.traffic)
+            pending.table.has_no_acts = pending.table.has_no_acts and not isinstance(command, Act)
+        return pending
+
+    def on_response(self, pending: HoldemPending, response: ObservedResponse) -> Iterator[Departure]:
+        """Judge a response and its request."""
+        pending.close()
+        command, request, status = pending.command, pending.request, response.status
+        is_done = 200 <= status < 300
+        yield from self._check_request(pending, response)
+        if status >= 500 and status != 503:
+            yield Departure(HOUSE, Violation("holdem-8.2", f"the status {status}", "an answer"))
+        match command:
+            case Act() if pending.table is not None:
+                yield from self._check_act(pending.table, command, pending, response)
+            case Leave() if is_done and pending.table is not None:
+                pending.table.on_leave(command.player, response.at, is_certain=pending.is_certain)
+            case Join() | Open() if is_done:
+                yield from self._check_join(command, pending, response)
+            case None if is_done and request.method == "POST" and request.path_segments == ["users"]:
+                yield from self._check_registration(request, response)
+            case None if status == 200 and request.method == "GET":
+                yield from self._check_view(pending, response)
+        if is_done and isinstance(command, Open | Join | Act | Leave):
+            good = SUCCESS_STATUSES[self.dialect][type(command)]
+            if status not in good:
+                clause = SUCCESS_CLAUSES[type(command)]
+                yield Departure(HOUSE, Violation(clause, f"the status {status}", f"{good[0]}"))
+
+    def on_stream_part(self, pending: HoldemPending, part: StreamPart) -> Iterator[Departure]:
+        """Judge a part of an event stream, which shows an earlier state of a table."""
+        parsed = parse_game(part.body, self.dialect)
+        yield from map(_schema_departure, parsed.errors)
+        if parsed.games and pending.table is not None:
+            viewer = self._viewer_of(pending.request.user)
+            game = parsed.games[0]
+            pending.table.on_view(game, viewer, part.at, part.at, self._seconds_left(game, part.at), is_certain=False)
+
+    # Clients.
+
+    def _check_request(self, pending: HoldemPending, response: ObservedResponse) -> Iterator[Departure]:
+        command, request = pending.command, pending.request
+        if isinstance(command, Act) and response.status < 300 and not _is_usual_act(request.body):
+            allowed = "the keys action and betAmount, and no others"
+            yield Departure(CLIENT, Violation("holdem-4.2", repr(request.body[:80]), allowed), is_tolerated=True)
+        if not 400 <= response.status < 500:
+            return
+        if isinstance(command, RequestRefused):
+            clause = command.clause
+        elif match := CLAUSE_PATTERN.match(response.body[:100].decode(errors="replace")):
+            clause = match[0]
+        elif command is not None and request.user in {NOBODY, UNKNOWN_USER}:
+            clause = "holdem-2.7"
+        else:
+            return
+        if clause in EXCUSABLE_CLAUSES or clause in RACE_CLAUSES:
+            return
+        found = f"{request.method} {request.path[:80]}, which is {response.status}"
+        is_fault = clause in EXPECTED_REQUESTS and (clause == "holdem-8.6" or default_outcome(clause) is Outcome.FAIL)
+        allowed = EXPECTED_REQUESTS.get(clause, "a request that is not refused")
+        yield Departure(CLIENT, Violation(clause, found, allowed), is_tolerated=not is_fault)
+
+    # Houses.
+
+    def _check_act(
+        self, table: FollowedTable, act: Act, pending: HoldemPending, response: ObservedResponse
+    ) -> Iterator[Departure]:
+        is_done, is_certain = response.status < 300, pending.is_certain
+        if is_done and (clause := table.invalid_bet_clause(act) if is_certain else None):
+            yield Departure(CLIENT, Violation(clause, f"a bet of {act.amount}", "a valid bet"))
+        elif is_done and (reason := response.headers.get("x-fold-reason", "")):
+            yield Departure(CLIENT, Violation("holdem-4.7", reason[:200], "a valid bet"))
+        if response.status in {401, 429} or response.status >= 500 or act.player != self.tables.guid_of(act.user):
+            if is_done:
+                table.stop_following()
+            return
+        found = table.on_act(act, response.status, pending.request.at, response.at, is_certain=is_certain)
+        yield from map(_house_departure, found)
+
+    def _check_join(
+        self, command: Open | Join, pending: HoldemPending, response: ObservedResponse
+    ) -> Iterator[Departure]:
+        player, table, is_certain = self.tables.guid_of(command.user), pending.table, pending.is_certain
+        if self.dialect == "readme":
+            try:
+                player = read_guid(response.body)
+            except Violation as violation:
+                clause = SUCCESS_CLAUSES[type(command)]
+                yield Departure(HOUSE, Violation(clause, violation.found, violation.allowed))
+                return
+            self.tables.set_guid(command.user, player)
+        if isinstance(command, Open):
+            game = response.headers.get("location", "").rstrip("/").rpartition("/")[2]
+            table = self.tables.add_open_table(game) if game else None
+            is_certain = True
+        if table is None:
+            return
+        if player is None or (self.dialect == "readme" and response.status == 202):
+            table.stop_following()
+        else:
+            table.on_join(player, response.at, is_certain=is_certain)
+
+    def _check_registration(self, request: ObservedRequest, response: ObservedResponse) -> Iterator[Departure]:
+        if response.status != 201:
+            yield Departure(HOUSE, Violation("holdem-2.2", f"the status {response.status}", "201"))
+        try:
+            found = read_guid(response.body)
+        except Violation as violation:
+            yield Departure(HOUSE, violation)
+            return
+        if self.dialect == "readme" and response.body.strip() != f'"{found}"'.encode():
+            allowed = "a GUID as a JSON string"
+            yield Departure(HOUSE, Violation("holdem-2.2", repr(response.body[:80]), allowed), is_tolerated=True)
+        self.tables.set_guid(request.user, found)
+
+    def _check_view(self, pending: HoldemPending, response: ObservedResponse) -> Iterator[Departure]:
+        request = pending.request
+        segments = request.path_segments
+        if segments not in (["games"], ["games", *segments[1:2]]):
+            return
+        parsed = (parse_games if segments == ["games"] else parse_game)(response.body, self.dialect)
+        yield from map(_schema_departure, parsed.errors)
+        if "date" in response.headers:
+            date = server_time(ReceivedResponse(response.status, response.headers, b""))
+            self._start = date - timedelta(seconds=response.at)
+        viewer = self._viewer_of(request.user)
+        for game in parsed.games:
+            table = pending.table or self.tables.table(game.game_id)
+            left = self._seconds_left(game, response.at)
+            found = table.on_view(game, viewer, request.at, response.at, left, is_certain=pending.is_certain)
+            yield from map(_house_departure, found)
+
+    def _seconds_left(self, game: Game, now: float) -> float | None:
+        """Return the seconds left of a turn by the server's clock, None if unknown."""
+        return None if self._start is None else seconds_left(game.turn.expiry, self._start + timedelta(seconds=now))
+
+    def _viewer_of(self, user: str) -> Guid | None:
+        return "" if user == NOBODY else self.tables.guid_of(user)
+
+
+def summarise_games(response: ObservedResponse | StreamPart, dialect: Dialect) -> str:
+    """Return a short description of the tables in a response, "" if it shows none."""
+    request = response.request
+    if request is None or request.method != "GET":
+        return ""
+    if isinstance(response, ObservedResponse) and response.status != 200:
+        return ""
+    match request.path_segments:
+        case ["games"]:
+            games = parse_games(response.body, dialect).games
+            return "; ".join([f" {format_count(len(games), 'game')}", *map(_summarise_game, games[:3])])
+        case ["games", _] | ["games", _, "events"]:
+            return "".join(f" {_summarise_game(game)}" for game in parse_game(response.body, dialect).games[:1])
+    return ""
+
+
+def _summarise_game(game: Game) -> str:
+    """Describe a table in one line."""
+    names = {each.player_id: each.handle or each.player_id for each in game.table}
+    player_list = ", ".join(
+        f"{names[each.player_id]} {each.wealth}+{each.bet_so_far} {each.state}" for each in game.table
+    )
+    parts = [player_list or "nobody sits", *([f"hole {' '.join(game.cards.hole)}"] if game.cards.hole else [])]
+    parts += [f"board {' '.join(game.cards.board)}"] if game.cards.board else []
+    parts += [f"pots {'+'.join(str(pot.size) for pot in game.pots)}"] if game.pots else []
+    turn = game.turn
+    parts.append(f"turn of {names.get(turn.player_id, turn.player_id)}" if turn.player_id else "nobody's turn")
+    return "; ".join(parts)
+
+
+def _is_usual_act(body: bytes) -> bool:
+    try:
+        DECODE_ACT_BODY(body)
+    except ValueError:
+        return False
+    return True
+
+
+def _schema_departure(error: SchemaError) -> Departure:
+    """A deviation in form; it is tolerated unless the document rules it out."""
+    outcome = error.outcome or default_outcome(error.clause)
+    violation = Violation(error.clause, error.actual, error.expected)
+    return Departure(HOUSE, violation, is_tolerated=outcome is not Outcome.FAIL)
+
+
+def _house_departure(violation: Violation) -> Departure:
+    """A violation that the referee has found."""
+    return Departure(HOUSE, violation, is_tolerated=default_outcome(violation.clause) is not Outcome.FAIL)
