@@ -206,6 +206,8 @@ class FrameCodec[M: FrameMessage]:
     def feed_with_ends(self, data: bytes) -> Sequence[tuple[M | Violation, int]]:
         """As `feed`, each with the offset in `data` at which it ends. See `SpanCodec`."""
         buffered = len(self._buffer)
+        if not buffered and len(messages := self._canonical.get(data, ())) == 1:
+            return ((messages[0], len(data)),)
         ends: list[int] = []
         items = self._parse_messages(self._buffer + data, ends)
         return [(item, end - buffered) for item, end in zip(items, ends, strict=True)]

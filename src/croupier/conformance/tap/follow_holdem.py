@@ -51,13 +51,16 @@ class HoldemConnection(Exchange[HoldemPending]):
         self._has_read = False
 
     def incomplete(self, side: Peer) -> bytes:
-        """The first line of an incomplete request; the rest may contain a password."""
-        return _first_line(self._requests.incomplete) if side == CLIENT and not self._is_over else b""
+        """The first line of an incomplete message; the rest may contain a password. Streams are never complete."""
+        reader = self._requests if side == CLIENT else self._responses
+        is_stream = side == HOUSE and self._stream_separator() is not None
+        return b"" if reader.is_stopped or is_stream else _first_line(reader.incomplete)
 
     def _read(self, side: Peer, data: bytes, now: float) -> Iterator[Span[Any]]:
         is_tls = side == CLIENT and not self._has_read and data[:1] == TLS_HANDSHAKE
         self._has_read = True
         if is_tls:
+            self._requests.is_stopped = self._responses.is_stopped = True
             self._end()
         if not self._is_over:
             yield from self._read_http(side, data, now)
@@ -75,8 +78,12 @@ class HoldemConnection(Exchange[HoldemPending]):
             yield from self._split_response(span, now)
         if self._responses.is_stopped:  # another protocol follows
             self._end()
-        elif self._responses.has_headers and (separator := _separator(self._responses.beginning.headers)):
+        elif (separator := self._stream_separator()) is not None:
             yield from self._stream_parts(self._responses.take_parts(separator), len(data), now)
+
+    def _stream_separator(self) -> bytes | None:
+        """The separator of the parts of the response that arrives, None if it is no stream."""
+        return _separator(self._responses.beginning.headers) if self._responses.has_headers else None
 
     def _split_response(self, span: Span[ReceivedResponse], now: float) -> Iterator[Span[Any]]:
         """Yield the last parts of a streamed response, and the response."""

@@ -23,8 +23,8 @@ from croupier.core.session import Address, Peer
 
 ARROWS: Final = {CLIENT: "→", HOUSE: "←"}
 COLOURS: Final = {CLIENT: "cyan", HOUSE: "green"}
-MAX_HEX_BYTES: Final = 48
-"""At most this many bytes of a line are shown in hexadecimal."""
+MAX_SHOWN_BYTES: Final = 48
+"""At most this many bytes of a line are shown."""
 
 
 def render_event(event: TapEvent) -> Iterator[Text]:
@@ -44,7 +44,7 @@ def render_event(event: TapEvent) -> Iterator[Text]:
         case SideClosed(side=side, reason=reason, faults=faults):
             rest = connection.conversation.incomplete(side)
             if rest:
-                yield _line(event, _unread(side, rest))
+                yield _line(event, _unread(side, rest, is_text=connection.conversation.is_text))
             yield _line(event, Text(f"{_who(side)} has closed{f' ({reason})' if reason else ''}", "dim"))
             yield from (_line(event, _verdict(fault)) for fault in faults)
         case ConnectionEnded():
@@ -80,22 +80,25 @@ def _place(address: Address | None) -> str:
 
 def _spoken(line: DialogueLine, *, is_text: bool) -> Text:
     message = line.message
-    words = f"? {message.found}" if isinstance(message, Violation) else str(message)
-    plain = is_text or line.data == words.encode("latin-1", "replace")
+    is_message = not isinstance(message, Violation)
+    words = str(message) if is_message else f"? {message.found}"
+    plain = is_message if is_text else line.data == words.encode("latin-1", "replace")
     return Text.assemble(
         (f"{_who(line.side)}{ARROWS[line.side]} {safe_text(words)}", COLOURS[line.side]),
-        ("" if plain else f"  = {_hex(line.data)}", "dim"),
+        ("" if plain else _bytes(line.data, is_text=is_text), "dim"),
     )
 
 
-def _unread(side: Peer, rest: bytes) -> Text:
-    return Text.assemble(
-        (f"{_who(side)}{ARROWS[side]} … no whole message", COLOURS[side]), (f"  = {_hex(rest)}", "dim")
-    )
+def _unread(side: Peer, rest: bytes, *, is_text: bool) -> Text:
+    words = f"{_who(side)}{ARROWS[side]} … no whole message"
+    return Text.assemble((words, COLOURS[side]), (_bytes(rest, is_text=is_text), "dim"))
 
 
-def _hex(data: bytes) -> str:
-    return data[:MAX_HEX_BYTES].hex(" ") + (" …" if len(data) > MAX_HEX_BYTES else "")
+def _bytes(data: bytes, *, is_text: bool) -> str:
+    """The beginning of some bytes, as text or in hexadecimal."""
+    begin = data[:MAX_SHOWN_BYTES]
+    shown = safe_text(begin.decode(errors="backslashreplace")) if is_text else begin.hex(" ")
+    return f"  = {shown}{' …' if len(data) > MAX_SHOWN_BYTES else ''}"
 
 
 def _verdict(fault: Fault) -> Text:

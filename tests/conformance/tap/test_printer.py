@@ -1,0 +1,49 @@
+"""Printed lines: messages with their bytes where these are not text, and what is left over at the end."""
+
+from croupier.conformance.conversation import Conversation, ConversationMonitor
+from croupier.conformance.tap.connection import BytesRelayed, SideClosed, TappedConnection
+from croupier.conformance.tap.follow_holdem import HoldemConnection
+from croupier.conformance.tap.judge_exchange import ExchangeChecker
+from croupier.conformance.tap.printer import render_event
+from croupier.core.referee import CLIENT, HOUSE
+from croupier.rooms.kuhn import ROOM
+
+
+def printed(conversation: ConversationMonitor, side: int, data: bytes) -> list[str]:
+    """The text of the lines for some bytes and the end of their sender, without numbers and times."""
+    connection = TappedConnection(1, None, conversation, 0.0)
+    faults = conversation.on_data(side, data, 0.0)
+    relayed = BytesRelayed(connection, 0.0, side, data, conversation.lines, faults)
+    closed = SideClosed(connection, 0.0, side, "", conversation.on_disconnect(side, 1.0))
+    return [line.plain[15:] for event in (relayed, closed) for line in render_event(event)]
+
+
+def test_bytes_follow_where_they_differ_from_the_text() -> None:
+    assert printed(Conversation(ROOM), CLIENT, b'STRT "P_1"DISC\nA') == [
+        "client → STRT P_1  = 53 54 52 54 20 22 50 5f 31 22",
+        "client → DISC",
+        "client → … no whole message  = 0a 41",
+        "client  has closed",
+    ]
+
+
+def test_http_is_shown_as_text() -> None:
+    request = b"GET /games/ HTTP/1.1\r\nHost: x\r\n\r\n"
+    assert printed(HoldemConnection(ExchangeChecker()), CLIENT, request + b"GET /x HTTP") == [
+        "client → nobody GET /games/",
+        "client → … no whole message  = GET /x HTTP",
+        "client  has closed",
+    ]
+    assert printed(HoldemConnection(ExchangeChecker()), CLIENT, b"GET /\x1b HTTP/1.1\r\nCookie: x\r\n")[0] == (
+        "client → ? what is no HTTP/1.1 (Invalid char in url path)  = GET /\\x1b HTTP/1.1"
+    )
+
+
+def test_an_incomplete_response_is_shown() -> None:
+    connection = HoldemConnection(ExchangeChecker())
+    connection.on_data(CLIENT, b"GET /games/ HTTP/1.1\r\n\r\n", 0.0)
+    connection.forget()
+    assert printed(connection, HOUSE, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[")[:2] == [
+        "house  ← … no whole message  = HTTP/1.1 200 OK",
+        "house   has closed",
+    ]
