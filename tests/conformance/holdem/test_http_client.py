@@ -108,6 +108,20 @@ def test_pipelined_responses_are_received_one_by_one() -> None:
     assert run(main) == [200, 204, 201]
 
 
+def test_offer_of_another_protocol_is_ignored_by_the_test_server() -> None:
+    offer = (("Connection", "Upgrade, HTTP2-Settings"), ("Upgrade", "h2c"), ("HTTP2-Settings", ""))
+
+    async def main() -> list[int]:
+        bot = HoldemTestServer(Settings(), seed=1)
+        async with HttpClient("127.0.0.1", await bot.open()) as client:
+            statuses = [(await client.request(SentRequest("GET", "/games/", offer))).status for _ in range(2)]
+            assert client.close_count == 0
+        await bot.close()
+        return statuses
+
+    assert run(main) == [200, 200]
+
+
 def test_malformed_request_is_recorded_by_the_test_server() -> None:
     async def main() -> tuple[int, list[bytes]]:
         bot = HoldemTestServer(Settings(), seed=1)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from msgspec.json import encode
 
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, default_outcome
@@ -139,7 +140,7 @@ class HoldemContext:
         body: bytes = b"",
         headers: Mapping[str, str] | None = None,
         *,
-        piece_bytes: int = 0,
+        delivery: Delivery = WHOLE,
         timeout: float | None = None,
     ) -> ReceivedResponse:
         """Send a request as a role and return the response.
@@ -151,7 +152,7 @@ class HoldemContext:
         self.record_request(request)
         self._busy_roles.add(role)
         try:
-            response = await client.request(request, piece_bytes=piece_bytes, timeout=timeout)
+            response = await client.request(request, delivery=delivery, timeout=timeout)
         except ResponseError as error:
             self.add_response_error(error)
             raise CaseAborted from None
@@ -162,7 +163,7 @@ class HoldemContext:
         where = response.headers.get("location", "")
         if response.status in REDIRECT_STATUSES and where.startswith("/") and where != path:
             self.redirects.append(f"{response.status}, and {path} is at {where}")
-            return await self.request(role, method, where, body, headers, piece_bytes=piece_bytes, timeout=timeout)
+            return await self.request(role, method, where, body, headers, delivery=delivery, timeout=timeout)
         authorization = dict(request.headers).get("Authorization")
         role = next((name for name, user in self.users.items() if user.auth_header[1] == authorization), role)
         self._track_seats(role, request, response)

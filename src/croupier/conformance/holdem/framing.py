@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
+from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.cases import CaseSpec
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
@@ -21,10 +22,10 @@ LENGTH_REQUIRED: Final = 411
 async def byte_by_byte(context: HoldemContext) -> None:
     """Requests that arrive byte by byte are served."""
     game, role = await context.seat_and_find_turn("ann", "bob")
-    response = await context.request(role, "GET", f"/games/{game}", piece_bytes=1)
+    response = await context.request(role, "GET", f"/games/{game}", delivery=Delivery(1))
     _require_status(context, response, 200, "a request that comes byte by byte")
     path = f"/games/{game}/players/{context.player_id(role, game)}/acts/"
-    response = await context.request(role, "POST", path, b'{"action": 1, "betAmount": 10}', piece_bytes=1)
+    response = await context.request(role, "POST", path, b'{"action": 1, "betAmount": 10}', delivery=Delivery(1))
     _require_status(context, response, 201, "an act that comes byte by byte")
 
 
@@ -32,7 +33,7 @@ async def pieces_of_seven_bytes(context: HoldemContext) -> None:
     """Requests that arrive in pieces of seven bytes are served."""
     game = await context.seat("ann", "bob")
     for request in ((NOBODY, "GET", "/games/"), ("bob", "GET", f"/games/{game}"), ("ann", "GET", f"/games/{game}")):
-        response = await context.request(*request, piece_bytes=7)
+        response = await context.request(*request, delivery=Delivery(7))
         _require_status(context, response, 200, "a request that comes in pieces")
 
 

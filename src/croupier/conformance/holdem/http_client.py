@@ -7,7 +7,7 @@ from ssl import SSLContext
 from types import TracebackType
 from typing import Self
 
-from croupier.conformance.channel.delivery import Delivery
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.channel.http import MAX_BODY_BYTES, ReceivedResponse, ResponseReader, SentRequest
 from croupier.conformance.channel.spans import Span
 from croupier.conformance.holdem.timeouts import StallTolerantTimeout
@@ -47,37 +47,37 @@ class HttpClient:
         await self.close()
 
     async def request(
-        self, request: SentRequest, *, piece_bytes: int = 0, timeout: float | None = None
+        self, request: SentRequest, *, delivery: Delivery = WHOLE, timeout: float | None = None
     ) -> ReceivedResponse:
-        """Send a request and return the response. A positive `piece_bytes` cuts the request into pieces of this size.
+        """Send a request and return the response.
 
         Raises ResponseError if no valid response arrives, and ConnectionError if the connection fails.
         """
         data = request.encode(self.host)
         is_new = self._streams is None
         try:
-            return await self._exchange(data, request.method, piece_bytes, timeout)
+            return await self._exchange(data, request.method, delivery, timeout)
         except ResponseError:
             if is_new or not self._is_stale:
                 raise
         # A server may close an idle connection at any time: retry once on a new one.
-        return await self._exchange(data, request.method, piece_bytes, timeout)
+        return await self._exchange(data, request.method, delivery, timeout)
 
-    async def _exchange(self, data: bytes, method: str, size: int, timeout: float | None) -> ReceivedResponse:
-        await self.send(data, size)
+    async def _exchange(self, data: bytes, method: str, delivery: Delivery, timeout: float | None) -> ReceivedResponse:
+        await self.send(data, delivery)
         self._is_stale = False
         self._reader.methods.append(method)
         return await self.receive(timeout)
 
-    async def send(self, data: bytes, piece_bytes: int = 0) -> None:
-        """Send bytes, in pieces of `piece_bytes` if it is positive."""
+    async def send(self, data: bytes, delivery: Delivery = WHOLE) -> None:
+        """Send bytes. Raises ConnectionError if there is no connection."""
         try:
             if self._streams is None:
                 async with StallTolerantTimeout(self._timeout):
                     self._streams = await asyncio.open_connection(*self._address, ssl=self._ssl)
                 self._reader = ResponseReader()
                 self._responses.clear()
-            await Delivery(piece_bytes).write(self._streams[1], data)
+            await delivery.write(self._streams[1], data)
         except TimeoutError:
             raise ConnectionError(f"nobody takes a connection at {self.host}") from None
         except (ConnectionResetError, BrokenPipeError):  # a response that was sent before can still be read

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from croupier.conformance.channel.delivery import Delivery
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.oldmaid.answers import (
     ANSWER_CLAUSES,
@@ -85,10 +85,8 @@ class ScriptedPlayer:
 
     # Sending.
 
-    async def send(
-        self, player_input: PlayerInput, *, piece_bytes: int = 0, pause_seconds: float = 0.0, is_judged: bool = True
-    ) -> None:
-        """Send a message, in pieces of `piece_bytes`, each after a pause.
+    async def send(self, player_input: PlayerInput, *, delivery: Delivery = WHOLE, is_judged: bool = True) -> None:
+        """Send a message.
 
         If not `is_judged`, the referee does not see it, and must not see its answer. Raises Failed if the table has
         sent more than its answers before, or has closed the connection after them.
@@ -106,7 +104,7 @@ class ScriptedPlayer:
             if is_judged and self.referee is not None:
                 self.referee.on(Sent(self.nick, TABLE, message))
         with suppress(ConnectionError):  # a closed connection shows in the missing answer
-            await Delivery(piece_bytes, pause_seconds).write(self._writer, data)
+            await delivery.write(self._writer, data)
 
     async def _require_one_answer_each(self) -> None:
         """Raise Failed if the table has sent anything, or has disconnected, after it had answered everything.

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 
+from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
@@ -14,6 +15,8 @@ from croupier.rooms.oldmaid.wire import JSON_ENCODER, MAX_FRAME_BYTES, Draw, Joi
 PIECE_GAP_SECONDS = 0.003
 """The pause between two pieces of a message, so that each is read separately."""
 
+BYTE_BY_BYTE = Delivery(1, PIECE_GAP_SECONDS / 3)
+
 
 def _encode(*messages: Message) -> bytes:
     return b"".join(map(JSON_ENCODER.encode, messages))
@@ -21,10 +24,11 @@ def _encode(*messages: Message) -> bytes:
 
 def _delivery_case(clause: str, data: bytes, piece_bytes: int = 0) -> Callable[[TableContext], Awaitable[None]]:
     """Make a case in which a draw is sent in this form."""
+    delivery = Delivery(piece_bytes, PIECE_GAP_SECONDS)
 
     async def play(context: TableContext) -> None:
         driven_game = await context.start_game()
-        await driven_game.drawer.require_ok(data, clause, piece_bytes=piece_bytes, pause_seconds=PIECE_GAP_SECONDS)
+        await driven_game.drawer.require_ok(data, clause, delivery=delivery)
         await driven_game.draw(len(driven_game.players))
 
     return play
@@ -34,10 +38,10 @@ async def byte_by_byte(context: TableContext) -> None:
     """Three rounds in which every byte is sent separately, beginning with the join."""
     await context.learn_table_size()
     player = await context.connect_player()
-    await player.send(Join(player.nick), piece_bytes=1, pause_seconds=PIECE_GAP_SECONDS / 3)
+    await player.send(Join(player.nick), delivery=BYTE_BY_BYTE)
     driven_game = await context.start_game_with([player])
     for _ in range(3 * len(driven_game.players)):
-        await driven_game.drawer.request(Draw(), piece_bytes=1, pause_seconds=PIECE_GAP_SECONDS / 3)
+        await driven_game.drawer.request(Draw(), delivery=BYTE_BY_BYTE)
         for other in driven_game.players:
             await driven_game.discard_pairs(other)
 

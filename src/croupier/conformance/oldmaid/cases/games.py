@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final
 
+from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
@@ -99,9 +100,9 @@ async def _game_in_pieces(context: TableContext) -> None:
     driven_game = await context.start_game()
     while driven_game.game.drawn_count < CARD_COUNT:
         player = driven_game.drawer
-        await player.request(Draw(), piece_bytes=5)
+        await player.request(Draw(), delivery=Delivery(5))
         while (pair := driven_game.discard_request(player)) is not None:
-            await player.request(pair, piece_bytes=7)
+            await player.request(pair, delivery=Delivery(7))
     await driven_game.draw()
     await driven_game.play()
 
