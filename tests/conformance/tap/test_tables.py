@@ -18,8 +18,8 @@ def test_stream_shows_a_player_before_the_join_response() -> None:
     table.start_following()
     table.on_join("ann", 0.0, is_certain=True)
     assert table.on_view(FIRST_HAND, "ann", 0.1, 0.1, None, is_certain=False) == ()
-    assert table.hands == 0
+    assert table.games == 0
     table.on_join("bob", 0.2, is_certain=True)
-    assert table.hands == 1
+    assert table.games == 1
     assert table.referee is not None
     assert table.referee.player_to_act() == "ann"

@@ -2,12 +2,12 @@
 
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from typing import Any, ClassVar, Final, NamedTuple
 
 from croupier.conformance.conversation import ConversationMonitor
 from croupier.core.errors import FoundKind, Violation
-from croupier.core.referee import CLIENT, HOUSE, Verdict
+from croupier.core.referee import CLIENT, HOUSE, Referee, Verdict
 from croupier.core.session import Peer
 
 MAX_PENDING_REQUESTS: Final = 1000
@@ -38,14 +38,31 @@ class RequestTraffic:
         return is_certain
 
 
-class PendingRequest[R]:
-    """A request without an answer. `is_change`: it may change something.
+class FollowedGame[R: Referee[Any, Any]]:
+    """A game that a referee follows while it is certain what was executed, and in which order; None otherwise.
 
-    `is_certain`, once it is closed: its order in the traffic that it has entered last is known.
+    `games` counts the games that were followed.
     """
 
-    def __init__(self, request: R, *, is_change: bool = True) -> None:
+    def __init__(self, referee: R | None = None) -> None:
+        self.referee = referee
+        self.games = 0
+        self.traffic = RequestTraffic()
+
+    def stop_following(self) -> None:
+        """Stop following after something unknown was executed."""
+        self.referee = None
+
+
+class PendingRequest[R, G: FollowedGame[Any]]:
+    """A request without an answer, and the game that it is about, if any. `is_change`: it may change something.
+
+    `is_certain`, once it is closed: its order is known in the game, or in other traffic if it is about no game.
+    """
+
+    def __init__(self, request: R, *, is_change: bool) -> None:
         self.request = request
+        self.game: G | None = None
         self.is_change = is_change
         self.is_certain = True
         self._tickets: list[tuple[RequestTraffic, int | None]] = []
@@ -57,11 +74,22 @@ class PendingRequest[R]:
         """Begin the request in some traffic."""
         self._tickets.append((traffic, traffic.begin(is_change=self.is_change)))
 
+    def enter_game(self, game: G) -> None:
+        """Begin the request in a game."""
+        self.game = game
+        self.enter(game.traffic)
+
     def close(self) -> None:
-        """Finish the request in all traffic."""
+        """Finish the request."""
         for traffic, ticket in self._tickets:
             self.is_certain = traffic.finish(ticket, is_change=self.is_change)
         self._tickets.clear()
+
+    def abandon(self) -> None:
+        """Finish a request that will not be answered: whether it was executed is unknown."""
+        self.close()
+        if self.game is not None and self.is_change:
+            self.game.stop_following()
 
 
 class Departure(NamedTuple):
@@ -72,7 +100,7 @@ class Departure(NamedTuple):
     is_tolerated: bool = False
 
 
-class Exchange[P: PendingRequest[Any]](ConversationMonitor):
+class Exchange[P: PendingRequest[Any, Any]](ConversationMonitor):
     """A connection on which requests are answered in order; an answer may take `answer_timeout` seconds.
 
     `SILENCE_CLAUSE` is the clause that an answer comes, `END_CLAUSE` the one that it comes before the end. A room reads
@@ -109,10 +137,6 @@ class Exchange[P: PendingRequest[Any]](ConversationMonitor):
     def _may_end(self) -> bool:
         """Whether the house may close the connection although it has not answered all requests."""
 
-    @abstractmethod
-    def _abandon(self, pending: P) -> None:
-        """Handle a request that will not be answered: whether it was executed is unknown."""
-
     def _ask(self, pending: P, now: float) -> None:
         """Add a request."""
         self._pending.append(pending)
@@ -131,6 +155,13 @@ class Exchange[P: PendingRequest[Any]](ConversationMonitor):
         """Set the deadline of the next answer."""
         seconds = self._extra_seconds(self._pending[0]) if self._pending else None
         self._deadline = None if seconds is None else now + self._answer_timeout + seconds
+
+    def _add_departures(self, game: FollowedGame[Any] | None, departures: Iterable[Departure]) -> None:
+        """Add violations that the last line shows, and count the games that end or begin with it."""
+        before = 0 if game is None else game.games
+        for departure in departures:
+            self._add_departure(departure)
+        self.games += 0 if game is None else game.games - before
 
     def _add_departure(self, departure: Departure) -> None:
         """Add a violation that the last line shows."""
@@ -161,4 +192,4 @@ class Exchange[P: PendingRequest[Any]](ConversationMonitor):
 
     def _close_pending(self) -> None:
         while self._pending:
-            self._abandon(self._pending.popleft())
+            self._pending.popleft().abandon()

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from croupier.conformance.channel.http import ReceivedResponse, RequestReader, ResponseReader, SentRequest
 from croupier.conformance.channel.spans import Span
 from croupier.conformance.tap.exchange import Departure, Exchange
-from croupier.conformance.tap.follow_tables import FollowedTable
 from croupier.conformance.tap.judge_exchange import ExchangeChecker, HoldemPending, summarise_games
 from croupier.conformance.tap.observed_http import (
     STREAM_SEPARATORS,
@@ -113,7 +112,7 @@ class HoldemConnection(Exchange[HoldemPending]):
                 self._add_line(HOUSE, span.data, self._summarised(part), now)
                 if self._pending:
                     pending = self._pending[0]
-                    self._add_departures(pending.table, self._checker.on_stream_part(pending, part))
+                    self._add_departures(pending.game, self._checker.on_stream_part(pending, part))
 
     def _on_request(self, request: ObservedRequest, data: bytes, now: float) -> None:
         self._add_line(CLIENT, without_secrets(data), request, now)
@@ -125,20 +124,13 @@ class HoldemConnection(Exchange[HoldemPending]):
         pending = self._take_answered(now)
         if pending is not None:
             self._answer_count += 1
-            self._add_departures(pending.table, self._checker.on_response(pending, response))
+            self._add_departures(pending.game, self._checker.on_response(pending, response))
         elif response.status != 408:  # 408 may be sent without a request
             violation = Violation(DELIVERY_CLAUSE, f"{response.status} to nothing", "answers to what is asked")
             self._add_departure(Departure(HOUSE, violation))
 
     def _summarised[M: (ObservedResponse, StreamPart)](self, message: M) -> M:
         return replace(message, body_summary=summarise_games(message, self._checker.dialect))
-
-    def _add_departures(self, table: FollowedTable | None, departures: Iterable[Departure]) -> None:
-        """Add violations, and count the hands that have begun."""
-        hands = 0 if table is None else table.hands
-        for departure in departures:
-            self._add_departure(departure)
-        self.games += 0 if table is None else table.hands - hands
 
     def _on_disconnect(self, side: Peer, now: float) -> None:
         if side == HOUSE and not self._is_over:
@@ -156,11 +148,6 @@ class HoldemConnection(Exchange[HoldemPending]):
         """Whether this is the end of a stream, or of an idle connection while a request was on its way."""
         is_stream = self._pending[0].request.wait_seconds is None
         return is_stream or (self._answer_count > 0 and not self._responses.incomplete)
-
-    def _abandon(self, pending: HoldemPending) -> None:
-        pending.close()
-        if pending.table is not None and pending.is_change:
-            pending.table.stop_following()
 
     def _end(self) -> None:
         super()._end()

@@ -3,7 +3,7 @@
 Messages between players do not pass the tap, so hands and turns are unknown.
 """
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from typing import Any, Final
 
 from msgspec import Struct
@@ -11,7 +11,7 @@ from msgspec.json import decode, encode
 
 from croupier.conformance.channel.spans import MAX_INCOMPLETE_BYTES, Span, SpanReader
 from croupier.conformance.conversation import Fault
-from croupier.conformance.tap.exchange import Departure, Exchange, PendingRequest, RequestTraffic
+from croupier.conformance.tap.exchange import Departure, Exchange, FollowedGame, PendingRequest
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE, Disconnected, Party, Sent, Verdict
 from croupier.core.session import Address, Peer
@@ -32,39 +32,32 @@ class ObservedMessage(Struct, frozen=True):
         return self.data.strip().decode(errors="backslashreplace")
 
 
-class ObservedGame:
-    """A game whose players all use the tap, and its referee; None while it cannot be followed."""
+class ObservedGame(FollowedGame[Referee]):
+    """A game whose players all use the tap."""
 
     def __init__(self, listed: tuple[ListedPlayer, ...], *, strict: bool) -> None:
+        super().__init__(Referee(strict=strict))
         self.listed = listed
-        self.referee: Referee | None = Referee(strict=strict)
-        self.traffic = RequestTraffic()
-        self._is_counted = False
 
     def on_message(
-        self, sender: Party, receiver: Party, said: Message | Violation, *, is_certain: bool = True
+        self, sender: Party, receiver: Party, message: Message | Violation, *, is_certain: bool = True
     ) -> Sequence[Verdict]:
         """Report a message to the referee. Uncertain order of requests is not held against the table."""
         if self.referee is None:
             return ()
-        found = self.referee.on(Sent(sender, receiver, said))
+        found = self.referee.on(Sent(sender, receiver, message))
+        self.games = self.referee.finished_count
         if not is_certain and any(verdict.party == TABLE for verdict in found):
-            self.referee = None
+            self.stop_following()
             return ()
         return found
 
     def on_disconnect(self, nick: str) -> None:
         """Report that a player's connection to the table has ended."""
         if self.traffic.pending:
-            self.referee = None  # pending requests may precede or follow the disconnect
+            self.stop_following()  # pending requests may precede or follow the disconnect
         elif self.referee is not None:
             self.referee.on(Disconnected(TABLE, nick))
-
-    def has_just_ended(self) -> bool:
-        """Whether the game has ended since the last call."""
-        before = self._is_counted
-        self._is_counted = before or (self.referee is not None and self.referee.finished_count > 0)
-        return self._is_counted and not before
 
 
 class ObservedTable:
@@ -112,7 +105,11 @@ class ObservedTable:
         self._games = [game for game in self._games if game in playing]
 
 
-class TableConnection(Exchange[PendingRequest[Request | None]]):
+type TablePending = PendingRequest[Request | None, ObservedGame]
+"""A request to a table; None if it cannot be read."""
+
+
+class TableConnection(Exchange[TablePending]):
     """One player's connection to the table. `join` is None until the player has joined.
 
     In the list of players, addresses of the tap are replaced by those of the players. While a list may come, only whole
@@ -167,12 +164,10 @@ class TableConnection(Exchange[PendingRequest[Request | None]]):
         if isinstance(message, Reply | Standing):
             return  # ignored (oldmaid-2.11)
         request = None if isinstance(message, Violation) else message
-        pending: PendingRequest[Request | None] = PendingRequest(request, is_change=not isinstance(message, Status))
+        pending: TablePending = PendingRequest(request, is_change=not isinstance(message, Status))
+        self._judge(CLIENT, message)
         if self.game is not None:
-            self._add_verdicts(self.game.on_message(self._nick, TABLE, message))
-            pending.enter(self.game.traffic)
-        elif isinstance(message, Violation):
-            self._add_departure(Departure(CLIENT, message))
+            pending.enter_game(self.game)
         if isinstance(message, Join):
             self.join = message
         self._ask(pending, now)
@@ -182,7 +177,9 @@ class TableConnection(Exchange[PendingRequest[Request | None]]):
         pending = self._take_answered(now)
         self._may_close = pending is None or is_error
         if pending is None:
-            self._on_unrequested(message, is_error=is_error)
+            if self.game is None and not is_error:
+                message = Violation("oldmaid-1.8", f"{message}", "an answer, or an error before the end")
+            self._judge(HOUSE, message)
             return
         pending.close()
         match pending.request, message:
@@ -190,11 +187,7 @@ class TableConnection(Exchange[PendingRequest[Request | None]]):
                 self._start_game(join, listed)
             case Join(), Reply("error") if self.game is None:
                 self.join = None
-        if self.game is not None:
-            self._add_verdicts(self.game.on_message(TABLE, self._nick, message, is_certain=pending.is_certain))
-            self.games += self.game.has_just_ended()
-        elif isinstance(message, Violation):
-            self._add_departure(Departure(HOUSE, message))
+        self._judge(HOUSE, message, is_certain=pending.is_certain)
 
     def _start_game(self, join: Join, listed: Sequence[ListedPlayer]) -> None:
         """Start a game; requests sent since the join belong to it."""
@@ -205,25 +198,28 @@ class TableConnection(Exchange[PendingRequest[Request | None]]):
         self.game.on_message(join.nick, TABLE, join)
         for pending in self._pending:
             if pending.request is not None:
-                self._add_verdicts(self.game.on_message(join.nick, TABLE, pending.request))
-            pending.enter(self.game.traffic)
+                self._judge(CLIENT, pending.request)
+            pending.enter_game(self.game)
 
-    def _on_unrequested(self, message: Message | Violation, *, is_error: bool) -> None:
-        """Judge an unrequested message: only an error before a disconnect is allowed (oldmaid-1.8)."""
+    def _judge(self, side: Peer, message: Message | Violation, *, is_certain: bool = True) -> None:
+        """Judge a message of one end by the game, or by its form if there is none."""
         if self.game is not None:
-            self._add_verdicts(self.game.on_message(TABLE, self._nick, message))
-        elif not is_error:
-            violation = Violation("oldmaid-1.8", f"{message}", "an answer, or an error before the end")
-            self._add_departure(Departure(HOUSE, violation))
+            self._add_departures(self.game, self._game_departures(self.game, side, message, is_certain=is_certain))
+        elif isinstance(message, Violation):
+            self._add_departure(Departure(side, message))
 
-    def _add_verdicts(self, found: Iterable[Verdict]) -> None:
-        for party, violation in ((verdict.party, verdict.violation) for verdict in found):
+    def _game_departures(
+        self, game: ObservedGame, side: Peer, message: Message | Violation, *, is_certain: bool
+    ) -> Iterator[Departure]:
+        sender, receiver = (self._nick, TABLE) if side == CLIENT else (TABLE, self._nick)
+        for verdict in game.on_message(sender, receiver, message, is_certain=is_certain):
+            party, violation = verdict.party, verdict.violation
             if party == TABLE:
-                self._add_departure(Departure(HOUSE, violation))
+                yield Departure(HOUSE, violation)
             elif party == self._nick and violation.clause not in UNOBSERVABLE_CLAUSES:
-                self._add_departure(Departure(CLIENT, violation))
+                yield Departure(CLIENT, violation)
 
-    def _extra_seconds(self, pending: PendingRequest[Request | None]) -> float | None:
+    def _extra_seconds(self, pending: TablePending) -> float | None:
         return None if isinstance(pending.request, Join) else 0.0
 
     # The end.
@@ -247,11 +243,6 @@ class TableConnection(Exchange[PendingRequest[Request | None]]):
             self._close_pending()
             self.game.on_disconnect(self._nick)
             self._is_over = True
-
-    def _abandon(self, pending: PendingRequest[Request | None]) -> None:
-        pending.close()
-        if self.game is not None and pending.is_change:
-            self.game.referee = None
 
     def _end(self) -> None:
         self._lose_player()

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from croupier.conformance.tap.exchange import RequestTraffic
+from croupier.conformance.tap.exchange import FollowedGame, RequestTraffic
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.referee import HOUSE, Sent
 from croupier.rooms.holdem.engine.stakes import Stakes
@@ -76,15 +76,13 @@ def report_view(referee: Referee, game: Game, viewer: Guid) -> Sequence[Violatio
     return [verdict.violation for verdict in referee.on(Sent(HOUSE, viewer, game))]
 
 
-class FollowedTable:
-    """A followed game. `referee` is None while it is not followed; `hands` counts the followed hands."""
+class FollowedTable(FollowedGame[Referee]):
+    """A followed table; `games` counts its hands."""
 
     def __init__(self) -> None:
-        self.referee: Referee | None = None
-        self.hands = 0
+        super().__init__()
         self._counted = 0
         self._players: list[Guid] = []  # players who joined through the tap, in order
-        self.traffic = RequestTraffic()
         self._turn_clock = TurnClock()
         self._is_doubtful = False  # whether a player joined while it is unknown if a hand was over
         self.has_no_acts = False  # whether no act has been requested yet
@@ -145,10 +143,6 @@ class FollowedTable:
         if is_done:
             self._turn_clock.start(asked_at)
         return found or ()
-
-    def stop_following(self) -> None:
-        """Stop following the table after something unknown was executed."""
-        self.referee = None
 
     # Views.
 
@@ -244,7 +238,7 @@ class FollowedTable:
         if self._apply_if_valid(update):
             self._retry_deferred()
             return ()
-        self._deferred.append(DeferredUpdate(update, needed, self.hands))
+        self._deferred.append(DeferredUpdate(update, needed, self.games))
         if len(self._deferred) > MAX_DEFERRED:
             views = [one for one in self._deferred if not one.is_executed]
             if views:
@@ -257,7 +251,7 @@ class FollowedTable:
         """Set the referee and count hands."""
         self.referee = referee
         if referee is not None:
-            self.hands += referee.hand_count - self._counted
+            self.games += referee.hand_count - self._counted
             self._counted = referee.hand_count
 
     def _apply_if_valid(self, update: RefereeUpdate) -> bool:
@@ -281,7 +275,7 @@ class FollowedTable:
                 index += 1
                 continue
             del self._deferred[index]
-            self._deferred = deque(one for one in self._deferred if one.is_executed or one.hands + 1 >= self.hands)
+            self._deferred = deque(one for one in self._deferred if one.is_executed or one.hands + 1 >= self.games)
             index = 0
 
 

@@ -48,18 +48,12 @@ SUCCESS_CLAUSES: Final = {Open: "holdem-3.3", Join: "holdem-3.5", Act: "holdem-4
 """The clause that defines the status of success."""
 
 
-class HoldemPending(PendingRequest[ObservedRequest]):
-    """A request without a response; `command` is what it asks for, None if it changes nothing.
+class HoldemPending(PendingRequest[ObservedRequest, FollowedTable]):
+    """A request without a response; `command` is what it asks for, None if it changes nothing."""
 
-    `table` is the table that it is about, if any.
-    """
-
-    def __init__(
-        self, request: ObservedRequest, command: HoldemRequest | RequestRefused | None, table: FollowedTable | None
-    ) -> None:
+    def __init__(self, request: ObservedRequest, command: HoldemRequest | RequestRefused | None) -> None:
         super().__init__(request, is_change=isinstance(command, Open | Join | Act | Leave))
         self.command = command
-        self.table = table
 
     def __str__(self) -> str:
         return f"{self.request.method} {self.request.path}"
@@ -79,12 +73,12 @@ class ExchangeChecker:
         command: HoldemRequest | RequestRefused | None = None
         if observed.method in {"POST", "DELETE"} and segments != ["users"]:
             command = parse_command(observed.method, observed.path.partition("?")[0], observed.user, observed.body)
-        at_table = segments[0] == "games" and len(segments) > 1 and not isinstance(command, Open)
-        pending = HoldemPending(observed, command, self.tables.table(segments[1]) if at_table else None)
+        pending = HoldemPending(observed, command)
         pending.enter(self.tables.traffic)
-        if pending.table is not None:
-            pending.enter(pending.table.traffic)
-            pending.table.has_no_acts = pending.table.has_no_acts and not isinstance(command, Act)
+        if segments[0] == "games" and len(segments) > 1 and not isinstance(command, Open):
+            table = self.tables.table(segments[1])
+            pending.enter_game(table)
+            table.has_no_acts = table.has_no_acts and not isinstance(command, Act)
         return pending
 
     def on_response(self, pending: HoldemPending, response: ObservedResponse) -> Iterator[Departure]:
@@ -96,10 +90,10 @@ class ExchangeChecker:
         if status >= 500 and status != 503:
             yield Departure(HOUSE, Violation("holdem-8.2", f"the status {status}", "an answer"))
         match command:
-            case Act() if pending.table is not None:
-                yield from self._check_act(pending.table, command, pending, response)
-            case Leave() if is_done and pending.table is not None:
-                pending.table.on_leave(command.player, response.at, is_certain=pending.is_certain)
+            case Act() if pending.game is not None:
+                yield from self._check_act(pending.game, command, pending, response)
+            case Leave() if is_done and pending.game is not None:
+                pending.game.on_leave(command.player, response.at, is_certain=pending.is_certain)
             case Join() | Open() if is_done:
                 yield from self._check_join(command, pending, response)
             case None if is_done and request.method == "POST" and request.path_segments == ["users"]:
@@ -116,10 +110,10 @@ class ExchangeChecker:
         """Judge a part of an event stream, which shows an earlier state of a table."""
         parsed = parse_game(part.body, self.dialect)
         yield from map(_schema_departure, parsed.errors)
-        if parsed.games and pending.table is not None:
+        if parsed.games and pending.game is not None:
             viewer = self._viewer_of(pending.request.user)
             game = parsed.games[0]
-            pending.table.on_view(game, viewer, part.at, part.at, self._seconds_left(game, part.at), is_certain=False)
+            pending.game.on_view(game, viewer, part.at, part.at, self._seconds_left(game, part.at), is_certain=False)
 
     # Clients.
 
@@ -165,7 +159,7 @@ class ExchangeChecker:
     def _check_join(
         self, command: Open | Join, pending: HoldemPending, response: ObservedResponse
     ) -> Iterator[Departure]:
-        player, table, is_certain = self.tables.guid_of(command.user), pending.table, pending.is_certain
+        player, table, is_certain = self.tables.guid_of(command.user), pending.game, pending.is_certain
         if self.dialect == "readme":
             try:
                 player = read_guid(response.body)
@@ -210,7 +204,7 @@ class ExchangeChecker:
             self._start = date - timedelta(seconds=response.at)
         viewer = self._viewer_of(request.user)
         for game in parsed.games:
-            table = pending.table or self.tables.table(game.game_id)
+            table = pending.game or self.tables.table(game.game_id)
             left = self._seconds_left(game, response.at)
             found = table.on_view(game, viewer, request.at, response.at, left, is_certain=pending.is_certain)
             yield from map(_house_departure, found)
