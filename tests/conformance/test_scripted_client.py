@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.servers.scripted_client import UNCHUNKED, Chunking, ClientScript, HangUp, ScriptedClient, Wait
+from croupier.conformance.servers.scripted_client import ClientScript, HangUp, ScriptedClient, Wait
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Closing, Drop, Joined, Left, Received, Send, TimedOut
@@ -44,20 +45,17 @@ def test_the_script_goes_on_when_the_house_has_answered() -> None:
 
 
 def test_bytes_leave_in_pieces_with_a_pause_between_them() -> None:
-    talk = probe(b"STRT P_1", delivery=Chunking(3, 0.5))
+    talk = probe(b"STRT P_1", delivery=Delivery(3, 0.5))
     assert talk.on(Joined(HOUSE), 0.0) == [Send(HOUSE, b"STR")]
     assert talk.deadline == 0.5
     assert talk.on(TimedOut(), 0.5) == [Send(HOUSE, b"T P")]
     assert talk.on(TimedOut(), 0.75) == [], "too early"
     assert talk.on(TimedOut(), 1.0) == [Send(HOUSE, b"_1")]
     assert talk.deadline == 3.0, "the patience of the judge"
-    assert probe(b"STRT P_1", delivery=Chunking(3)).on(Joined(HOUSE), 0.0) == [
-        Send(HOUSE, piece) for piece in (b"STR", b"T P", b"_1")
-    ]
 
 
 def test_silence_is_a_fault_after_the_answer_timeout() -> None:
-    talk = probe(b"STRT P_1", delivery=UNCHUNKED)
+    talk = probe(b"STRT P_1")
     talk.on(Joined(HOUSE), 1.0)
     assert talk.deadline == 3.0
     assert talk.on(TimedOut(), 3.0) == [Drop(HOUSE)]

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from croupier.conformance.case import Case
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
@@ -19,12 +20,7 @@ from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDete
 from croupier.conformance.servers.conversing import Conversations, HouseUnderTest
 from croupier.conformance.servers.experiments import Experiments
 from croupier.conformance.servers.replay import OTHER_DIALECT
-from croupier.conformance.servers.scripted_client import (
-    UNCHUNKED,
-    Chunking,
-    ScriptedClient,
-    first_house_fault,
-)
+from croupier.conformance.servers.scripted_client import ScriptedClient, first_house_fault
 from croupier.conformance.servers.test_data import Scenario, ServerTestData
 from croupier.conformance.servers.verdicts import describe_failure, failing_dialogue
 from croupier.conformance.suite import Attempt, Bench, Config
@@ -56,7 +52,7 @@ class HouseServerCase(Case):
 
     scenarios: tuple[Scenario, ...]
     is_concurrent: bool = False
-    delivery: Chunking = UNCHUNKED
+    delivery: Delivery = WHOLE
     dialect: str = ""
     judges_deals: bool = False
 

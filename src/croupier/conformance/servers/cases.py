@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from croupier.conformance.case import Retries, make_case_id
+from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.resources import transcripts
 from croupier.conformance.servers.bench import HouseBench, HouseServerCase
 from croupier.conformance.servers.replay import is_playable, record, replay
@@ -19,7 +20,6 @@ from croupier.conformance.servers.scenarios import (
     send_input,
     stay_silent,
 )
-from croupier.conformance.servers.scripted_client import Chunking
 from croupier.conformance.servers.tcp_house import TcpHouse
 from croupier.conformance.servers.test_data import ServerTestData
 from croupier.conformance.suite import Suite
@@ -213,7 +213,7 @@ def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
                 f"{number}-bytes-at-a-time",
                 f"Messages arrive {number} byte{'s' * (number > 1)} at a time",
                 play_at_random(2, 0.0),
-                delivery=Chunking(number, 0.001),
+                delivery=Delivery(number),
             )
             for number in (1, 2, 3, 5, 7)
         ),

@@ -10,8 +10,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import accumulate, dropwhile, takewhile
 from typing import Final, NamedTuple
 
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.servers.scripted_client import UNCHUNKED, Chunking, ClientScript, ScriptedClient, Wait
+from croupier.conformance.servers.scripted_client import ClientScript, ScriptedClient, Wait
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
@@ -35,7 +36,7 @@ FIRST_PAUSE_SECONDS: Final = 0.02
 MAX_CLOSE_TRIES: Final = 6
 """How often a conversation is repeated in which the house has closed the connection."""
 
-type RunScenario = Callable[[Scenario, Chunking], Awaitable[ScriptedClient]]
+type RunScenario = Callable[[Scenario, Delivery], Awaitable[ScriptedClient]]
 """Holds a new conversation with the same house."""
 
 
@@ -75,7 +76,7 @@ class ProvokedCloseDetector:
         self._new_conversation = new_conversation
 
     async def find_provoked(
-        self, suspect: ScriptedClient, run_scenario: RunScenario, delivery: Chunking
+        self, suspect: ScriptedClient, run_scenario: RunScenario, delivery: Delivery
     ) -> ProvokedClose | None:
         """Return a conversation in which the client's messages caused the close, None if the cause may be another."""
         ending = self._ending(suspect)
@@ -164,7 +165,7 @@ class ProvokedCloseDetector:
 
     async def _accepts(self, messages: Sequence[bytes], run_scenario: RunScenario) -> bool:
         """Whether the house accepts the last of these messages, each sent in one piece, and stays connected."""
-        probe = await run_scenario(_send_after_silence(messages, FIRST_PAUSE_SECONDS), UNCHUNKED)
+        probe = await run_scenario(_send_after_silence(messages, FIRST_PAUSE_SECONDS), WHOLE)
         lines = probe.conversation.lines
         last = max((place for place, line in enumerate(lines) if line.side == CLIENT), default=len(lines))
         replies = lines[last + 1 :]

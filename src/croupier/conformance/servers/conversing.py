@@ -7,18 +7,11 @@ from itertools import pairwise
 from random import Random
 from typing import Final, Protocol
 
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.servers.deals import DealJudge
 from croupier.conformance.servers.scenarios import send_each
-from croupier.conformance.servers.scripted_client import (
-    UNCHUNKED,
-    Chunking,
-    ClientScript,
-    HangUp,
-    ScriptedClient,
-    Wait,
-    first_house_fault,
-)
+from croupier.conformance.servers.scripted_client import ClientScript, HangUp, ScriptedClient, Wait, first_house_fault
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
 from croupier.conformance.suite import Config, TargetGone
 from croupier.core.errors import FoundKind
@@ -107,7 +100,7 @@ class Conversations:
         timeout: float,
         *,
         grace: float = 0.0,
-        delivery: Chunking = UNCHUNKED,
+        delivery: Delivery = WHOLE,
         is_tolerated: bool = False,
         started_clients: Counter[str] | None = None,
         earlier: Sequence[Conversation] = (),
@@ -194,7 +187,7 @@ class Conversations:
     async def play(
         self,
         scenario: Scenario,
-        delivery: Chunking = UNCHUNKED,
+        delivery: Delivery = WHOLE,
         grace: float = 0.0,
         timeout: float | None = None,
     ) -> ScriptedClient:
@@ -210,7 +203,7 @@ class Conversations:
         """Hold a conversation in which only these messages are sent, listening for a while after each."""
         return await self.play(send_each(*messages), grace=GRACE_SECONDS)
 
-    async def send_quickly(self, messages: Sequence[bytes], delivery: Chunking) -> ScriptedClient:
+    async def send_quickly(self, messages: Sequence[bytes], delivery: Delivery) -> ScriptedClient:
         """As `send`, but do not wait longer than necessary."""
         timeout = min(self._answer_timeout, max(MIN_QUICK_WAIT_SECONDS, 20 * self._slowest_seconds))
         return await self.play(send_each(*messages), delivery, QUICK_GRACE_SECONDS, timeout)

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.servers.scripted_client import UNCHUNKED, Chunking, ScriptedClient
+from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import ServerTestData
 from croupier.conformance.suite import Attempt
 from croupier.core.errors import Violation
@@ -42,7 +43,7 @@ class Comparison(Enum):
     UNDECIDED = auto()
 
 
-type SendMessages = Callable[[Sequence[bytes], Chunking], Awaitable[ScriptedClient]]
+type SendMessages = Callable[[Sequence[bytes], Delivery], Awaitable[ScriptedClient]]
 """Holds a conversation in which each of these messages is sent after the answer to the one before it."""
 
 
@@ -62,14 +63,14 @@ class Experiments:
         self._has_time = has_time
 
     async def explain(
-        self, clause: str, delivery: Chunking, attempt: Attempt, describe: Callable[[ScriptedClient], Attempt]
+        self, clause: str, delivery: Delivery, attempt: Attempt, describe: Callable[[ScriptedClient], Attempt]
     ) -> Attempt:
         """Return the failure of a case about `clause` on the clause, and with the cause, that experiments find.
 
         `describe` returns the failure of a conversation.
         """
         messages = _client_messages(attempt)
-        if messages and (delivery != UNCHUNKED or messages != [*attempt.steps]):
+        if messages and (delivery != WHOLE or messages != [*attempt.steps]):
             found = await self._compare(attempt.steps, messages, delivery)
             if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
                 return _explained(attempt, self._test_data.shared_clauses["stream"], ONE_READ_IS_ONE_MESSAGE)
@@ -82,20 +83,20 @@ class Experiments:
             (self._without_refused(attempt.dialogue), self._test_data.shared_clauses["unchanged"], CHANGED_BY_REFUSALS),
         ):
             if others and others != messages:
-                found = await self._compare(messages, others, UNCHUNKED)
+                found = await self._compare(messages, others, WHOLE)
                 if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
                     return _explained(attempt, blamed, cause)
         return attempt
 
     async def _compare(
-        self, original: Sequence[bytes], others: Sequence[bytes], delivery: Chunking
+        self, original: Sequence[bytes], others: Sequence[bytes], delivery: Delivery
     ) -> Comparison | ScriptedClient:
         """Send both in turn; return the first conversation with the others that fails, or what is decided."""
         failures = 0
         for _ in range(MAX_PAIRS):
             if not self._has_time():
                 break
-            probe = await self._send(others, UNCHUNKED)
+            probe = await self._send(others, WHOLE)
             if probe.fault is not None:
                 return probe
             failures += (await self._send(original, delivery)).fault is not None

@@ -1,27 +1,18 @@
 """A scripted client: runs the script of a test case against a server under test and judges the answers."""
 
 from collections import deque
-from collections.abc import Callable, Generator, Sequence, Set
+from collections.abc import Callable, Generator, Sequence
 from math import inf
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct
 
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation, Fault
 from croupier.conformance.stall import extra_wait
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE, Verdict
 from croupier.core.session import Closing, Drop, Effect, Event, Joined, Left, Peer, Received, Send, TimedOut
-
-
-class Chunking(Struct, frozen=True):
-    """How bytes are sent: `chunk_bytes` at a time, 0 for all at once, with `pause_seconds` between two chunks."""
-
-    chunk_bytes: int = 0
-    pause_seconds: float = 0.0
-
-
-UNCHUNKED: Final = Chunking()
 
 
 class Wait(Struct, frozen=True):
@@ -42,20 +33,6 @@ type ClientScript = Generator[ClientAction, None, str | None]
 
 It may raise a Violation to accuse the house of something that the judge of a single conversation cannot know.
 """
-
-
-class RawCodec:
-    """A codec for raw bytes: every chunk is one message."""
-
-    tolerated: Set[str] = frozenset()
-
-    def feed(self, data: bytes) -> Sequence[bytes]:
-        """Return the data as one message."""
-        return (data,)
-
-    def encode(self, message: bytes) -> bytes:
-        """Return the bytes unchanged."""
-        return message
 
 
 class ScriptedClient:
@@ -80,7 +57,7 @@ class ScriptedClient:
         conversations: Sequence[Conversation],
         script: ClientScript,
         *,
-        delivery: Chunking = UNCHUNKED,
+        delivery: Delivery = WHOLE,
         goodbye: bytes = b"",
         owes_answer: Callable[[Any], bool] = lambda referee: referee.deadline is not None,
         quiet_seconds: float = 0.0,
@@ -98,7 +75,7 @@ class ScriptedClient:
         self.duration_seconds = 0.0
         self.conversations = tuple(conversations)
         self._script = script
-        self._chunking = delivery
+        self._delivery = delivery
         self._goodbye = goodbye
         self._owes_answer = owes_answer
         self._quiet_seconds = quiet_seconds
@@ -251,7 +228,7 @@ class ScriptedClient:
         self._stall_seconds = 0.0
         for judge in self._undecided_judges:
             self._keep_fault(judge, judge.on_data(CLIENT, chunk, now))
-        self._due_at = now + self._chunking.pause_seconds if self._chunks else -inf
+        self._due_at = now + self._delivery.gap_seconds if self._chunks else -inf
         self._has_paused = False
         self._expects_answer = self._is_answer_owed()
         if self._asked_at is None and self._expects_answer:
@@ -269,8 +246,7 @@ class ScriptedClient:
                 return self._end()
             case _:
                 self.sent.append(action)
-                size = self._chunking.chunk_bytes or len(action)
-                self._chunks += (action[at : at + size] for at in range(0, len(action), size or 1))
+                self._chunks += self._delivery.split(action)
         return []
 
     def _next_action(self) -> ClientAction | None:
