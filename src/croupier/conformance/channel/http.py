@@ -155,6 +155,11 @@ class HttpReader[M](ABC):
         return self._parts.has_headers
 
     @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers of the current message, as in `ReceivedResponse`."""
+        return joined_headers(self._parts.headers)
+
+    @property
     def is_cut(self) -> bool:
         """Whether the body of the current message is longer than MAX_BODY_BYTES."""
         return self._parts.is_cut
@@ -239,7 +244,7 @@ class HttpReader[M](ABC):
                 self._line_bytes = 0
 
     def _start_body(self) -> None:
-        headers = joined_headers(self._parts.headers)
+        headers = self.headers
         length = headers.get("content-length", "")
         self._line_bytes = 0
         if "chunked" in headers.get("transfer-encoding", "").lower():
@@ -258,7 +263,7 @@ class HttpReader[M](ABC):
             yield Span(self._take_span(), message, end)
 
     def _keeps_open(self) -> bool:
-        connection = joined_headers(self._parts.headers).get("connection", "").lower()
+        connection = self.headers.get("connection", "").lower()
         options = {option.strip() for option in connection.split(",")}
         if self._parser.get_http_version() == "1.0":
             return "keep-alive" in options
@@ -295,9 +300,7 @@ class ResponseReader(HttpReader[ReceivedResponse]):
     @property
     def beginning(self) -> ReceivedResponse:
         """The response as far as it has arrived, at least its headers."""
-        return ReceivedResponse(
-            self._parser.get_status_code(), joined_headers(self._parts.headers), bytes(self._parts.body)
-        )
+        return ReceivedResponse(self._parser.get_status_code(), self.headers, bytes(self._parts.body))
 
     def take_parts(self, separator: bytes) -> Sequence[bytes]:
         """Remove the parts that have ended from the body of an endless response, and return them."""

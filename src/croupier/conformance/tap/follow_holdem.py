@@ -1,6 +1,6 @@
 """Follows a tapped HTTP connection between a hold'em client and a house, and judges both."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -82,7 +82,7 @@ class HoldemConnection(Exchange[HoldemPending]):
 
     def _stream_separator(self) -> bytes | None:
         """The separator of the parts of the response that arrives, None if it is no stream."""
-        return _separator(self._responses.beginning.headers) if self._responses.has_headers else None
+        return _separator(self._responses.headers) if self._responses.has_headers else None
 
     def _split_response(self, span: Span[ReceivedResponse], now: float) -> Iterator[Span[Any]]:
         """Yield the last parts of a streamed response, and the response."""
@@ -158,6 +158,6 @@ def _first_line(data: bytes) -> bytes:
     return without_secrets(data[:MAX_SHOWN_BYTES].partition(b"\n")[0].rstrip(b"\r"))
 
 
-def _separator(headers: Any) -> bytes | None:
+def _separator(headers: Mapping[str, str]) -> bytes | None:
     """The separator of the parts of a response, None if it is no stream."""
     return STREAM_SEPARATORS.get(headers.get("content-type", "").partition(";")[0].strip().lower())
