@@ -7,15 +7,18 @@ import pytest
 from croupier.conformance.results import Outcome, Result
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.house_fixture import run_cases
-from tests.conformance.mutants.catalogue import ROOMS, mutations
+from tests.conformance.mutants import blackjack, kuhn
+from tests.conformance.mutants.catalogue import mutations
 from tests.conformance.mutants.mutant_house import MutantHouse
 from tests.conformance.suites import server_cases
+
+STATES = {"kuhn": kuhn.state_of, "blackjack": blackjack.state_of}
 
 
 def run_mutant(room: str, name: str, case: str) -> Result:
     """The result of one case at a mutant, by the beginning of its name."""
     mutation = next(each for each in mutations(room, "server") if each.name.startswith(f"{room}-server: {name}"))
-    house = MutantHouse(HOUSE_ROOMS[room], mutation, ROOMS[room].state_of, {})
+    house = MutantHouse(HOUSE_ROOMS[room], mutation, STATES[room], {})
     cases = [each for each in server_cases(HOUSE_ROOMS[room]) if each.id == case]
     (result,) = asyncio.run(run_cases(house, HOUSE_ROOMS[room], cases))
     return result

@@ -42,7 +42,7 @@ def test_messages_without_a_part_in_the_fault_are_left_out() -> None:
     long, short = shorten(instead(b"FAIL W_A", b"FAIL W_A"))
     assert long.failure
     assert short.failure
-    assert short.failure.clause == long.failure.clause == "kuhn-4.9"
+    assert short.failure.clause == long.failure.clause == "kuhn-6.5"
     assert len(short.dialogue) <= SHORT_DIALOGUE_LINES
     assert len(short.steps) < len(long.steps)
     assert short.steps[-1] == b"FAIL W_A"

@@ -330,7 +330,7 @@ SPEAKS = [
     Rogue("complains after its answer", "sevenhalf-6.8", followed(STRT, erro("ok")), [STRT]),
     Rogue("answers errors with errors", "sevenhalf-6.8", instead(erro("what?"), erro("what?")), [STRT, erro("what?")]),
     Rogue("answers errors between games", "sevenhalf-1.2", instead(erro(""), stbt(100)), [erro("")]),
-    Rogue("answers errors with a card", "sevenhalf-4.9", instead(erro(""), card("1o")), [STRT, DRAW, erro("")]),
+    Rogue("answers errors with a card", "sevenhalf-6.6", instead(erro(""), card("1o")), [STRT, DRAW, erro("")]),
 ]  # fmt: skip
 
 REFUSES = [
