@@ -127,7 +127,7 @@ def test_a_closed_pipe_ends_a_command_silently(tmp_path: Path, command: tuple[st
 
 
 def test_a_closed_pipe_ends_a_replay_silently(tmp_path: Path) -> None:
-    entry = {"deal": "promise", "room": "kuhn", "table": 1, "commitment": "ab" * 32}
+    entry = {"deal": "promise", "room": "kuhn", "table": 1, "algorithm": "any", "commitment": "ab" * 32}
     many = (json.dumps(entry) + "\n") * 5000  # more than a pipe holds
     (tmp_path / "record").write_text(many, encoding="utf-8")
     words = [*COMMAND, "replay", str(tmp_path / "record")]
