@@ -102,7 +102,7 @@ def test_an_independent_bot_is_not_accused() -> None:
     assert set(check_bot("", "holdem/4.5").values()) == {"PASS"}
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ["", *readings(SERVER_CHOICES, SERVER_ALARMS)])
 def test_no_reading_of_a_server_is_accused(options: str) -> None:
     outcomes = check_server(options)
@@ -110,7 +110,7 @@ def test_no_reading_of_a_server_is_accused(options: str) -> None:
     assert len(skipped(outcomes)) <= MOST_SKIPPED
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_game_that_is_only_listed_is_used() -> None:
     assert len(skipped(check_server("--created unnamed --empty-games removed"))) <= MOST_SKIPPED
 
@@ -124,7 +124,7 @@ BOT_READINGS = (
 """Combinations of all readings that bring no false alarm: a run takes as long as the games it plays."""
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("options", BOT_READINGS)
 def test_no_reading_of_a_bot_is_accused(options: str) -> None:
     outcomes = check_bot(options)
@@ -162,7 +162,7 @@ def play(url: str, strangers: Sequence[str], *options: str) -> dict[str, Any]:
 STRANGERS = ("--style caller", "--style caller --connection each --look list --slashes never --register late")
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ["--button random", "--pause 0.05 --json pretty --framing chunked", "--guid upper"])
 def test_our_bots_and_strangers_play_at_an_independent_server(options: str) -> None:
     with hosted(SERVER, f"{TURN} {options}") as server:
@@ -170,14 +170,14 @@ def test_our_bots_and_strangers_play_at_an_independent_server(options: str) -> N
     assert (summary["hands"], summary["fault"]) == (5, None)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_our_bots_and_strangers_play_at_our_server() -> None:
     with Serving("holdem", "--port", 0, "--turn-seconds", 4) as server:
         summary = play(f"http://{server.address}", STRANGERS)
     assert (summary["hands"], summary["fault"]) == (5, None)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_independent_programs_play_over_tls(tmp_path: Path) -> None:
     authority = trustme.CA()
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")

@@ -67,7 +67,7 @@ def test_an_independent_player_is_not_accused() -> None:
     assert set(outcomes.values()) == {"PASS"}
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ["", *readings(TABLE_CHOICES, {})])
 def test_no_reading_of_a_table_is_accused(options: str) -> None:
     outcomes = check_table(options)
@@ -84,7 +84,7 @@ PLAYER_READINGS = (
 """Combinations of all readings: a run takes as long as the games it plays."""
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("options", PLAYER_READINGS)
 def test_no_reading_of_a_player_is_accused(options: str) -> None:
     outcomes = check_player(options)
@@ -119,7 +119,7 @@ def play_game(address: str, *, ours: int, strangers: Sequence[str]) -> list[dict
 FULL_TABLE = ("", "--listen named --json compact", "--json pretty --pick-pause 0.1")
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ["", "--json reversed --ending none --extra-keys --garbage close"])
 def test_our_players_and_strangers_play_at_an_independent_table(options: str) -> None:
     with hosted(TABLE, f"--players 5 {options}") as table:
@@ -127,7 +127,7 @@ def test_our_players_and_strangers_play_at_an_independent_table(options: str) ->
     assert [(one["games"], one["faults"]) for one in summaries] == [(1, [])] * 2
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_our_players_and_strangers_play_at_our_table() -> None:
     with Serving("oldmaid", "--port", 0, "--players", 5) as table:
         summaries = play_game(table.address, ours=2, strangers=FULL_TABLE)

@@ -100,13 +100,13 @@ def test_a_stranger_is_not_accused(room: str, role: str, section: str) -> None:
     assert (run.status, {result["outcome"] for result in run.results} >= {"PASS"}) == (0, True)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize(("room", "role", "choices"), READINGS, ids=reading_id)
 def test_no_reading_of_the_document_is_accused(room: str, role: str, choices: Choices) -> None:
     assert_no_alarm(room, role, choices, check(room, role, choices))
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("alarm", FALSE_ALARMS, ids=lambda alarm: alarm.cases[0])
 def test_the_list_of_false_alarms_has_none_that_is_mended(alarm: FalseAlarm) -> None:
     case = alarm.cases[0]

@@ -11,7 +11,7 @@ from tests.conformance.mutants.measure import Trial, attempt
 from tests.conformance.mutants.mutation import Mutation, Role
 
 SHARDS = 8
-"""`make test-all` examines every mutant, in this many tests for each room and role."""
+"""`make fuzz` examines every mutant, in this many tests for each room and role."""
 
 QUICK_OPERATORS = frozenset({"dropped", "replaced", "silent", "swapped"})
 QUICK_STATES = frozenset(
@@ -20,7 +20,7 @@ QUICK_STATES = frozenset(
         *("as the drawer", "while cards are drawn"),
     }
 )
-QUICK_SAMPLE = 10
+QUICK_SAMPLE = 5
 """`make test` examines this many mutants for each room and role, of these operators and states: they are found soon."""
 
 
@@ -85,7 +85,7 @@ def test_some_mutants_are_found(room: str, role: Role) -> None:
     check_level([attempt(room, role, number, first_only=True) for number in sample], LEVELS[room, role])
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 @suites
 def test_mutants_are_found_on_the_right_clause(room: str, role: Role, shard: int) -> None:
@@ -106,7 +106,7 @@ def test_some_hold_em_mutants_are_found() -> None:
     check_level([attempt("holdem", "server", number, first_only=True) for number in sample], LEVELS["holdem", "server"])
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_hold_em_mutants_are_found_on_the_right_clause(shard: int) -> None:
     numbers = range(shard, len(mutations("holdem", "server")), SHARDS)
