@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.results import Failure
 from croupier.conformance.servers.test_data import ServerTestData
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import HOUSE
 
 
@@ -23,9 +23,10 @@ def describe_failure(test_data: ServerTestData, conversation: Conversation, faul
 
 
 def actual_bytes(conversation: Conversation, fault: Fault) -> bytes:
-    """The wrong bytes: those of the last message, or of an incomplete one."""
+    """The wrong bytes: those of the last message, or of an incomplete one in the place of a message."""
     last = conversation.lines[fault.line_count - 1] if fault.line_count else None
-    return last.data if last is not None and last.side == HOUSE else conversation.incomplete(HOUSE)
+    is_message = fault.verdict.violation.kind is FoundKind.MESSAGE and last is not None and last.side == HOUSE
+    return last.data if is_message and last is not None else conversation.incomplete(HOUSE)
 
 
 def expected_bytes(test_data: ServerTestData, wanted: Sequence[object]) -> bytes | None:

@@ -1,0 +1,25 @@
+"""What is shown of a fault of a house."""
+
+from croupier.conformance.conversation import Conversation
+from croupier.conformance.servers.verdicts import describe_failure
+from croupier.core.referee import CLIENT, HOUSE
+from tests.conformance.suites import SERVER_TEST_DATA
+
+KUHN = SERVER_TEST_DATA["kuhn"]
+
+
+def test_silence_is_not_compared_with_an_earlier_message() -> None:
+    conversation = Conversation(KUHN.room)
+    conversation.on_data(CLIENT, b"STRT P_2", 0.0)
+    conversation.on_data(HOUSE, b"CARD C_Q", 0.0)
+    (fault,) = conversation.on_timeout(9.0)
+    failure = describe_failure(KUHN, conversation, fault)
+    assert (failure.clause, failure.actual, failure.got) == ("kuhn-4.2", "silence", b"")
+
+
+def test_a_wrong_message_is_compared_with_the_only_right_one() -> None:
+    conversation = Conversation(KUHN.room)
+    conversation.on_data(CLIENT, b"ACTN BET", 0.0)
+    (fault,) = [each for each in conversation.on_data(HOUSE, b"FAIL N_C", 0.0) if each.verdict.party == HOUSE]
+    failure = describe_failure(KUHN, conversation, fault)
+    assert (failure.clause, failure.wanted, failure.got) == ("kuhn-6.6", b"FAIL W_A", b"FAIL N_C")
