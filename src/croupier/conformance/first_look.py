@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from croupier.clients.identify import speaks_tls
 from croupier.conformance.listening import is_accepted
-from croupier.conformance.stall import extra_wait
+from croupier.conformance.timeouts import extra_wait
 from croupier.core.codec import printable_bytes
 from croupier.core.recognition import is_tls, recognise_room
 from croupier.core.room import Room

@@ -5,8 +5,9 @@ from functools import partial
 
 import pytest
 
+from croupier.conformance import timeouts
 from croupier.conformance.case import Case, select
-from croupier.conformance.holdem import context, server_bench
+from croupier.conformance.holdem import context
 from croupier.conformance.holdem.cases import HoldemServerCase
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
 from croupier.conformance.results import Outcome, Result
@@ -27,9 +28,8 @@ def slow(first: int, last: int, seconds: float) -> FaultyServer:
 @pytest.fixture(autouse=True)
 def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the timeouts of the tester."""
-    monkeypatch.setattr(server_bench, "FIRST_ANSWER_TIMEOUT_SECONDS", FAST)
-    monkeypatch.setattr(server_bench, "ANSWER_TIMEOUT_SECONDS", FAST)
-    monkeypatch.setattr(server_bench, "SILENT_SERVER_TIMEOUT_SECONDS", FAST / 2)
+    monkeypatch.setattr(timeouts, "FIRST_ANSWER_SECONDS", FAST)
+    monkeypatch.setattr(timeouts, "MUTE_SECONDS", FAST / 2)
 
 
 @pytest.mark.parametrize("at", [1, 4, 12, 16], ids=lambda at: f"answer {at}")

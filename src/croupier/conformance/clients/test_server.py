@@ -10,7 +10,7 @@ from msgspec import Struct
 from croupier.conformance.channel.delivery import Delivery, Outbox
 from croupier.conformance.clients.responders import HouseReply, Responder, message_kind
 from croupier.conformance.conversation import Conversation, Fault
-from croupier.conformance.stall import extra_wait
+from croupier.conformance.timeouts import extra_wait
 from croupier.core.client_session import ClientReferee
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Effect, Event, Joined, Left, Peer, Received, Send, TimedOut

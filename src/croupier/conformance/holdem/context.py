@@ -121,7 +121,9 @@ class HoldemContext:
 
     def add_response_error(self, error: ResponseError, expected: str = "an answer of HTTP/1.1") -> None:
         """Record that no valid response was received."""
-        self.has_timed_out = self.has_timed_out or isinstance(error, ResponseTimeout)
+        if isinstance(error, ResponseTimeout):
+            self.has_timed_out = True
+            self.server.answer_timeout.record_silence()
         kind = FoundKind.SILENCE if isinstance(error, ResponseTimeout) else FoundKind.MESSAGE
         self.add_deviation("holdem-1.8", expected, f"{error}", Outcome.FAIL, kind=kind)
 
@@ -200,7 +202,7 @@ class HoldemContext:
 
     def record_response(self, response: ReceivedResponse) -> ReceivedResponse:
         """Add a response to the dialogue as received; return it as the detected dialect reads it."""
-        self.server.has_answered = True
+        self.server.answer_timeout.record_answer(asyncio.get_running_loop().time() - self._last_request_at)
         request_line = next((line.message for line in reversed(self.lines) if line.side == CLIENT), "")
         self.server.features.record_response(request_line, response)
         self._add_line(HOUSE, response.render(), response.summary)

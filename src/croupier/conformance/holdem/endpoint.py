@@ -10,6 +10,7 @@ from msgspec import Struct
 from croupier.conformance.holdem.dialects import HttpDialect
 from croupier.conformance.holdem.features import ServerFeatures
 from croupier.conformance.holdem.http_client import HttpClient
+from croupier.conformance.timeouts import AnswerTimeout
 from croupier.rooms.holdem.engine.stakes import STAKES
 from croupier.rooms.holdem.referee import STARTING_STACK
 from croupier.rooms.holdem.wire import Dialect
@@ -50,17 +51,22 @@ class ServerUnderTest:
     """The state of one run: the server's address and properties, and the users and games in use."""
 
     def __init__(
-        self, host: str, port: int, dialect: Dialect, timeout: float, detected_dialect: HttpDialect | None = None
+        self,
+        host: str,
+        port: int,
+        dialect: Dialect,
+        timeout: AnswerTimeout,
+        detected_dialect: HttpDialect | None = None,
     ) -> None:
         self.address = (host, port)
         self.detected_dialect = detected_dialect
         self.dialect: Dialect = dialect
-        self.timeout = timeout
+        self.timeout = timeout.for_try()
+        self.answer_timeout = timeout
         self.idle_users: defaultdict[str, list[ServerUser]] = defaultdict(list)
         self.games_in_use: set[str] = set()
         self._run = f"{randbelow(10**9):09}"  # digits can be combined with letters of every script
         self._name_counts: Counter[str] = Counter()
-        self.has_answered = False  # whether the server has sent any response
         self.features = ServerFeatures()
         self.can_open_games = True  # whether POST /games/ opens a game, as far as known
         self.stakes = STAKES

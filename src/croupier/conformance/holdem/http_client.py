@@ -10,7 +10,7 @@ from typing import Self
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.channel.http import MAX_BODY_BYTES, ReceivedResponse, ResponseReader, SentRequest
 from croupier.conformance.channel.spans import Span
-from croupier.conformance.holdem.timeouts import StallTolerantTimeout
+from croupier.conformance.timeouts import StallTolerantTimeout
 from croupier.core.errors import Violation
 
 READ_BYTES = 1 << 16

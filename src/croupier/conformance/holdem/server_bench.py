@@ -18,18 +18,12 @@ from croupier.conformance.holdem.steps import WalkStep
 from croupier.conformance.holdem.walks import MIN_PLAYERS, WalkRunner
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
+from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.errors import FoundKind
 from croupier.core.session import Address
 from croupier.net.addresses import format_address
 from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.wire import ACTION_FOLD, Dialect
-
-ANSWER_TIMEOUT_SECONDS: Final = 2.0
-"""The timeout of a response at the first look; at the second one it is that of the run."""
-
-FIRST_ANSWER_TIMEOUT_SECONDS: Final = 0.6
-SILENT_SERVER_TIMEOUT_SECONDS: Final = 0.05
-"""Timeouts of a server that has not answered yet, and of one that has not answered a patient request either."""
 
 CASE_TIMEOUT_SECONDS: Final = 20.0
 """The time limit of a case in addition to the timeout of an answer: a turn takes up to 15 seconds."""
@@ -74,8 +68,6 @@ class HoldemServerBench(Bench):
         self._server: ServerUnderTest
         self._walks: WalkRunner
         self._has_learned = False
-        self._is_mute = False
-        self._answer_timeout = min(ANSWER_TIMEOUT_SECONDS, config.timeout)
         self._case_timeout = CASE_TIMEOUT_SECONDS + config.timeout
 
     @property
@@ -89,7 +81,7 @@ class HoldemServerBench(Bench):
         detected = self._config.dialect
         if detected is not None and detected.dialect is not None:
             dialect = detected.dialect
-        self._server = ServerUnderTest(*address, dialect, self._answer_timeout, detected)
+        self._server = ServerUnderTest(*address, dialect, AnswerTimeout(self._config.timeout), detected)
         self._walks = WalkRunner(self._server, Random(self._config.seed), self._case_timeout)  # noqa: S311 -- it has to be repeatable
         self._has_learned = self._config.deals_deck  # a hand to learn from would take the deck
         client = self._server.new_client()
@@ -109,28 +101,16 @@ class HoldemServerBench(Bench):
             return Attempt(Outcome.SKIP, "the cards decide it: --deck-flag has the server deal them")
         if case.is_from_walks:
             return await self._attempt_walks(case)
-        if server.has_answered and not self._has_learned:
+        if server.answer_timeout.has_answered and not self._has_learned:
             await self._learn_stakes()
-        server.timeout = self._timeout(is_patient=is_patient)
+        server.timeout = server.answer_timeout.for_try(is_patient=is_patient)
         context, deviations, reason = await self._converse(case)
-        if is_patient and not server.has_answered:
-            self._is_mute = True
-        elif is_patient and not context.has_timed_out:  # the server is slow
-            self._answer_timeout = self._config.timeout
         if context.turn_may_have_expired and not context.has_timed_out and not case.beside:
             return Attempt(Outcome.SKIP, "its answers take so long that turns may have ended by themselves")
         worst = worst_deviation(deviations, preferred=case.clauses[:1])
         if worst is None:
             return Attempt(Outcome.SKIP if reason else Outcome.PASS, reason, dialogue=context.lines)
         return self._judge(worst, context.lines[: worst.line_count])
-
-    def _timeout(self, *, is_patient: bool) -> float:
-        """The timeout of a response in seconds."""
-        if self._server.has_answered or (is_patient and not self._is_mute):
-            return self._config.timeout if is_patient else self._answer_timeout
-        return min(
-            SILENT_SERVER_TIMEOUT_SECONDS if self._is_mute else FIRST_ANSWER_TIMEOUT_SECONDS, self._answer_timeout
-        )
 
     async def replay(self, case: HoldemServerCase, steps: Sequence[WalkStep]) -> Attempt:
         """See `Bench.replay`: the steps are those of a walk."""
@@ -155,7 +135,7 @@ class HoldemServerBench(Bench):
     async def _learn_stakes(self) -> None:
         """Learn the blinds and stacks, and whether games can be opened, so that games can run side by side."""
         self._has_learned = True
-        self._server.timeout = self._answer_timeout
+        self._server.timeout = self._server.answer_timeout.for_try()
         for _ in range(MAX_LEARNING_ATTEMPTS):
             context = HoldemContext(self._server)
             self._server.can_open_games = True

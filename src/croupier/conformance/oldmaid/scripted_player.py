@@ -19,6 +19,7 @@ from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.dialects import RESULTS
 from croupier.conformance.oldmaid.outcomes import Failed, dialogue_line, display_text, unfinished_message
 from croupier.conformance.oldmaid.reader import MessageReader
+from croupier.conformance.timeouts import AnswerTimeout, StallTolerantTimeout
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, Sent, Verdict
 from croupier.core.session import Address
@@ -28,14 +29,8 @@ from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Dialect, Join, Message
 QUIET_SECONDS: Final = 0.05
 """How long a table that should be silent is observed."""
 
-TICK_SECONDS: Final = 0.02
-"""The tick of a wait; a stall of the event loop counts as one tick."""
-
-OPTIONAL_ANSWER_FACTOR: Final = 10
-"""The wait for an optional answer, as a multiple of the slowest answer so far."""
-
-FIRST_ANSWER_SECONDS: Final = 0.75
-"""The timeout of the first answer of all."""
+MIN_OPTIONAL_ANSWER_SECONDS: Final = 4 * QUIET_SECONDS
+"""How long an answer is waited for at least that a table may leave out."""
 
 type PlayerInput = Message | Violation | bytes
 """A message, or raw bytes."""
@@ -44,8 +39,9 @@ type PlayerInput = Message | Violation | bytes
 class ScriptedPlayer:
     """A scripted player. Everything sent and received is added to `dialogue`.
 
-    `timeout` sets how long an answer may take and records how long it took. `referee` judges the game, None before it.
-    `on_send` is called before each judged message.
+    `timeout` sets how long an answer may take and records how long it took. Before each request, `surplus_seconds` are
+    waited for what the table sends without being asked. `referee` judges the game, None before it. `on_send` is called
+    before each judged message.
     """
 
     def __init__(
@@ -53,9 +49,11 @@ class ScriptedPlayer:
         nick: str,
         ends: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         dialogue: list[DialogueLine],
-        timeout: "AdaptiveTimeout",
+        timeout: AnswerTimeout,
         dialect: Dialect,
         *,
+        is_patient: bool = False,
+        surplus_seconds: float = 0.0,
         detected_dialect: JsonDialect | None = None,
     ) -> None:
         self.nick = nick
@@ -65,6 +63,8 @@ class ScriptedPlayer:
         self._reader, self._writer = ends
         self._dialogue = dialogue
         self._timeout = timeout
+        self._is_patient = is_patient
+        self._surplus_seconds = surplus_seconds
         self._reader_of_table = MessageReader("player", dialect, detected_dialect)
         self._own_codec = Wire("table")
         self._received: deque[ReceivedMessage] = deque()
@@ -124,7 +124,7 @@ class ScriptedPlayer:
     async def _read_surplus(self) -> ReceivedMessage | None:
         """Return what has arrived, an empty message if the table has disconnected."""
         with suppress(TimeoutError, ConnectionError):
-            async with asyncio.timeout(self._timeout.surplus_seconds):
+            async with asyncio.timeout(self._surplus_seconds):
                 self._feed(await self._reader.read(1 << 16))
         if self._received:
             return self._received.popleft()
@@ -137,14 +137,10 @@ class ScriptedPlayer:
 
         Time in which this process does not run is not counted, as the table may not have run either.
         """
-        left = seconds
-        with suppress(ConnectionError):
-            while left > 0 and not self._received and not self.is_disconnected:
-                started = self._clock()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(min(TICK_SECONDS, left)):
-                        self._feed(await self._reader.read(1 << 16))
-                left -= min(TICK_SECONDS, self._clock() - started)
+        with suppress(ConnectionError, TimeoutError):
+            async with StallTolerantTimeout(seconds):
+                while not self._received and not self.is_disconnected:
+                    self._feed(await self._reader.read(1 << 16))
         return self._received.popleft() if self._received else None
 
     def _feed(self, data: bytes) -> None:
@@ -157,9 +153,12 @@ class ScriptedPlayer:
 
     async def receive_answer(self, clause: str, expected: str = "an answer") -> ReceivedMessage:
         """Return the answer to the last request. Raises Failed if there is none."""
-        started, seconds = self._clock(), self._timeout.seconds
+        started, seconds = self._clock(), self._timeout.for_try(is_patient=self._is_patient)
         received = await self.receive(seconds)
-        self._timeout.record(None if received is None and not self.is_disconnected else self._clock() - started)
+        if received is not None or self.is_disconnected:
+            self._timeout.record_answer(self._clock() - started)
+        else:
+            self._timeout.record_silence()
         if received is None:
             incomplete = self._reader_of_table.incomplete
             if unfinished := unfinished_message(incomplete, expected):
@@ -171,7 +170,7 @@ class ScriptedPlayer:
 
     async def receive_optional_answer(self) -> ReceivedMessage | None:
         """Return the answer to something that the table may leave unanswered, None if there is none."""
-        return await self.receive(self._timeout.optional_seconds)
+        return await self.receive(self._timeout.reduced(MIN_OPTIONAL_ANSWER_SECONDS))
 
     async def require_silence(self, clause: str, seconds: float = QUIET_SECONDS) -> None:
         """Raise Failed if the table sends anything or disconnects."""
@@ -256,45 +255,6 @@ class ScriptedPlayer:
         self._writer.close()
         with suppress(OSError):
             await self._writer.wait_closed()
-
-
-class AdaptiveTimeout:
-    """Timeouts of answers: the maximum, until it has been exceeded twice; then relative to the slowest answer.
-
-    `first_seconds` is the timeout of the first answer of all. Before each request, `surplus_seconds` are waited for
-    what the table sends without being asked.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self.max_seconds = seconds
-        self.first_seconds = min(seconds, FIRST_ANSWER_SECONDS)
-        self.surplus_seconds = 0.0
-        self._slowest_seconds = 0.0
-        self._failures = 0
-
-    @property
-    def has_answered(self) -> bool:
-        """Whether the table has answered anything."""
-        return self._slowest_seconds > 0
-
-    @property
-    def seconds(self) -> float:
-        """The current timeout of an answer."""
-        if not self.has_answered and self._failures < 2:
-            return self.first_seconds
-        return self.max_seconds if self._failures < 2 else min(self.max_seconds, max(0.2, 20 * self._slowest_seconds))
-
-    @property
-    def optional_seconds(self) -> float:
-        """The timeout of an optional answer."""
-        return min(self.max_seconds, max(4 * QUIET_SECONDS, OPTIONAL_ANSWER_FACTOR * self._slowest_seconds))
-
-    def record(self, seconds: float | None) -> None:
-        """Record how long an answer took, None if it did not arrive."""
-        if seconds is None:
-            self._failures += 1
-        else:
-            self._slowest_seconds = max(self._slowest_seconds, seconds)
 
 
 def _standing_in_order(referee: Referee, message: Message) -> Message:

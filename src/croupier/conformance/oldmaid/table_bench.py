@@ -8,10 +8,10 @@ from typing import Final, cast
 from croupier.conformance.oldmaid.cases.requests import TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
 from croupier.conformance.oldmaid.outcomes import OUTCOME_ERRORS, make_attempt
-from croupier.conformance.oldmaid.scripted_player import AdaptiveTimeout
 from croupier.conformance.oldmaid.table_context import TableContext, TableUnderTest, close_context
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
+from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.errors import FoundKind
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.wire import Dialect
@@ -46,17 +46,28 @@ class TableBench(Bench):
             address,
             dialect=cast(Dialect, getattr(self._config.known_options, "dialect", "document")),
             strict=self._config.strict,
-            timeout=AdaptiveTimeout(self._config.timeout),
+            timeout=AnswerTimeout(self._config.timeout),
             detected_dialect=self._config.dialect,
         )
 
     async def attempt(self, case: TableCase, number: int, *, is_patient: bool = False) -> Attempt:
         """See `Bench.attempt`."""
+        return await self._attempt(case, number, is_patient=is_patient)
+
+    async def _attempt(
+        self, case: TableCase, number: int, *, is_patient: bool = False, surplus_seconds: float = 0.0
+    ) -> Attempt:
         table = self._table
         if is_patient and not table.timeout.has_answered:  # it may only be slow to start
-            table.timeout.first_seconds, table.no_game_reason = table.timeout.max_seconds, ""
+            table.no_game_reason = ""
         luck = Random(f"{self._config.seed} {case.id}" + (f" {number}" if number else ""))  # noqa: S311 -- reproducible
-        context = TableContext(table, luck, holds_lobby=case.needs_whole_lobby)
+        context = TableContext(
+            table,
+            luck,
+            holds_lobby=case.needs_whole_lobby,
+            is_patient=is_patient,
+            surplus_seconds=surplus_seconds,
+        )
         error: Exception | None = None
         try:
             async with table.lobby if case.needs_whole_lobby else nullcontext():
@@ -80,11 +91,7 @@ class TableBench(Bench):
         failure = attempt.failure
         if failure is None or failure.kind is not FoundKind.CLOSED or failure.clause in UNASKED_CLAUSES:
             return attempt
-        self._table.timeout.surplus_seconds = SURPLUS_SECONDS
-        try:
-            again = await self.attempt(case, number)
-        finally:
-            self._table.timeout.surplus_seconds = 0.0
+        again = await self._attempt(case, number, surplus_seconds=SURPLUS_SECONDS)
         return again if again.failure is not None and again.failure.clause in UNASKED_CLAUSES else attempt
 
     async def replay(self, case: TableCase, steps: Sequence[GameAction]) -> Attempt:

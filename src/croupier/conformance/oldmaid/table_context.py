@@ -11,7 +11,8 @@ from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached
-from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, AdaptiveTimeout, ScriptedPlayer
+from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
+from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.referee import Referee
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
@@ -43,7 +44,7 @@ class TableUnderTest:
         *,
         dialect: Dialect,
         strict: bool,
-        timeout: AdaptiveTimeout,
+        timeout: AnswerTimeout,
         detected_dialect: JsonDialect | None = None,
     ) -> None:
         self.address = address
@@ -71,8 +72,16 @@ class TableContext:
     Nicks are unique, so that cases do not interfere.
     """
 
-    def __init__(self, table: TableUnderTest, random: Random, *, holds_lobby: bool) -> None:
-        """`holds_lobby`: the case holds the lobby for its whole duration."""
+    def __init__(
+        self,
+        table: TableUnderTest,
+        random: Random,
+        *,
+        holds_lobby: bool,
+        is_patient: bool = False,
+        surplus_seconds: float = 0.0,
+    ) -> None:
+        """`holds_lobby`: the case holds the lobby for its whole duration. For the others, see `ScriptedPlayer`."""
         self.table = table
         self.random = random
         self.dialogue: list[DialogueLine] = []
@@ -80,6 +89,8 @@ class TableContext:
         self.games: list[DrivenGame] = []
         self._salt = f"{random.randrange(1 << 24):06x}"
         self._holds_lobby = holds_lobby
+        self._is_patient = is_patient
+        self._surplus_seconds = surplus_seconds
         self._nick_count = 0
 
     @property
@@ -102,6 +113,8 @@ class TableContext:
             self.dialogue,
             table.timeout,
             table.dialect,
+            is_patient=self._is_patient,
+            surplus_seconds=self._surplus_seconds,
             detected_dialect=table.detected_dialect,
         )
         self.scripted_players.append(player)
@@ -167,7 +180,9 @@ class TableContext:
         players = [*waiting]
         wanted = group_size or self.table.table_size
         self.table.largest_group = max(self.table.largest_group, group_size)
-        wait_seconds = JOIN_WAIT_SECONDS if group_size or wanted is None else self.table.timeout.seconds
+        wait_seconds = JOIN_WAIT_SECONDS
+        if wanted is not None and not group_size:
+            wait_seconds = self.table.timeout.for_try(is_patient=self._is_patient)
         first_answer: ReceivedMessage | None = None
         while first_answer is None and len(players) <= MAX_PLAYERS:
             if len(players) >= (wanted or MIN_PLAYERS):

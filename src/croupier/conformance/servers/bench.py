@@ -180,7 +180,7 @@ class HouseBench(Bench):
 
     async def _try(self, case: HouseServerCase, number: int, *, is_patient: bool) -> Sequence[ScriptedClient]:
         random = Random(f"{self._seed} {case.id} {number}")  # noqa: S311 -- reproducible
-        timeout = self._answer_timeout if is_patient else self._conversations.current_timeout()
+        timeout = self._conversations.timeout.for_try(is_patient=is_patient)
         started_clients: Counter[str] = Counter()
 
         def new_client(scenario: Scenario, earlier: Sequence[Conversation] = ()) -> ScriptedClient:

@@ -14,6 +14,7 @@ from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import ClientScript, HangUp, ScriptedClient, Wait, first_house_fault
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
 from croupier.conformance.suite import Config, TargetGone
+from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
@@ -29,17 +30,8 @@ QUICK_GRACE_SECONDS: Final = 0.005
 MIN_QUICK_WAIT_SECONDS: Final = 0.1
 """How long to listen for unsolicited messages, and to wait for an answer, where a conversation is repeated often."""
 
-MAX_SILENCES: Final = 3
-"""After this many missing answers the answer timeout is reduced."""
-
-MIN_LATE_WAIT_SECONDS: Final = 0.25
-MUTE_WAIT_SECONDS: Final = 1.0
-DEAD_WAIT_SECONDS: Final = 0.02
-"""Reduced answer timeouts.
-
-The lower limit after several missing answers; after the first one of a server that has never answered; after several of
-them.
-"""
+MAX_GRACE_SECONDS: Final = 0.25
+"""How long to listen for unsolicited messages of a slow house at most."""
 
 RECONNECT_SECONDS: Final = 0.2
 CONNECT_TRIES: Final = 4
@@ -66,21 +58,18 @@ class Conversations:
     """The conversations with one house.
 
     `accepted` are the kinds of messages that the house has not refused, and `average_seconds` is the time that it takes
-    for its slowest answer in a conversation. `deals` counts what it deals.
+    for its slowest answer in a conversation. `timeout` is that of an answer, and `deals` counts what it deals.
     """
 
     def __init__(self, test_data: ServerTestData, target: HouseUnderTest, config: Config) -> None:
         self.accepted: set[str] = set()
         self.average_seconds = 0.0
+        self.timeout = AnswerTimeout(config.timeout)
         self.deals = DealJudge(test_data.fair_deal, config.known_options)
         self._test_data = test_data
         self._target = target
         self._known_options = config.known_options
         self._strict = config.strict
-        self._answer_timeout = config.timeout
-        self._slowest_seconds = 0.0
-        self._silences = 0
-        self._has_answered = False
         self._was_reached = False
         self._address: Address = ("", 0)
 
@@ -141,14 +130,6 @@ class Conversations:
             conversation.referee = self._test_data.new_referee(self._known_options, strict, timeout)
         return conversation
 
-    def current_timeout(self) -> float:
-        """The current answer timeout: reduced after several missing answers."""
-        if not self._has_answered and self._silences:
-            return min(self._answer_timeout, DEAD_WAIT_SECONDS if self._silences >= MAX_SILENCES else MUTE_WAIT_SECONDS)
-        if self._silences < MAX_SILENCES:
-            return self._answer_timeout
-        return min(self._answer_timeout, max(MIN_LATE_WAIT_SECONDS, 20 * self._slowest_seconds))
-
     async def converse(self, probe: ScriptedClient) -> None:
         """Let a client converse.
 
@@ -166,13 +147,13 @@ class Conversations:
                 raise TargetGone(probe.connect_error)
             await asyncio.sleep(RECONNECT_SECONDS)
         self._was_reached = True
-        self._slowest_seconds = max(self._slowest_seconds, probe.slowest_seconds)
         self.average_seconds += (probe.slowest_seconds - self.average_seconds) / 16
-        self._has_answered = self._has_answered or any(side == HOUSE for side, _ in probe.wire_log)
+        if any(side == HOUSE for side, _ in probe.wire_log):
+            self.timeout.record_answer(probe.slowest_seconds)
         self._learn(probe.conversation)
         self.deals.observe(probe.conversation)
         if probe.fault and probe.fault.verdict.violation.kind is FoundKind.SILENCE:
-            self._silences += 1
+            self.timeout.record_silence()
 
     def _learn(self, conversation: Conversation) -> None:
         """Remember the kinds of messages that the house accepts, i.e. does not refuse."""
@@ -194,7 +175,7 @@ class Conversations:
         """Hold a conversation of a client that listens for `grace` seconds for unsolicited messages."""
         random = Random(0)  # noqa: S311 -- nothing is drawn from it
         if timeout is None:
-            timeout = self.current_timeout()
+            timeout = self.timeout.for_try()
         client = self.new_client(scenario, random, timeout, grace=grace, delivery=delivery)
         await self.converse(client)
         return client
@@ -205,12 +186,12 @@ class Conversations:
 
     async def send_quickly(self, messages: Sequence[bytes], delivery: Delivery) -> ScriptedClient:
         """As `send`, but do not wait longer than necessary."""
-        timeout = min(self._answer_timeout, max(MIN_QUICK_WAIT_SECONDS, 20 * self._slowest_seconds))
+        timeout = self.timeout.reduced(MIN_QUICK_WAIT_SECONDS)
         return await self.play(send_each(*messages), delivery, QUICK_GRACE_SECONDS, timeout)
 
     async def send_slowly(self, messages: Sequence[bytes]) -> ScriptedClient:
         """As `send`, but give the house enough time before each message to send something of its own accord."""
-        grace = min(MIN_LATE_WAIT_SECONDS, max(GRACE_SECONDS, 2 * self._slowest_seconds))
+        grace = min(MAX_GRACE_SECONDS, max(GRACE_SECONDS, 2 * self.timeout.slowest_seconds))
         return await self.play(send_each(*messages), grace=grace)
 
     async def is_serial(self) -> bool:
@@ -224,7 +205,7 @@ class Conversations:
 
         random = Random(0)  # noqa: S311 -- nothing is drawn from it
         first, second = (
-            self.new_client(scenario, random, max(self._answer_timeout, 3 * HOLD_SECONDS))
+            self.new_client(scenario, random, max(self.timeout.max_seconds, 3 * HOLD_SECONDS))
             for scenario in (hold, send_each(self._test_data.sample_game[0]))
         )
         holding = asyncio.create_task(self.converse(first))

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation, Fault
-from croupier.conformance.stall import extra_wait
+from croupier.conformance.timeouts import extra_wait
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE, Verdict
 from croupier.core.session import Closing, Drop, Effect, Event, Joined, Left, Peer, Received, Send, TimedOut

@@ -1,0 +1,112 @@
+"""Timeouts of the tester: shorter for a server that is silent repeatedly, and without stalls of the tester itself."""
+
+import asyncio
+from types import TracebackType
+from typing import Final, Self
+
+FIRST_ANSWER_SECONDS: Final = 0.75
+"""The timeout at the first look at a program that has not answered anything yet. The second look is patient."""
+
+MUTE_SECONDS: Final = 0.05
+"""The timeout of a program that has not answered, after `MAX_SILENCES` of silence."""
+
+MAX_SILENCES: Final = 3
+"""After this many missing answers the timeout of a program is reduced."""
+
+MIN_REDUCED_SECONDS: Final = 0.25
+SLOWEST_ANSWER_FACTOR: Final = 20
+"""The reduced timeout of a program that answers: a multiple of its slowest answer, with a lower limit."""
+
+MIN_STALL_SECONDS: Final = 0.05
+"""A timeout that fires this late shows that the tester, or the whole machine, was stalled."""
+
+MAX_EXTRA_WAIT_SECONDS: Final = 1.0
+"""A timeout is extended by the length of the stall, at most by this."""
+
+TICK_SECONDS: Final = 0.05
+"""A timer counts in ticks of this length, so a stall of the event loop counts as one tick at most."""
+
+
+class AnswerTimeout:
+    """How long an answer of a server under test may take, in view of how fast it was so far.
+
+    `slowest_seconds` is how long its slowest answer took. It `has_answered` if anything has come from it.
+    """
+
+    def __init__(self, max_seconds: float) -> None:
+        self.max_seconds = max_seconds
+        self.slowest_seconds = 0.0
+        self.has_answered = False
+        self._silences = 0
+        self._was_patient = False
+
+    def for_try(self, *, is_patient: bool = False) -> float:
+        """Return the timeout of the next try.
+
+        A try that `is_patient` has the whole timeout, but only the first one at a server that never answers.
+        """
+        if self.has_answered:
+            is_full = is_patient or self._silences < MAX_SILENCES
+            return self.max_seconds if is_full else self.reduced(MIN_REDUCED_SECONDS)
+        if is_patient and not self._was_patient:
+            self._was_patient = True
+            return self.max_seconds
+        return min(self.max_seconds, FIRST_ANSWER_SECONDS if self._silences < MAX_SILENCES else MUTE_SECONDS)
+
+    def reduced(self, min_seconds: float) -> float:
+        """A timeout relative to the slowest answer, at least `min_seconds` unless the whole timeout is shorter."""
+        return min(self.max_seconds, max(min_seconds, SLOWEST_ANSWER_FACTOR * self.slowest_seconds))
+
+    def record_answer(self, seconds: float) -> None:
+        """Record how long an answer took."""
+        self.has_answered = True
+        self.slowest_seconds = max(self.slowest_seconds, seconds)
+
+    def record_silence(self) -> None:
+        """Record that no answer came in time."""
+        self._silences += 1
+
+
+def extra_wait(late_seconds: float) -> float:
+    """Return by how many seconds to extend a timeout that has fired `late_seconds` late; 0 without a stall.
+
+    Data that arrived during the stall has not been read yet, and the peer may have been stalled as well.
+
+    Example:
+        >>> extra_wait(0.01), extra_wait(0.5), extra_wait(9.0)
+        (0.0, 0.5, 1.0)
+    """
+    return min(late_seconds, MAX_EXTRA_WAIT_SECONDS) if late_seconds > MIN_STALL_SECONDS else 0.0
+
+
+class StallTolerantTimeout:
+    """As `asyncio.timeout`, but counts only time in which this process runs. Raises TimeoutError."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+        self._limit = asyncio.timeout(None)
+        self._next: asyncio.TimerHandle | None = None
+
+    async def __aenter__(self) -> Self:
+        await self._limit.__aenter__()
+        self._wait()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._next is not None:
+            self._next.cancel()
+        await self._limit.__aexit__(kind, error, trace)
+
+    def _wait(self) -> None:
+        tick = min(TICK_SECONDS, self._left)
+        self._left -= tick
+        self._next = asyncio.get_running_loop().call_later(tick, self._on_tick)
+
+    def _on_tick(self) -> None:
+        if self._left > 0:
+            self._wait()
+        else:
+            self._next = None
+            self._limit.reschedule(asyncio.get_running_loop().time())
