@@ -33,6 +33,15 @@ def test_tolerances_are_marked() -> None:
     assert [each.id for each in clauses("kuhn").values() if each.is_tolerated] == ["kuhn-2.4", "kuhn-2.5"]
 
 
+def test_a_clause_is_open_by_its_mark_or_if_only_the_project_has_ruled_on_it() -> None:
+    found = clauses("holdem")
+    assert found["holdem-1.6"].is_open
+    assert found["holdem-1.4"].is_open
+    assert not found["holdem-1.1"].is_open
+    assert "H8" in found["holdem-2.9"].source
+    assert found["holdem-2.9"].is_open
+
+
 def test_a_clause_that_is_none_has_no_words() -> None:
     assert find_clause("kuhn-99.1").text == find_clause("nowhere-1.1").text == ""
     with pytest.raises(ValueError, match="found no page of 'nowhere'"):

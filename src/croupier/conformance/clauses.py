@@ -15,6 +15,8 @@ CLAUSE_PATTERN: Final = re.compile(
 DOCUMENT_PATTERN: Final = re.compile(r"protocol's document, \*(.+?)\*|\*\*§n\*\*.*?\*(.+?)\*", re.DOTALL)
 MARKUP_REPLACEMENTS: Final = ((re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"), (re.compile(r"\*([^*]+)\*"), r"\1"))
 SECTION_PATTERN: Final = re.compile(r"§\d+(?:\.\d+)*")
+FIXED_SOURCE_PATTERN: Final = re.compile(r"§\d|\b[A-OQ-Z]\d")
+"""Matches a source that fixes a clause: the document, or a ruling on it; rulings of the project have the letter P."""
 
 
 class Clause(Struct, frozen=True):
@@ -33,6 +35,11 @@ class Clause(Struct, frozen=True):
     def is_tolerated(self) -> bool:
         """Whether the clause tolerates input that should not be sent (it is marked NON-STRICT)."""
         return "NON-STRICT" in self.text
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the document leaves the clause open: it is marked OPEN, or rests on rulings of the project alone."""
+        return "OPEN." in self.text or not FIXED_SOURCE_PATTERN.search(self.source)
 
     @property
     def sections(self) -> str:

@@ -1,6 +1,5 @@
 """Deviations from clauses, and how serious each one is: failure, choice or optional feature."""
 
-import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -15,16 +14,6 @@ DIALECT_CLAUSE_PREFIX: Final = "holdem-7."
 
 ADDITION_CLAUSE_PREFIX: Final = "holdem-9."
 """The clauses of croupier's additions, which no server needs."""
-
-OPEN_CLAUSES: Final = frozenset(
-    f"holdem-{section}.{number}"
-    for section, numbers in ((1, (4, 6)), (2, (3, 4, 9)), (3, (4,)), (5, (12, 16, 18)), (8, (2, 6)))
-    for number in numbers
-)
-"""Clauses that cite the document or a ruling on it, but whose content rulings of the project decide."""
-
-RULING_PATTERN: Final = re.compile(r"\b[GH]\d")
-"""A ruling on the document: what it says is as fixed as the document."""
 
 OUTCOMES_WORST_FIRST: Final = (Outcome.FAIL, Outcome.UNIMPLEMENTED, Outcome.NON_STRICT, Outcome.CHOICE)
 """Outcomes of deviations, the most serious first."""
@@ -59,10 +48,8 @@ def default_outcome(name: str) -> Outcome:
     """Return the outcome of a deviation: FAIL if the document or a ruling on it fixes the clause, CHOICE otherwise."""
     if name.startswith(DIALECT_CLAUSE_PREFIX):
         return Outcome.FAIL
-    if name.startswith(ADDITION_CLAUSE_PREFIX) or name in OPEN_CLAUSES:
-        return Outcome.CHOICE
-    clause = find_clause(name)
-    return Outcome.FAIL if clause.sections or RULING_PATTERN.search(clause.source) else Outcome.CHOICE
+    is_choice = name.startswith(ADDITION_CLAUSE_PREFIX) or find_clause(name).is_open
+    return Outcome.CHOICE if is_choice else Outcome.FAIL
 
 
 def worst_deviation(deviations: Sequence[Deviation], *, preferred: Collection[str]) -> Deviation | None:

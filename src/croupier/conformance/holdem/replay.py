@@ -10,9 +10,10 @@ from msgspec import DecodeError, to_builtins
 from msgspec.json import decode, encode
 
 from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.clauses import find_clause
 from croupier.conformance.holdem.chips import scale_text
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
-from croupier.conformance.holdem.deviations import OPEN_CLAUSES, CaseAborted, NotReached
+from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.differences import differences
 from croupier.conformance.holdem.endpoint import ServerUser
 from croupier.conformance.holdem.replay_tables import (
@@ -414,7 +415,7 @@ class HoldemReplay:
                     return
                 described = f"the game {self._bindings.get(name, name)} in the list, where it belongs"
                 self._context.add_deviation(
-                    self._clauses[0] if self._clauses[0] in OPEN_CLAUSES else route,
+                    self._clauses[0] if find_clause(self._clauses[0]).is_open else route,
                     described,
                     "a list without it there",
                 )

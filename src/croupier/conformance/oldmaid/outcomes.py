@@ -1,13 +1,12 @@
 """Outcomes of Old Maid cases as exceptions, their results, and dialogue lines."""
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from croupier.conformance.case import Case
-from croupier.conformance.clauses import find_clause as read
+from croupier.conformance.clauses import find_clause
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.oldmaid.dialect import likely_cause
@@ -16,13 +15,6 @@ from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt
 from croupier.core.errors import FoundKind
 from croupier.core.session import Peer
-
-RULED_CLAUSES: Final = frozenset({"oldmaid-6.2"})
-"""Clauses that name the document as a source, where only a ruling of the project (P) requires what they state."""
-
-DOCUMENT_SOURCE_PATTERN: Final = re.compile(r"§\d|\b[A-OQ-Z]\d")
-"""Matches a source of a clause other than a ruling of the project (P)."""
-
 
 ONE_READ_CAUSE: Final = Cause("it takes the data of one read for one message")
 """The cause if a case fails only when messages arrive in pieces, or several at once."""
@@ -95,11 +87,6 @@ class Unimplemented(Exception):
     """The program refuses something that the protocol defines; the text says what."""
 
 
-def is_ruling_only(clause: str) -> bool:
-    """Whether a clause rests on rulings of the project alone."""
-    return clause in RULED_CLAUSES or not DOCUMENT_SOURCE_PATTERN.search(read(clause).source)
-
-
 OUTCOME_ERRORS: Final = (Failed, ImplementationChoice, Unimplemented, NonStrict, NotReached)
 """The exceptions with which a case ends; one that ends without has passed."""
 
@@ -115,7 +102,7 @@ def make_attempt(
     """Return the attempt that ended with `error`. `failure_is_choice`: a failure is a choice."""
     outcome, detail, failure = Outcome.PASS, "", None
     match error:
-        case Failed() if failure_is_choice or is_ruling_only(error.clause):
+        case Failed() if failure_is_choice or find_clause(error.clause).is_open:
             outcome, detail = Outcome.CHOICE, f"ours has {error.expected}; this one: {error.actual} ({error.clause})"
         case Failed():
             outcome, failure = Outcome.FAIL, error.failure

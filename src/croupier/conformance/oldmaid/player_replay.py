@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from croupier.conformance.case import make_case_id
-from croupier.conformance.oldmaid.outcomes import is_ruling_only
+from croupier.conformance.clauses import find_clause
 from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
 from croupier.conformance.oldmaid.replay import PlayerReplay
 from croupier.conformance.oldmaid.replay_lines import transcript_rank
@@ -56,7 +56,7 @@ def _transcript_case(transcript: Transcript) -> PlayerCase:
         clause=clause,
         rank=transcript_rank(transcript),
         play=play,
-        failure_is_choice=transcript.name in CHOICE_TRANSCRIPTS or is_ruling_only(clause),
+        failure_is_choice=transcript.name in CHOICE_TRANSCRIPTS or find_clause(clause).is_open,
     )
 
 
