@@ -21,7 +21,7 @@ from croupier.conformance.report.reports import (
     terminal,
 )
 from croupier.conformance.report.reports import json as as_json
-from croupier.conformance.report.summary import SIGNS, count_outcomes, dialogue, failure_groups
+from croupier.conformance.report.summary import SIGNS, count_outcomes, dialogue, failure_groups, verdict_sentence
 from croupier.conformance.report.terminal import print_parts
 from croupier.conformance.results import Failure, Outcome, Report
 from tests.conformance.sample_report import NASTY, QUOTED, QUOTES, REPORT, RESULTS
@@ -168,6 +168,8 @@ def test_many_causes_are_counted_and_a_complete_report_shows_them() -> None:
     assert "2 more clauses broken in 2 cases: --all shows them" in shown(report)
     assert "kuhn/4.4/7" not in shown(report)
     assert "kuhn/4.4/7" in shown(report, is_complete=True)
+    assert verdict_sentence(report) == "It breaks kuhn-6.1, kuhn-6.2, kuhn-6.3 and 4 more."
+    assert verdict_sentence(replace(report, results=tuple(failures[:1]))) == "It breaks kuhn-6.1."
 
 
 def test_on_a_terminal_each_reason_is_shown_once_and_every_failure_is_named() -> None:

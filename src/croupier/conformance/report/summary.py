@@ -36,6 +36,9 @@ MEANINGS: Final[Mapping[Outcome, str]] = {
 END_NAMES: Final = {CLIENT: "client"}
 """The name of an end; every other is the server."""
 
+MAX_CLAUSES_NAMED: Final = 3
+"""At most this many broken clauses are named in the verdict."""
+
 MAX_DIALOGUE_LINES: Final = 6
 """At most this many of the last messages of a dialogue are shown."""
 
@@ -165,8 +168,10 @@ def verdict_sentence(report: Report) -> str:
         return "It does not have all of the protocol."
     if groups[0].cause is not None:
         return f"It breaks the protocol: {groups[0].cause}."
-    clauses = format_count(len({group.clause for group in groups}), "clause")
-    return f"It breaks {clauses} of the protocol."
+    clauses = list(dict.fromkeys(group.clause for group in groups))
+    more = [f"{len(clauses) - MAX_CLAUSES_NAMED} more"] if len(clauses) > MAX_CLAUSES_NAMED else []
+    *names, last = [*clauses[:MAX_CLAUSES_NAMED], *more]
+    return f"It breaks {', '.join(names)}{' and ' * bool(names)}{last}."
 
 
 def result_note(result: Result) -> str:
