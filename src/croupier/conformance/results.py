@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
@@ -48,6 +49,10 @@ class Failure(Struct, frozen=True):
     got: bytes = b""
     cause: Cause | None = None
     kind: FoundKind = FoundKind.MESSAGE
+
+    def explained(self, cause: Cause | None) -> "Failure":
+        """Return the failure with its likely cause, and on the clause that the program breaks by it."""
+        return self if cause is None else replace(self, cause=cause, clause=cause.clause or self.clause)
 
 
 class Result(Struct, frozen=True):

@@ -43,7 +43,7 @@ BETS = {
     "two-bytes": lambda coins: b"BET" + struct.pack(">h", coins),
     "bets-nothing": lambda coins: b"BET" + struct.pack(">i", 0),
     "bets-less": lambda coins: b"BET" + struct.pack(">i", -coins),
-    "bets-too-much": lambda coins: b"BET" + struct.pack(">i", 2**30),
+    "bets-too-much": lambda coins: b"BET" + struct.pack(">i", coins + 1001),
     "space-before-the-bet": lambda coins: b"BET " + struct.pack(">i", coins),
 }
 """Mutations of numbers, by habit."""

@@ -269,7 +269,7 @@ def _client_fault(observation: ClientObservation, fault: Fault) -> Attempt:
     cause = likely_cause(room, wanted, got, observation.conversation, side=CLIENT)
     if cause is not None and cause.dialect is None:
         cause = None  # the choice of a move is up to the client
-    failure = Failure(violation.clause, violation.allowed, violation.found, wanted, got, cause)
+    failure = Failure(violation.clause, violation.allowed, violation.found, wanted, got).explained(cause)
     return _result(observation, Outcome.FAIL, failure=failure, lines=fault.line_count)
 
 

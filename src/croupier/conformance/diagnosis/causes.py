@@ -9,7 +9,7 @@ from itertools import groupby, product
 from typing import Any, Final, NamedTuple
 
 from croupier.conformance.conversation import Conversation, DialogueLine, Fault
-from croupier.conformance.diagnosis.cause import Cause, dialect_cause
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.dialect import Dialect, DialectReader
 from croupier.conformance.diagnosis.layouts import dialects
 from croupier.core.errors import FoundKind, Violation
@@ -48,7 +48,7 @@ def likely_cause(
     fault = next((fault for fault in conversation.faults if fault.verdict.party == side), None)
     if fault is None:
         found = _dialect_between(room, expected, actual)
-        return _cause_of_dialect(found) if found else None
+        return _cause_of_dialect(room, found) if found else None
     return (
         _explain_by_dialect(altered)
         or _explain_by_order(altered, conversation, fault)
@@ -56,11 +56,11 @@ def likely_cause(
     )
 
 
-def _cause_of_dialect(dialect: Dialect, *, is_partial: bool = False) -> Cause:
+def _cause_of_dialect(room: HouseRoom, dialect: Dialect, *, is_partial: bool = False) -> Cause:
     """The cause of messages in a dialect; `is_partial`: only a part of the stream is in it."""
-    if is_partial:
-        return Cause(f"here it {dialect.description}")
-    return dialect_cause([dialect]) if dialect.is_consistent else Cause(f"it {dialect.description}")
+    text = f"{'here it' if is_partial else 'it'} {dialect.description}"
+    is_whole = dialect.is_consistent and not is_partial
+    return Cause(text, dialect if is_whole else None, clause=f"{room.name}-{dialect.section}")
 
 
 def _pieces(conversation: Conversation) -> WireLog:
@@ -220,9 +220,11 @@ def _explain_by_dialect(altered: AlteredConversation) -> Cause | None:
             faultless = [attempt for attempt in attempts if attempt.is_faultless]
             if faultless:
                 likeliest = min(faultless, key=lambda attempt: attempt.amount_sum).dialect
-                return _cause_of_dialect(likeliest, is_partial=bool(start))
+                return _cause_of_dialect(altered.room, likeliest, is_partial=bool(start))
             begun = (attempt.dialect for attempt in attempts if attempt.has_begun)
-            fallback = fallback or next((_cause_of_dialect(each, is_partial=bool(start)) for each in begun), None)
+            fallback = fallback or next(
+                (_cause_of_dialect(altered.room, each, is_partial=bool(start)) for each in begun), None
+            )
             farthest = max(attempts, key=lambda attempt: attempt.message_count, default=None)
             if farthest is None or farthest.message_count <= best:
                 break

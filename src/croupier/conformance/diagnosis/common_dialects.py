@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from croupier.conformance.conversation import MESSAGE_SECTION
 from croupier.conformance.diagnosis.dialect import (
     CODE_FIELD,
     Dialect,
@@ -25,7 +26,8 @@ QUOTE_PATTERN: Final = rb"(?:[\"'`\x91-\x94]|\xe2\x80[\x98\x99\x9c\x9d])"
 class ProtocolLayout:
     """The layout of the messages of a room, and the fields from which its dialects are generated.
 
-    `fields` are the fields as the protocol spells them. `code_aliases` are other names that programs use for codes.
+    `fields` are the fields as the protocol spells them, and `sections` those of the clauses about some of them; the
+    other fields are those of MESSAGE_SECTION. `code_aliases` are other names that programs use for codes.
     `digit_fields` are the integer fields written in decimal digits; `quoted_fields` the fields that programs put into
     quotes, as they are inside the quotes; `wide_fields` the text fields as sequences of letters, and `repeated_fields`
     those that repeat such a sequence up to a space. `room_dialects` are dialects of this room alone, by their
@@ -34,6 +36,7 @@ class ProtocolLayout:
 
     layout: MessageFields
     fields: Mapping[str, FieldPattern]
+    sections: Mapping[str, str]
     code_aliases: Mapping[bytes, bytes]
     room_dialects: Mapping[str, Mapping[str, FieldPattern]]
     digit_fields: Mapping[str, FieldPattern] = field(default_factory=dict)
@@ -48,7 +51,8 @@ class ProtocolLayout:
         """A dialect with these changed fields."""
         own = one_of({code: code for code in self.layout}, is_case_sensitive=self.lower_case_fields is not None)
         changed = {**(fields or {}), **({CODE_FIELD: codes} if codes else {})}
-        return Dialect(description, self.layout, {CODE_FIELD: own, **self.fields}, changed)
+        section = next((self.sections[name] for name in changed if name in self.sections), MESSAGE_SECTION)
+        return Dialect(description, self.layout, {CODE_FIELD: own, **self.fields}, changed, section=section)
 
 
 # Integers.
@@ -146,6 +150,9 @@ class QuotedPattern(FieldPattern):
 
 # All dialects of a room.
 
+CASE_SECTION: Final = "2.5"
+"""The clause on upper case of the room whose letters are case-sensitive."""
+
 
 def all_dialects(protocol: ProtocolLayout) -> Iterator[Dialect]:
     """Yield every dialect of a room, the most likely first."""
@@ -156,18 +163,20 @@ def all_dialects(protocol: ProtocolLayout) -> Iterator[Dialect]:
             yield protocol.dialect(description, dict.fromkeys(protocol.digit_fields, part))
     if protocol.quoted_fields:
         quoted = {name: QuotedPattern(part) for name, part in protocol.quoted_fields.items()}
-        yield protocol.dialect("puts quotes around its arguments", quoted)
+        yield replace(protocol.dialect("puts quotes around its arguments", quoted), section=MESSAGE_SECTION)
     if "space" in protocol.fields:
         for description, space in SPACE_DIALECTS.items():
             yield protocol.dialect(description, {"space": space})
     for description, parts in protocol.room_dialects.items():
         yield protocol.dialect(description, parts)
     if protocol.lower_case_fields is not None:
-        yield protocol.dialect(
+        lower = protocol.dialect(
             "writes lower case letters", protocol.lower_case_fields, one_of({c: c for c in protocol.layout})
         )
+        yield replace(lower, section=CASE_SECTION)
         spaced = {code + b" " * bool(parts): code for code, parts in protocol.layout.items()}
-        yield protocol.dialect("puts a space behind its headers", codes=one_of(spaced, is_case_sensitive=True))
+        spaced_codes = one_of(spaced, is_case_sensitive=True)
+        yield replace(protocol.dialect("puts a space behind its headers", codes=spaced_codes), section=MESSAGE_SECTION)
     yield protocol.dialect(
         "spells its codes in another way", codes=one_of({**{c: c for c in protocol.layout}, **protocol.code_aliases})
     )
@@ -219,4 +228,4 @@ def _wide(protocol: ProtocolLayout, description: str, high: bytes, low: bytes) -
         partial = row + b".{0,%d}" % (2 * len(letters) - 1)
         parts[name] = FieldPattern((b"%s(?=%s %s)" % (row, high, low),), partial=partial, normalize=strip_nuls)
     mark = FieldPattern((b"\xff", b"\xfe"), (b"\xfe", b"\xff"), ())
-    return replace(protocol.dialect(description, parts, one_of(codes)), prefix=mark)
+    return replace(protocol.dialect(description, parts, one_of(codes)), prefix=mark, section=MESSAGE_SECTION)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
+from croupier.conformance.conversation import MESSAGE_SECTION
 from croupier.conformance.diagnosis.cause import CONJUNCTION
 
 MAX_UNREAD_BYTES: Final = 1 << 12
@@ -106,8 +107,9 @@ class Dialect:
 
     `description` completes a sentence that begins with "it": `puts quotes around its arguments`. `protocol_fields` are
     the fields as the protocol spells them, CODE_FIELD among them; `changed_fields` replace some of them; `prefix` and
-    `suffix` surround every message. A dialect that is not `is_consistent` explains a single message, but a stream
-    cannot be read in it: a number without its sign may be either.
+    `suffix` surround every message. `section` is the number of the clause from which it departs. A dialect that is not
+    `is_consistent` explains a single message, but a stream cannot be read in it: a number without its sign may be
+    either.
     """
 
     description: str
@@ -116,6 +118,7 @@ class Dialect:
     changed_fields: Mapping[str, FieldPattern]
     prefix: FieldPattern | None = None
     suffix: FieldPattern | None = None
+    section: str = MESSAGE_SECTION
     is_consistent: bool = True
 
     def read(self, data: bytes) -> tuple[bytes, int] | None:
@@ -155,6 +158,7 @@ class Dialect:
             {**self.changed_fields, **other.changed_fields, **both},
             other.prefix or self.prefix,
             other.suffix or self.suffix,
+            self.section,
             self.is_consistent and other.is_consistent,
         )
 

@@ -15,7 +15,7 @@ from croupier.conformance.diagnosis.common_dialects import (
     swap_bytes,
     widen_to_int32,
 )
-from croupier.conformance.diagnosis.dialect import Dialect, FieldPattern, Normalizer, one_of
+from croupier.conformance.diagnosis.dialect import CODE_FIELD, Dialect, FieldPattern, Normalizer, one_of
 
 # Kuhn poker.
 
@@ -43,6 +43,7 @@ def _words(others: Mapping[str, bytes]) -> Mapping[str, FieldPattern]:
 KUHN: Final = ProtocolLayout(
     layout={**dict.fromkeys((b"STRT", b"ACTN", b"CARD", b"FAIL"), ("space", "word")), b"DISC": ()},
     fields={"space": FieldPattern((b" ",)), **_words({})},
+    sections={CODE_FIELD: "2.2", "word": "2.2"},
     code_aliases={b"START": b"STRT", b"ACTION": b"ACTN", b"ACT": b"ACTN", b"DISCONNECT": b"DISC", b"ERRO": b"FAIL"},
     quoted_fields=_words({}),
     wide_fields={"space": (b" ",), "word": (b"[A-Z]", b"[A-Z_]", b"[A-Z0-9]")},
@@ -132,6 +133,7 @@ SEVENHALF: Final = ProtocolLayout(
         "score": FieldPattern(SCORE_PATTERN),
         "text": CountedText(),
     },
+    sections={CODE_FIELD: "2.2", "number": "2.3", "count": "2.4", "card": "2.4", "cards": "2.4", "score": "2.5"},
     code_aliases={b"START": b"STRT", b"BUSTING": b"BSTG", b"BUSTED": b"BSTG", b"BUST": b"BSTG", b"ERROR": b"ERRO"},
     digit_fields={"number": DIGITS_FIELD, "count": COUNT_FIELD},
     quoted_fields={
@@ -223,6 +225,7 @@ BLACKJACK: Final = ProtocolLayout(
         b"RES": ("letter", "number"),
     },
     fields={"number": binary_field(4), **_lower(is_case_sensitive=True)},
+    sections={CODE_FIELD: "2.2", "number": "2.3", "letter": "2.4", "card": "2.6"},
     code_aliases={
         b"PLAY": b"PLY",
         b"MONEY": b"MON",

@@ -282,7 +282,7 @@ class HouseBench(Bench):
         )
         return Attempt(
             outcome,
-            failure=replace(found, cause=cause),
+            failure=found.explained(cause),
             dialogue=failing_dialogue(conversation, fault),
             steps=() if case.clause in self._test_data.tolerated_clauses else probe.sent,
             refusal=self._refused_kind(probe) or "",
