@@ -6,6 +6,7 @@ and the exact solver all use the same automaton; a room only has to define its n
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import compress
@@ -88,6 +89,29 @@ def client_cards(state: BankState) -> tuple[str, ...]:
 def bank_cards(state: BankState) -> tuple[str, ...]:
     """The bank's cards, in dealing order."""
     return tuple(compress(state.cards, state.receivers))  # the bank's seat is 1, the client's 0
+
+
+@dataclass(frozen=True)
+class ObservedBankGame:
+    """A game against the bank as seen on the wire. Both ends know all of its state."""
+
+    state: BankState
+    seat: Seat = CLIENT_SEAT
+
+    @property
+    def cards(self) -> tuple[str, ...]:
+        """The client's cards, in dealing order."""
+        return client_cards(self.state)
+
+    @property
+    def bank(self) -> tuple[str, ...]:
+        """The bank's cards, in dealing order."""
+        return bank_cards(self.state)
+
+    @property
+    def bet(self) -> int:
+        """The client's bet in coins, with every raise that was not refused."""
+        return self.state.bet
 
 
 class RaiseChoices(tuple[BankMove, ...]):

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from croupier.clients.game import GameClient
 from croupier.core.bank import bank_cards, client_cards
-from croupier.rooms.sevenhalf.referee import WireGame
+from croupier.rooms.sevenhalf.interpretation import WireGame
 from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES, total
 from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Ante, Bksc, Bstg, Card, Erro, Gain, Message, Stbt
 from croupier.tui.cards import TwoHands, encodable_or, spanish_face

@@ -28,7 +28,7 @@ from croupier.conformance.servers.test_data import (
 )
 from croupier.core.errors import Violation
 from croupier.rooms.sevenhalf import ROOM
-from croupier.rooms.sevenhalf.referee import WireGame
+from croupier.rooms.sevenhalf.interpretation import WireGame
 from croupier.rooms.sevenhalf.rules import CARDS, MAX_TOTAL_BET, TARGET_HALVES, total
 from croupier.rooms.sevenhalf.wire import BSTG, CARD, DRAW, PASS, STRT, Ante, Bksc, Erro, Gain, Stbt
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from croupier.conformance.servers.test_data import AnyClientReferee, ClientStrategy, CoverageGoal
 from croupier.core.bank import bank_cards, client_cards
-from croupier.rooms.sevenhalf.referee import WireGame
+from croupier.rooms.sevenhalf.interpretation import WireGame
 from croupier.rooms.sevenhalf.rules import TARGET_HALVES, total
 from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Ante
 

@@ -2,15 +2,14 @@
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, BankState, bank_cards, client_cards
+from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankNode, BankState, ObservedBankGame, bank_cards, client_cards
 from croupier.core.client_session import LegalMessages
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.referee import CLIENT as SPEAKER
 from croupier.core.referee import BaseReferee, ExpectedReply, Verdict
-from croupier.core.rules import Seat, Turn
+from croupier.core.rules import Turn
 from croupier.rooms.blackjack.rules import (
     CLIENT_LOST,
     CLIENT_SURRENDERED,
@@ -49,34 +48,23 @@ from croupier.rooms.blackjack.wire import (
 )
 
 
-@dataclass(frozen=True)
-class WireGame:
+class WireGame(ObservedBankGame):
     """A round as seen on the wire."""
 
-    state: BankState
-    """The state of the round; both ends know all of it."""
-
-    seat: Seat = CLIENT_SEAT
+    @property
+    def total(self) -> int:
+        """The total of the client's cards."""
+        return hand_total(self.cards).total
 
     @property
-    def cards(self) -> tuple[str, ...]:
-        """The client's cards."""
-        return client_cards(self.state)
-
-    @property
-    def bank(self) -> tuple[str, ...]:
-        """The bank's cards."""
-        return bank_cards(self.state)
-
-    @property
-    def bet(self) -> int:
-        """The client's bet in coins."""
-        return self.state.bet
+    def bank_total(self) -> int:
+        """The total of the bank's cards."""
+        return hand_total(self.bank).total
 
     @property
     def net(self) -> int:
         """The coins that the client has won (negative: lost); the round must be over."""
-        return result_message(self.state).coins - self.state.bet
+        return result_message(self.state).coins - self.bet
 
 
 DEAL_CLAUSE: Final = "blackjack-4.2"

@@ -10,7 +10,8 @@ from croupier.core.client_session import ClientSession, LegalMessages
 from croupier.core.dealer import Luck
 from croupier.core.errors import Violation
 from croupier.core.session import Effect, Left
-from croupier.rooms.sevenhalf.referee import Referee, WireGame
+from croupier.rooms.sevenhalf.interpretation import WireGame
+from croupier.rooms.sevenhalf.referee import Referee
 from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, SevenHalf
 from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Ante, Erro, Message
 
