@@ -78,6 +78,8 @@ def blame(exchange: Exchange, place: int, other: bytes) -> frozenset[str] | None
     found = sevenhalf("4.9")
     if other.startswith(ERROR):
         found |= sevenhalf("6.8")
+        if exchange.sent == "ANTE" or exchange.state == RAISED:
+            found |= sevenhalf("7.4")  # it reads as the refusal of an ANTE, which counts all the same
     if not exchange.reply:
         found |= due
     if other.startswith(BUST) and exchange.reply == (CARD,):

@@ -172,12 +172,16 @@ def test_further_client_messages_do_not_extend_the_timeout() -> None:
 # ANTEs that may have been refused (sevenhalf-7.4, P12).
 
 
+WRONG_PAYOUTS = (["sevenhalf-5.5"], ["sevenhalf-7.4"])
+"""The verdicts on a wrong GAIN when the bank is over: the second if it counts the ANTEs that were refused."""
+
+
 def accepted(*sent: Any) -> set[int]:
     """The GAIN amounts up to 250 that a referee accepts when the bank is over."""
     found = set()
     for coins in range(251):
         verdicts = verdicts_on(*HAND, *sent, PASS, WINS, Gain(coins))
-        assert clauses(verdicts) in ([], ["sevenhalf-5.5"])
+        assert clauses(verdicts) in ([], *WRONG_PAYOUTS)
         if not verdicts:
             found.add(coins)
     return found
@@ -224,7 +228,15 @@ def test_house_may_refuse_any_subset_of_antes(antes: list[int], data: st.DataObj
     paid = data.draw(st.sampled_from(sorted(possible)))
     assert verdicts_on(*HAND, *sent, PASS, WINS, Gain(paid)) == []
     other = data.draw(st.integers(0, 600).filter(lambda coins: coins not in possible))
-    assert clauses(verdicts_on(*HAND, *sent, PASS, WINS, Gain(other))) == ["sevenhalf-5.5"]
+    assert clauses(verdicts_on(*HAND, *sent, PASS, WINS, Gain(other))) in WRONG_PAYOUTS
+
+
+@pytest.mark.parametrize("ante", [A10, Ante(-10), Ante(2**30)])
+def test_a_payout_that_counts_a_refused_ante_breaks_the_clause_about_refusals(ante: Ante) -> None:
+    played = (*HAND, ante, NO, PASS, WINS)
+    assert verdicts_on(*played, Gain(100)) == [*verdicts_on(*HAND, ante, NO)]
+    assert clauses(verdicts_on(*played, Gain(100 + ante.coins))) == ["sevenhalf-7.4"]
+    assert clauses(verdicts_on(*played, Gain(99))) == ["sevenhalf-5.5"]
 
 
 def test_after_a_refusal_of_all_antes_the_client_may_pass_and_after_one_of_some_it_may_not() -> None:

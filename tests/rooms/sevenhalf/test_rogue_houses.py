@@ -267,7 +267,7 @@ PAYS = [
     Rogue("pays the bet of the game before", "sevenhalf-5.5",
           lambda received, answers: [gain(200) if a == gain(100) else a for a in answers],
           [*HAS_BEST, *LOSES], ("7o so 4c 4e / 7o 4c 4e", 100)),
-    Rogue("adds an ante that it has refused", "sevenhalf-5.5", replaced(GAIN, gain(110)),
+    Rogue("adds an ante that it has refused", "sevenhalf-7.4", replaced(GAIN, gain(110)),
           [STRT, DRAW, ante(10), PASS], WIN, head={"max_bet": "100"}),
 ]  # fmt: skip
 

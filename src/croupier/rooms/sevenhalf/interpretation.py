@@ -35,10 +35,14 @@ from croupier.rooms.sevenhalf.wire import (
 
 @dataclass(frozen=True)
 class WireGame(ObservedBankGame):
-    """A game as seen on the wire. `is_bet_known` is false if the house has not sent the starting bet."""
+    """A game as seen on the wire. `is_bet_known` is false if the house has not sent the starting bet.
+
+    `refused_coins` is the sum of the ANTEs that were refused.
+    """
 
     is_bet_known: bool = True
     net: int = 0
+    refused_coins: int = 0
 
     @property
     def total(self) -> int:
@@ -176,11 +180,16 @@ class Interpretation(BaseReferee[Message, WireGame]):
         return []
 
     def _raise(self, game: WireGame, coins: int) -> list[Verdict]:
+        refused = replace(game, refused_coins=game.refused_coins + coins)
         if coins <= 0:
+            self.game = refused
             return self._blame("sevenhalf-7.2", f"ANTE {coins}", "1 or more")
         if game.bet + coins > MAX_TOTAL_BET:
+            self.game = refused
             return self._blame("sevenhalf-7.3", f"ANTE {coins}", f"{MAX_TOTAL_BET} in all")
-        self._fork()._expected_replies.append(ExpectedKind("sevenhalf-7.3", Erro, "ERRO"))
+        fork = self._fork()
+        fork.game = refused
+        fork._expected_replies.append(ExpectedKind("sevenhalf-7.3", Erro, "ERRO"))
         self.game = replace(game, state=self._rules.play(game.state, coins))
         self._silence_clause = "sevenhalf-4.4"
         return []
@@ -288,7 +297,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
         net, _ = self._rules.payoff(game.state)
         if coins != net if game.is_bet_known else (coins > 0, coins < 0) != (net > 0, net < 0):
             wanted = (Gain(net),) if game.is_bet_known else ()
-            return self._house_fault(_payout_clause(game), f"GAIN {coins}", f"GAIN {net}", *wanted)
+            return self._house_fault(_payout_clause(game, net, coins), f"GAIN {coins}", f"GAIN {net}", *wanted)
         self._tolerates = "a PASS" if game.is_over and not self._strict else "nothing"
         self._end_game(replace(game, net=coins))
         return []
@@ -304,8 +313,10 @@ class Interpretation(BaseReferee[Message, WireGame]):
         return []
 
 
-def _payout_clause(game: WireGame) -> str:
-    """The clause that defines the payout of a finished game."""
+def _payout_clause(game: WireGame, net: int, paid: int) -> str:
+    """The clause that is broken by a payout in place of the net of a finished game."""
+    if game.refused_coins and paid == net // game.bet * (game.bet + game.refused_coins):
+        return "sevenhalf-7.4"
     if game.is_over:
         return "sevenhalf-5.4"
     if game.total == TARGET_HALVES:
