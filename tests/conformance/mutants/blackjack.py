@@ -84,8 +84,10 @@ def blame(exchange: Exchange, place: int, other: bytes) -> frozenset[str] | None
 
 
 RULES = {
+    ("BET", TURN, CARD): blackjack("3.3"),
     ("MOV H", TURN, RESULT): blackjack("3.4"),
     ("MOV H", RESULT, TURN): blackjack("3.5", "3.6"),
+    ("MOV H", RESULT, CARD): blackjack("3.5", "3.6"),
     ("MOV S", RESULT, CARD): blackjack("3.8"),
 }
 """The rules of the game that are broken by one frame in place of another, in the answer to a move."""

@@ -143,7 +143,7 @@ SPELLINGS = {
     "with a score of three characters": (BANK, lambda data: data[:-4] + data[-3:], sevenhalf("2.5", "2.9")),
     "without a space before its score": (BANK, lambda data: data[:-5] + data[-4:], sevenhalf("2.5", "2.9")),
     "with one digit of length": (ERROR, lambda data: data[:5] + data[6:], sevenhalf("2.6", "2.9")),
-    "with a text shorter than its length": (ERROR, lambda data: data[:-1], sevenhalf("2.6", "2.9")),
+    "with a text shorter than its length": (ERROR, lambda data: data[:-1], sevenhalf("2.1", "2.6", "2.9")),
     "with a text longer than its length": (ERROR, lambda data: data + b"!", sevenhalf("2.6", "2.9")),
     "without a length": (ERROR, lambda data: data[:5] + data[7:], sevenhalf("2.6", "2.9")),
 }
