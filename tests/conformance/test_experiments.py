@@ -7,12 +7,12 @@ import pytest
 from croupier.conformance.results import Outcome, Result
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.house_fixture import run_cases
-from tests.conformance.mutants import blackjack, kuhn
+from tests.conformance.mutants import blackjack, kuhn, sevenhalf
 from tests.conformance.mutants.catalogue import mutations
 from tests.conformance.mutants.mutant_house import MutantHouse
 from tests.conformance.suites import server_cases
 
-STATES = {"kuhn": kuhn.state_of, "blackjack": blackjack.state_of}
+STATES = {"kuhn": kuhn.state_of, "sevenhalf": sevenhalf.state_of, "blackjack": blackjack.state_of}
 
 
 def run_mutant(room: str, name: str, case: str) -> Result:
@@ -54,3 +54,10 @@ def test_a_failure_that_comes_up_in_any_way_keeps_its_clause() -> None:
     result = run_mutant("kuhn", "silent: ACTN CAL (CARD)", "kuhn/4.6/cal-at-bet")
     assert result.failure is not None
     assert result.failure.clause == "kuhn-4.6"
+
+
+def test_bytes_that_remain_of_a_refusal_are_not_its_consequence() -> None:
+    name = "misspelt: STBT (ERRO): 1. ERRO with a text longer than its length, after STBT"
+    result = run_mutant("sevenhalf", name, "sevenhalf/6.5/the-houses-words-in-a-game")
+    assert result.failure is not None
+    assert result.failure.clause == "sevenhalf-2.9"

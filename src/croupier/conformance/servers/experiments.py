@@ -114,7 +114,12 @@ class Experiments:
         ]
 
     def _without_refused(self, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
-        """The messages of the client without those that change nothing; empty if the last one is such a message."""
+        """The messages of the client without those that change nothing; empty if the last one is such a message.
+
+        Also empty if the house has sent what cannot be read: it may be the rest of a refusal, not its consequence.
+        """
+        if isinstance(dialogue[-1].message, Violation):
+            return []
         conversation = self._new_conversation()
         kept: list[bytes] = []
         is_last_kept = False
