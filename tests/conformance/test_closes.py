@@ -16,7 +16,7 @@ from tests.conformance.house_fixture import HouseFixture, Table, opened, run_cas
 from tests.conformance.suites import server_cases
 from tests.conformance.test_server import bad, over_a_socket
 from tests.rooms.conversation_fixture import HANG_UP, Habit, honest, instead
-from tests.rooms.sevenhalf.frames import DRAW, STRT, ante, erro
+from tests.rooms.sevenhalf.frames import DRAW, STRT, ante, erro, stbt
 
 ROOM = HOUSE_ROOMS["sevenhalf"]
 CASES = server_cases(ROOM)
@@ -131,6 +131,13 @@ def test_a_goodbye_in_answer_to_a_readable_message_is_found_in_every_room(
     (result,) = asyncio.run(run_cases(HouseFixture(HOUSE_ROOMS[room], habit=habit), HOUSE_ROOMS[room], cases))
     assert result.failure is not None, result
     assert (result.failure.clause, result.failure.actual) == (clause, "a goodbye and the close")
+
+
+def test_a_house_that_has_started_a_game_has_no_reason_to_leave() -> None:
+    rude_at_once = HouseFixture(ROOM, habit=goodbye_after(STRT, stbt(100), erro("bye")))
+    (result,) = results(rude_at_once, "4.1/strt-at-start")
+    assert result.failure is not None, result
+    assert (result.outcome, result.failure.clause) == (Outcome.FAIL, "sevenhalf-6.8")
 
 
 def test_it_is_found_over_a_socket() -> None:

@@ -59,7 +59,8 @@ class RoomTable:
     what it sends before it closes, and `farewell_clauses` those that are broken if it does not. `spellings` maps the
     name of a misspelling to the code that it applies to, the function that misspells, and the clauses that it breaks.
     `unmoved` are the clauses, in addition to those of a refusal, by which a refusal changes nothing. After a reply that
-    ends with `may_close_after`, a house may close. `bare` are the messages without arguments.
+    ends with `may_close_after`, a house may close, and it may say goodbye in place of the replies of which
+    `may_leave_instead` is true. `bare` are the messages without arguments.
     """
 
     name: str
@@ -73,6 +74,7 @@ class RoomTable:
     spellings: Mapping[str, tuple[bytes, Callable[[bytes], bytes], Clauses]]
     unmoved: Clauses = frozenset()
     may_close_after: bytes = b""
+    may_leave_instead: Callable[[Exchange], bool] = lambda exchange: False
     bare: frozenset[bytes] = frozenset()
 
 
@@ -233,7 +235,7 @@ def _closes_instead(room: RoomTable, exchange: Exchange, new: New) -> Iterator[M
     unanswered = exchange.clauses | room.unasked_clauses
     without = unanswered | room.farewell_clauses
     yield new("closes instead", "without a goodbye", without, lambda _, messages: [HANG_UP])
-    if room.goodbye:
+    if room.goodbye and not room.may_leave_instead(exchange):
         farewell = [*room.goodbye, HANG_UP]
         yield new("closes instead", "with a goodbye", unanswered, lambda _, messages: farewell)
 

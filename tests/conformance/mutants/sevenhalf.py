@@ -169,5 +169,8 @@ TABLE_OF_ROOM = RoomTable(
     unasked_clauses=sevenhalf("4.9", "6.8"),
     spellings=SPELLINGS,
     may_close_after=GAIN,
+    may_leave_instead=lambda exchange: (
+        (exchange.state, exchange.sent) == (IDLE[1], "STRT")
+    ),  # it plays once, and says so
     bare=frozenset({BUST}),
 )

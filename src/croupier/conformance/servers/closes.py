@@ -53,7 +53,7 @@ class ProvokedClose(NamedTuple):
 class Ending(NamedTuple):
     """The end of a conversation by the house: the client's messages before it, and what it breaks if they caused it.
 
-    `was_idle`: no game was in progress when the last message was sent; `finished_count` games had been finished.
+    `was_idle`: no game was in progress before the last message and after it; `finished_count` games had been finished.
     """
 
     messages: Sequence[bytes]
@@ -134,6 +134,7 @@ class ProvokedCloseDetector:
                 was_idle, finished_count = judge.referee.game is None, judge.referee.finished_count
             judge.on_data(side, data, 0.0)
         judge.on_data(HOUSE, rest, 0.0)
+        was_idle = was_idle and judge.referee.game is None
         violation = self._violation(judge, finished_count, has_goodbye=goodbye_size > 0)
         return Ending(messages, violation, was_idle, finished_count) if violation is not None and messages else None
 
