@@ -1,6 +1,5 @@
 """Server test data of blackjack: states, inputs, and extra cases about money."""
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from croupier.conformance.servers.blackjack_goals import (
@@ -8,7 +7,6 @@ from croupier.conformance.servers.blackjack_goals import (
     always_hit,
     always_stand,
     always_surrender,
-    hand_total,
     is_dealt_21,
     max_bet,
     outline,
@@ -16,11 +14,12 @@ from croupier.conformance.servers.blackjack_goals import (
     play_randomly,
 )
 from croupier.conformance.servers.cases import house_server_suite
+from croupier.conformance.servers.conditions import in_game
 from croupier.conformance.servers.deals import BankDealReader, FairDealRule
+from croupier.conformance.servers.room_clauses import StateClauses, shared_clauses, untestable_clauses
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import ClientScript
 from croupier.conformance.servers.test_data import (
-    AnyClientReferee,
     ClientStrategy,
     DialectFrame,
     ExtraCase,
@@ -32,9 +31,7 @@ from croupier.conformance.servers.test_data import (
 )
 from croupier.core.errors import Violation
 from croupier.rooms.blackjack import ROOM
-from croupier.rooms.blackjack.referee import WireGame
-from croupier.rooms.blackjack.rules import BANK_STANDS_AT, CARDS, MAX_INT32, TARGET_TOTAL
-from croupier.rooms.blackjack.rules import hand_total as total_of
+from croupier.rooms.blackjack.rules import BLACKJACK, CARDS, MAX_INT32, TARGET_TOTAL
 from croupier.rooms.blackjack.wire import (
     CRD,
     GOODBYE,
@@ -53,41 +50,30 @@ from croupier.rooms.blackjack.wire import (
     Res,
 )
 
-
-def _playing(holds: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
-    """Whether a round is in progress for which a condition holds."""
-    return lambda referee: referee.game is not None and holds(referee.game)
-
-
-def _between(referee: AnyClientReferee) -> bool:
-    return referee.game is None and PLY in referee.legal
-
-
 STATES: Final = (
     ServerTestState(
-        "start", "before the first round", lambda referee: _between(referee) and not referee.finished_count
+        "start", "before the first round", lambda referee: PLY in referee.legal and not referee.finished_count
     ),
-    ServerTestState("between", "between two rounds", lambda referee: _between(referee) and referee.finished_count > 0),
-    ServerTestState("bet", "before the bet", lambda referee: max_bet(referee) > 0),
     ServerTestState(
-        "turn", "with two cards", _playing(lambda game: len(game.cards) == 2 and hand_total(game) < TARGET_TOTAL)
+        "between", "between two rounds", lambda referee: PLY in referee.legal and referee.finished_count > 0
     ),
-    ServerTestState("hit", "behind a hit", _playing(lambda game: len(game.cards) > 2), always_hit),
-    ServerTestState("21", "with 21 in two cards", _playing(is_dealt_21), always_surrender, 25),
+    ServerTestState("bet", "before the bet", lambda referee: max_bet(referee) > 0),
+    ServerTestState("turn", "with two cards", in_game(lambda game: len(game.cards) == 2 and game.total < TARGET_TOTAL)),
+    ServerTestState("hit", "behind a hit", in_game(lambda game: len(game.cards) > 2), always_hit),
+    ServerTestState("21", "with 21 in two cards", in_game(is_dealt_21), always_surrender, 25),
 )
-IDLE_STATES: Final = ("start", "between")
-PLAYING_STATES: Final = ("turn", "hit", "21")
-ALL_STATES: Final = (*IDLE_STATES, "bet", *PLAYING_STATES)
 
-
-def _clauses(idle: str, bet: str, turn: str, best: str = "") -> Mapping[str, str]:
-    """The clause between rounds, before the bet, in a round, and, if it differs, with 21 in two cards."""
-    found = {**dict.fromkeys(IDLE_STATES, idle), "bet": bet, **dict.fromkeys(PLAYING_STATES, turn), "21": best or turn}
-    return {name: f"blackjack-{clause}" for name, clause in found.items()}
-
-
-def _all(clause: str) -> Mapping[str, str]:
-    return dict.fromkeys(ALL_STATES, f"blackjack-{clause}")
+_clauses: Final = StateClauses(
+    "blackjack",
+    {
+        "idle": ("start", "between"),
+        "start": ("start",),
+        "bet": ("bet",),
+        "turn": ("turn", "hit", "21"),
+        "best": ("21",),
+    },
+)
+_all: Final = _clauses.everywhere
 
 
 def _frame(header: bytes, letters: str, rest: bytes = b"") -> DialectFrame:
@@ -97,16 +83,16 @@ def _frame(header: bytes, letters: str, rest: bytes = b"") -> DialectFrame:
 
 
 INPUTS: Final = (
-    Input("ply", "PLY", PLY, {**_clauses("4.8", "6.3", "6.3"), "start": "blackjack-4.1"}),
-    Input("bet", "BET 10", Bet(10), _clauses("6.3", "4.2", "4.6")),
-    Input("odd-bet", "BET 5", Bet(5), {"bet": "blackjack-4.2"}),
-    Input("bet-of-nothing", "BET 0", Bet(0), _clauses("6.2", "6.5", "6.2")),
-    Input("bet-below-nothing", "BET -5", Bet(-5), _clauses("6.2", "6.5", "6.2")),
-    Input("bet-too-much", f"BET {MAX_INT32}", Bet(MAX_INT32), _clauses("6.2", "6.6", "6.2")),
-    Input("bet-backwards", "BET 10 with its bytes backwards", b"BET\x0a\0\0\0", {"bet": "blackjack-2.3"}),
-    Input("hit", "MOV H", MOV["H"], _clauses("6.3", "6.3", "4.3", "3.7")),
-    Input("stand", "MOV S", MOV["S"], _clauses("6.3", "6.3", "4.4", "3.7")),
-    Input("surrender", "SRD", SRD, _clauses("6.3", "6.3", "4.5", "3.7")),
+    Input("ply", "PLY", PLY, _clauses(idle="4.8", start="4.1", bet="6.3", turn="6.3")),
+    Input("bet", "BET 10", Bet(10), _clauses(idle="6.3", bet="4.2", turn="4.6")),
+    Input("odd-bet", "BET 5", Bet(5), _clauses(bet="4.2")),
+    Input("bet-of-nothing", "BET 0", Bet(0), _clauses(idle="6.2", bet="6.5", turn="6.2")),
+    Input("bet-below-nothing", "BET -5", Bet(-5), _clauses(idle="6.2", bet="6.5", turn="6.2")),
+    Input("bet-too-much", f"BET {MAX_INT32}", Bet(MAX_INT32), _clauses(idle="6.2", bet="6.6", turn="6.2")),
+    Input("bet-backwards", "BET 10 with its bytes backwards", b"BET\x0a\0\0\0", _clauses(bet="2.3")),
+    Input("hit", "MOV H", MOV["H"], _clauses(idle="6.3", bet="6.3", turn="4.3", best="3.7")),
+    Input("stand", "MOV S", MOV["S"], _clauses(idle="6.3", bet="6.3", turn="4.4", best="3.7")),
+    Input("surrender", "SRD", SRD, _clauses(idle="6.3", bet="6.3", turn="4.5", best="3.7")),
     Input("mon-from-the-client", "MON 1000", Mon(1000), _all("6.4")),
     Input("crd-from-the-client", "CRD C 8S", CRD["C"]["8S"], _all("6.4")),
     Input("trn-from-the-client", "TRN", TRN, _all("6.4")),
@@ -114,13 +100,13 @@ INPUTS: Final = (
     Input("err-501-from-the-client", "ERR 501", UNEXPECTED, _all("6.8")),
     Input("err-500-from-the-client", "ERR 500", INVALID, _all("6.8")),
     Input("unknown-err", "ERR 404, an unknown number", b"ERR\0\0\x01\x94", _all("2.12")),
-    Input("unknown-move", "MOV X, an unknown move", _frame(b"MOV", "X"), _clauses("6.2", "6.2", "2.11")),
-    Input("small-move", "MOV h, in a small letter", _frame(b"MOV", "h"), _clauses("6.2", "6.2", "2.5")),
-    Input("strange-card", "CRD X 8S, for nobody", _frame(b"CRD", "X8S"), _clauses("2.9", "2.9", "2.9")),
+    Input("unknown-move", "MOV X, an unknown move", _frame(b"MOV", "X"), _clauses(idle="6.2", bet="6.2", turn="2.11")),
+    Input("small-move", "MOV h, in a small letter", _frame(b"MOV", "h"), _clauses(idle="6.2", bet="6.2", turn="2.5")),
+    Input("strange-card", "CRD X 8S, for nobody", _frame(b"CRD", "X8S"), _all("2.9")),
     Input("strange-result", "RES D 10, a third result", _frame(b"RES", "D", b"\0\0\0\x0a"), _all("2.9")),
-    Input("unknown-header", "HIT, an unknown header", b"HIT", _clauses("2.10", "2.10", "6.7")),
+    Input("unknown-header", "HIT, an unknown header", b"HIT", _clauses(idle="2.10", bet="2.10", turn="6.7")),
     Input("small-letters", "ply in small letters", b"ply", _all("2.5")),
-    Input("line-end", "a line end", b"\r\n\n", _clauses("2.10", "2.10", "2.10")),
+    Input("line-end", "a line end", b"\r\n\n", _all("2.10")),
     Input("http-request", "a request of a browser", b"GET / HTTP/1.1\r\n\r\n", _all("6.7")),
     Input("bytes-that-are-no-letters", "three bytes that are no letters", b"\x00\xff\x80", _all("2.10")),
     Input("goodbye", "STP", STP, _all("8.1")),
@@ -231,18 +217,7 @@ def message_kind(message: Any) -> str:
     return str(message)
 
 
-def is_over(cards: Sequence[str]) -> bool:
-    """Whether a hand is over 21."""
-    return total_of(cards).total > TARGET_TOTAL
-
-
-def bank_wins(client: Sequence[str], bank: Sequence[str]) -> bool:
-    """Whether the bank stands on this hand and beats the client's."""
-    total = total_of(bank).total
-    return max(BANK_STANDS_AT, total_of(client).total + 1) <= total <= TARGET_TOTAL or total == TARGET_TOTAL
-
-
-DEALS: Final = BankDealReader(CARDS, is_over, bank_wins)
+DEALS: Final = BankDealReader(BLACKJACK.start_node)
 
 SUITE: Final = house_server_suite(
     ServerTestData(
@@ -261,27 +236,20 @@ SUITE: Final = house_server_suite(
         goodbye=(STP,),
         goodbye_messages=(STP,),
         sample_game=(PLY, Bet(10), SRD),
-        untestable={
-            "blackjack-1.1": "a server is tested wherever it listens",
-            "blackjack-1.4": "the idle limit is 500 seconds",
-            "blackjack-1.5": "a limit on decisions is not told",
-            "blackjack-1.6": "nobody knows for how many connections there is room",
-            "blackjack-7.6": "what is in a client's account is not told on the wire",
-            "blackjack-8.4": "what was forfeited is not told on the wire, and the next purse is a new one",
-            "blackjack-8.5": "a client cannot make a server stop",
-            "blackjack-8.6": "how a connection is closed does not show in what was said",
-        },
-        shared_clauses={
-            "speaks first": "blackjack-1.2",
-            "tables": "blackjack-1.2",
-            "stream": "blackjack-1.3",
-            "cut": "blackjack-2.1",
-            "unasked": "blackjack-4.7",
-            "next": "blackjack-4.8",
-            "goodbye": "blackjack-8.1",
-            "close": "blackjack-8.2",
-            "unchanged": "blackjack-6.1",
-        },
+        untestable=untestable_clauses(
+            "blackjack",
+            {
+                "1.1": "port",
+                "1.4": "the idle limit is 500 seconds",
+                "1.5": "a limit on decisions is not told",
+                "1.6": "connection limit",
+                "7.6": "what is in a client's account is not told on the wire",
+                "8.4": "forfeited purse",
+                "8.5": "stop",
+                "8.6": "way of closing",
+            },
+        ),
+        shared_clauses=shared_clauses("blackjack", unasked="4.7", following="4.8", unchanged="6.1"),
         farewell_rule=FarewellRule(lambda message: message in GOODBYE, b"PLY"),
         fair_deal=FairDealRule("blackjack-3.1", CARDS, DEALS.deal_of),
     )

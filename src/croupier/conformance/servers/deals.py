@@ -2,20 +2,21 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any, Final
 
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.fair_deal import ENOUGH_DEALS, Deal, DealCounter, Draw
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt
-from croupier.core.bank import BANK_SEAT, CLIENT_SEAT, BankState
+from croupier.core.bank import CLIENT_SEAT, BankNode, ObservedBankGame
+from croupier.core.rules import Seat, Turn
 
-BANK_GOES_OVER: Final = "a card that puts the bank over"
-BANK_WINS: Final = "a card with which the bank wins"
-CLIENT_GOES_OVER: Final = "a card that puts the client over"
-BANK_EVENTS: Final = (BANK_GOES_OVER, BANK_WINS, CLIENT_GOES_OVER)
-"""The events of games against a bank."""
+BANK_LOSES: Final = "a card with which the bank loses"
+BANK_WINS: Final = "a card with which the client does not win"
+CLIENT_LOSES: Final = "a card with which the client loses"
+BANK_EVENTS: Final = (BANK_LOSES, BANK_WINS, CLIENT_LOSES)
+"""The events of games against a bank: its last card, and a card of the client that ends the game."""
 
 
 @dataclass(frozen=True)
@@ -58,46 +59,45 @@ class DealJudge:
 
 
 class BankDealReader:
-    """Reads the deals of a game against a bank.
+    """Reads the deals of a game against a bank, from the node of its rules before the first card.
 
-    `is_over` decides whether a hand is over, and `wins` whether the bank wins with its hand, the second one, against
-    the client's. Cards of the same rank, their first character, are alike.
+    All cards are seen, in the order in which they are dealt.
     """
 
-    def __init__(
-        self,
-        cards: Sequence[str],
-        is_over: Callable[[Sequence[str]], bool],
-        wins: Callable[[Sequence[str], Sequence[str]], bool],
-    ) -> None:
-        self._is_over = is_over
-        self._wins = wins
-        self._alike = {card: min(other for other in cards if other[0] == card[0]) for card in cards}
-        self._events = lru_cache(maxsize=4096)(self._find_events)
+    def __init__(self, start_node: BankNode) -> None:
+        self._start_node = start_node
+        self._events = cache(_find_events)
 
-    def deal_of(self, game: Any) -> Deal:
-        """See `FairDealRule`; all cards are seen, in the order in which they are dealt."""
-        state: BankState = game.state
-        hands: dict[int, tuple[str, ...]] = {CLIENT_SEAT: (), BANK_SEAT: ()}
+    def deal_of(self, game: ObservedBankGame) -> Deal:
+        """See `FairDealRule`."""
+        node = self._start_node
         draws: list[Draw] = []
-        for position, (card, seat) in enumerate(zip(state.cards, state.receivers, strict=True)):
-            bank = None if seat == CLIENT_SEAT else hands[BANK_SEAT]
-            draws.append(Draw(position, card, self._events(hands[CLIENT_SEAT], bank)))
-            hands[seat] = tuple(sorted((*hands[seat], self._alike[card])))
+        for position, (card, seat) in enumerate(zip(game.state.cards, game.state.receivers, strict=True)):
+            if node.turn is not Turn.CHANCE:
+                node = next(after for after in node.successors.values() if _deals_to(after, seat))
+            draws.append(Draw(position, card, self._events(node)))
+            node = node.successors[card]
         return draws
 
-    def _find_events(self, client: tuple[str, ...], bank: tuple[str, ...] | None) -> Mapping[str, frozenset[str]]:
-        """The events that a further card of the bank could be, or of the client if `bank` is None, with their cards."""
-        if bank is None:
-            return {CLIENT_GOES_OVER: self._find_cards(lambda card: self._is_over((*client, card)))}
-        if self._is_over(client):
-            return {}
-        return {
-            BANK_GOES_OVER: self._find_cards(lambda card: self._is_over((*bank, card))),
-            BANK_WINS: self._find_cards(lambda card: self._wins(client, (*bank, card))),
-        }
 
-    def _find_cards(self, holds: Callable[[str], bool]) -> frozenset[str]:
-        """The cards for which a condition holds."""
-        ranks = {card for card in set(self._alike.values()) if holds(card)}
-        return frozenset(card for card, alike in self._alike.items() if alike in ranks)
+def _deals_to(node: BankNode, seat: Seat) -> bool:
+    return node.turn is Turn.CHANCE and node.card_receiver == seat
+
+
+def _find_events(node: BankNode) -> Mapping[str, frozenset[str]]:
+    """The events that the next card could be, each with its cards."""
+    events: dict[str, set[str]] = {event: set() for event in BANK_EVENTS}
+    for card, after in node.successors.items():
+        if node.card_receiver == CLIENT_SEAT:
+            events[CLIENT_LOSES] |= {str(card)} if _is_lost(after) else set()
+        elif after.turn is Turn.OVER:
+            events[BANK_LOSES if after.payoff_half_bets > 0 else BANK_WINS].add(str(card))
+    return {event: frozenset(cards) for event, cards in events.items()}
+
+
+@cache
+def _is_lost(node: BankNode) -> bool:
+    """Whether the client loses, whatever happens."""
+    if node.turn is Turn.OVER:
+        return node.payoff_half_bets < 0
+    return node.turn is Turn.CHANCE and all(map(_is_lost, node.successors.values()))

@@ -1,19 +1,19 @@
 """Server test data of seven and a half: states, inputs and extra cases."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from random import Random
 from typing import Final
 
 from croupier.conformance.servers.cases import house_server_suite
+from croupier.conformance.servers.conditions import after_game, before_first_game, in_game
 from croupier.conformance.servers.deals import BankDealReader, FairDealRule
+from croupier.conformance.servers.room_clauses import StateClauses, shared_clauses, untestable_clauses
 from croupier.conformance.servers.scenarios import play_at_random, send_each
 from croupier.conformance.servers.scripted_client import ClientScript, Wait
 from croupier.conformance.servers.sevenhalf_goals import (
     GOALS,
     draw_one_card,
     draw_to_best,
-    hand_total,
-    has_raised,
     outline,
     play_randomly,
 )
@@ -28,21 +28,10 @@ from croupier.conformance.servers.test_data import (
 )
 from croupier.core.errors import Violation
 from croupier.rooms.sevenhalf import ROOM
-from croupier.rooms.sevenhalf.interpretation import WireGame
-from croupier.rooms.sevenhalf.rules import CARDS, MAX_TOTAL_BET, TARGET_HALVES, total
+from croupier.rooms.sevenhalf.rules import CARDS, LENIENT_RULES, MAX_TOTAL_BET, TARGET_HALVES
 from croupier.rooms.sevenhalf.wire import BSTG, CARD, DRAW, PASS, STRT, Ante, Bksc, Erro, Gain, Stbt
 
 ANTE_OF_TEN: Final = Ante(10)
-
-
-def _playing(holds: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
-    """Whether a game is in progress for which a condition holds."""
-    return lambda referee: referee.game is not None and holds(referee.game)
-
-
-def _ended(holds: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
-    """Whether no game is in progress and a condition holds for the last one."""
-    return lambda referee: referee.game is None and referee.last_game is not None and holds(referee.last_game)
 
 
 def raise_after_first_card(referee: AnyClientReferee, luck: Random) -> object:
@@ -52,48 +41,44 @@ def raise_after_first_card(referee: AnyClientReferee, luck: Random) -> object:
 
 
 STATES: Final = (
+    ServerTestState("start", "before the first game", before_first_game),
     ServerTestState(
-        "start", "before the first game", lambda referee: referee.game is None and not referee.finished_count
+        "between", "behind a game that was passed", after_game(lambda game: not game.is_over), draw_one_card
     ),
-    ServerTestState(
-        "between",
-        "behind a game that was passed",
-        _ended(lambda game: hand_total(game) <= TARGET_HALVES),
-        draw_one_card,
-    ),
-    ServerTestState(
-        "over", "behind a game that was over", _ended(lambda game: hand_total(game) > TARGET_HALVES), draw_to_best
-    ),
-    ServerTestState("bet", "before the first card", _playing(lambda game: not game.state.cards)),
+    ServerTestState("over", "behind a game that was over", after_game(lambda game: game.is_over), draw_to_best),
+    ServerTestState("bet", "before the first card", in_game(lambda game: not game.cards)),
     ServerTestState(
         "card",
         "with less than seven and a half",
-        _playing(lambda game: 0 < hand_total(game) < TARGET_HALVES and not has_raised(game)),
+        in_game(lambda game: 0 < game.total < TARGET_HALVES and not game.has_raised),
     ),
     ServerTestState(
         "best",
         "with seven and a half",
-        _playing(lambda game: hand_total(game) == TARGET_HALVES and not has_raised(game)),
+        in_game(lambda game: game.total == TARGET_HALVES and not game.has_raised),
         draw_to_best,
     ),
-    ServerTestState("raised", "behind an ANTE", _playing(has_raised), raise_after_first_card),
+    ServerTestState("raised", "behind an ANTE", in_game(lambda game: game.has_raised), raise_after_first_card),
 )
-IDLE_STATES: Final = ("start", "between", "over")
-PLAYING_STATES: Final = ("bet", "card", "best", "raised")
 
-
-def _clauses(idle: str, **others: str) -> Mapping[str, str]:
-    """The clause between games, and those in the states of a game."""
-    return {name: f"sevenhalf-{clause}" for name, clause in {**dict.fromkeys(IDLE_STATES, idle), **others}.items()}
-
-
-def _all(clause: str) -> Mapping[str, str]:
-    return dict.fromkeys((*IDLE_STATES, *PLAYING_STATES), f"sevenhalf-{clause}")
+_clauses: Final = StateClauses(
+    "sevenhalf",
+    {
+        "idle": ("start", "between", "over"),
+        "start": ("start",),
+        "over": ("over",),
+        "bet": ("bet",),
+        "card": ("card", "best"),
+        "best": ("best",),
+        "raised": ("raised",),
+    },
+)
+_all: Final = _clauses.everywhere
 
 
 def _amount(clause: str) -> Mapping[str, str]:
     """The clauses about an ANTE with a wrong amount."""
-    return _clauses("7.5", bet="7.5", card=clause, best=clause, raised=clause)
+    return _clauses(idle="7.5", bet="7.5", card=clause, raised=clause)
 
 
 INPUTS: Final = (
@@ -101,19 +86,16 @@ INPUTS: Final = (
         "strt",
         "STRT",
         STRT,
-        {**_clauses("4.10", bet="6.2", card="6.3", best="6.3", raised="6.4"), "start": "sevenhalf-4.1"},
+        _clauses(idle="4.10", start="4.1", bet="6.2", card="6.3", raised="6.4"),
     ),
-    Input("draw", "DRAW", DRAW, _clauses("6.1", bet="4.2", card="4.3", best="4.7", raised="4.4")),
+    Input("draw", "DRAW", DRAW, _clauses(idle="6.1", bet="4.2", card="4.3", best="4.7", raised="4.4")),
     Input(
         "pass",
         "PASS",
         PASS,
-        {
-            **_clauses("6.1", bet="6.2", card="4.5", best="4.7", raised="6.4"),
-            "over": "sevenhalf-4.8",
-        },
+        _clauses(idle="6.1", over="4.8", bet="6.2", card="4.5", best="4.7", raised="6.4"),
     ),
-    Input("ante", "ANTE 10", ANTE_OF_TEN, _clauses("6.1", bet="6.2", card="4.3", best="4.4", raised="4.4")),
+    Input("ante", "ANTE 10", ANTE_OF_TEN, _clauses(idle="6.1", bet="6.2", card="4.3", best="4.4", raised="4.4")),
     Input("ante-of-nothing", "ANTE 0", Ante(0), _amount("7.2")),
     Input("ante-below-nothing", "ANTE -10", Ante(-10), _amount("7.2")),
     Input("ante-too-much", f"ANTE {MAX_TOTAL_BET + 1}", Ante(MAX_TOTAL_BET + 1), _amount("7.3")),
@@ -126,7 +108,7 @@ INPUTS: Final = (
     Input("erro-from-the-client", "ERRO 05what?", Erro("what?"), _all("6.6")),
     Input("erro-that-looks-like-a-command", "ERRO 04STRT", Erro("STRT"), _all("2.6")),
     Input("unknown-code", "HELO, an unknown code", b"HELO", _all("2.9")),
-    Input("number-as-text", "ANTE 50 as text, and a line end", b"ANTE 50\r\nDRAW", {"raised": "sevenhalf-2.3"}),
+    Input("number-as-text", "ANTE 50 as text, and a line end", b"ANTE 50\r\nDRAW", _clauses(raised="2.3")),
     Input("no-space", "a code without its space", b"ANTE\0\0\0\x0a", _all("2.9")),
     Input("no-such-card", "CARD 8o, a card that is none", b"CARD 8o", _all("2.9")),
     Input("http-request", "a request of a browser", b"GET / HTTP/1.1\r\nHost: croupier\r\n\r\n", _all("2.9")),
@@ -192,17 +174,7 @@ EXTRA_CASES: Final = (
 )
 
 
-def is_over(cards: Sequence[str]) -> bool:
-    """Whether a hand is over seven and a half."""
-    return total(cards) > TARGET_HALVES
-
-
-def bank_wins(client: Sequence[str], bank: Sequence[str]) -> bool:
-    """Whether the bank stops with this hand, and the client does not win."""
-    return total(client) < total(bank) <= TARGET_HALVES or total(bank) == TARGET_HALVES
-
-
-DEALS: Final = BankDealReader(CARDS, is_over, bank_wins)
+DEALS: Final = BankDealReader(LENIENT_RULES.start_node)
 
 SUITE: Final = house_server_suite(
     ServerTestData(
@@ -220,27 +192,20 @@ SUITE: Final = house_server_suite(
         goodbye=(),
         goodbye_messages=(),
         sample_game=(STRT, DRAW, PASS),
-        untestable={
-            "sevenhalf-1.1": "a server is tested wherever it listens",
-            "sevenhalf-1.4": "the idle limit is 500 seconds, and a limit on decisions is not told",
-            "sevenhalf-1.5": "nobody knows for how many connections there is room",
-            "sevenhalf-6.7": "the text of an ERRO is for people",
-            "sevenhalf-8.3": "what was forfeited is not told on the wire",
-            "sevenhalf-8.4": "a client cannot make a server stop",
-            "sevenhalf-8.6": "how a connection is closed does not show in what was said",
-            "sevenhalf-10.1": "a text log is not on the wire",
-        },
-        shared_clauses={
-            "speaks first": "sevenhalf-1.2",
-            "tables": "sevenhalf-1.2",
-            "stream": "sevenhalf-1.3",
-            "cut": "sevenhalf-2.1",
-            "unasked": "sevenhalf-4.9",
-            "next": "sevenhalf-4.10",
-            "goodbye": "sevenhalf-8.1",
-            "close": "sevenhalf-8.2",
-            "unchanged": "sevenhalf-6.9",
-        },
+        untestable=untestable_clauses(
+            "sevenhalf",
+            {
+                "1.1": "port",
+                "1.4": "limits",
+                "1.5": "connection limit",
+                "6.7": "the text of an ERRO is for people",
+                "8.3": "what was forfeited is not told on the wire",
+                "8.4": "stop",
+                "8.6": "way of closing",
+                "10.1": "a text log is not on the wire",
+            },
+        ),
+        shared_clauses=shared_clauses("sevenhalf", unasked="4.9", following="4.10", unchanged="6.9"),
         fair_deal=FairDealRule("sevenhalf-3.3", CARDS, DEALS.deal_of),
         harmless_settings={"bet": ("1", "10", "13", "50")},
         tolerated_clauses=frozenset({"sevenhalf-2.8", "sevenhalf-4.8"}),
