@@ -186,7 +186,7 @@ class Conversations:
 
     async def send_quickly(self, messages: Sequence[bytes], delivery: Delivery) -> ScriptedClient:
         """As `send`, but do not wait longer than necessary."""
-        timeout = self.timeout.reduced(MIN_QUICK_WAIT_SECONDS)
+        timeout = min(self.timeout.max_seconds, max(MIN_QUICK_WAIT_SECONDS, 20 * self.average_seconds))
         return await self.play(send_each(*messages), delivery, QUICK_GRACE_SECONDS, timeout)
 
     async def send_slowly(self, messages: Sequence[bytes]) -> ScriptedClient:
