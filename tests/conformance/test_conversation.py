@@ -124,3 +124,12 @@ def test_an_answer_to_the_beginning_of_a_message_breaks_the_clause_about_the_str
     conversation.on_data(CLIENT, b"STR", 0.0)
     conversation.on_data(HOUSE, b"FAIL W_A", 0.0)
     assert house_clauses(conversation) == ["kuhn-1.3"]
+
+
+@pytest.mark.parametrize("rest", [b"\r", b'1"', b"\r\n AC"])
+def test_bytes_that_begin_no_code_may_be_refused_before_the_code_is_complete(rest: bytes) -> None:
+    conversation = Conversation(ROOM, strict=True)
+    for side, data in ((CLIENT, b"STRT P_1" + rest), (HOUSE, b"CARD C_Q"), (HOUSE, b"FAIL W_ADISC")):
+        conversation.on_data(side, data, 0.0)
+    conversation.on_disconnect(HOUSE, 1.0)
+    assert house_clauses(conversation) == []

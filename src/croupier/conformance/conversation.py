@@ -2,14 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import Any, ClassVar, Final
 
 from msgspec import Struct
 
 from croupier.conformance.channel.spans import Span, SpanReader
 from croupier.core.client_session import ClientReferee
-from croupier.core.codec import printable_bytes
+from croupier.core.codec import SpanCodec, printable_bytes
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, OTHER_END, Disconnected, Observation, Party, Sent, Verdict
 from croupier.core.room import HouseRoom
@@ -18,6 +18,9 @@ from croupier.core.session import Address, Peer, TimedOut
 STREAM_SECTION: Final = "1.3"
 MESSAGE_SECTION: Final = "2.1"
 """The clauses of every room that say where messages may be cut, and what a message is."""
+
+MIN_CODE_BYTES: Final = 3
+"""The length of the shortest code of a message."""
 
 
 class DialogueLine(Struct, frozen=True):
@@ -156,10 +159,11 @@ class Conversation(ConversationMonitor):
     ) -> None:
         super().__init__()
         self.finished_games: list[Any] = []
-        self._room_name = room.name
+        self._room = room
         self._has_client_left = False
         self.referee: ClientReferee[Any, Any] = room.referee(known_options, strict, answer_timeout)
-        self._readers = {side: SpanReader[Any](room.codec(strict, known_options)) for side in (CLIENT, HOUSE)}
+        self._new_codec: Callable[[], SpanCodec[Any, Any]] = lambda: room.codec(strict, known_options)
+        self._readers = {side: SpanReader[Any](self._new_codec()) for side in (CLIENT, HOUSE)}
 
     @property
     def dealt_games(self) -> Sequence[Any]:
@@ -190,6 +194,8 @@ class Conversation(ConversationMonitor):
     def _on_message(self, side: Peer, span: Span[Any], now: float) -> None:
         if self._client_input_ended and self.referee.deadline is None:
             self._on_disconnect(CLIENT, now)
+        if side == HOUSE and span.message not in self._room.final_messages:
+            self._judge_unreadable(now)
         self._add_line(side, span.data, span.message, now)
         self._judge(Sent(side, OTHER_END[side], span.message), now)
 
@@ -207,6 +213,17 @@ class Conversation(ConversationMonitor):
 
     def _on_timeout(self, now: float) -> None:
         self._judge(TimedOut(), now)
+
+    def _judge_unreadable(self, now: float) -> None:
+        """Judge bytes of the client that begin no code: a house may refuse them before the code is complete."""
+        rest = self._unread(CLIENT)
+        start = rest[:MIN_CODE_BYTES].upper()
+        codec = self._new_codec()
+        is_code = any(codec.encode(message).startswith(start) for message in self._room.sample_messages)
+        if self.referee.pending is None and not is_code:
+            padding = bytes(MIN_CODE_BYTES)  # it completes the code
+            for unreadable in codec.feed(rest + padding)[:1]:
+                self._judge(Sent(CLIENT, HOUSE, unreadable), now)
 
     def _judge(self, event: Observation[Any], now: float) -> None:
         is_answer_due = self.referee.deadline is not None
@@ -238,7 +255,7 @@ class Conversation(ConversationMonitor):
         )
 
     def _clause(self, section: str) -> str:
-        return f"{self._room_name}-{section}"
+        return f"{self._room.name}-{section}"
 
     def _unread(self, side: Peer) -> bytes:
         """The beginning of a message that is not complete; empty if it is only white space that is tolerated."""
