@@ -22,13 +22,6 @@ MAX_HEAD_BYTES: Final = 1 << 16
 MAX_BODY_BYTES: Final = 1 << 22
 """A longer body is cut."""
 
-SHOWN_HEADERS: Final = frozenset(
-    {"authorization", "content-type", "location", "www-authenticate", "x-fold-reason", "allow"}
-)
-"""The headers that dialogues show: those with a meaning for the game."""
-
-MAX_SHOWN_BODY_BYTES: Final = 600
-
 
 class SentRequest(Struct, frozen=True):
     """A request; header names are as they are sent."""
@@ -47,25 +40,17 @@ class SentRequest(Struct, frozen=True):
             lines.append(f"Content-Length: {len(self.body)}")
         return "\r\n".join([*lines, "", ""]).encode() + self.body
 
-    def render(self) -> bytes:
-        """Render the request for a dialogue, with the relevant headers only."""
-        lines = [f"{self.method} {self.path}"]
-        lines += [f"{name}: {value}" for name, value in self.headers if name.lower() in SHOWN_HEADERS]
-        return _render(lines, self.body)
-
 
 class ReceivedResponse(Struct, frozen=True):
-    """A response as received; header names are in lower case, and the values of repeated headers are joined."""
+    """A response; header names are in lower case, and the values of repeated headers are joined.
+
+    `data` is the response as it was on the wire.
+    """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
-
-    def render(self) -> bytes:
-        """Render the response for a dialogue."""
-        lines = [str(self.status)]
-        lines += [f"{name}: {value}" for name, value in self.headers.items() if name in SHOWN_HEADERS]
-        return _render(lines, self.body)
+    data: bytes = b""
 
     @property
     def summary(self) -> str:
@@ -74,9 +59,7 @@ class ReceivedResponse(Struct, frozen=True):
         return f"{self.status} {body}".strip()
 
 
-def _render(lines: Sequence[str], body: bytes) -> bytes:
-    cut = body if len(body) <= MAX_SHOWN_BODY_BYTES else body[:MAX_SHOWN_BODY_BYTES] + b"..."
-    return "\n".join(lines).encode() + (b"\n\n" + cut if cut else b"")
+HttpMessage = SentRequest | ReceivedResponse
 
 
 def joined_headers(headers: Headers) -> dict[str, str]:
@@ -300,7 +283,7 @@ class ResponseReader(HttpReader[ReceivedResponse]):
     @property
     def beginning(self) -> ReceivedResponse:
         """The response as far as it has arrived, at least its headers."""
-        return ReceivedResponse(self._parser.get_status_code(), self.headers, bytes(self._parts.body))
+        return ReceivedResponse(self._parser.get_status_code(), self.headers, bytes(self._parts.body), self.incomplete)
 
     def take_parts(self, separator: bytes) -> Sequence[bytes]:
         """Remove the parts that have ended from the body of an endless response, and return them."""

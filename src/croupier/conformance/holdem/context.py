@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec.json import encode
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.channel.http import ReceivedResponse, SentRequest
+from croupier.conformance.channel.http import HttpMessage, ReceivedResponse, SentRequest
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, default_outcome
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, ServerUser
@@ -48,6 +48,7 @@ class HoldemContext:
         self.users: dict[str, ServerUser] = {}
         self.joined_seats: list[JoinedSeat] = []
         self.has_timed_out = False  # whether a response timed out
+        self._last_request = SentRequest("", "")
         self._last_request_at = 0.0  # the time of the last request
         self._last_change_at = 0.0  # the time of the last request that may have begun a turn
         self._longest_gap_seconds = 0.0  # the longest time after such a request
@@ -102,7 +103,7 @@ class HoldemContext:
             expected,
             actual,
             wanted,
-            got or self.last_response,
+            got,
             len(self.lines),
             kind,
         )
@@ -127,11 +128,6 @@ class HoldemContext:
         kind = FoundKind.SILENCE if isinstance(error, ResponseTimeout) else FoundKind.MESSAGE
         self.add_deviation("holdem-1.8", expected, f"{error}", Outcome.FAIL, kind=kind)
 
-    @property
-    def last_response(self) -> bytes:
-        """The last response as shown in the dialogue, b"" if there is none."""
-        return next((line.data for line in reversed(self.lines) if line.side == HOUSE), b"")
-
     # Requests.
 
     async def request(
@@ -151,7 +147,7 @@ class HoldemContext:
         """
         request = SentRequest(method, path, self.with_credentials(role, headers or {}), body)
         client = self.idle_client(role)
-        self.record_request(request)
+        self.record_request(request, request.encode(client.host))
         self._busy_roles.add(role)
         try:
             response = await client.request(request, delivery=delivery, timeout=timeout)
@@ -196,23 +192,21 @@ class HoldemContext:
         shown = parse_game(response.body, self.dialect).games
         return not shown or bool(shown[0].turn.player_id)
 
-    def record_request(self, request: SentRequest) -> None:
-        """Add a request to the dialogue."""
-        self._add_line(CLIENT, request.render(), f"{request.method} {request.path}")
+    def record_request(self, request: SentRequest, data: bytes) -> None:
+        """Add a request to the dialogue, with its bytes."""
+        self._last_request = request
+        self._add_line(CLIENT, data, request)
 
     def record_response(self, response: ReceivedResponse) -> ReceivedResponse:
         """Add a response to the dialogue as received; return it as the detected dialect reads it."""
         self.server.answer_timeout.record_answer(asyncio.get_running_loop().time() - self._last_request_at)
-        request_line = next((line.message for line in reversed(self.lines) if line.side == CLIENT), "")
-        self.server.features.record_response(request_line, response)
-        self._add_line(HOUSE, response.render(), response.summary)
-        return (
-            response
-            if self.server.detected_dialect is None
-            else self.server.detected_dialect.read(request_line, response)
-        )
+        request = self._last_request
+        self.server.features.record_response(request, response)
+        self._add_line(HOUSE, response.data, response)
+        dialect = self.server.detected_dialect
+        return response if dialect is None else dialect.read(f"{request.method} {request.path}", response)
 
-    def _add_line(self, side: int, data: bytes, message: str) -> None:
+    def _add_line(self, side: int, data: bytes, message: HttpMessage) -> None:
         now = asyncio.get_running_loop().time()
         if side == CLIENT:
             self._last_request_at = now
@@ -402,7 +396,7 @@ class HoldemContext:
     def require_success(self, response: ReceivedResponse, clause: str, status: int) -> None:
         """Require success. Another status of success is recorded as a deviation, a refusal raises CaseAborted."""
         if response.status != status:
-            self.add_deviation(clause, f"status {status}", response.summary, got=response.render())
+            self.add_deviation(clause, f"status {status}", response.summary)
         if not 200 <= response.status < 300:
             raise CaseAborted
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.deviations import Deviation
 from croupier.conformance.results import Outcome
@@ -51,8 +51,8 @@ class ServerFeatures:
         self._routes: set[str] = set()
         self._additions: set[str] = set()
 
-    def record_response(self, request: str, response: ReceivedResponse) -> None:
-        """Record the response to a request ("METHOD path")."""
+    def record_response(self, request: SentRequest, response: ReceivedResponse) -> None:
+        """Record the response to a request."""
         route = _route(request)
         if 200 <= response.status < 300:
             self._routes.add(route)
@@ -67,12 +67,12 @@ class ServerFeatures:
         """Whether a deviation means that the server lacks a feature, judged by the last request of `lines`."""
         if deviation.clause in OPTIONAL_FEATURES:
             return deviation.outcome is Outcome.CHOICE and deviation.clause not in self._additions
-        request = next((str(line.message) for line in reversed(lines) if line.side == CLIENT), "")
+        requests = [line.message for line in lines if line.side == CLIENT]
         refused = SUCCESS_EXPECTED_PATTERN.match(deviation.expected) and NOT_FOUND_PATTERN.match(deviation.actual)
-        return bool(refused) and _route(request) not in self._routes
+        return bool(refused and requests) and _route(requests[-1]) not in self._routes
 
 
-def _route(request: str) -> str:
+def _route(request: SentRequest) -> str:
     """Return the route of a request, with `:` for variable parts."""
-    method, _, path = request.partition(" ")
-    return f"{method} {PATH_PARAMETERS_PATTERN.sub(':', path.partition('?')[0].strip('/'))}"
+    path = request.path.partition("?")[0].strip("/")
+    return f"{request.method} {PATH_PARAMETERS_PATTERN.sub(':', path)}"

@@ -43,7 +43,7 @@ async def body_after_head(context: HoldemContext) -> None:
     request = _act(context, role, game, b'{"action": 1, "betAmount": 10}')
     client = context.idle_client(role)
     head, blank, body = request.encode(client.host).partition(b"\r\n\r\n")
-    context.record_request(request)
+    context.record_request(request, request.encode(client.host))
     await client.send(head + blank)
     await asyncio.sleep(0.2)
     await client.send(body)
@@ -74,14 +74,15 @@ async def pipelined(context: HoldemContext) -> None:
         SentRequest("GET", f"/games/{game}", headers),
     ]
     for request in requests:
-        context.record_request(request)
+        context.record_request(request, request.encode(client.host))
     await client.send(b"".join(request.encode(client.host) for request in requests))
     for number, status in enumerate((200, 404, 201, 200)):
         response = await _receive(context, role, status, "one of several requests that come together")
         if response.headers.get("connection", "").lower() == "close" and number + 1 < len(requests):
             # RFC 9112, section 9.3.2: what was not answered is sent again on a new connection
-            context.record_request(requests[number + 1])
-            await client.send(requests[number + 1].encode(client.host))
+            data = requests[number + 1].encode(client.host)
+            context.record_request(requests[number + 1], data)
+            await client.send(data)
     if context.require_game(response).turn.player_id == context.player_id(role, game):
         context.add_deviation("holdem-1.8", "the act that was sent before", "a game without it")
 
@@ -91,7 +92,9 @@ async def aborted_request(context: HoldemContext) -> None:
     game, role = await context.seat_and_find_turn("ann", "bob")
     request = _act(context, role, game, b'{"action": 1, "betAmount": 10}')
     client = context.idle_client(role)
-    await client.send(request.encode(client.host)[:-4])
+    data = request.encode(client.host)[:-4]
+    context.record_request(request, data)
+    await client.send(data)
     client.abort()
     await asyncio.sleep(0.05)
     game_state = await context.get_game(role, game)
@@ -120,7 +123,8 @@ async def concurrent_reads(context: HoldemContext) -> None:
     game = await context.seat("ann", "bob")
     clients = [context.server.new_client() for _ in range(CONCURRENT_CONNECTIONS)]
     request = SentRequest("GET", f"/games/{game}")
-    context.record_request(request)
+    for client in clients:
+        context.record_request(request, request.encode(client.host))
     try:
         responses = await asyncio.gather(*(client.request(request) for client in clients))
     except ResponseError as error:
@@ -128,7 +132,8 @@ async def concurrent_reads(context: HoldemContext) -> None:
         raise CaseAborted from None
     finally:
         await asyncio.gather(*(client.close() for client in clients))
-    context.record_response(responses[-1])
+    for response in responses:
+        context.record_response(response)
     if len({response.body for response in responses}) > 1 or {response.status for response in responses} != {200}:
         context.add_deviation("holdem-1.8", "the same game for everybody", "different answers")
 
@@ -164,9 +169,7 @@ def _require_status(context: HoldemContext, response: ReceivedResponse, status: 
     Raises CaseAborted after it has recorded a deviation.
     """
     if response.status // 100 != status // 100:
-        context.add_deviation(
-            "holdem-1.8", f"status {status} to {what}", response.summary, Outcome.FAIL, got=response.render()
-        )
+        context.add_deviation("holdem-1.8", f"status {status} to {what}", response.summary, Outcome.FAIL)
         raise CaseAborted
 
 

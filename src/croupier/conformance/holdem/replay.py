@@ -309,9 +309,7 @@ class HoldemReplay:
         is_setup = is_usual_path if own == "holdem-1.3" else route in SETUP_CLAUSES and not own.startswith("holdem-1.")
         if both or (wanted < 300 and (folds == [""] or is_setup)):
             own = next((name for name in self._clauses if name == route), route)
-        self._context.add_deviation(
-            own, f"status {wanted}", response.summary, self._status_outcome(wanted, found), got=response.render()
-        )
+        self._context.add_deviation(own, f"status {wanted}", response.summary, self._status_outcome(wanted, found))
         if not both and (wanted < 300 or 200 <= found < 300):
             raise CaseAborted
         return both
@@ -342,7 +340,7 @@ class HoldemReplay:
         except Mismatch as error:
             described = f"{name}: {value}" if value else f"no {name}"
             outcome = Outcome.FAIL if name == "X-Fold-Reason" and not value else Outcome.CHOICE
-            self._context.add_deviation(own, described, str(error), outcome, got=response.render())
+            self._context.add_deviation(own, described, str(error), outcome)
             if NAME_PATTERN.search(value):  # later lines need the value of this header
                 raise CaseAborted from None
         else:
@@ -362,14 +360,14 @@ class HoldemReplay:
             return
         wanted = decode(expected.body) if expected.body else None
         if request.path.rstrip("/").endswith("users") and isinstance(wanted, dict):
-            self._check_json(wanted, _decode_json(response), response)
+            self._check_json(wanted, _decode_json(response))
             context.user(role).guid = context.require_guid(response, route)
         elif isinstance(wanted, str):
             self._check_guid(role, request, wanted, route, response)
         elif _is_list(request) and request.method == "GET":
             shown = parse_games(response.body, context.dialect)
             context.add_schema_errors(shown.errors)
-            self._check_listed_games(wanted, route, [to_builtins(game) for game in shown.games], response)
+            self._check_listed_games(wanted, route, [to_builtins(game) for game in shown.games])
         elif wanted is None:
             if (request.method, route) == ("GET", "holdem-5.2"):
                 context.require_game(response)
@@ -377,9 +375,9 @@ class HoldemReplay:
             game = context.require_game(response)
             if any(one.outcome is Outcome.FAIL and one.line_count == len(context.lines) for one in context.deviations):
                 raise CaseAborted  # what stands in for a key that cannot be read is not to be compared
-            self._check_json(wanted, to_builtins(game), response)
+            self._check_json(wanted, to_builtins(game))
         else:
-            self._check_json(wanted, _decode_json(response), response)
+            self._check_json(wanted, _decode_json(response))
 
     def _check_guid(
         self, role: str, request: TranscriptRequest, wanted: str, route: str, response: ReceivedResponse
@@ -397,7 +395,7 @@ class HoldemReplay:
         elif before not in {None, found}:
             self._context.add_deviation("holdem-2.3", f"the GUID of the user, {before}", found, Outcome.CHOICE)
 
-    def _check_listed_games(self, wanted: Any, route: str, found: Sequence[Any], response: ReceivedResponse) -> None:
+    def _check_listed_games(self, wanted: Any, route: str, found: Sequence[Any]) -> None:
         """Check that the expected games are listed in this order; a server may list others."""
         at = 0
         for game in wanted or ():
@@ -411,7 +409,7 @@ class HoldemReplay:
                 name = game["gameID"].removeprefix("$")
                 listed = next((one for one in found if one["gameID"] == self._bindings.get(name)), None)
                 if listed is not None and list(differences(self._adapt_expected(game), listed, dict(self._bindings))):
-                    self._check_json(game, listed, response)
+                    self._check_json(game, listed)
                     return
                 described = f"the game {self._bindings.get(name, name)} in the list, where it belongs"
                 self._context.add_deviation(
@@ -421,7 +419,7 @@ class HoldemReplay:
                 )
                 return
 
-    def _check_json(self, wanted: Any, found: Any, response: ReceivedResponse) -> None:
+    def _check_json(self, wanted: Any, found: Any) -> None:
         """Compare JSON, with the names of the users who play the roles."""
         idle = isinstance(wanted, dict) and isinstance(wanted.get("turn"), dict) and not wanted["turn"].get("playerID")
         for difference in differences(self._adapt_expected(wanted), found, self._bindings):
@@ -429,7 +427,6 @@ class HoldemReplay:
                 IDLE_CLAUSE if idle and difference.field in IDLE_FIELDS else difference.clause_for(self._clauses),
                 f"{difference.path}: {_render_json(difference.expected)}",
                 _render_json(difference.found),
-                got=response.render(),
             )
 
     def _adapt_expected(self, found: Any) -> Any:

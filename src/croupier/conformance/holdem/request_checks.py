@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.deviations import Deviation, default_outcome
 from croupier.conformance.holdem.test_server import HoldemTestServer, RecordedRequest
@@ -60,24 +61,23 @@ EXCUSABLE_CLAUSES: Final = frozenset(
 """Refusals that are not the client's fault: the name is taken, the server is busy, or a limit applies."""
 
 
+INJECTED_FAULT: Final = ReceivedResponse(0, {}, b"")
+"""Stands for a response that the service has not given."""
+
+
 def dialogue_lines(test_server: HoldemTestServer) -> list[DialogueLine]:
     """Return the dialogue of a bot: two lines per request, without reads that showed nothing new."""
-    expected: list[DialogueLine] = []
+    lines: list[DialogueLine] = []
     before = b""
     for recorded in test_server.requests:
-        response = recorded.response
-        shown = response.render() if response is not None else b""
+        shown = recorded.response_data
         if recorded.request.method == "GET" and shown == before:
             continue
         before = shown
-        expected.append(
-            DialogueLine(
-                CLIENT, recorded.request.render(), f"{recorded.request.method} {recorded.request.path}", recorded.at
-            )
-        )
-        if response is not None:
-            expected.append(DialogueLine(HOUSE, shown, response.summary, recorded.at))
-    return expected
+        lines.append(DialogueLine(CLIENT, recorded.data, recorded.request, recorded.at))
+        if shown:
+            lines.append(DialogueLine(HOUSE, shown, recorded.response or INJECTED_FAULT, recorded.at))
+    return lines
 
 
 def judge_requests(test_server: HoldemTestServer, *, excused_clauses: Sequence[str] = ()) -> Iterator[Deviation]:
@@ -104,7 +104,7 @@ def _deviation(
 def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, doubtful: bool) -> Iterator[Deviation]:
     response, sent = request.response, request.request
     assert response is not None, "a request without a response is not judged"
-    shown = sent.render()
+    shown = request.data
     if response.status >= 400:
         clause = match[0] if (match := CLAUSE_PATTERN.match(response.body.decode(errors="replace"))) else "holdem-8.1"
         if clause in EXCUSABLE_CLAUSES or (doubtful and clause in {"holdem-4.13", "holdem-7.4", "holdem-3.7"}):

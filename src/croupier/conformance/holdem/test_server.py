@@ -33,10 +33,10 @@ MAX_REQUESTS: Final = 20_000
 
 
 class RecordedRequest(Struct):
-    """A request of the bot and the response to it. `at` is a time of the event loop in seconds.
+    """A request of the bot and the response to it, each with its bytes. `at` is a time of the event loop in seconds.
 
     `user` is the name in the credentials, "" if they cannot be read. `response` is None if a fault was injected;
-    `is_executed_unanswered`: the request was executed all the same.
+    `is_executed_unanswered`: the request was executed all the same. `response_data` is what was sent in answer.
     """
 
     at: float
@@ -45,6 +45,7 @@ class RecordedRequest(Struct):
     data: bytes
     response: ReceivedResponse | None = None
     is_executed_unanswered: bool = False
+    response_data: bytes = b""
 
     @property
     def path(self) -> Sequence[str]:
@@ -174,16 +175,18 @@ class HoldemTestServer:
             if fault.status is None:
                 writer.transport.abort()
                 return False
-            body = b"found trouble; allowed: to come later\n"
+            body = b"the server is busy; try again later\n"
             head = f"HTTP/1.1 {fault.status} Trouble\r\nRetry-After: 0\r\nContent-Length: {len(body)}\r\n\r\n"
-            writer.write(head.encode() + body)
+            request.response_data = head.encode() + body
+            writer.write(request.response_data)
             await writer.drain()
             return True
         if request.path[-1:] == ["events"] and self._delivery.allows_streams:
             return await self._stream(request, reader, writer)
         response = await self._call_service(request)
-        data = self._delivery.encode(self._transform_response(response), without_body=request.request.method == "HEAD")
-        await self._delivery.write(writer, data)
+        without_body = request.request.method == "HEAD"
+        request.response_data = self._delivery.encode(self._transform_response(response), without_body=without_body)
+        await self._delivery.write(writer, request.response_data)
         return True
 
     def _transform_response(self, response: ReceivedResponse) -> ReceivedResponse:
@@ -210,13 +213,15 @@ class HoldemTestServer:
             request.response = replace(request.response, body=response.body)
         header_block = encode_headers(response.headers)
         reason = _reason_phrase(response.status)
-        writer.write(b"HTTP/1.1 %d %s\r\nConnection: close\r\n%s\r\n" % (response.status, reason, header_block))
-        writer.write(response.body)
+        head = b"HTTP/1.1 %d %s\r\nConnection: close\r\n%s\r\n" % (response.status, reason, header_block)
+        request.response_data = head + response.body
+        writer.write(request.response_data)
         if (stream := response.stream) is None:
             return False
         disconnected = asyncio.ensure_future(_read_to_end(reader, asked))
         try:
             while (piece := await stream.next_piece()) is not None:
+                request.response_data += piece
                 writer.write(piece)
                 with suppress(OSError):
                     await writer.drain()

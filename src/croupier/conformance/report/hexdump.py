@@ -110,6 +110,15 @@ def is_plain_text(data: bytes) -> bool:
     return data.isascii() and data.decode("ascii").isprintable() and data == data.strip()
 
 
+def is_utf8(data: bytes) -> bool:
+    """Whether bytes are text in UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def printable(text: str) -> str:
     """Escape untrusted text for a terminal and for XML: everything but tabs, line feeds and printable characters."""
     return escaped(text, len(text), keep="\n\t")

@@ -5,10 +5,11 @@ from typing import Final
 
 from msgspec import Struct
 
+from croupier.conformance.channel.http import HttpMessage
 from croupier.conformance.clauses import Clause, find_clause
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.report.hexdump import is_plain_text, printable
+from croupier.conformance.report.hexdump import is_plain_text, is_utf8, printable
 from croupier.conformance.results import Failure, Outcome, Report, Result
 from croupier.core.errors import Violation
 from croupier.core.plural import format_count
@@ -41,6 +42,10 @@ MAX_CLAUSES_NAMED: Final = 3
 
 MAX_DIALOGUE_LINES: Final = 6
 """At most this many of the last messages of a dialogue are shown."""
+
+
+MAX_SHOWN_HTTP_BYTES: Final = 8000
+"""At most this many bytes of a request or a response are shown; the JSON report has all of them."""
 
 
 class ShownLine(Struct, frozen=True):
@@ -78,6 +83,8 @@ class FailureGroup(Struct, frozen=True):
 def show_line(line: DialogueLine) -> ShownLine:
     """Describe a line for people."""
     side = END_NAMES.get(line.side, "server")
+    if isinstance(line.message, HttpMessage):
+        return _show_http(side, line.data)
     if isinstance(line.message, Violation):
         text = line.data.decode("latin-1")
         return ShownLine(
@@ -88,6 +95,15 @@ def show_line(line: DialogueLine) -> ShownLine:
         line.data
     )  # the text may name the ends first
     return ShownLine(side, printable(text).replace("\n", r"\n"), "" if same else hexadecimal(line.data))
+
+
+def _show_http(side: str, data: bytes) -> ShownLine:
+    """Show a request or a response line by line, as it was on the wire; in hexadecimal only what is not UTF-8."""
+    shown = data[:MAX_SHOWN_HTTP_BYTES]
+    omitted = len(data) - len(shown)
+    text = shown.decode(errors="backslashreplace").replace("\r\n", "\n")
+    more = f" … {format_count(omitted, 'more byte')}" if omitted else ""
+    return ShownLine(side, f"{printable(text)}{more}", "" if is_utf8(data) else hexadecimal(data))
 
 
 def hexadecimal(data: bytes, max_bytes: int = 64) -> str:
