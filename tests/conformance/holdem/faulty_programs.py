@@ -13,7 +13,7 @@ from unittest.mock import patch
 from argon2 import PasswordHasher
 from msgspec.structs import replace
 
-from croupier.core.dealer import dealer_factory, derive_server_seed
+from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
 from croupier.http.auth import Authenticator, AuthError, parse_credentials
@@ -131,6 +131,7 @@ class FaultyServer:
     house: type[House] = House
     hand: type[Hand] = Hand
     table: type[Table] = Table
+    dealer: Callable[[Dealer], Dealer] = lambda dealer: dealer
     settings: Mapping[str, Any] = field(default_factory=dict)
     authenticator: type[Authenticator] = Authenticator
     missing_route: str = ""
@@ -144,10 +145,11 @@ async def open_faulty_server(
 ) -> AsyncIterator[FaultyApp]:
     """Run a faulty server on a free port."""
     all_settings = Settings(**{"dialect": dialect, **faulty.settings, **settings})
+    fair_dealer = dealer_factory(lambda deal: derive_server_seed(seed, "holdem", deal))
     with patch.object(table, "Hand", faulty.hand), patch("croupier.rooms.holdem.house.Table", faulty.table):
         house = faulty.house(
             all_settings,
-            dealer_factory(lambda deal: derive_server_seed(seed, "holdem", deal)),
+            lambda number: faulty.dealer(fair_dealer(number)),
             derive_server_seed(seed, "guids", 0),
             epoch=0.0,
         )

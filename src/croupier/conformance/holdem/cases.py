@@ -21,8 +21,14 @@ ROOM: Final = "holdem"
 
 EMPTY_GAME_RANK: Final = 0
 REQUEST_RANK: Final = 1
-WALK_RANK: Final = 2
-"""The order of the cases: those that need an empty game first, as long as there is one, and random hands last."""
+VARIATION_RANK: Final = 2
+WALK_RANK: Final = 3
+DEAL_RANK: Final = 4
+"""The order of the cases: those that need an empty game first, as long as there is one, then plain requests, requests
+of other forms, random hands, and what is counted over all of these."""
+
+VARIATION_CLAUSES: Final = frozenset({"holdem-1.3", "holdem-1.6", "holdem-1.7", "holdem-1.8"})
+"""The clauses about the form of requests and refusals: what is wrong with plain requests shows there, too."""
 
 RETRIES: Final = Retries(at_most=2, seconds=30.0)
 """A case that did not come up is tried once more."""
@@ -49,7 +55,7 @@ class HoldemServerCase(Case):
 
     `failure_is_choice`: a failure is an implementation choice. `dialect`: the case is only for servers of this dialect.
     `needs_luck`: only a server that deals the deck of the case can be tested. `is_from_walks`: the result comes from
-    walks (see `walks`).
+    walks (see `walks`), and if it `judges_deals` from all cards in them.
     """
 
     play: Callable[[HoldemContext], Awaitable[None]]
@@ -57,7 +63,15 @@ class HoldemServerCase(Case):
     failure_is_choice: bool = False
     dialect: Dialect | None = None
     is_from_walks: bool = False
+    judges_deals: bool = False
     needs_luck: bool = False
+
+
+def rank_of(clause: str, *, needs_empty_game: bool = False) -> int:
+    """Return the rank of a case that is not from walks."""
+    if clause in VARIATION_CLAUSES:
+        return VARIATION_RANK
+    return EMPTY_GAME_RANK if needs_empty_game else REQUEST_RANK
 
 
 def is_sequential(transcript: Transcript) -> bool:
@@ -76,7 +90,7 @@ def transcript_cases() -> tuple[HoldemServerCase, ...]:
             play=partial(replay, transcript),
             clauses=transcript.clauses,
             failure_is_choice=transcript.head.get("free") == "yes",
-            rank=REQUEST_RANK if first_to_join(transcript) else EMPTY_GAME_RANK,
+            rank=rank_of(transcript.clauses[0], needs_empty_game=not first_to_join(transcript)),
             retries=RETRIES,
             needs_luck=transcript.head.get("needs") == "luck",
             dialect=cast("Dialect | None", transcript.head.get("dialect")),

@@ -12,6 +12,7 @@ from croupier.conformance.channel.http import HttpMessage, ReceivedResponse, Sen
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, default_outcome
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, ServerUser
+from croupier.conformance.holdem.hidden_cards import leaked_hand
 from croupier.conformance.holdem.http_client import HttpClient, ResponseError, ResponseTimeout
 from croupier.conformance.holdem.schema import SchemaError, guid_errors, parse_game, parse_games
 from croupier.conformance.results import Outcome
@@ -22,6 +23,9 @@ from croupier.rooms.holdem.wire import Game
 
 NOBODY: Final = "nobody"
 """The role without credentials."""
+
+NO_FREE_GAME: Final = "there is no game without players, and POST /games/ creates none"
+"""Why a case that needs a game of its own cannot be played."""
 
 PAUSE_POLL_SECONDS: Final = 0.05
 MAX_PAUSE_POLLS: Final = 40
@@ -127,6 +131,21 @@ class HoldemContext:
             self.server.answer_timeout.record_silence()
         kind = FoundKind.SILENCE if isinstance(error, ResponseTimeout) else FoundKind.MESSAGE
         self.add_deviation("holdem-1.8", expected, f"{error}", Outcome.FAIL, kind=kind)
+
+    def check_hidden_cards(
+        self, hands: Mapping[str, Sequence[str]], first_response: int = 0, board: Sequence[str] = ()
+    ) -> None:
+        """Search the responses from number `first_response` on for the hole cards of another role.
+
+        `hands` are the hole cards of the roles in the running hand.
+        """
+        for role, response in self.responses[first_response:]:
+            others = {other: hand for other, hand in hands.items() if other != role}
+            player, hand = leaked_hand(response.body, {*hands.get(role, ()), *board}, others)
+            if player:
+                found = f"{', '.join(hand)} of {player}"
+                self.add_deviation("holdem-5.6", f"no hole cards of others for {role}", found)
+                return
 
     # Requests.
 
@@ -311,7 +330,7 @@ class HoldemContext:
         await self.register(*roles)
         game = game or await self.open_game(roles[0]) or await self.claim_empty_game()
         if not game:
-            raise NotReached("no game is to be had in which nobody sits, and POST /games/ makes none")
+            raise NotReached(NO_FREE_GAME)
         for role in roles:
             if not any(seat.role == role and seat.game == game for seat in self.joined_seats):
                 response = await self.request(role, "POST", f"/games/{game}/players/")

@@ -27,7 +27,7 @@ CLAUSES_BY_FIELD: Final[Mapping[str, tuple[str, ...]]] = {
     "small_blind": ("holdem-5.7", "holdem-6.2", "holdem-6.3", "holdem-6.4"),
     "turn.playerID": ("holdem-5.10", *TABLE_CLAUSES),
     "turn.bet_so_far": ("holdem-5.10", "holdem-4.5"),
-    "turn.bet_to_player": ("holdem-5.10", "holdem-6.8", "holdem-6.9", "holdem-6.10"),
+    "turn.bet_to_player": ("holdem-5.10", "holdem-6.9", "holdem-6.10"),
     "turn.minimum_raise": ("holdem-5.10", "holdem-6.8", "holdem-6.9"),
     "bet_so_far": ("holdem-5.7", *TABLE_CLAUSES),
     "hole": ("holdem-5.5", "holdem-5.6"),

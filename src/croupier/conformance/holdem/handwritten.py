@@ -1,4 +1,4 @@
-"""Server cases that no transcript covers: full tables, expired turns, hidden cards, the shuffle."""
+"""Server cases that no transcript covers: expired turns, hidden cards, the shuffle."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -11,9 +11,9 @@ from croupier.conformance.holdem.cases import CaseSpec
 from croupier.conformance.holdem.context import NOBODY, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import TURN_SECONDS
-from croupier.conformance.holdem.hidden_cards import leaked_hand
 from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.schema import parse_games, seconds_left
+from croupier.conformance.holdem.table_cases import fold_to_end
 from croupier.conformance.results import Outcome
 from croupier.rooms.holdem.engine.stakes import STAKES
 from croupier.rooms.holdem.referee import STARTING_STACK
@@ -29,10 +29,6 @@ EARLY_LOOK_FRACTION: Final = 0.75
 
 After this part of a turn it must not have ended yet.
 """
-
-USUAL_SEATS: Final = 10
-QUEUED: Final = 202
-"""The seats of a table unless set otherwise (3.1), and the status of a player who waits for one (3.6)."""
 
 LONG_POLL_SECONDS: Final = 5.0
 SETTLE_SECONDS: Final = 0.1
@@ -120,35 +116,13 @@ async def player_times_out(context: HoldemContext) -> None:
 # Tables.
 
 
-async def full_table(context: HoldemContext) -> None:
-    """Players sit down until the table is full; the next one waits and gets the first seat that becomes free."""
-    roles = [f"p{number}" for number in range(USUAL_SEATS + 1)]
-    await context.register(*roles)
-    game = await context.seat(*roles[:2])
-    for late in roles[2:]:
-        response = await context.request(late, "POST", f"/games/{game}/players/")
-        if response.status == QUEUED and (context.dialect == "readme" or late == roles[-1]):
-            break
-        context.require_seat(response)
-    else:
-        context.add_deviation("holdem-3.6", "status 202, as the table is full", response.summary)
-        raise CaseAborted
-    seats = roles.index(late)
-    if seats < USUAL_SEATS:
-        context.add_deviation("holdem-3.1", f"{USUAL_SEATS} seats", f"{seats}", Outcome.CHOICE)
-    if len((await context.get_game(NOBODY, game)).table) > seats:
-        context.add_deviation("holdem-3.1", f"at most {seats} players at the table", "more")
-    await context.leave(next(place for place in context.joined_seats if place.role == roles[0]))
-    await _fold_to_end(context, game)
-    after = await context.get_game(NOBODY, game)
-    if not any(one.player_id == context.player_id(late, game) for one in after.table):
-        context.add_deviation("holdem-3.9", f"{late} at the table when the next hand begins", "a table without them")
-
-
 async def starting_stacks(context: HoldemContext) -> None:
     """Every player starts with 10,000 chips, or all with another number."""
     game = await context.seat("ann", "bob")
-    chips = {one.handle: one.wealth + one.bet_so_far for one in (await context.get_game(NOBODY, game)).table}
+    shown = await context.get_game(NOBODY, game)
+    if sum(one.bet_so_far for one in shown.table) != sum(pot.size for pot in shown.pots):
+        raise NotReached("the bets do not add up to the pots, so nobody's chips are known")
+    chips = {one.handle: one.wealth + one.bet_so_far for one in shown.table}
     if {*chips.values()} != {STARTING_STACK}:
         outcome = Outcome.CHOICE if {*chips.values()} == {context.server.stack} else None
         found = ", ".join(f"{wealth} of {handle}" for handle, wealth in chips.items())
@@ -185,14 +159,8 @@ async def own_cards(context: HoldemContext) -> None:
     for role in ("eve", NOBODY):
         if any(seen[role]):
             context.add_deviation("holdem-5.6", f"no hole cards for {role}", f"{next(filter(None, seen[role]))}")
-    hands = {role: seen[role][0] or () for role in ("ann", "bob")}
-    for role, response in context.responses:
-        others = {other: hand for other, hand in hands.items() if other != role}
-        if (leak := leaked_hand(response.body, hands.get(role, ()), others))[0]:
-            found = f"{', '.join(leak[1])} of {leak[0]}"
-            context.add_deviation("holdem-5.6", f"no hole cards of others for {role}", found)
-            break
-    ann, bob = (set(hands[role]) for role in ("ann", "bob"))
+    context.check_hidden_cards({role: seen[role][0] or () for role in ("ann", "bob")})
+    ann, bob = (set(seen[role][0] or ()) for role in ("ann", "bob"))
     if ann & bob:
         context.add_deviation("holdem-6.1", "every card once", f"{', '.join(sorted(ann & bob))} for ann and for bob")
 
@@ -211,7 +179,7 @@ async def fresh_deck(context: HoldemContext) -> None:
             found = f"{', '.join(deals[-1])} in two hands, one after the other"
             context.add_deviation("holdem-6.1", "a deck that is shuffled for every hand", found)
             return
-        await _fold_to_end(context, game)
+        await fold_to_end(context, game)
 
 
 async def long_poll(context: HoldemContext) -> None:
@@ -268,38 +236,21 @@ def _wealth_of(game_state: Game, player: str) -> int:
     return next(one.wealth for one in game_state.table if one.player_id == player)
 
 
-async def _fold_to_end(context: HoldemContext, game: str) -> None:
-    """Let all but one player fold. Raises NotReached if a fold in turn is refused."""
-    game_state = await context.get_game(NOBODY, game)
-    for _ in range(len(game_state.table) - 1):
-        role = context.role_to_act(game_state)
-        if not role:
-            return
-        response = await context.act(role, game, FOLD)
-        if response.status >= 300:
-            raise NotReached("who is told to have the turn may not fold in it")
-        after = await context.get_game(NOBODY, game)
-        if after.turn.player_id == game_state.turn.player_id and len(game_state.table) > 2:
-            return
-        game_state = after
-
-
 HANDWRITTEN_CASES: Final[Sequence[CaseSpec]] = (
-    CaseSpec("holdem-3.1", "what-everybody-brings", "Everybody begins with 10,000 chips", starting_stacks),
-    CaseSpec("holdem-3.6", "a-full-table", "The eleventh waits for a seat", full_table, ("holdem-3.9", "holdem-3.1")),
-    CaseSpec("holdem-4.4", "no-body", "An act without a body is none", act_without_body),
+    CaseSpec("holdem-3.1", "what-everybody-brings", "Every player begins with 10,000 chips", starting_stacks),
+    CaseSpec("holdem-4.4", "no-body", "An act without a body is malformed", act_without_body),
     CaseSpec("holdem-4.15", "the-limit-of-a-turn", "A turn ends in 15 seconds", turn_limit, ("holdem-5.11",)),
     CaseSpec(
-        "holdem-5.6", "whose-cards-are-shown", "Everybody sees his own hole cards only", own_cards, ("holdem-6.1",)
+        "holdem-5.6", "whose-cards-are-shown", "Players see their own hole cards only", own_cards, ("holdem-6.1",)
     ),
-    CaseSpec("holdem-6.1", "a-fresh-deck", "Every hand has a deck of its own", fresh_deck),
+    CaseSpec("holdem-6.1", "a-fresh-deck", "Every hand is dealt from a shuffled deck", fresh_deck),
     CaseSpec("holdem-6.3", "the-blinds", "The blinds are 10 and 20", blinds_posted),
-    CaseSpec("holdem-9.3", "waiting-for-news", "Who waits is told what changes", long_poll),
-    CaseSpec("holdem-9.6", "a-stream", "A game is told as a stream of events", event_stream),
+    CaseSpec("holdem-9.3", "waiting-for-news", "A long poll is answered when the game changes", long_poll),
+    CaseSpec("holdem-9.6", "a-stream", "A game is available as a stream of events", event_stream),
 )
 """The cases of this module, except the one that waits for a turn to expire."""
 
 TURN_TIMEOUT_CASE: Final = CaseSpec(
-    "holdem-4.16", "out-of-time", "Who lets his time pass has folded and left", player_times_out
+    "holdem-4.16", "out-of-time", "A player whose time expires has folded and left", player_times_out
 )
 """The case that takes as long as a turn; it runs concurrently with the others."""

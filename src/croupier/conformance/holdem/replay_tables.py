@@ -15,15 +15,6 @@ GAME_NAME_PATTERN: Final = re.compile(r"/games/\$(\w+)")
 OTHER_JOIN_PATTERN: Final = re.compile(r"POST /games/\$(?!game/)(\w+)/players/")
 """The request by which a user joins a second game."""
 
-SPLIT_POT_ACTS: Final = frozenset(
-    (
-        f'POST /games/$game/players/${small}/acts/ {{"action": 1, "betAmount": 9990}}',
-        f'POST /games/$game/players/${big}/acts/ {{"action": 1, "betAmount": 9980}}',
-    )
-    for small, big in (("cid", "ann"), ("ann", "bob"), ("dan", "cid"))
-)
-"""The acts by which two players go all-in in a first hand that ends in a split pot."""
-
 CLAUSES_BY_ROUTE: Final = (
     (re.compile(r"POST /users/?"), "holdem-2.2"),
     (re.compile(r"POST /games/?"), "holdem-3.3"),
@@ -51,23 +42,9 @@ TOO_MANY_REQUESTS: Final = 429
 SERVER_ERROR: Final = 500
 """The lowest status that reports a fault of the server."""
 
-REDIRECT_TRANSCRIPT: Final = "no-redirects"
-"""The transcript that reports redirects; elsewhere they are followed without a word."""
-
 IDLE_CLAUSE: Final = "holdem-5.16"
 IDLE_FIELDS: Final = frozenset({"state", "pots", "size", "players", "small_blind", "board"})
 """What a Game shows between hands, and the clause that says how (5.16)."""
-
-NO_CORRECTION: Final[Mapping[str, int]] = {"": 0}
-
-MAX_SEATINGS: Final = 8
-"""In how many games players sit down until the first button is where it is in the transcript."""
-
-ALL_IN_BETS: Final = tuple(f'"betAmount": {chips}}}' for chips in (9990, 9980, 9970, 9960, 9940, 9900))
-"""The all-in bets in transcripts."""
-
-LONG_NAME_CHARS: Final = 50
-"""User names at least this long test a limit of length: their substitute has the same length."""
 
 ADDED_HEADERS: Final = frozenset({"X-Game-Version", "ETag"})
 """Headers of additions (section 9), which no server needs."""

@@ -99,6 +99,8 @@ class HoldemServerBench(Bench):
             return Attempt(Outcome.SKIP, f"it is about dialect {case.dialect}")
         if case.needs_luck and not self._config.deals_deck:
             return Attempt(Outcome.SKIP, "the cards decide it: --deck-flag has the server deal them")
+        if case.judges_deals:
+            return await self._walks.judge_deals()
         if case.is_from_walks:
             return await self._attempt_walks(case)
         if server.answer_timeout.has_answered and not self._has_learned:
@@ -157,7 +159,7 @@ class HoldemServerBench(Bench):
         context.require_success(response, "holdem-5.2", 200)
         game_state = context.require_game(response)
         bets = sorted(one.bet_so_far for one in game_state.table)
-        if len(bets) == 2 and 0 < bets[0] < bets[1]:
+        if len(bets) == 2 and 0 < bets[0] < bets[1] and sum(bets) <= sum(pot.size for pot in game_state.pots):
             server.stakes = Stakes(bets[0], bets[1])
             server.stack = max(one.wealth + one.bet_so_far for one in game_state.table)
         left = seconds_left(game_state.turn.expiry, server_time(response))

@@ -5,21 +5,24 @@ from typing import Any, Final
 
 from croupier.conformance.case import Case, make_case_id
 from croupier.conformance.holdem.cases import (
-    REQUEST_RANK,
+    DEAL_RANK,
     RETRIES,
     ROOM,
     WALK_RANK,
     CaseSpec,
     HoldemServerCase,
+    rank_of,
     transcript_cases,
 )
 from croupier.conformance.holdem.client_bench import HoldemClientBench
 from croupier.conformance.holdem.context import HoldemContext
+from croupier.conformance.holdem.deals import FAIR_DEAL
 from croupier.conformance.holdem.framing import FRAMING_CASES
 from croupier.conformance.holdem.handwritten import HANDWRITTEN_CASES, TURN_TIMEOUT_CASE
 from croupier.conformance.holdem.multi_hand import HSPE_GO_CASES, MULTI_HAND_CASES
 from croupier.conformance.holdem.server_bench import HoldemServerBench
 from croupier.conformance.holdem.setups import client_cases
+from croupier.conformance.holdem.table_cases import TABLE_CASES
 from croupier.conformance.holdem.untestable import UNTESTABLE
 from croupier.conformance.holdem.walk_clauses import WALK_CLAUSES
 from croupier.conformance.suite import Suite
@@ -27,7 +30,8 @@ from croupier.conformance.suite import Suite
 
 def server_cases() -> Sequence[HoldemServerCase]:
     """Return all cases for servers, in the order of their clauses."""
-    handwritten = [_case_from_spec(spec) for spec in (*FRAMING_CASES, *HANDWRITTEN_CASES, *MULTI_HAND_CASES)]
+    specs = (*FRAMING_CASES, *HANDWRITTEN_CASES, *MULTI_HAND_CASES, *TABLE_CASES)
+    handwritten = [_case_from_spec(spec) for spec in specs]
     handwritten += [_case_from_spec(spec, dialect="hspe-go") for spec in HSPE_GO_CASES]
     slow = _case_from_spec(TURN_TIMEOUT_CASE, beside=True)
     walked = [
@@ -42,7 +46,17 @@ def server_cases() -> Sequence[HoldemServerCase]:
         )
         for clause, title in WALK_CLAUSES.items()
     ]
-    return tuple(sorted((*transcript_cases(), *handwritten, slow, *walked), key=_sort_key))
+    fair_deal = HoldemServerCase(
+        id=make_case_id(ROOM, FAIR_DEAL.clause, "fair-deal"),
+        title="The cards of all hands are dealt as from a shuffled deck",
+        clause=FAIR_DEAL.clause,
+        play=_play_nothing,
+        clauses=(FAIR_DEAL.clause,),
+        is_from_walks=True,
+        judges_deals=True,
+        rank=DEAL_RANK,
+    )
+    return tuple(sorted((*transcript_cases(), *handwritten, slow, *walked, fair_deal), key=_sort_key))
 
 
 def untestable_of_bots(cases: Sequence[Case]) -> Mapping[str, str]:
@@ -64,7 +78,7 @@ def _case_from_spec(spec: CaseSpec, **more: Any) -> HoldemServerCase:
         clause=clause,
         play=play,
         clauses=(clause, *more_clauses),
-        rank=REQUEST_RANK,
+        rank=rank_of(clause),
         retries=RETRIES,
         **more,
     )

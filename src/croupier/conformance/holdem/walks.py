@@ -1,58 +1,33 @@
-"""Walks: users play games with random valid and invalid acts, and a referee checks every hand."""
+"""Runs walks, and keeps what they have shown: the deviations by clause, and the cards that were dealt."""
 
 import asyncio
-from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import groupby
 from random import Random
 from time import monotonic
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from msgspec.json import encode
-
-from croupier.conformance.channel.http import ReceivedResponse
-from croupier.conformance.conversation import DialogueLine
-from croupier.conformance.holdem.context import NOBODY, HoldemContext
-from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached
+from croupier.conformance.holdem.context import HoldemContext
+from croupier.conformance.holdem.deals import FAIR_DEAL
+from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import ServerUnderTest
-from croupier.conformance.holdem.hidden_cards import leaked_hand
-from croupier.conformance.holdem.steps import StepChoice, WalkStep, random_step, resolve_amount, showdown_step
-from croupier.conformance.holdem.walk_clauses import FORM_CLAUSES
-from croupier.conformance.results import Outcome
-from croupier.core.errors import Violation
-from croupier.core.referee import HOUSE, Sent
-from croupier.rooms.holdem.cards import card_names
-from croupier.rooms.holdem.engine.legal import Legal
-from croupier.rooms.holdem.referee import PUBLIC, Referee, exchange
-from croupier.rooms.holdem.wire import ACTION_BET, Act, Game, HoldemRequest, Join, Leave
+from croupier.conformance.holdem.steps import StepChoice, WalkStep, random_step, showdown_step
+from croupier.conformance.holdem.walk import MAX_ACTS, DeviationTrace, Walk
+from croupier.conformance.servers.deals import DealJudge
+from croupier.conformance.suite import Attempt
 
 MIN_PLAYERS: Final = 2
 
 WALK_SIZES: Final = (2, 2, 3, 3, 4, 5, 6, 2, 3, 4)
-SHOWDOWN_WALK_SIZES: Final = (3, 5, 3, 6, 3, 5, 3, 4)
+SHOWDOWN_WALK_SIZES: Final = (3, 5, 3, 6, 3, 5, 3, 4, 6, 5)
 """The number of players of each walk, and of each one in which nearly all hands come to a showdown."""
 
-MAX_ACTS: Final = 45
 MAX_SHOWDOWN_ACTS: Final = 100
 
 MAX_WALK_SECONDS: Final = 8.0
-"""No further walk starts after this time: a slow server gets fewer walks."""
-
-POLL_INTERVAL_SECONDS: Final = 0.05
-MAX_POLLS: Final = 60
-"""Limits of polling for the next hand, since a server may pause between hands."""
-
-ROLES: Final = ("ann", "bob", "cid", "dan", "eve", "fay")
-
-
-class DeviationTrace(NamedTuple):
-    """A deviation with the dialogue up to it, and the steps that led to it; the first one seats the players."""
-
-    deviation: Deviation
-    lines: Sequence[DialogueLine]
-    steps: Sequence[WalkStep]
+"""No further walk starts after this time: a slow server gets fewer walks. Counting cards may take as long again."""
 
 
 class WalkRunner:
@@ -70,18 +45,31 @@ class WalkRunner:
         self._traces_by_clause: defaultdict[str, list[DeviationTrace]] = defaultdict(list)
         self._judged_counts: Counter[str] = Counter()
         self._skip_reason = "it has not come up in any hand"
+        self._deals = DealJudge(FAIR_DEAL, None)
 
     async def find_traces(self, clause: str) -> tuple[Sequence[DeviationTrace], str]:
         """Return the deviations from a clause in the first walk with any, and why it was not judged ("" if it was)."""
-        while not self._traces_by_clause[clause] and self._walk_seconds_left > 0:
-            plan = next(self._plans_left, None)
-            if plan is None:
-                break
-            began = monotonic()
-            await self._walk(*plan)
-            self._walk_seconds_left -= monotonic() - began
+        while not self._traces_by_clause[clause] and await self._walk_once_more():
+            pass
         traces = self._traces_by_clause[clause]
         return traces, "" if self._judged_counts[clause] else self._skip_reason
+
+    async def judge_deals(self) -> Attempt:
+        """Run all walks, and return the outcome for the cards that were dealt in them."""
+        self._walk_seconds_left += MAX_WALK_SECONDS
+        while await self._walk_once_more():
+            pass
+        return self._deals.judge()
+
+    async def _walk_once_more(self) -> bool:
+        """Run the next walk; return whether there was one, and time for it."""
+        plan = next(self._plans_left, None) if self._walk_seconds_left > 0 else None
+        if plan is None:
+            return False
+        began = monotonic()
+        await self._walk(*plan)
+        self._walk_seconds_left -= monotonic() - began
+        return True
 
     async def _walk(self, players: int, choose: StepChoice, max_acts: int) -> None:
         """Run one random walk and record its findings."""
@@ -93,6 +81,7 @@ class WalkRunner:
             return
         self._skip_reason = reason or self._skip_reason
         self._judged_counts.update(walk.judged_counts())
+        self._deals.observe_games(walk.observed_hands)
         for clause, traces in groupby(sorted(walk.traces(), key=_clause), _clause):
             self._traces_by_clause[clause] = self._traces_by_clause[clause] or [*traces]
 
@@ -104,7 +93,7 @@ class WalkRunner:
         await self._run_walk(walk)
         return () if walk.context.turn_may_have_expired else walk.traces()
 
-    async def _run_walk(self, walk: "Walk") -> str:
+    async def _run_walk(self, walk: Walk) -> str:
         """Run a walk; return the reason if it was not possible, else ""."""
         try:
             async with asyncio.timeout(max(1.0, self._timeout)):
@@ -119,247 +108,5 @@ class WalkRunner:
         return ""
 
 
-class Walk:
-    """One walk in a game of its own: random steps, or the steps of `script`."""
-
-    def __init__(
-        self,
-        context: HoldemContext,
-        rng: Random,
-        players: int,
-        script: Sequence[WalkStep] | None = None,
-        *,
-        choose: StepChoice = random_step,
-        max_acts: int = MAX_ACTS,
-    ) -> None:
-        self._choose = choose
-        self._max_acts = max_acts
-        self._checked_responses = 0  # how many responses have been searched for cards of others
-        self.context = context
-        self.steps: list[WalkStep] = []
-        self.step_starts: list[int] = []  # the number of dialogue lines before each step
-        self._script = script
-        self._rng = rng
-        self._roles = ROLES[:players]
-        self._referee = Referee(context.server.stakes, context.server.stack)
-        self._game = ""
-        self._hands = 0
-
-    def judged_counts(self) -> Counter[str]:
-        """Return how often each clause was judged."""
-        looks = Counter(dict.fromkeys(FORM_CLAUSES, 1)) if self._referee.hand_count else Counter()
-        return self._referee.clause_counts + looks
-
-    def traces(self) -> Sequence[DeviationTrace]:
-        """Return the deviations, each with the steps that led to it."""
-        lines, players = self.context.lines, len(self._roles)
-        return [
-            DeviationTrace(
-                deviation,
-                lines[: deviation.line_count],
-                [WalkStep("seat", players), *self.steps[: bisect_left(self.step_starts, deviation.line_count)]],
-            )
-            for deviation in self.context.deviations
-        ]
-
-    async def play(self) -> None:
-        """Play until all steps are done, or a deviation makes it impossible to follow the hand."""
-        context = self.context
-        await context.register(*self._roles)
-        self._game = await context.seat(*self._roles[:2])
-        for role in self._roles[:2]:
-            self._report(context.player_id(role, self._game), Join(role, self._game), 201)
-        await self._look()
-        for role in self._roles[2:]:
-            await self._join(role)
-        for number in range(self._max_acts if self._script is None else len(self._script)):
-            if self._referee.is_lost or not await self._ready():
-                return
-            self.steps.append(self._random_step() if self._script is None else self._script[number])
-            self.step_starts.append(len(context.lines))
-            await self._take_step(self.steps[-1])
-        if self._script is not None and not self._referee.is_lost and await self._ready():
-            for role in self._roles_in_hand():
-                await self._look(role)
-
-    # Reading the game.
-
-    async def _look(self, role: str = NOBODY) -> Game:
-        context = self.context
-        game = await context.get_game(role, self._game)
-        viewer = PUBLIC if role == NOBODY else context.player_id(role, self._game)
-        for verdict in self._referee.on(Sent(HOUSE, viewer, game)):
-            self._add_violation(verdict.violation)
-        self._check_hidden_cards()
-        return game
-
-    def _check_hidden_cards(self) -> None:
-        """Search the answers of the first hand, while it runs, for hole cards of others."""
-        responses = self.context.responses[self._checked_responses :]
-        observed = self._referee.game
-        if observed is None or self._hands != 1 or not self._referee.player_to_act():
-            self._checked_responses = len(self.context.responses)
-            return
-        self._checked_responses = len(self.context.responses)
-        hands = {player: card_names(hole) for player, hole in observed.holes.items()}
-        for role, response in responses:
-            viewer = "" if role == NOBODY else self.context.player_id(role, self._game)
-            visible = {*hands.get(viewer, ()), *card_names(observed.board)}
-            others = {player: hand for player, hand in hands.items() if player != viewer}
-            if (leak := leaked_hand(response.body, visible, others))[0]:
-                found = f"{', '.join(leak[1])} of {leak[0]}"
-                self.context.add_deviation("holdem-5.6", f"no hole cards of others for {role}", found)
-                return
-
-    def _report(self, player: str, request: HoldemRequest, status: int) -> None:
-        """Report a request of a player and the status of its response to the referee."""
-        for event in exchange(player, request, status):
-            for verdict in self._referee.on(event):
-                self._add_violation(verdict.violation)
-
-    def _add_violation(self, violation: Violation) -> None:
-        outcome = None
-        if (violation.clause, violation.found.partition(" ")[0]) == ("holdem-5.15", "an") or (
-            violation.clause == "holdem-5.8" and violation.found.endswith("at the table")
-        ):
-            outcome = Outcome.CHOICE
-        self.context.add_deviation(violation.clause, violation.allowed, violation.found, outcome)
-
-    async def _ready(self) -> bool:
-        """Wait until a player has the turn; return False if the game cannot be followed.
-
-        All players read their cards once in each hand.
-        """
-        for _ in range(MAX_POLLS):
-            if self._referee.player_to_act():  # the game was read after the last step
-                break
-            game_state = await self._look()
-            if self._referee.is_lost:
-                return False
-            if self._referee.player_to_act():
-                break
-            if not game_state.turn.player_id and len(game_state.table) < 2:
-                await self._reseat()
-            if not self._referee.player_to_act():
-                await asyncio.sleep(POLL_INTERVAL_SECONDS)
-        else:
-            self._add_violation(Violation("holdem-6.1", "no hand", "one: more than two players sit at the table"))
-            return False
-        if self._hands != self._referee.hand_count:
-            self._hands = self._referee.hand_count
-            await self._reseat()
-            for role in self._roles_in_hand():
-                await self._look(role)
-        return not self._referee.is_lost
-
-    async def _reseat(self) -> None:
-        """Let all users who are no longer at the table join again."""
-        seated = {place.role for place in self.context.joined_seats if place.game == self._game}
-        game_state = await self.context.get_game(NOBODY, self._game)
-        observed_hand = self._referee.game
-        known = {deviation.player_id for deviation in game_state.table} | (
-            {*observed_hand.players} if observed_hand is not None else set()
-        )
-        for role in self._roles:
-            if role in seated and self.context.player_id(role, self._game) not in known and not self._waits(role):
-                self.context.joined_seats = [
-                    place for place in self.context.joined_seats if (place.role, place.game) != (role, self._game)
-                ]
-                seated.discard(role)
-            if role not in seated:
-                await self._join(role)
-
-    def _waits(self, role: str) -> bool:
-        """Whether a role has a seat and waits for the next hand."""
-        return self.context.player_id(role, self._game) in self._referee.seated_players
-
-    def _roles_in_hand(self) -> Sequence[str]:
-        observed_hand = self._referee.game
-        players = () if observed_hand is None else observed_hand.players
-        return [role for role in self._roles if self.context.player_id(role, self._game) in players]
-
-    # Acting.
-
-    async def _join(self, role: str) -> None:
-        context = self.context
-        response = await context.request(role, "POST", f"/games/{self._game}/players/")
-        context.require_seat(response)
-        self._report(context.player_id(role, self._game), Join(role, self._game), response.status)
-        await self._look()
-
-    def _options_to_act(self) -> tuple[Legal, int]:
-        """Return what the player to act may do, and their stack."""
-        observed_hand = self._referee.game
-        assert observed_hand is not None, "a turn in no hand"
-        return observed_hand.hand.legal, observed_hand.hand.stacks[
-            observed_hand.players.index(self._referee.player_to_act())
-        ]
-
-    def _roles_from_turn(self) -> Sequence[str]:
-        """Return the seated roles, beginning with the one to act."""
-        player = self._referee.player_to_act()
-        acting_role = next(role for role in self._roles if self.context.player_id(role, self._game) == player)
-        return [acting_role, *(role for role in self._roles if role != acting_role and self._sits(role))]
-
-    def _random_step(self) -> WalkStep:
-        return self._choose(self._rng, *self._options_to_act(), len(self._roles_from_turn()))
-
-    async def _take_step(self, step: WalkStep) -> None:
-        seated = self._roles_from_turn()
-        role = seated[step.seat_offset % len(seated)]
-        match step.kind:
-            case "garbage":
-                await self._send_malformed_act(role, step.body)
-            case "leave":
-                await self._leave(role)
-            case "act":
-                await self._act(
-                    role,
-                    step.action,
-                    resolve_amount(step.chips, *self._options_to_act()),
-                    looks=step.is_followed_by_look,
-                )
-            case "seat":
-                pass  # the players have joined
-
-    def _sits(self, role: str) -> bool:
-        return any(place.role == role and place.game == self._game for place in self.context.joined_seats)
-
-    async def _act(self, role: str, action: int, chips: int, *, looks: bool) -> None:
-        context = self.context
-        player = context.player_id(role, self._game)
-        response = await context.act(role, self._game, encode(_act_body(action, chips)))
-        self._report(player, Act(role, self._game, player, action, chips), response.status)
-        self._check_act_status(response)
-        await self._look()
-        if looks:
-            await self._look(role)
-
-    def _check_act_status(self, response: ReceivedResponse) -> None:
-        """Require status 201 for an act that was accepted."""
-        if 200 <= response.status < 300 and response.status != 201:
-            self.context.add_deviation("holdem-4.1", "status 201", response.summary)
-
-    async def _send_malformed_act(self, role: str, body: bytes) -> None:
-        context = self.context
-        response = await context.act(role, self._game, body)
-        if 200 <= response.status < 300 or response.status >= 500:
-            context.add_deviation("holdem-4.4", "status 400", response.summary, Outcome.FAIL)
-            raise CaseAborted
-        await self._look()
-
-    async def _leave(self, role: str) -> None:
-        context = self.context
-        place = next(place for place in context.joined_seats if (place.role, place.game) == (role, self._game))
-        response = await context.leave(place)
-        context.require_success(response, "holdem-3.10", 200)
-        self._report(place.player_id, Leave(role, self._game, place.player_id), response.status)
-        await self._look()
-
-
 def _clause(trace: DeviationTrace) -> str:
     return trace.deviation.clause
-
-
-def _act_body(action: int, chips: int) -> Mapping[str, Any]:
-    return {"action": action, "betAmount": chips} if action == ACTION_BET else {"action": action}

@@ -24,12 +24,14 @@ class FairDealRule:
     """What a fair deal is in a room.
 
     `clause` requires a fresh deck for every game, of `cards`. `deal_of` returns the cards that were seen of a game of
-    the room's referee. The known settings of a house may say how many `decks` it shuffles together.
+    the room's referee. The known settings of a house may say how many `decks` it shuffles together. `enough_deals` show
+    every unfairness that is looked for.
     """
 
     clause: str
     cards: Sequence[str]
     deal_of: Callable[[Any], Deal]
+    enough_deals: int = ENOUGH_DEALS
 
 
 class DealJudge:
@@ -42,11 +44,15 @@ class DealJudge:
     @property
     def has_seen_enough(self) -> bool:
         """Whether the deals show every unfairness that is looked for."""
-        return self._counter.deals >= ENOUGH_DEALS
+        return self._counter.deals >= self._rule.enough_deals
 
     def observe(self, conversation: Conversation) -> None:
         """Count the deals of a conversation that is over."""
-        self._counter.add_connection([self._rule.deal_of(game) for game in conversation.dealt_games])
+        self.observe_games(conversation.dealt_games)
+
+    def observe_games(self, games: Sequence[Any]) -> None:
+        """Count the deals of games that were dealt one after the other."""
+        self._counter.add_connection([self._rule.deal_of(game) for game in games])
 
     def judge(self) -> Attempt:
         """Return the outcome for the deals so far."""
@@ -54,7 +60,7 @@ class DealJudge:
         if unfair is not None:
             return Attempt(Outcome.FAIL, failure=Failure(self._rule.clause, unfair.fair, unfair.found))
         if not self.has_seen_enough:
-            return Attempt(Outcome.SKIP, f"fewer than {ENOUGH_DEALS} games were dealt")
+            return Attempt(Outcome.SKIP, f"fewer than {self._rule.enough_deals} games were dealt")
         return Attempt(Outcome.PASS)
 
 

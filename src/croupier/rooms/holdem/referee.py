@@ -27,7 +27,7 @@ STARTING_STACK: Final = 10_000
 """The chips with which a player sits down (holdem-3.1)."""
 
 SOFT_CLAUSES: Final = frozenset(
-    {f"holdem-5.{number}" for number in (6, 7, 8, 9, 10, 13, 14, 15)} | {"holdem-6.2", "holdem-6.8"}
+    {f"holdem-5.{number}" for number in (3, 6, 7, 8, 9, 10, 11, 13, 14, 15, 19, 20)} | {"holdem-6.2", "holdem-6.8"}
 )
 """After violations of these clauses, the referee can still follow the hand."""
 
@@ -234,7 +234,7 @@ class Referee:
     def _check_between_hands(self, game: Game) -> Iterator[Violation]:
         """Check a game after the end of a hand or before the first: idle, showing the end, or in the next hand."""
         final_stacks = self._finish_hand()
-        shown = {player.player_id: player.wealth + player.bet_so_far for player in game.table}
+        shown = self._shown_chips(game)
         idle = not game.turn.player_id
         if idle and any(pot.size for pot in game.pots):
             yield Violation("holdem-5.12", "no player to act while there are chips in the pots", "the turn of a player")
@@ -249,6 +249,19 @@ class Referee:
             self._newcomers.difference_update(shown)
         else:
             yield from self._begin_hand(game)
+
+    def _shown_chips(self, game: Game) -> dict[Guid, int]:
+        """Return the chips of each player, bets included.
+
+        If the bets do not add up to the pots, but the blinds do, the blinds are counted in place of the bets.
+        """
+        chips = {player.player_id: player.wealth + player.bet_so_far for player in game.table}
+        in_pots, blinds = sum(pot.size for pot in game.pots), (self._stakes.small_blind, self._stakes.big_blind)
+        small_blinds = [seat for seat, player in enumerate(game.table) if player.small_blind]
+        if in_pots == sum(player.bet_so_far for player in game.table) or in_pots != sum(blinds) or not small_blinds:
+            return chips
+        posted = {(small_blinds[0] + place) % len(chips): blind for place, blind in enumerate(blinds)}
+        return {player.player_id: player.wealth + posted.get(seat, 0) for seat, player in enumerate(game.table)}
 
     def _finish_hand(self) -> FinalStacks | None:
         """Return what the players may have after the hand that has ended; None if none has."""
@@ -307,20 +320,10 @@ class Referee:
             yield Violation(clause, f"{seats} players in the hand", f"all {len(self._chips)} seated players")
             return
         self._newcomers.clear()
-        for player in table:
-            if player.wealth + player.bet_so_far != self._chips[player.player_id]:
-                self.is_lost = True
-                found = f"{player.wealth + player.bet_so_far} of {player.handle or player.player_id}"
-                yield Violation("holdem-3.1", found, f"{self._chips[player.player_id]}")
-                return
         small = blinds[0]
         button = small if seats == 2 else (small - 1) % seats
-        self.game = ObservedHand(
-            [player.player_id for player in table],
-            [player.wealth + player.bet_so_far for player in table],
-            button,
-            self._stakes,
-        )
+        players = [player.player_id for player in table]
+        self.game = ObservedHand(players, [self._chips[player] for player in players], button, self._stakes)
         self._cause_clause = "holdem-6.3"
         yield from self._check_button()
         yield from compare(self.game, game, self._cause_clause, self.clause_counts)

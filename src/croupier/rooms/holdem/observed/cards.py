@@ -24,6 +24,8 @@ def check_shown_twice(board: Sequence[Card], hole: Sequence[Card]) -> Violation 
     """Return the violation if a card is shown twice in one game."""
     if len({*board}) < len(board):
         return Violation("holdem-6.1", f"the board {_format_cards(board)}", "every card once")
+    if len({*hole}) < len(hole):
+        return Violation("holdem-6.1", f"the hole cards {_format_cards(hole)}", "every card once")
     if twice := {*hole} & {*board}:
         found = f"{_format_cards(sorted(twice))} in a hand and on the board"
         return Violation("holdem-6.1", found, "every card once")
@@ -36,8 +38,8 @@ def follow_board(observed: ObservedHand, board: Sequence[Card], clause_counts: C
     over = observed.is_over()
     known = len(observed.board)
     if list(board[:known]) != observed.board:
-        clause = "holdem-6.7" if hand.turn is Turn.CHANCE else "holdem-6.5"
-        return None if over else Violation(clause, f"the board {_format_cards(board)}", _format_cards(observed.board))
+        found, allowed = f"the board {_format_cards(board)}", _format_cards(observed.board)
+        return None if over else Violation("holdem-6.5", found, allowed)
     new = board[known:]
     if not new or hand.turn is Turn.OVER:
         return None

@@ -27,11 +27,12 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
         yield Violation(clause, f"a table without {', '.join(missing)}", "all players of the hand", fatal=True)
         return
     if unexpected := shown.keys() - {player for _, player in present}:
-        gone = unexpected & observed.left_players
-        yield Violation(
-            "holdem-3.10" if gone else "holdem-5.8", f"{', '.join(unexpected)} at the table", "only players of the hand"
-        )
-    clause_counts.update(("holdem-5.8", "holdem-5.17", "holdem-5.9", "holdem-5.10", "holdem-6.7"))
+        clause = "holdem-3.10" if unexpected & observed.left_players else "holdem-5.20"
+        yield Violation(clause, f"{', '.join(unexpected)} at the table", "only players of the hand")
+    order = [player.player_id for player in game.table if player.player_id not in unexpected]
+    if order != [player for _, player in present]:
+        yield Violation("holdem-5.3", f"the table {', '.join(order)}", "the players in the order of their seats")
+    clause_counts.update(f"holdem-{number}" for number in ("5.8", "5.9", "5.10", "5.17", "5.20", "6.7"))
     total = sum(shown[player].wealth for _, player in present) + sum(pot.size for pot in game.pots)
     due = sum(hand.paid) + sum(hand.stacks[seat] for seat, _ in present)
     chips = [
@@ -93,10 +94,10 @@ def _turn_clause(observed: ObservedHand, cause_clause: str) -> str:
 
 
 def _compare_pots(observed: ObservedHand, game: Game, clause_counts: Counter[str]) -> Iterator[Violation]:
-    clause_counts.update(("holdem-5.13", "holdem-5.15"))
+    clause_counts.update(("holdem-5.13", "holdem-5.15", "holdem-5.19"))
     shown = [pot for pot in game.pots if pot.size]
     if len(shown) < len(game.pots):
-        yield Violation("holdem-5.15", "an empty pot", "only pots with chips")
+        yield Violation("holdem-5.19", "an empty pot", "only pots with chips")
     due = observed.hand.pots
     if len(due) > 1:
         clause_counts["holdem-6.12"] += 1

@@ -1,0 +1,84 @@
+"""Games that contradict themselves: the fault is that of the contradiction, whatever a transcript is about."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+PAYMENT_CLAUSES: Final = frozenset(
+    {"holdem-3.11", "holdem-4.16", *(f"holdem-6.{number}" for number in (11, 12, 13, 14, 15))}
+)
+"""The clauses that say who is paid: if chips are missing, they may be the reason."""
+
+
+class Inconsistency(NamedTuple):
+    """What a Game should show and what it shows, with the clause that it breaks."""
+
+    clause: str
+    expected: str
+    actual: str
+
+
+def find_inconsistency(
+    wanted: Mapping[str, Any], found: Mapping[str, Any], seated: Collection[str], own: str
+) -> Inconsistency | None:
+    """Return the first contradiction in a Game, None if there is none.
+
+    `wanted` is the Game of a transcript, with the handles of the users. `seated` are the playerIDs of those who have
+    joined the game and not left it, and `own` is the clause that the transcript is about.
+    """
+    return next(_inconsistencies(wanted, found, seated, own), None)
+
+
+def _inconsistencies(
+    wanted: Mapping[str, Any], found: Mapping[str, Any], seated: Collection[str], own: str
+) -> Iterator[Inconsistency]:
+    expected_table, table, turn, pots = wanted.get("table"), found["table"], found["turn"], found["pots"]
+    players = {player["playerID"]: player for player in table}
+    if not isinstance(expected_table, list) or not turn["playerID"]:
+        return
+    payers = {payer for pot in pots for payer in pot["players"]} & {*seated}
+    if missing := ({turn["playerID"]} | payers) - players.keys():
+        yield Inconsistency("holdem-5.8", "all players of the hand in the table", f"a table without {min(missing)}")
+        return
+    handles, expected_handles = [_handles(each) for each in (table, expected_table)]
+    if handles != expected_handles and sorted(handles) == sorted(expected_handles):
+        yield Inconsistency("holdem-5.3", f"the table {', '.join(expected_handles)}", f"{', '.join(handles)}")
+        return
+    yield from _turn_inconsistencies(turn, players[turn["playerID"]], expected_table)
+    small_blinds, expected_blinds = (sum(one["small_blind"] for one in each) for each in (table, expected_table))
+    if small_blinds != expected_blinds:
+        yield Inconsistency("holdem-5.7", f"small_blind of {expected_blinds} player", f"{small_blinds}")
+    total, expected_total = _total_chips(found), _total_chips(wanted)
+    if total != expected_total and own not in PAYMENT_CLAUSES:
+        yield Inconsistency("holdem-5.17", f"{expected_total} chips in all", f"{total}")
+
+
+def _turn_inconsistencies(
+    turn: Mapping[str, Any], player: Mapping[str, Any], expected_table: Sequence[Mapping[str, Any]]
+) -> Iterator[Inconsistency]:
+    """Yield what a Turn and its Player contradict each other about."""
+    name = player["handle"] or player["playerID"]
+    if player["state"] != "active":
+        yield Inconsistency("holdem-5.9", f"{name} active: it is that player's turn", player["state"])
+    if player["bet_so_far"] != turn["bet_so_far"]:
+        bets = [one["bet_so_far"] for one in expected_table if one["handle"] == player["handle"]]
+        is_in_turn = player["bet_so_far"] in bets
+        clause, bet, other = (
+            ("holdem-5.10", turn["bet_so_far"], player["bet_so_far"])
+            if is_in_turn
+            else ("holdem-5.7", player["bet_so_far"], turn["bet_so_far"])
+        )
+        where = "the turn" if is_in_turn else name
+        yield Inconsistency(clause, f"bet_so_far {other} of {where}", f"{bet}")
+
+
+def _handles(table: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [player["handle"] for player in table]
+
+
+def _total_chips(game: Mapping[str, Any]) -> int | None:
+    """The chips of all players and pots, None if a transcript leaves them open."""
+    pots = game.get("pots")
+    if not isinstance(pots, list):
+        return None
+    total: int = sum(player["wealth"] for player in game["table"]) + sum(pot["size"] for pot in pots)
+    return total

@@ -1,0 +1,277 @@
+"""Compares the responses of a server with those of a transcript, and charges each difference to a clause."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import DecodeError, to_builtins
+from msgspec.json import decode, encode
+
+from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.clauses import find_clause
+from croupier.conformance.holdem.context import HoldemContext
+from croupier.conformance.holdem.deviations import CaseAborted, NotReached
+from croupier.conformance.holdem.differences import differences
+from croupier.conformance.holdem.inconsistency import find_inconsistency
+from croupier.conformance.holdem.replay_tables import (
+    ADDED_HEADERS,
+    CLAUSES_BY_ROUTE,
+    HSPE_GO_CLAUSES,
+    IDLE_CLAUSE,
+    IDLE_FIELDS,
+    PREFIX_COMPARED_HEADERS,
+    SERVER_ERROR,
+    SETUP_CLAUSES,
+    TOO_MANY_REQUESTS,
+)
+from croupier.conformance.holdem.schema import parse_games
+from croupier.conformance.results import Outcome
+from croupier.core.http_transcript import (
+    NAME_PATTERN,
+    QUOTED_PATTERN,
+    ExpectedResponse,
+    Mismatch,
+    TranscriptRequest,
+    TranscriptResponse,
+    match_response,
+)
+from croupier.core.transcript import Transcript
+
+
+class ReplayChecks:
+    """Compares the responses of one replay. Binds each `$name` of the transcript.
+
+    `chip_corrections` are the chips that a role has more than in the transcript.
+    """
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        context: HoldemContext,
+        bindings: dict[str, str],
+        chip_corrections: Mapping[str, int],
+    ) -> None:
+        self._transcript = transcript
+        self._clauses = transcript.clauses
+        self._context = context
+        self._bindings = bindings
+        self._chip_corrections = chip_corrections
+
+    async def compare(
+        self, role: str, request: TranscriptRequest, expected: ExpectedResponse, response: ReceivedResponse
+    ) -> None:
+        """Compare a response. Raises CaseAborted and NotReached."""
+        path = request.path.partition("?")[0]
+        route = next(
+            (name for pattern, name in CLAUSES_BY_ROUTE if pattern.fullmatch(f"{request.method} {path}")), "holdem-1.2"
+        )
+        if self._context.dialect == "hspe-go":
+            route = HSPE_GO_CLAUSES.get(route, route)
+        elif expected.status == 202:
+            route = "holdem-3.6"
+        if not await self._check_status(role, request, route, expected, response):
+            return
+        for name, value in expected.headers:
+            self._check_header(name, value, response)
+        if expected.status < 300 and not QUOTED_PATTERN.fullmatch(expected.body):
+            self._check_body(role, request, route, expected, response)
+
+    async def _check_status(
+        self,
+        role: str,
+        request: TranscriptRequest,
+        route: str,
+        expected: ExpectedResponse,
+        response: ReceivedResponse,
+    ) -> bool:
+        """Compare the status; return whether the rest of the response can be compared.
+
+        Raises CaseAborted if the conversation cannot go on, and NotReached for status 429.
+        """
+        if response.status == expected.status:
+            return True
+        wanted, found = expected.status, response.status
+        if found == TOO_MANY_REQUESTS:
+            raise NotReached("the server limits the rate of requests: status 429")
+        both = wanted < 300 and 200 <= found < 300
+        own = self._clauses[0]
+        if own == "holdem-1.6" and wanted >= 400 and found >= 400:
+            return False  # cases of other clauses are about the status of a refusal
+        folds = [value for name, value in expected.headers if name == "X-Fold-Reason"]
+        is_setup = route in SETUP_CLAUSES and not own.startswith("holdem-1.")
+        if own == "holdem-1.3":
+            is_setup = wanted < 300 and not await self._depends_on_slash(role, request)
+        if both or (wanted < 300 and (folds == [""] or is_setup)):
+            own = next((name for name in self._clauses if name == route), route)
+        outcome = self._status_outcome(wanted, found)
+        self._context.add_deviation(own, f"status {wanted}", response.summary, outcome)
+        if not both and (wanted < 300 or 200 <= found < 300):
+            raise CaseAborted
+        return both
+
+    async def _depends_on_slash(self, role: str, request: TranscriptRequest) -> bool:
+        """Whether a request that was refused is not refused with the usual end of its path (1.2)."""
+        path, mark, query = request.path.partition("?")
+        has_usual_slash = len(path.strip("/").split("/")) in {1, 3, 5}
+        if path.endswith("/") == has_usual_slash:
+            return False
+        usual = path.rstrip("/") + "/" * has_usual_slash + mark + query
+        return (await self._context.request(role, request.method, usual, request.body)).status < 300
+
+    def _status_outcome(self, wanted: int, found: int) -> Outcome | None:
+        """Return the outcome of an unexpected status, None if the clause decides it."""
+        if found >= SERVER_ERROR:
+            return Outcome.FAIL
+        if self._clauses[0] == "holdem-4.4" and wanted == 400:  # the document defines no status for a malformed act
+            if found >= wanted:
+                return Outcome.CHOICE
+            return Outcome.NON_STRICT if self._transcript.head.get("tolerated") == "yes" else None
+        return None
+
+    def _check_header(self, name: str, value: str, response: ReceivedResponse) -> None:
+        """Compare a header that must be present or, with an empty value, absent.
+
+        Header texts are for people: most mismatches are implementation choices.
+        """
+        if name.lower() in PREFIX_COMPARED_HEADERS and response.headers.get(name.lower(), "").startswith("Basic"):
+            return
+        own = self._clauses[0]
+        if name in ADDED_HEADERS and name.lower() not in response.headers and not own.startswith("holdem-9."):
+            return
+        received = TranscriptResponse(response.status, response.headers, response.body)
+        try:
+            bound = match_response(ExpectedResponse(response.status, ((name, value),)), received, self._bindings)
+        except Mismatch as error:
+            described = f"{name}: {value}" if value else f"no {name}"
+            outcome = Outcome.FAIL if name == "X-Fold-Reason" and not value else Outcome.CHOICE
+            self._context.add_deviation(own, described, str(error), outcome)
+            if NAME_PATTERN.search(value):  # later lines need the value of this header
+                raise CaseAborted from None
+        else:
+            self._bindings.update(bound)
+
+    def _check_body(
+        self, role: str, request: TranscriptRequest, route: str, expected: ExpectedResponse, response: ReceivedResponse
+    ) -> None:
+        context = self._context
+        if expected.body == "empty":
+            if response.body:
+                context.add_deviation(
+                    route, "no body", response.summary, Outcome.NON_STRICT, wanted=b"", got=response.body
+                )
+            return
+        if request.method == "HEAD":
+            return
+        wanted = decode(expected.body) if expected.body else None
+        if request.path.rstrip("/").endswith("users") and isinstance(wanted, dict):
+            self._check_json(wanted, _decode_json(response))
+            context.user(role).guid = context.require_guid(response, route)
+        elif isinstance(wanted, str):
+            self._check_guid(role, request, wanted, route, response)
+        elif is_list(request) and request.method == "GET":
+            shown = parse_games(response.body, context.dialect)
+            context.add_schema_errors(shown.errors)
+            self._check_listed_games(wanted, route, [to_builtins(game) for game in shown.games])
+        elif wanted is None:
+            if (request.method, route) == ("GET", "holdem-5.2"):
+                context.require_game(response)
+        elif isinstance(wanted, dict) and "gameID" in wanted:
+            game = context.require_game(response)
+            if any(one.outcome is Outcome.FAIL and one.line_count == len(context.lines) for one in context.deviations):
+                raise CaseAborted  # what stands in for a key that cannot be read is not to be compared
+            self._check_json(wanted, to_builtins(game))
+        else:
+            self._check_json(wanted, _decode_json(response))
+
+    def _check_guid(
+        self, role: str, request: TranscriptRequest, wanted: str, route: str, response: ReceivedResponse
+    ) -> None:
+        """Compare a GUID; the document does not require that a playerID equals its user's GUID."""
+        found = self._context.require_guid(response, route)
+        name = NAME_PATTERN.fullmatch(wanted)
+        if name is None:
+            return
+        user = self._context.users.get(role)
+        before = user.guid if user is not None and user.guid else None
+        self._bindings[name[1]] = found
+        if request.path.rstrip("/").endswith("users"):
+            self._context.user(role).guid = found
+        elif before not in {None, found}:
+            self._context.add_deviation("holdem-2.3", f"the GUID of the user, {before}", found, Outcome.CHOICE)
+
+    def _check_listed_games(self, wanted: Any, route: str, found: Sequence[Any]) -> None:
+        """Check that the expected games are listed in this order; a server may list others."""
+        at = 0
+        for game in wanted or ():
+            for index in range(at, len(found)):
+                trial = dict(self._bindings)
+                if not list(differences(self._adapt_expected(game), found[index], trial)):
+                    self._bindings.update(trial)
+                    at = index + 1
+                    break
+            else:
+                name = game["gameID"].removeprefix("$")
+                listed = next((one for one in found if one["gameID"] == self._bindings.get(name)), None)
+                if listed is not None and list(differences(self._adapt_expected(game), listed, dict(self._bindings))):
+                    self._check_json(game, listed)
+                    return
+                described = f"the game {self._bindings.get(name, name)} in the list, where it belongs"
+                self._context.add_deviation(
+                    self._clauses[0] if find_clause(self._clauses[0]).is_open else route,
+                    described,
+                    "a list without it there",
+                )
+                return
+
+    def _check_json(self, wanted: Any, found: Any) -> None:
+        """Compare JSON, with the names of the users who play the roles.
+
+        Raises CaseAborted after a Game that contradicts itself: more differences would only be consequences.
+        """
+        expected = self._adapt_expected(wanted)
+        is_game = isinstance(wanted, dict) and isinstance(wanted.get("turn"), dict)
+        if is_game and "table" in found:
+            self._check_consistency(expected, found)
+        idle = is_game and not wanted["turn"].get("playerID")
+        for difference in differences(expected, found, self._bindings):
+            self._context.add_deviation(
+                IDLE_CLAUSE if idle and difference.field in IDLE_FIELDS else difference.clause_for(self._clauses),
+                f"{difference.path}: {_render_json(difference.expected)}",
+                _render_json(difference.found),
+            )
+
+    def _check_consistency(self, expected: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+        """Check a Game for contradictions. Raises CaseAborted after it has recorded one."""
+        seated = {seat.player_id for seat in self._context.joined_seats if seat.game == found["gameID"]}
+        fault = find_inconsistency(expected, found, seated, self._clauses[0])
+        if fault is not None:
+            self._context.add_deviation(*fault)
+            raise CaseAborted
+
+    def _adapt_expected(self, found: Any) -> Any:
+        """Replace roles by the names of their users in expected JSON, and correct their chips."""
+        if isinstance(found, list):
+            return [self._adapt_expected(one) for one in found]
+        if not isinstance(found, dict):
+            return found
+        role = found.get("handle")
+        if not isinstance(role, str):
+            return {key: self._adapt_expected(value) for key, value in found.items()}
+        name = self._context.users[role].name if role in self._context.users else role
+        wealth = found["wealth"] + self._chip_corrections.get(role, 0) if isinstance(found.get("wealth"), int) else None
+        return {**found, "handle": name} | ({} if wealth is None else {"wealth": wealth})
+
+
+def is_list(request: TranscriptRequest) -> bool:
+    """Whether a request is about all games."""
+    return request.path.partition("?")[0].strip("/") == "games"
+
+
+def _decode_json(response: ReceivedResponse) -> Any:
+    try:
+        return decode(response.body)
+    except (DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _render_json(found: object) -> str:
+    return encode(found).decode()[:200]

@@ -1,0 +1,147 @@
+"""Server cases about many players at one table: the button's way round, full tables, and the queue."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from croupier.conformance.holdem.cases import CaseSpec
+from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.deviations import CaseAborted, NotReached
+from croupier.conformance.results import Outcome
+from croupier.rooms.holdem.wire import ACTION_FOLD, Game
+
+USUAL_SEATS: Final = 10
+QUEUED: Final = 202
+"""The seats of a table unless set otherwise (3.1), and the status of a player who waits for one (3.6)."""
+
+BUTTON_ROLES: Final = ("ann", "bob", "cid", "dan")
+
+
+async def button_goes_round(context: HoldemContext) -> None:
+    """The small blind goes from player to player, in the order of the seats, until everybody has posted it."""
+    game = await context.seat(*BUTTON_ROLES)
+    await fold_to_end(context, game)  # all of them are dealt in from here on
+    shown = await context.get_game(NOBODY, game)
+    table = [player.player_id for player in shown.table]
+    if len(table) != len(BUTTON_ROLES):
+        raise NotReached(f"{len(table)} of {len(BUTTON_ROLES)} players are dealt in")
+    before = _small_blind(shown)
+    for _ in BUTTON_ROLES:
+        await fold_to_end(context, game)
+        shown = await context.get_game(NOBODY, game)
+        if [player.player_id for player in shown.table] != table:
+            raise NotReached("the players have changed")
+        here, due = _small_blind(shown), (before + 1) % len(table)
+        if here != due:
+            found = f"that of {_name(context, shown, here)}, after {_name(context, shown, before)}"
+            context.add_deviation("holdem-6.2", f"the small blind of {_name(context, shown, due)}", found)
+            return
+        before = here
+
+
+def _small_blind(shown: Game) -> int:
+    """Return the place of the small blind at the table. Raises NotReached if nobody has posted it, or several have."""
+    places = [place for place, player in enumerate(shown.table) if player.small_blind]
+    if len(places) != 1:
+        raise NotReached(f"{len(places)} players have the small blind")
+    return places[0]
+
+
+def _name(context: HoldemContext, shown: Game, place: int) -> str:
+    player = shown.table[place].player_id
+    return next((seat.role for seat in context.joined_seats if seat.player_id == player), player)
+
+
+async def full_table(context: HoldemContext) -> None:
+    """Players sit down until the table is full; the next one waits and gets the first seat that becomes free."""
+    game, seated, (late,) = await _fill_table(context, 1)
+    if len(seated) < USUAL_SEATS:
+        context.add_deviation("holdem-3.1", f"{USUAL_SEATS} seats", f"{len(seated)}", Outcome.CHOICE)
+    if len((await context.get_game(NOBODY, game)).table) > len(seated):
+        context.add_deviation("holdem-3.1", f"at most {len(seated)} players at the table", "more")
+    await _leave(context, seated[0], game)
+    await fold_to_end(context, game)
+    if late not in await _roles_at_table(context, game):
+        context.add_deviation("holdem-3.9", f"{late} at the table when the next hand begins", "a table without them")
+
+
+async def queue_in_order(context: HoldemContext) -> None:
+    """The seats that become free go to those who wait, in the order in which they came."""
+    game, seated, waiting = await _fill_table(context, 2)
+    for left, first, others in ((seated[0], waiting[0], waiting[1:]), (seated[1], waiting[1], ())):
+        await _leave(context, left, game)
+        await fold_to_end(context, game)
+        roles = await _roles_at_table(context, game)
+        if first not in roles or {*others} & {*roles}:
+            found = ", ".join(role for role in waiting if role in roles) or "none of those who wait"
+            context.add_deviation("holdem-3.9", f"{first} at the table, who was the first in the queue", found)
+            return
+
+
+async def queue_without_one(context: HoldemContext) -> None:
+    """A player who leaves the queue gets no seat: the next one in the queue does."""
+    game, seated, (gone, second) = await _fill_table(context, 2)
+    await _leave(context, gone, game)
+    await _leave(context, seated[0], game)
+    await fold_to_end(context, game)
+    roles = await _roles_at_table(context, game)
+    if gone in roles:
+        context.add_deviation("holdem-3.12", f"a table without {gone}, who has left the queue", f"{gone} at the table")
+    elif second not in roles:
+        context.add_deviation("holdem-3.9", f"{second} at the table, now first in the queue", "a table without them")
+
+
+async def _fill_table(context: HoldemContext, queue: int) -> tuple[str, Sequence[str], Sequence[str]]:
+    """Let users join a game until `queue` of them wait; return the game, the seated roles and those who wait.
+
+    Raises CaseAborted if the table does not become full.
+    """
+    roles = [f"p{number}" for number in range(USUAL_SEATS + queue)]
+    await context.register(*roles)
+    game = await context.seat(*roles[:2])
+    seated, waiting = roles[:2], list[str]()
+    for late in roles[2:]:
+        response = await context.request(late, "POST", f"/games/{game}/players/")
+        is_full = context.dialect == "readme" or len(seated) == USUAL_SEATS  # hspe-go always answers 202
+        if response.status == QUEUED and is_full:
+            waiting.append(late)
+            if len(waiting) == queue:
+                return game, seated, waiting
+        else:
+            context.require_seat(response)
+            seated.append(late)
+    context.add_deviation("holdem-3.6", "status 202, as the table is full", response.summary)
+    raise CaseAborted
+
+
+async def _leave(context: HoldemContext, role: str, game: str) -> None:
+    await context.leave(next(seat for seat in context.joined_seats if (seat.role, seat.game) == (role, game)))
+
+
+async def _roles_at_table(context: HoldemContext, game: str) -> Sequence[str]:
+    players = {player.player_id for player in (await context.get_game(NOBODY, game)).table}
+    return [seat.role for seat in context.joined_seats if seat.game == game and seat.player_id in players]
+
+
+async def fold_to_end(context: HoldemContext, game: str) -> None:
+    """Let all but one player fold. Raises NotReached if a fold in turn is refused."""
+    game_state = await context.get_game(NOBODY, game)
+    for _ in range(len(game_state.table) - 1):
+        role = context.role_to_act(game_state)
+        if not role:
+            return
+        response = await context.act(role, game, {"action": ACTION_FOLD})
+        if response.status >= 300:
+            raise NotReached("a fold in turn is refused")
+        after = await context.get_game(NOBODY, game)
+        if after.turn.player_id == game_state.turn.player_id and len(game_state.table) > 2:
+            return
+        game_state = after
+
+
+TABLE_CASES: Final[Sequence[CaseSpec]] = (
+    CaseSpec("holdem-3.6", "a-full-table", "The eleventh player waits", full_table, ("holdem-3.9", "holdem-3.1")),
+    CaseSpec("holdem-3.9", "the-queue-in-order", "Free seats go to the queue in order", queue_in_order),
+    CaseSpec("holdem-3.12", "out-of-the-queue", "A player may leave the queue", queue_without_one, ("holdem-3.9",)),
+    CaseSpec("holdem-6.2", "once-round", "The button goes once round the table", button_goes_round),
+)  # fmt: skip
+"""The cases of this module."""
