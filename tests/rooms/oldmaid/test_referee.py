@@ -580,6 +580,20 @@ def test_table_sends_a_wrong_standing() -> None:
     assert clauses(referee, TABLE, nick, wrong) == [(TABLE, "oldmaid-6.6")]
 
 
+@pytest.mark.parametrize(
+    ("gone", "faults"), [(("cyd", "dan"), []), (("dan", "cyd"), []), (("dan", "bob"), [(TABLE, "oldmaid-6.6")])]
+)
+def test_table_may_notice_players_that_are_gone_in_any_order(
+    gone: tuple[str, ...], faults: list[tuple[str, str]]
+) -> None:
+    """oldmaid-6.6"""
+    referee, *_ = game_point(Draw, game=correct_game(4))
+    for nick in ("cyd", "dan"):
+        check_message(referee, (TABLE, nick, None))
+    check_message(referee, ("ann", TABLE, Status()))
+    assert clauses(referee, TABLE, "ann", Standing(("ann", "bob"), gone)) == faults
+
+
 def test_table_sends_different_lists() -> None:
     """oldmaid-3.2"""
     lists = [found for found in islice(correct_game(), 20) if isinstance(found[2], Reply)]

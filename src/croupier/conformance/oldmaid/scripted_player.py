@@ -1,7 +1,7 @@
 """A scripted player at a table under test: its connection, requests and answers, judged by the referee."""
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
@@ -24,7 +24,7 @@ from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, Sent, Verdict
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.referee import TABLE, Referee
-from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Dialect, Join, Message, Reply, Standing, Wire
+from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Dialect, Join, Message, Reply, Wire
 
 QUIET_SECONDS: Final = 0.05
 """How long a table that should be silent is observed."""
@@ -223,8 +223,7 @@ class ScriptedPlayer:
         """Check form and meaning of an answer and return it. Raises Failed."""
         check_answer(request, received)
         if self.referee is not None and not isinstance(received.message, Violation):
-            message = _standing_in_order(self.referee, received.message)
-            raise_failures(self.referee.on(Sent(TABLE, self.nick, message)), received)
+            raise_failures(self.referee.on(Sent(TABLE, self.nick, received.message)), received)
         return received
 
     def report_request(self, request: Message) -> None:
@@ -255,17 +254,6 @@ class ScriptedPlayer:
         self._writer.close()
         with suppress(OSError):
             await self._writer.wait_closed()
-
-
-def _standing_in_order(referee: Referee, message: Message) -> Message:
-    """Return a standing with the players that are gone in the order of the ruling P16: the document has none."""
-    game = referee.game
-    if game is None or not isinstance(message, Standing):
-        return message
-    finished = len(game.standing.outside) - len(game.departed_seats)
-    gone = game.standing.outside[finished:]
-    is_other_order = Counter(message.outside[finished:]) == Counter(gone)
-    return Standing(message.inside, (*message.outside[:finished], *gone)) if is_other_order else message
 
 
 def raise_failures(verdicts: Sequence[Verdict], received: ReceivedMessage) -> None:

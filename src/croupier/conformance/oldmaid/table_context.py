@@ -7,6 +7,7 @@ from random import Random
 from typing import Final
 
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.fair_deal import DealCounter, Draw
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.driven_game import DrivenGame
@@ -14,6 +15,7 @@ from croupier.conformance.oldmaid.outcomes import Failed, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.session import Address
+from croupier.rooms.oldmaid.cards import CARD_NAMES
 from croupier.rooms.oldmaid.referee import Referee
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
 from croupier.rooms.oldmaid.wire import Dialect, Join, Reply
@@ -35,7 +37,7 @@ class TableUnderTest:
     early, since a table need not wait for more than two players (oldmaid-3.11).
 
     `no_game_reason` says why no game can begin, "" if one can. A case holds `lobby` to be the only one with waiting
-    players. The table's messages are read by `detected_dialect` if there is one.
+    players. The table's messages are read by `detected_dialect` if there is one. `deals` counts the cards of all games.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class TableUnderTest:
         self.largest_group = 0
         self.no_game_reason = ""
         self.lobby = asyncio.Lock()
+        self.deals = DealCounter(CARD_NAMES)
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Connect to the table. Raises ConnectionError."""
@@ -92,6 +95,7 @@ class TableContext:
         self._is_patient = is_patient
         self._surplus_seconds = surplus_seconds
         self._nick_count = 0
+        self._counted_games = 0
 
     @property
     def table_size(self) -> int:
@@ -127,8 +131,16 @@ class TableContext:
         await asyncio.sleep(JOIN_GAP_SECONDS)
         return player
 
+    def count_deals(self) -> None:
+        """Count the cards of the games that are not counted yet; nothing may be drawn in them any more."""
+        uncounted, self._counted_games = self.games[self._counted_games :], len(self.games)
+        for game in uncounted:
+            deal = [Draw(position, CARD_NAMES[card]) for position, card in enumerate(game.game.dealt_cards)]
+            self.table.deals.add_connection([deal])
+
     async def close(self) -> None:
         """Disconnect all players."""
+        self.count_deals()
         if self.scripted_players:
             await asyncio.gather(*(player.wait_closed() for player in self.scripted_players))
 

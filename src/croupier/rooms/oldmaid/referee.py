@@ -224,7 +224,7 @@ class Referee:
             case OutOfCards(), Reply():
                 self._check_out_of_cards(player, self.game, accepted=accepted)
             case Status(), Standing():
-                if answer != self.game.standing:
+                if not self._is_right_standing(answer, self.game):
                     self._blame(TABLE, "oldmaid-6.6", answer, f"{self.game.standing}")
             case Status(), Reply("error"):
                 self._blame(TABLE, "oldmaid-6.5", answer, f"{self.game.standing}")
@@ -232,6 +232,15 @@ class Referee:
                 pass
             case _:
                 self._blame(TABLE, "oldmaid-2.3", f"{answer} as the answer to {request}", "an answer to it")
+
+    def _is_right_standing(self, found: Standing, game: TableGame) -> bool:
+        """Whether a standing is right; the table may have noticed in another order which players are gone."""
+        wanted, places = game.standing, len(game.standing.outside) - len(game.departed_seats)
+        return (found.inside, found.outside[:places], sorted(found.outside[places:])) == (
+            wanted.inside,
+            wanted.outside[:places],
+            sorted(wanted.outside[places:]),
+        )
 
     def _check_draw(self, player: Observed, game: TableGame, answer: Reply) -> None:
         if answer.result == "error":

@@ -14,6 +14,12 @@ from croupier.rooms.oldmaid.wire import Discard, Draw
 
 type Pair = tuple[Card, Card]
 
+FAIR_DEALS: Final = 60
+"""With this many games, a card that never comes among the first ones is found, and the same order in every game."""
+
+FAIR_DEAL_RANK: Final = 1000
+"""The deals are judged when all other games are over."""
+
 
 def discard_of(pair: Pair, *, is_reversed: bool = False) -> Discard:
     """Return the request that discards two cards, in reverse order if `is_reversed`."""
@@ -35,6 +41,15 @@ async def deck_is_shuffled(context: TableContext) -> None:
         dealt.append(driven_game.game.dealt_cards)
     if dealt[0] == dealt[1]:
         raise Failed("oldmaid-4.1", "the same cards in the same order in two games", "a deck that is freshly shuffled")
+
+
+async def deals_are_fair(context: TableContext) -> None:
+    """The cards of all games of the run are those of freshly shuffled decks; a short run plays more games."""
+    while context.table.deals.deals < FAIR_DEALS:
+        await (await context.start_game()).draw(discards_pairs=False)
+        context.count_deals()
+    if (unfair := context.table.deals.find_unfair()) is not None:
+        raise Failed("oldmaid-4.1", unfair.found, unfair.fair)
 
 
 async def no_second_draw(context: TableContext) -> None:
@@ -303,6 +318,7 @@ def cases() -> Sequence[TableCase]:
     return (
         table_case("4.1", "each-card-once", "Every card is dealt once", whole_deck),
         table_case("4.1", "shuffled", "Every game is dealt from a freshly shuffled deck", deck_is_shuffled),
+        table_case("4.1", "fair-deal", "No card comes too often or too rarely", deals_are_fair, rank=FAIR_DEAL_RANK),
         table_case("2.9", "reason", "A discard that is refused is answered with a message", unknown_cards),
         table_case("2.4", "every-card", "Every card is spelt as it should be", whole_deck),
         table_case("4.2", "one-card", "A draw is answered with a single card", whole_deck),

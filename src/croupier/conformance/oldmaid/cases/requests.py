@@ -32,6 +32,7 @@ def table_case(
     title: str,
     play: Callable[[TableContext], Awaitable[None]],
     *,
+    rank: int = 0,
     failure_is_choice: bool = False,
     needs_whole_lobby: bool = False,
 ) -> TableCase:
@@ -41,6 +42,7 @@ def table_case(
         id=name,
         title=title,
         clause=f"oldmaid-{clause}",
+        rank=rank,
         play=play,
         failure_is_choice=failure_is_choice,
         needs_whole_lobby=needs_whole_lobby,
