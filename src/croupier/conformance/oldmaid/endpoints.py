@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Final, Protocol, cast
 
-from croupier.conformance.channel.delivery import WHOLE
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
@@ -122,8 +122,13 @@ class ProgramEndpoints:
     `detected_dialect` if there is one.
     """
 
-    def __init__(self, *, dialect: Dialect = "document", detected_dialect: JsonDialect | None = None) -> None:
-        self.delivery = WHOLE
+    def __init__(
+        self,
+        *,
+        delivery: Delivery = WHOLE,
+        dialect: Dialect = "document",
+        detected_dialect: JsonDialect | None = None,
+    ) -> None:
         self.dialect: Dialect = dialect
         self.detected_dialect = detected_dialect
         self.nick: str | None = None
@@ -132,6 +137,7 @@ class ProgramEndpoints:
         self.on_connection: Callable[[ProgramConnection], None] = lambda _: None
         self.on_activity: Callable[[], None] = lambda: None
         self.activity = asyncio.Event()
+        self._delivery = delivery
         self._loop = asyncio.get_running_loop()
         self._servers: dict[str, asyncio.Server] = {}
         self._connections: list[ProgramConnection] = []
@@ -201,14 +207,14 @@ class ProgramEndpoints:
 
     def send(self, connection: ProgramConnection, data: bytes | None) -> None:
         """Send bytes in pieces, in the order of all messages; None closes the connection."""
-        if self.delivery == WHOLE:
+        if self._delivery == WHOLE:
             connection.write(data)
             return
         was_empty = not self._outbox
-        pieces = [None] if data is None else self.delivery.split(data)
+        pieces = [None] if data is None else self._delivery.split(data)
         self._outbox += ((connection, piece) for piece in pieces)
         if was_empty:
-            self._loop.call_later(self.delivery.delay_seconds, self._send_next)
+            self._loop.call_later(self._delivery.delay_seconds, self._send_next)
 
     def _send_next(self) -> None:
         """Send the next piece."""
@@ -217,4 +223,4 @@ class ProgramEndpoints:
         connection, piece = self._outbox.popleft()
         connection.write(piece)
         if self._outbox:
-            self._loop.call_later(self.delivery.delay_seconds, self._send_next)
+            self._loop.call_later(self._delivery.delay_seconds, self._send_next)

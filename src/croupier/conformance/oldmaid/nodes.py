@@ -24,7 +24,7 @@ class ConnectionEnd:
 
 @dataclass(eq=False)
 class RingNode:
-    """The table, or one of our players."""
+    """The table, or one of our players; `offerer` is the last peer that has offered it a hand."""
 
     name: str
     session: Session[Any, Any]
@@ -32,6 +32,7 @@ class RingNode:
     ends: dict[Peer, ConnectionEnd] = field(default_factory=dict)
     is_alive: bool = True
     connection_count: int = 0
+    offerer: Peer = 0
     timer: asyncio.TimerHandle | None = None
 
     @property

@@ -1,16 +1,18 @@
 """The bench of Old Maid players: starts the player for each case; the table and all other players are the tester's."""
 
+import asyncio
 from collections.abc import Mapping
 from itertools import pairwise
+from os import cpu_count
 from statistics import median
 from typing import Final, cast
 
 from msgspec import structs
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, StartProgram
+from croupier.conformance.oldmaid.endpoints import StartProgram
 from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, OUTCOME_ERRORS, make_attempt
-from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
+from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext, SharedRuns
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config
@@ -29,25 +31,41 @@ CHOICE_FACTOR: Final = 20
 """A silence that is a choice is believed after this many times the program's median reaction time."""
 
 
-class PlayerBench(Bench):
-    """Starts a player for each case, with `{host}`, `{port}` and `{nick}` filled in, or with `start`."""
+MIN_QUIET_SECONDS: Final = 0.03
+MAX_QUIET_SECONDS: Final = 0.1
+QUIET_FACTOR: Final = 20
+"""After the last message the program is observed for this many times its median reaction time."""
 
-    lanes = 4
+MAX_LANES: Final = 8
+
+
+class PlayerBench(Bench):
+    """Starts a player for each case, with `{host}`, `{port}` and `{nick}` filled in, or with `start`.
+
+    Half of the programs wait while the others run, so there are more lanes than processors.
+    """
+
+    lanes = min(2 * (cpu_count() or 1) + 2, MAX_LANES)
 
     def __init__(self, config: Config, start: StartProgram | None = None) -> None:
         self._config = config
         self._spaced_count = 0
         self._reaction_seconds: list[float] = []
+        self._shared_runs: SharedRuns = {}
         self._start = start or self._start_command
 
     async def _start_command(self, values: Mapping[str, object]) -> ProgramUnderTest:
         return await ProgramUnderTest.start(self._config.command, values)
 
     @property
+    def _usual_seconds(self) -> float:
+        """The median reaction time."""
+        return median(self._reaction_seconds) if self._reaction_seconds else self._config.timeout
+
+    @property
     def _choice_timeout(self) -> float:
         """Seconds for a message that the program need not send."""
-        usual = median(self._reaction_seconds) if self._reaction_seconds else self._config.timeout
-        return min(self._config.timeout, max(MIN_CHOICE_SECONDS, CHOICE_FACTOR * usual))
+        return min(self._config.timeout, max(MIN_CHOICE_SECONDS, CHOICE_FACTOR * self._usual_seconds))
 
     async def confirm(self, case: PlayerCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether a silence comes from messages that arrive at once: try again with a pause between them."""
@@ -65,18 +83,17 @@ class PlayerBench(Bench):
 
     async def _attempt(self, case: PlayerCase, number: int, *, delivery: Delivery = WHOLE) -> Attempt:
         config = self._config
-        endpoints = ProgramEndpoints(
-            dialect=cast(Dialect, getattr(config.known_options, "dialect", "document")),
-            detected_dialect=config.dialect,
-        )
-        endpoints.delivery = delivery
         context = PlayerContext(
-            all_endpoints=[endpoints],
             start=self._start,
             seed=config.seed + number,
             timeout=self._choice_timeout if case.failure_is_choice else config.timeout,
             start_timeout=START_TIMEOUT_FACTOR * config.timeout,
+            quiet_seconds=min(MAX_QUIET_SECONDS, max(MIN_QUIET_SECONDS, QUIET_FACTOR * self._usual_seconds)),
             strict=config.strict,
+            shared_runs=self._shared_runs,
+            dialect=cast(Dialect, getattr(config.known_options, "dialect", "document")),
+            detected_dialect=config.dialect,
+            delivery=delivery,
         )
         error: Exception | None = None
         try:
@@ -88,4 +105,11 @@ class PlayerBench(Bench):
             line.at - before.at for before, line in pairwise(dialogue) if (before.side, line.side) == (HOUSE, CLIENT)
         ]
         attempt = make_attempt(case, error, dialogue, strict=config.strict, failure_is_choice=case.failure_is_choice)
-        return attempt._replace(stderr=context.programs[-1].stderr if context.programs else b"")
+        return attempt._replace(stderr=context.stderr)
+
+    async def close(self) -> None:
+        """See `Bench.close`: stop the runs that no case has waited for to the end."""
+        tasks = [task for _, task in self._shared_runs.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

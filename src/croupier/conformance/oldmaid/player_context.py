@@ -1,57 +1,91 @@
 """The context of a player case: our ends of the program's connections, and how the program is started."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from croupier.conformance.case import Case
+from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, RunningProgram, StartProgram
 from croupier.core.session import Address
+from croupier.rooms.oldmaid.wire import Dialect
 
 PROGRAM_NICK: Final = "me"
 """The value of `{nick}`."""
 
+type SharedRuns = dict[Hashable, tuple["PlayerContext", asyncio.Task[Any]]]
+"""The program runs that several cases share, by what they do: each with its context."""
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(kw_only=True)
 class PlayerContext:
-    """The context of one case. `endpoints` is the last of `all_endpoints`; `programs` are those started so far.
+    """The context of one try of a case.
 
-    The program has `start_timeout` seconds to start and join, and then `timeout` seconds for each message.
+    The program has `start_timeout` seconds to start and join, and then `timeout` seconds for each message; after the
+    last one it is observed for `quiet_seconds`. What it is sent is delivered as `delivery` says. `endpoints` are our
+    ends of the connections of the program that was started last, and `stderr` is what that one has written.
     """
 
-    all_endpoints: list[ProgramEndpoints]
     start: StartProgram
     seed: int
     timeout: float
     start_timeout: float
+    quiet_seconds: float
     strict: bool
-    programs: list[RunningProgram] = field(default_factory=list)
+    shared_runs: SharedRuns
+    dialect: Dialect = "document"
+    detected_dialect: JsonDialect | None = None
+    delivery: Delivery = WHOLE
+    endpoints: ProgramEndpoints = field(init=False)
+    stderr: bytes = b""
 
-    @property
-    def endpoints(self) -> ProgramEndpoints:
-        """The current ends of the program's connections."""
-        return self.all_endpoints[-1]
+    def __post_init__(self) -> None:
+        self.endpoints = self.new_endpoints()
 
-    def with_new_endpoints(self) -> "PlayerContext":
-        """Add endpoints for one more program and return self."""
-        self.all_endpoints.append(
-            ProgramEndpoints(dialect=self.endpoints.dialect, detected_dialect=self.endpoints.detected_dialect)
+    def new_endpoints(self, delivery: Delivery | None = None) -> ProgramEndpoints:
+        """Return endpoints for one more program, and show their dialogue from now on."""
+        self.endpoints = ProgramEndpoints(
+            delivery=self.delivery if delivery is None else delivery,
+            dialect=self.dialect,
+            detected_dialect=self.detected_dialect,
         )
-        return self
+        return self.endpoints
 
     @asynccontextmanager
     async def run_program(self, table: Address) -> AsyncIterator[RunningProgram]:
         """Run the program with the table's address; at the end close our connections and stop it."""
+        endpoints = self.endpoints
         try:
             program = await self.start({"host": table[0], "port": table[1], "nick": PROGRAM_NICK})
-            self.programs.append(program)
             try:
                 yield program
             finally:
                 await program.stop()
+                self.stderr = program.stderr
         finally:
-            await self.endpoints.close()
+            await endpoints.close()
+
+    async def share[T](self, run: Callable[["PlayerContext"], Awaitable[T]], *values: Hashable) -> T:
+        """Return the result of a run that `values` describe; the cases that need the same one share it.
+
+        Raises what the run raises; then the next try of a case repeats the run.
+        """
+        key = (values, self.seed, self.delivery, self.timeout)
+        if key not in self.shared_runs:
+            context = replace(self)
+            self.shared_runs[key] = context, asyncio.ensure_future(run(context))
+        shared = context, task = self.shared_runs[key]
+        try:
+            return await asyncio.shield(task)
+        except Exception:
+            if self.shared_runs.get(key) is shared:
+                del self.shared_runs[key]
+            raise
+        finally:
+            self.endpoints, self.stderr = context.endpoints, context.stderr
 
 
 @dataclass(frozen=True, kw_only=True)

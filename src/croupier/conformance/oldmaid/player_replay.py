@@ -45,7 +45,7 @@ def _transcript_case(transcript: Transcript) -> PlayerCase:
     async def play(context: PlayerContext) -> None:
         table = await context.endpoints.listen("table")
         async with context.run_program(table) as program:
-            replay = PlayerReplay(transcript, context.endpoints, program, context.timeout, context.start_timeout)
+            replay = PlayerReplay(transcript, context, program)
             await replay.prepare()
             await replay.play()
 

@@ -14,8 +14,9 @@ from typing import Any, Final
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.oldmaid.answers import ReceivedMessage, likely_spelling
 from croupier.conformance.oldmaid.dialects import RESULTS
-from croupier.conformance.oldmaid.endpoints import ProgramConnection, ProgramEndpoints, RunningProgram
+from croupier.conformance.oldmaid.endpoints import ProgramConnection, RunningProgram
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NonStrict, unfinished_message
+from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.replay_lines import (
     ANSWER_CLAUSE,
     OFFER_CLAUSE,
@@ -44,8 +45,8 @@ LISTED_ADDRESS_PATTERN: Final = re.compile(rb'\["([\d.]+)", (\d+)\]')
 SETTLE_SECONDS: Final = 0.05
 """The pause before a message on another connection, so that the program can process the last one."""
 
-FINAL_QUIET_SECONDS: Final = 0.1
-"""How long the replay waits for surplus messages after the last line."""
+SHORT_PASS_SECONDS: Final = 0.1
+"""A pause of a transcript that is at most this long gives the program no more time."""
 
 MAX_STATUS_WAIT_SECONDS: Final = 1.3
 """How long the replay waits for a status request: players need not send them."""
@@ -57,24 +58,13 @@ SILENCE_TEXT: Final = "nothing within {:g} seconds"
 
 
 class PlayerReplay:
-    """Plays a transcript with the program.
+    """Plays a transcript with the program."""
 
-    The program has `start_timeout` seconds to start and join, and then `timeout` seconds for each message.
-    """
-
-    def __init__(
-        self,
-        transcript: Transcript,
-        endpoints: ProgramEndpoints,
-        program: RunningProgram,
-        timeout: float,
-        start_timeout: float,
-    ) -> None:
+    def __init__(self, transcript: Transcript, context: PlayerContext, program: RunningProgram) -> None:
         self._transcript = transcript
-        self._endpoints = endpoints
+        self._context = context
+        self._endpoints = context.endpoints
         self._program = program
-        self._timeout = timeout
-        self._start_timeout = start_timeout
         self._extra_seconds = 0.0
         self._connections: dict[str, ProgramConnection] = {}
         self._peers_left: set[str] = set()
@@ -87,7 +77,7 @@ class PlayerReplay:
         self._deviation = ""
         self._last_received: dict[str, Mapping[str, Any]] = {}
         self._last_peer = ""  # the peer last written to since the program has sent anything
-        endpoints.on_connection = self._on_connection
+        self._endpoints.on_connection = self._on_connection
 
     async def prepare(self) -> None:
         """Listen as all peers that the transcript's `calls` head names."""
@@ -98,13 +88,13 @@ class PlayerReplay:
     async def play(self) -> None:
         """Play all lines. Raises Failed if the program deviates, ImplementationChoice and NonStrict."""
         clock = asyncio.get_running_loop().time
-        timeout, since = self._start_timeout, clock()
+        timeout, since = self._context.start_timeout, clock()
         while self._lines_left:
             self._endpoints.activity.clear()
             left = len(self._lines_left)
             if await self._advance():
                 if len(self._lines_left) < left:  # a status that is not in the transcript is only answered
-                    timeout, since = self._timeout + self._extra_seconds, clock()
+                    timeout, since = self._context.timeout + self._extra_seconds, clock()
                 continue
             await self._wait(timeout, clock() - since)
         await self._require_silence()
@@ -186,7 +176,7 @@ class PlayerReplay:
 
     async def _require_silence(self) -> None:
         """Require that the program sends nothing more than status and draw requests."""
-        await asyncio.sleep(FINAL_QUIET_SECONDS)
+        await asyncio.sleep(self._context.quiet_seconds)
         for name, connection in self._connections.items():
             while connection.received and name not in self._peers_left:
                 received = connection.received.popleft()
@@ -212,7 +202,7 @@ class PlayerReplay:
 
     def _perform(self, line: TranscriptLine) -> bool:
         if line.kind == "pass":
-            self._extra_seconds = float(line.text) if float(line.text) > FINAL_QUIET_SECONDS else 0.0
+            self._extra_seconds = float(line.text) if float(line.text) > SHORT_PASS_SECONDS else 0.0
         elif line.kind == "left":
             self._peers_left.add(line.peer)
             self._endpoints.stop_listening(line.peer)
@@ -225,7 +215,7 @@ class PlayerReplay:
         if name not in self._connections:
             if self._program_address is None or name == "table":
                 return False
-            if await self._endpoints.connect(name, self._program_address, self._timeout) is None:
+            if await self._endpoints.connect(name, self._program_address, self._context.timeout) is None:
                 raise Failed(
                     "oldmaid-3.17",
                     f"nobody listens at {self._program_address[0]} {self._program_address[1]}",

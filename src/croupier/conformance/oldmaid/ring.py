@@ -258,21 +258,30 @@ class ProgramRing:
                 self._handle_event(node, event)
 
     def _handle_event(self, node: RingNode, event: Event[Any]) -> None:
-        for effect in node.session.on(event, self._loop.time()):
+        now = self._loop.time()
+        if isinstance(event, TimedOut) and node.session.deadline is not None:
+            now = max(now, node.session.deadline)  # the pause before a pick may have been skipped
+        for effect in node.session.on(event, now):
             if node.is_alive:
                 self._perform(node, effect)
         player = node.session
         if isinstance(player, Player) and (pick := player.decide(RandomBot(), self._luck)) is not None:
             self._events.appendleft((node, Submitted(pick)))
+        if isinstance(event, Received) and isinstance(event.message, Offer):
+            node.offerer = event.peer
         self._set_timer(node)
 
     def _set_timer(self, node: RingNode) -> None:
         if node.timer is not None:
             node.timer.cancel()
-        deadline = node.session.deadline
-        node.timer = (
-            None if deadline is None or not node.is_alive else self._loop.call_at(deadline, self._on_timeout, node)
-        )
+        now, deadline = self._loop.time(), node.session.deadline
+        if deadline is None or not node.is_alive:
+            node.timer = None
+            return
+        offerer = node.ends.get(node.offerer)
+        if offerer is not None and offerer.remote is not None and deadline <= now + PICK_PAUSE_SECONDS:
+            deadline = now  # only the program may need the pause before a pick (oldmaid-7.3)
+        node.timer = self._loop.call_at(deadline, self._on_timeout, node)
 
     def _on_timeout(self, node: RingNode) -> None:
         node.timer = None

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from croupier.conformance.case import make_case_id
-from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.oldmaid.endpoints import RunningProgram
 from croupier.conformance.oldmaid.nodes import RingNode
 from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, NonStrict, NotReached, unfinished_message
@@ -58,14 +58,11 @@ async def play_game(
     players: int,
     seat: int,
     salt: int = 0,
-    delivery: Delivery = WHOLE,
+    delivery: Delivery | None = None,
     death: Death | None = None,
 ) -> ProgramRing:
-    """Play a game to its end. Raises Failed on the first fault of the program."""
-    context.endpoints.delivery = delivery
-    ring = ProgramRing(
-        context.endpoints, players=players, seat=seat, seed=1000 * context.seed + salt, strict=context.strict
-    )
+    """Play a game to its end, by default with the context's delivery. Raises Failed on the program's first fault."""
+    ring = _new_ring(context, players=players, seat=seat, salt=salt, delivery=delivery)
     if death is not None:
         ring.on_before_send = _kill_on_message(ring, death)
     async with context.run_program(await ring.open()) as program:
@@ -74,6 +71,18 @@ async def play_game(
         finally:
             ring.close()
     return ring
+
+
+def _new_ring(
+    context: PlayerContext, *, players: int, seat: int, salt: int = 0, delivery: Delivery | None = None
+) -> ProgramRing:
+    endpoints = context.new_endpoints(delivery)
+    return ProgramRing(endpoints, players=players, seat=seat, seed=1000 * context.seed + salt, strict=context.strict)
+
+
+def share_game(context: PlayerContext, players: int, seat: int, salt: int) -> Awaitable[ProgramRing]:
+    """Return a game to its end, which is played once for all cases that need the same one."""
+    return context.share(partial(play_game, players=players, seat=seat, salt=salt), "game", players, seat, salt)
 
 
 def _kill_on_message(ring: ProgramRing, death: Death) -> Callable[[RingNode, Message], None]:
@@ -167,9 +176,9 @@ def _turn_clause(ring: ProgramRing) -> str:
 # Cases.
 
 
-def _game_case(**exit_text: Any) -> Callable[[PlayerContext], Awaitable[None]]:
+def _game_case(players: int, seat: int) -> Callable[[PlayerContext], Awaitable[None]]:
     async def play(context: PlayerContext) -> None:
-        await play_game(context, **exit_text)
+        await share_game(context, players, seat, salt=players + seat)
 
     return play
 
@@ -183,8 +192,8 @@ def _delivery_case(delivery: Delivery) -> Callable[[PlayerContext], Awaitable[No
             await play(context, delivery=delivery)
         except Failed as failed:
             failed_endpoints = context.endpoints
-            await play(context.with_new_endpoints())  # a program that fails here as well breaks another clause
-            context.all_endpoints.append(failed_endpoints)  # its dialogue is to be shown
+            await play(context)  # a program that fails here as well breaks another clause
+            context.endpoints = failed_endpoints  # its dialogue is to be shown
             failed.clause = "oldmaid-1.4"
             if delivery.max_piece_bytes and failed.cause is None:
                 failed.cause = ONE_READ_CAUSE
@@ -205,29 +214,31 @@ def _death_case(clause: str, death: Death, salt: int) -> Callable[[PlayerContext
     return play
 
 
-async def program_joins(context: PlayerContext) -> None:
-    """The program connects to the table and joins."""
-    ring = ProgramRing(context.endpoints, players=2, seat=0, seed=context.seed, strict=context.strict)
-    async with context.run_program(await ring.open()) as program:
-        try:
-            await _wait_for_join(ring, program, context.start_timeout)
-        finally:
-            ring.close()
-
-
-async def program_listens(context: PlayerContext) -> None:
-    """The program accepts connections after it has joined, before the list arrives."""
-    endpoints = context.endpoints
-    ring = ProgramRing(endpoints, players=2, seat=0, seed=context.seed, strict=context.strict)
+async def _join_and_connect(context: PlayerContext) -> Failed | None:
+    """Let the program join, and connect to it. Returns the failure if that is not possible. Raises Failed."""
+    ring = _new_ring(context, players=2, seat=0)
     async with context.run_program(await ring.open()) as program:
         try:
             await _wait_for_join(ring, program, context.start_timeout)
             assert ring.program_address is not None, "the program has joined"
-            if await endpoints.connect(ring.players[0].name, ring.program_address, context.timeout) is None:
-                host, port = ring.program_address
-                raise Failed("oldmaid-3.17", f"nobody listens at {host} {port}", "that it accepts its right neighbour")
+            if await ring.endpoints.connect(ring.players[0].name, ring.program_address, context.timeout) is not None:
+                return None
+            host, port = ring.program_address
+            return Failed("oldmaid-3.17", f"nobody listens at {host} {port}", "that it accepts its right neighbour")
         finally:
             ring.close()
+
+
+async def program_joins(context: PlayerContext) -> None:
+    """The program connects to the table and joins."""
+    await context.share(_join_and_connect, "join")
+
+
+async def program_listens(context: PlayerContext) -> None:
+    """The program accepts connections after it has joined, before the list arrives."""
+    failure = await context.share(_join_and_connect, "join")
+    if failure is not None:
+        raise failure
 
 
 async def _wait_for_join(ring: ProgramRing, program: RunningProgram, seconds: float) -> None:
@@ -249,7 +260,7 @@ def _tolerance_case(clause: str, description: str) -> Callable[[PlayerContext], 
     """Make a case that reports whether the program needs a tolerance in a game of two."""
 
     async def play(context: PlayerContext) -> None:
-        ring = await play_game(context, players=2, seat=0, salt=7)
+        ring = await share_game(context, 2, 0, salt=2)
         if clause in ring.tolerated:
             raise NonStrict(description)
 
@@ -259,8 +270,7 @@ def _tolerance_case(clause: str, description: str) -> Callable[[PlayerContext], 
 async def _play_until_result(context: PlayerContext, *, loses: bool) -> None:
     """Play games of two until the program has lost, or has not lost."""
     for salt in range(MAX_GAMES):
-        endpoints = context.with_new_endpoints()
-        ring = await play_game(endpoints, players=2, seat=salt % 2, salt=50 + salt)
+        ring = await share_game(context, 2, salt % 2, salt=2 + salt)
         if (ring.referee.loser == ring.endpoints.nick) is loses:
             return
     raise NotReached(f"in {MAX_GAMES} games of two it has {'not lost' if loses else 'always lost'}")
@@ -304,7 +314,7 @@ DEATH_CASES: Final = (
 def cases() -> Sequence[PlayerCase]:
     """Return the cases that play games in a ring."""
     found = [
-        _case(clause, slug, f"{title}: a whole game", _game_case(players=players, seat=seat, salt=players + seat))
+        _case(clause, slug, f"{title}: a whole game", _game_case(players, seat))
         for slug, title, players, seat, clause in SEAT_CASES
     ]
     found += [
