@@ -15,7 +15,9 @@ GARBAGE = b"\0" * 16
 
 def _read(new_reader: Callable[[Any], Reader], role: Any, room: object) -> Reader:
     read = new_reader(SimpleNamespace(codec=lambda strict, options: Wire(role)))
-    return lambda data: [b"?\n" if piece.endswith(GARBAGE) else piece for piece in read(data)]
+    return lambda data: [
+        b"?\n" if piece.endswith(GARBAGE) else piece for piece in read(data) if piece.removesuffix(GARBAGE).strip()
+    ]
 
 
 def readers(role: str) -> Mapping[str, Callable[[Any], Reader]]:

@@ -34,7 +34,7 @@ HEADS = {
     "table": {
         *("title", "clause", "players", "join_window", "stuck_seconds", "idle", "dialect", "strict", "deck", "from"),
     },
-    "player": {"title", "clause", "side", "calls", "pause", "dialect", "strict"},
+    "player": {"title", "clause", "side", "free", "calls", "pause", "dialect", "strict"},
 }
 
 transcripts = looped(TRANSCRIPTS, lambda transcript: transcript.name)

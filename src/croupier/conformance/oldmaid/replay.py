@@ -24,6 +24,7 @@ from croupier.conformance.oldmaid.replay_lines import (
     ReplayLine,
     expected_clause,
     render,
+    replaced_clause,
     replay_lines,
     surplus_clause,
 )
@@ -331,7 +332,7 @@ class PlayerReplay:
             is_repeated = self._last_received.get(entry.transcript_line.peer) == found
             is_surplus = is_repeated or (found.get("cmd") == "out_of_cards" and wanted.get("cmd") != "join")
             raise Failed(
-                surplus_clause(self._transcript, received) if is_surplus else clause,
+                surplus_clause(self._transcript, received) if is_surplus else replaced_clause(self._transcript, entry),
                 received.text,
                 render(entry.value),
                 got=received.data,

@@ -94,15 +94,26 @@ def _answered_request(transcript: Transcript, entry: ReplayLine) -> str | None:
     return next((command for command in reversed(before) if command), None)
 
 
+def _natural_clauses(transcript: Transcript, entry: ReplayLine) -> Sequence[str]:
+    """Return the clauses that may require the message of this line, the most usual one first."""
+    (wanted,) = entry.value
+    kind = wanted.get("cmd") or ("card" if "card" in wanted else wanted.get("result"))
+    if kind in {"ok", "out"} and (request := _answered_request(transcript, entry)) is not None:
+        kind = f"{kind} to {request}"
+    return [f"oldmaid-{number}" for number in CLAUSES_BY_MESSAGE.get(kind, ())]
+
+
+def replaced_clause(transcript: Transcript, entry: ReplayLine) -> str:
+    """Return the clause that is violated if another message comes in place of this line: the one that defines it."""
+    return next(iter(_natural_clauses(transcript, entry)), transcript.clauses[0])
+
+
 def expected_clause(transcript: Transcript, entry: ReplayLine) -> str:
     """Return the clause that is violated if this line does not come."""
     (wanted,) = entry.value
     if wanted.get("result") == "error":
         return str(wanted.get("message", "")).partition(":")[0]
-    kind = wanted.get("cmd") or ("card" if "card" in wanted else wanted.get("result"))
-    if kind in {"ok", "out"} and (request := _answered_request(transcript, entry)) is not None:
-        kind = f"{kind} to {request}"
-    natural = [f"oldmaid-{number}" for number in CLAUSES_BY_MESSAGE.get(kind, ())]
+    natural = _natural_clauses(transcript, entry)
     named = [clause for clause in natural if clause in transcript.clauses]
     received = [one for one in replay_lines(transcript) if one.transcript_line.kind == "<"]
     late = entry.transcript_line.number >= received[-min(3, len(received))].transcript_line.number

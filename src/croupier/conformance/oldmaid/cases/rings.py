@@ -14,6 +14,7 @@ from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContex
 from croupier.conformance.oldmaid.ring import POLL_SECONDS, ProgramRing
 from croupier.conformance.program import describe_exit
 from croupier.rooms.oldmaid.player import Player
+from croupier.rooms.oldmaid.ring.observed import card_name
 from croupier.rooms.oldmaid.wire import Message, Offer, Pick, Reply, YourTurn
 
 STATUS_POLL_SECONDS: Final = 0.1
@@ -154,7 +155,12 @@ def _stall_failure(ring: ProgramRing, what: str) -> Failed:
     if ring.endpoints.nick is None:
         return GameStalled("oldmaid-3.1", what, "that it joins")
     for request in ring.unanswered.values():
-        return GameStalled(ANSWER_CLAUSES[type(request)], what, f"an answer to {request}")
+        is_out = isinstance(request, Offer) and observed is not None and not observed.hand
+        clause = "oldmaid-7.9" if is_out else ANSWER_CLAUSES[type(request)]
+        return GameStalled(clause, what, f"an answer to {request}")
+    if observed is not None and observed.turn in {"pass", "offer"} and observed.pair is not None:
+        pair = " and ".join(map(card_name, observed.pair))
+        return GameStalled("oldmaid-5.11", what, f"that it discards the pair of {pair}")
     if observed is not None and observed.turn is not None:
         return GameStalled(TURN_CLAUSES[observed.turn], what, f"that it goes on, for it is its turn to {observed.turn}")
     if observed is not None and ring.is_playing and (observed.offer is not None or ring.referee.turn_lost):
