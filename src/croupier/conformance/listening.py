@@ -1,17 +1,34 @@
-"""Whether a server on this machine listens, and whether it accepts connections."""
+"""Listening on this machine: for the programs under test, and by them."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from croupier.net.endpoint import Endpoint
+
+HOST: Final = "127.0.0.1"
+"""The address at which the tester listens for programs that it has started."""
 
 LISTEN_STATE: Final = "0A"
 """The state of a listening socket in /proc/net/tcp."""
 NO_INODE: Final = "0"
 
 PROC_NET_FILES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+
+
+@asynccontextmanager
+async def open_port(endpoint: Endpoint) -> AsyncIterator[int]:
+    """Let an endpoint listen on a free port inside the block, and yield the port; the endpoint is closed after it."""
+    listening = asyncio.ensure_future(endpoint.listen(HOST, 0))
+    try:
+        _, port = await asyncio.shield(listening)  # cancelled half-way, asyncio would not close the socket
+        yield port
+    finally:
+        await asyncio.wait({listening})
+        await endpoint.close()
 
 
 async def is_listening(host: str, port: int) -> bool:

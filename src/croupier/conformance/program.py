@@ -83,7 +83,7 @@ def describe_exit(status: int) -> str:
 
 async def free_port(host: str = "127.0.0.1") -> int:
     """Return a port on which nothing listens at the moment."""
-    server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, 0)
+    server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, 0, start_serving=False)
     port: int = server.sockets[0].getsockname()[1]
     server.close()
     await server.wait_closed()

@@ -21,14 +21,13 @@ from croupier.conformance.clients.test_server import (
 from croupier.conformance.clients.verdicts import ClientObservation, blame_reader, judge
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.dialect import DialectCodec
+from croupier.conformance.listening import HOST, open_port
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, Suite
 from croupier.core.dealer import derive_server_seed
 from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
-
-HOST: Final = "127.0.0.1"
 
 ANSWER_TIMEOUT_SECONDS: Final = 5.0
 """How long a client may take to send what it owes, by default."""
@@ -182,23 +181,17 @@ class HouseClientBench(Bench):
             silent_logger(),
             limits=EndpointLimits(close_timeout=times.close_seconds),
         )
-        _, port = await endpoint.listen(HOST, 0)
-        try:
-            async with await ProgramUnderTest.start(self._command, {"host": HOST, "port": port}) as program:
-                await _watch(connections, program, START_TIMEOUT_FACTOR * seconds)
-                server = connections.server
-                has_left = server.conversation_end is ConversationEnd.CLIENT or server.close_delay_seconds is not None
-                status = await program.wait_ended(CLOSE_TIMEOUT_SECONDS if has_left else 0.0)
-                end = program.end_description
-                await program.stop(STOP_TIMEOUT_SECONDS)
-                return ClientObservation(
-                    self._test_data, case, server, status, end, seconds, program.stderr, self._strict
-                )
-        finally:
-            endpoint.halt(final=True)
-            for connection in [*endpoint.connections.values()]:
-                connection.abort()
-            await endpoint.wait_drained()
+        async with (
+            open_port(endpoint) as port,
+            await ProgramUnderTest.start(self._command, {"host": HOST, "port": port}) as program,
+        ):
+            await _watch(connections, program, START_TIMEOUT_FACTOR * seconds)
+            server = connections.server
+            has_left = server.conversation_end is ConversationEnd.CLIENT or server.close_delay_seconds is not None
+            status = await program.wait_ended(CLOSE_TIMEOUT_SECONDS if has_left else 0.0)
+            end = program.end_description
+            await program.stop(STOP_TIMEOUT_SECONDS)
+            return ClientObservation(self._test_data, case, server, status, end, seconds, program.stderr, self._strict)
 
     def _new_server(
         self, case: HouseClientCase, number: int, connection: int, times: ClientTimeouts

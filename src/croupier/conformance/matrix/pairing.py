@@ -1,8 +1,8 @@
 """Plays a student's client against another student's server: starts both, taps their conversations, stops them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Final
 
 from msgspec import Struct
@@ -10,10 +10,10 @@ from msgspec.structs import astuple, replace
 
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.causes import likely_cause
+from croupier.conformance.listening import HOST, open_port
 from croupier.conformance.matrix.cells import CellFinding, CellKind, ProgramEnd
 from croupier.conformance.matrix.programs import (
     CLOSE_TIMEOUT_SECONDS,
-    HOST,
     STOP_TIMEOUT_SECONDS,
     PairingTerms,
     Program,
@@ -136,20 +136,14 @@ class Pairing:
     async def _has_server_ended(self) -> bool:
         return await self._server.wait_ended(CLOSE_TIMEOUT_SECONDS) is not None
 
-    @asynccontextmanager
-    async def _relayed(self) -> AsyncIterator[int]:
-        """Run a relay in front of the server; yield its port.
+    def _relayed(self) -> AbstractAsyncContextManager[int]:
+        """Run a relay in front of the server, and return its port on entry.
 
         An end that has closed its connection is still sent what the other one says: a reset would make it depend on the
         moment what the client notices.
         """
         relay = Relay((HOST, self._server.port), self._conversation, self._on_event, cut_after=MAX_MESSAGES)
-        endpoint = relay_endpoint(relay, close_timeout=LINGER_SECONDS, half_closed=True)
-        _, port = await endpoint.listen(HOST, 0)
-        try:
-            yield port
-        finally:
-            await endpoint.close()
+        return open_port(relay_endpoint(relay, close_timeout=LINGER_SECONDS, half_closed=True))
 
     async def _judge(self, end: ProgramEnd, server_status: int | None, stderr_excerpt: str) -> PairingResult:
         for connection, wait in self._abandoned_waits.items():

@@ -7,10 +7,9 @@ from typing import Any, Final, Protocol, Self
 
 from msgspec import Struct
 
+from croupier.conformance.listening import HOST
 from croupier.conformance.program import ProgramError, ProgramUnderTest, free_port
 from croupier.core.room import HouseRoom
-
-HOST: Final = "127.0.0.1"
 
 CLOSE_TIMEOUT_SECONDS: Final = 2.0
 """How long a program may take to end after its conversation."""

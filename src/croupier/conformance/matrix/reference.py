@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any, Final
 
 from croupier.clients.luck import make_luck
-from croupier.conformance.matrix.programs import HOST, STOP_TIMEOUT_SECONDS, PairingTerms, Program, StartProgram
+from croupier.conformance.listening import HOST
+from croupier.conformance.matrix.programs import STOP_TIMEOUT_SECONDS, PairingTerms, Program, StartProgram
 from croupier.conformance.program import ProgramError
 from croupier.core.bots import bot_factory
 from croupier.core.dealer import dealer_factory, derive_server_seed
