@@ -22,7 +22,7 @@ from croupier.conformance.containment.launch import find_sandbox
 from croupier.conformance.containment.launch_spec import Limits
 from croupier.conformance.containment.launcher import launcher_command
 from croupier.conformance.containment.policy import Containment, contained
-from croupier.conformance.containment.workspace import copy_tree, remove_tree
+from croupier.conformance.containment.workspace import remove_tree
 from croupier.conformance.program import ProgramUnderTest, free_port
 from tests.conformance.test_program import alive, python, said
 from tests.net.raw_client import TIMEOUT_SECONDS
@@ -487,45 +487,7 @@ def test_the_network_of_the_tester_is_reachable(containment: Containment) -> Non
     assert asyncio.run(main()) == b"hello"
 
 
-# Copies.
-
-
-def test_a_copy_has_everything_but_special_files(tmp_path: Path) -> None:
-    source, target = tmp_path / "source", tmp_path / "deep" / "target"
-    (source / ".config").mkdir(parents=True)
-    (source / ".config" / "file").write_text("text")
-    script = source / "run"
-    script.write_text("#!/bin/sh\n")
-    script.chmod(0o755)
-    (source / "link").symlink_to("nowhere")
-    os.mkfifo(source / "pipe")
-    strange = os.fsencode(source) + b"/\xff\xfe"
-    Path(os.fsdecode(strange)).write_bytes(b"not UTF-8")
-    copy_tree(source, target)
-    assert (target / ".config" / "file").read_text() == "text"
-    assert os.access(target / "run", os.X_OK)
-    assert (target / "link").readlink() == Path("nowhere")
-    assert not (target / "pipe").exists()
-    assert Path(os.fsdecode(os.fsencode(target) + b"/\xff\xfe")).read_bytes() == b"not UTF-8"
-
-
-def test_a_sparse_file_is_not_copied(tmp_path: Path) -> None:
-    source = tmp_path / "source"
-    source.mkdir()
-    with (source / "sparse").open("wb") as file:
-        file.truncate(1 << 40)
-    with pytest.raises(ValueError, match=r"found more than 1,073,741,824 bytes of files in .*; allowed: 1,073,741,824"):
-        copy_tree(source, tmp_path / "target")
-    assert not (tmp_path / "target" / "sparse").exists()
-
-
-def test_too_many_files_are_not_copied(tmp_path: Path) -> None:
-    source = tmp_path / "source"
-    source.mkdir()
-    for number in range(11):
-        (source / str(number)).touch()
-    with pytest.raises(ValueError, match="found more than 10 files"):
-        copy_tree(source, tmp_path / "target", max_files=10)
+# Removal.
 
 
 def test_a_closed_folder_is_removed(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from croupier.conformance.containment.workspace import remove_tree
 from croupier.conformance.program import ProgramError, ProgramUnderTest, describe_exit, split_command
 from croupier.core.text import printable
 from croupier.rooms import HOUSE_ROOMS, ROOMS
@@ -247,7 +248,7 @@ async def build_submission(submission: Submission, build_folder: Path) -> Path |
     target = build_folder / f"{submission.id}-{submission.digest[:12]}"
     marker = target.with_name(f"{target.name}.built")
     if not marker.exists():
-        shutil.rmtree(target, ignore_errors=True)
+        await asyncio.to_thread(remove_tree, target)
         build_folder.mkdir(parents=True, exist_ok=True)
         try:
             ignored = shutil.ignore_patterns(BYTECODE_FOLDER)
