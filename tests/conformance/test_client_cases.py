@@ -70,11 +70,11 @@ def test_a_section_can_be_selected(room: HouseRoom) -> None:
 @rooms
 def test_settings_and_decks_of_every_case_are_those_of_the_room(room: HouseRoom) -> None:
     for case in client_cases(room):
-        own = room.settings(**case.settings)
-        text = case.decks.replace(" / ", "\n\n").replace(" ", "\n")
+        own = room.settings(**case.state.settings)
+        text = case.state.decks.replace(" / ", "\n\n").replace(" ", "\n")
         assert (
             len(room.pack.parse_decks(text or room.pack.names[0], case.id, room.deck_count(own)))
-            == case.decks.count("/") + 1
+            == case.state.decks.count("/") + 1
         )
 
 

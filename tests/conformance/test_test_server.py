@@ -15,13 +15,8 @@ from croupier.conformance.clients.responders import (
     transcript_steps,
     unchanged,
 )
-from croupier.conformance.clients.test_server import (
-    ClientTimeouts,
-    ConversationEnd,
-    HouseAction,
-    HouseSetup,
-    HouseTestServer,
-)
+from croupier.conformance.clients.setup import ClientTimeouts, HouseAction, HouseSetup
+from croupier.conformance.clients.test_server import ConversationEnd, HouseTestServer
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.resources import transcripts
 from croupier.core.referee import CLIENT, HOUSE

@@ -50,7 +50,7 @@ class Outbox:
     def __init__(self, delivery: Delivery) -> None:
         self.waiting_bytes = 0
         self._delivery = delivery
-        self._pieces: deque[bytes] = deque()
+        self._pieces: deque[tuple[bytes, float]] = deque()  # each with the pause before it
         self._due_at = 0.0
         self._gathered = bytearray()
         self._gather_deadline = 0.0
@@ -62,8 +62,8 @@ class Outbox:
             return self._due_at
         return self._gather_deadline if self._gathered else None
 
-    def push(self, data: bytes, now: float) -> None:
-        """Add data."""
+    def push(self, data: bytes, now: float, pause_seconds: float = 0.0) -> None:
+        """Add data, which leaves at least `pause_seconds` after what was added before, if it is not gathered."""
         if not data:
             return
         self.waiting_bytes += len(data)
@@ -71,7 +71,7 @@ class Outbox:
             self._gathered += data
             self._gather_deadline = now + self._delivery.gather_seconds
         else:
-            self._split(data, now)
+            self._split(data, now, pause_seconds)
 
     def pop_due(self, now: float) -> Iterator[bytes]:
         """Yield the pieces that leave now."""
@@ -79,9 +79,10 @@ class Outbox:
             self._split(bytes(self._gathered), now)
             self._gathered.clear()
         while self._pieces and self._due_at <= now:
-            piece = self._pieces.popleft()
+            piece, _ = self._pieces.popleft()
             self.waiting_bytes -= len(piece)
-            self._due_at = now + self._delivery.gap_seconds
+            following = self._pieces[0][1] if self._pieces else 0.0
+            self._due_at = now + max(following, self._delivery.gap_seconds)
             yield piece
 
     def clear(self) -> None:
@@ -90,7 +91,8 @@ class Outbox:
         self._gathered.clear()
         self.waiting_bytes = 0
 
-    def _split(self, data: bytes, now: float) -> None:
+    def _split(self, data: bytes, now: float, pause_seconds: float = 0.0) -> None:
         if not self._pieces:
-            self._due_at = max(self._due_at, now + self._delivery.delay_seconds)
-        self._pieces += self._delivery.split(data)
+            self._due_at = max(self._due_at, now + max(pause_seconds, self._delivery.delay_seconds))
+        first, *others = self._delivery.split(data)
+        self._pieces += ((first, pause_seconds), *((piece, 0.0) for piece in others))

@@ -7,18 +7,15 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from croupier.conformance.clients import ClientTestData
+from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.clients.cases import MESSAGE_GAP_SECONDS, CaseKind, HouseClientCase, client_cases
 from croupier.conformance.clients.connections import ClientConnections
+from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.responders import LiveResponder, TranscriptResponder
-from croupier.conformance.clients.test_server import (
-    PLAIN_DELIVERY,
-    ClientTimeouts,
-    ConversationEnd,
-    Decision,
-    HouseTestServer,
-)
-from croupier.conformance.clients.verdicts import ClientObservation, blame_reader, judge
+from croupier.conformance.clients.setup import ClientTimeouts
+from croupier.conformance.clients.test_data import ClientTestData
+from croupier.conformance.clients.test_server import ConversationEnd, Decision, HouseTestServer
+from croupier.conformance.clients.verdicts import blame_reader, judge
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.dialect import DialectCodec
 from croupier.conformance.listening import HOST, open_port
@@ -120,7 +117,7 @@ class HouseClientBench(Bench):
         failed = self._observations[case.id]
         if attempt.failure is None or attempt.failure.cause is not None or not failed.may_have_misread:
             return attempt
-        apart = _with_setup(case, delivery=PLAIN_DELIVERY, message_gap_seconds=MESSAGE_GAP_SECONDS)
+        apart = _with_setup(case, delivery=WHOLE, message_gap_seconds=MESSAGE_GAP_SECONDS)
         decision = failed.failed_decision
         for _ in range(1 if self._misreads else CONFIRMATIONS):
             with_gaps = await self._attempt_decision(apart, number, decision)
@@ -197,12 +194,12 @@ class HouseClientBench(Bench):
         self, case: HouseClientCase, number: int, connection: int, times: ClientTimeouts
     ) -> HouseTestServer:
         """The test server for a connection."""
-        settings = replace(self._settings or self._room.settings(), **case.settings)
+        settings = replace(self._settings or self._room.settings(), **case.state.settings)
         conversation = Conversation(self._room, settings, answer_timeout=ENDLESS_SECONDS)
         if self._strict:
             conversation.referee = self._room.referee(settings, True, ENDLESS_SECONDS)
         seed = derive_server_seed(self._seed, case.id, number + connection)
-        live = LiveResponder(self._room, settings, case.mutation, decks=case.decks, seed=seed)
+        live = LiveResponder(self._room, settings, case.mutation, decks=case.state.decks, seed=seed)
         return HouseTestServer(
             live if case.transcript_steps is None else TranscriptResponder(case.transcript_steps, live),
             case.setup,

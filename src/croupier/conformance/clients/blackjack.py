@@ -1,20 +1,22 @@
 """Client test data of blackjack: states, variations of messages, and injected faults."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
-from croupier.conformance.clients import (
+from croupier.conformance.clients.bench import house_client_suite
+from croupier.conformance.clients.responders import unchanged
+from croupier.conformance.clients.test_data import (
     ClientTestData,
     ClientTestState,
     InjectedFault,
     WireVariation,
+    after_game,
     append_to_messages,
     drop_messages,
+    finished,
+    in_game,
     replace_messages,
 )
-from croupier.conformance.clients.bench import house_client_suite
-from croupier.conformance.clients.responders import unchanged
-from croupier.conformance.clients.test_server import StateReached
 from croupier.conformance.conversation import Conversation
 from croupier.rooms.blackjack import ROOM
 from croupier.rooms.blackjack.referee import WireGame
@@ -33,21 +35,6 @@ def obligation(conversation: Conversation) -> str:
 def is_betting(conversation: Conversation) -> bool:
     """The house has sent the balance, and the client has to bet."""
     return bool(conversation.lines) and isinstance(conversation.lines[-1].message, Mon)
-
-
-def is_deciding(holds: Callable[[WireGame], bool]) -> StateReached:
-    """The client is to act in a round for which a condition holds."""
-    return lambda conversation: conversation.referee.game is not None and holds(conversation.referee.game)
-
-
-def is_over(holds: Callable[[WireGame], bool]) -> StateReached:
-    """A round has ended for which a condition holds."""
-
-    def is_reached(conversation: Conversation) -> bool:
-        last = conversation.referee.last_game
-        return conversation.referee.game is None and last is not None and holds(last)
-
-    return is_reached
 
 
 def has_surrendered(game: WireGame) -> bool:
@@ -79,36 +66,36 @@ BALANCES: Final[Mapping[str, tuple[int, str]]] = {
 TEN_SPELLINGS: Final[Mapping[str, str]] = {"X": "X", "10": "the number ten", "digits": "two digits"}
 
 PLAINEST_STATE: Final = ClientTestState(
-    slug="balance",
-    title="The client begins a round, hears its balance, and bets",
-    clause="blackjack-4.1",
-    is_reached=is_betting,
-    missing="the client never began a round",
+    "balance",
+    "The client begins a round, receives its balance, and bets",
+    "blackjack-4.1",
+    is_betting,
+    "the client never began a round",
     allows_goodbye=True,
 )
 DEALT_STATE: Final = ClientTestState(
-    slug="dealt",
-    title="The client is dealt its cards and decides",
-    clause="blackjack-4.2",
-    is_reached=is_deciding(lambda game: len(game.cards) == 2),
-    missing="the client never bet",
+    "dealt",
+    "The client is dealt its cards and decides",
+    "blackjack-4.2",
+    in_game(lambda game: len(game.cards) == 2),
+    "the client never bet",
     allows_goodbye=True,
 )
 HIT_STATE: Final = ClientTestState(
-    slug="hits",
-    title="A hit that leaves the client below 21 is followed by another decision",
-    clause="blackjack-4.3",
-    is_reached=is_deciding(lambda game: len(game.cards) == 3),
-    missing="the client never hit below 21",
+    "hits",
+    "A hit that leaves the client below 21 is followed by another decision",
+    "blackjack-4.3",
+    in_game(lambda game: len(game.cards) == 3),
+    "the client never hit below 21",
     decks="2H 3D TS 2C 3C 2D 4C TH QD / 2S 2D TS 3C 4C 2H TD 5D / 3H 2D 9S 4C 5C 8D TH",
     allows_goodbye=True,
 )
 STAND_STATE: Final = ClientTestState(
-    slug="stands",
-    title="The client stands: the bank draws and the round ends",
-    clause="blackjack-4.4",
-    is_reached=is_over(has_stood),
-    missing="the client never stood",
+    "stands",
+    "The client stands: the bank draws and the round ends",
+    "blackjack-4.4",
+    after_game(has_stood),
+    "the client never stood",
     decks="TH QD 9S 8C TC / KH QC 6S TD / TS 9D 7H TC",
 )
 
@@ -118,154 +105,154 @@ STATES: Final = (
     HIT_STATE,
     STAND_STATE,
     ClientTestState(
-        slug="hits-to-21",
-        title="A hit to 21 wins at once",
-        clause="blackjack-3.5",
-        is_reached=is_over(lambda game: has_won(game) and not has_stood(game)),
-        missing="the client never hit to 21",
+        "hits-to-21",
+        "A hit to 21 wins at once",
+        "blackjack-3.5",
+        after_game(lambda game: has_won(game) and not has_stood(game)),
+        "the client never hit to 21",
         decks="6H 5D 9S TC 2C / 5H 6D 9C KC 2S / 7H 4D TS QC 2C",
         max_games=20,
     ),
     ClientTestState(
-        slug="hits-too-much",
-        title="A hit over 21 loses at once",
-        clause="blackjack-3.6",
-        is_reached=is_over(lambda game: hand_total(game.cards).total > TARGET_TOTAL),
-        missing="the client never hit too much",
+        "hits-too-much",
+        "A hit over 21 loses at once",
+        "blackjack-3.6",
+        after_game(lambda game: hand_total(game.cards).total > TARGET_TOTAL),
+        "the client never hit too much",
         decks="TH 2D TS KC 2C / 7H 5D TC QC 2S / TD 3D TH KS 2C",
         max_games=20,
     ),
     ClientTestState(
-        slug="21-in-two-cards",
-        title="21 in two cards is nothing special: the client decides",
-        clause="blackjack-3.7",
-        is_reached=is_deciding(lambda game: len(game.cards) == 2 and hand_total(game.cards).total == TARGET_TOTAL),
-        missing="the client never bet",
+        "21-in-two-cards",
+        "21 in two cards is nothing special: the client decides",
+        "blackjack-3.7",
+        in_game(lambda game: len(game.cards) == 2 and hand_total(game.cards).total == TARGET_TOTAL),
+        "the client never bet",
         decks="AH KD 5S TC TH / TS AC 6S TD KH",
         demands_answer=True,
     ),
     ClientTestState(
-        slug="bank-draws-many",
-        title="The bank draws many cards",
-        clause="blackjack-3.8",
-        is_reached=is_over(lambda game: len(game.bank) >= 5),
-        missing="the client never stood",
+        "bank-draws-many",
+        "The bank draws many cards",
+        "blackjack-3.8",
+        after_game(lambda game: len(game.bank) >= 5),
+        "the client never stood",
         decks="TH QD 2S 2H 2C 3S 3H 3C KS / KH QC AS 2H 2C AC AD 3S 7S TS",
     ),
     ClientTestState(
-        slug="wins",
-        title="The client wins by its cards",
-        clause="blackjack-5.1",
-        is_reached=is_over(lambda game: has_won(game) and has_stood(game)),
-        missing="the client never stood with the better hand",
+        "wins",
+        "The client wins by its cards",
+        "blackjack-5.1",
+        after_game(lambda game: has_won(game) and has_stood(game)),
+        "the client never stood with the better hand",
         decks="TH QD 9S 8C TC / KH QC 6S TD 9D",
     ),
     ClientTestState(
-        slug="loses",
-        title="The client loses by its cards",
-        clause="blackjack-5.2",
-        is_reached=is_over(lambda game: game.net < 0 and has_stood(game)),
-        missing="the client never stood with the worse hand",
+        "loses",
+        "The client loses by its cards",
+        "blackjack-5.2",
+        after_game(lambda game: game.net < 0 and has_stood(game)),
+        "the client never stood with the worse hand",
         decks="TH 8D TS KC 2C / KH 7C 9S TD 2D",
     ),
     ClientTestState(
-        slug="ties",
-        title="A tie below 21 is the client's",
-        clause="blackjack-3.10",
-        is_reached=is_over(
+        "ties",
+        "A tie below 21 is the client's",
+        "blackjack-3.10",
+        after_game(
             lambda game: (
                 has_won(game) and has_stood(game) and hand_total(game.cards).total == hand_total(game.bank).total
             )
         ),
-        missing="the client never stood on as much as the bank has",
+        "the client never stood on as much as the bank has",
         decks="TH 9D TS 9C 2C / KH TC TD QS 2D",
     ),
     ClientTestState(
-        slug="surrenders",
-        title="A surrender is answered by its result alone",
-        clause="blackjack-4.5",
-        is_reached=is_over(has_surrendered),
-        missing="the client never surrendered",
+        "surrenders",
+        "A surrender is answered by its result alone",
+        "blackjack-4.5",
+        after_game(has_surrendered),
+        "the client never surrendered",
         decks="TH 6D TS KC 2C / KH 6C AS TD 2D",
         max_games=20,
     ),
     ClientTestState(
-        slug="next-round",
-        title="One round after another on the same connection",
-        clause="blackjack-4.8",
-        is_reached=lambda conversation: conversation.referee.finished_count >= 2,
-        missing="the client never played a second round on its connection",
+        "next-round",
+        "One round after another on the same connection",
+        "blackjack-4.8",
+        finished(2),
+        "the client never played a second round on its connection",
     ),
     ClientTestState(
-        slug="many-rounds",
-        title="In ten rounds nothing is said that is not in the table of frames",
-        clause="blackjack-2.2",
-        is_reached=lambda conversation: conversation.referee.finished_count >= 10,
-        missing="the client played fewer than ten rounds",
+        "many-rounds",
+        "In ten rounds nothing is said that is not in the table of frames",
+        "blackjack-2.2",
+        finished(10),
+        "the client played fewer than ten rounds",
         settings={"money": 100000},
         max_games=24,
     ),
     ClientTestState(
-        slug="tens",
-        title="A ten is dealt as T",
-        clause="blackjack-2.6",
-        is_reached=is_deciding(lambda game: "TH" in game.cards),
-        missing="the client never bet",
+        "tens",
+        "A ten is dealt as T",
+        "blackjack-2.6",
+        in_game(lambda game: "TH" in game.cards),
+        "the client never bet",
         demands_answer=True,
         decks="TH 9D TS TC TD / TH 2D TC 9C TS TD",
     ),
     ClientTestState(
-        slug="aces",
-        title="Aces are dealt",
-        clause="blackjack-3.2",
-        is_reached=is_deciding(lambda game: "AH" in game.cards),
-        missing="the client never bet",
+        "aces",
+        "Aces are dealt",
+        "blackjack-3.2",
+        in_game(lambda game: "AH" in game.cards),
+        "the client never bet",
         demands_answer=True,
         decks="AH AD AS AC 9D 8S 7H 6H / AH 5D 6S KC 9D 8S 7H 6H",
     ),
     ClientTestState(
-        slug="several-decks",
-        title="The same card twice, as from several decks",
-        clause="blackjack-3.1",
-        is_reached=is_over(lambda game: len({*game.cards}) < len(game.cards)),
-        missing="the client never finished a round",
+        "several-decks",
+        "The same card twice, as from several decks",
+        "blackjack-3.1",
+        after_game(lambda game: len({*game.cards}) < len(game.cards)),
+        "the client never finished a round",
         settings={"decks": 2},
         decks="9H 9H TS TS TC / 8H 8H TS 9C TC",
     ),
     ClientTestState(
-        slug="empty-purse",
-        title="With an empty purse there is nothing to bet: the client leaves",
-        clause="blackjack-7.5",
-        is_reached=is_betting,
-        missing="the client never began a round",
+        "empty-purse",
+        "With an empty purse there is nothing to bet: the client leaves",
+        "blackjack-7.5",
+        is_betting,
+        "the client never began a round",
         settings={"money": 0},
         may_rest=True,
     ),
     ClientTestState(
-        slug="loses-everything",
-        title="A client bets no more than it has left",
-        clause="blackjack-7.4",
-        is_reached=lambda conversation: conversation.referee.finished_count >= 3,
-        missing="the client did not play three rounds with the few coins that it had",
+        "loses-everything",
+        "A client bets no more than it has left",
+        "blackjack-7.4",
+        finished(3),
+        "the client did not play three rounds with the few coins that it had",
         settings={"money": 25},
         decks="TH 7D TS KC 2C / KH 7C 9S TD 2D",
         max_games=6,
     ),
     ClientTestState(
-        slug="small-purse",
-        title="The balance says how much may be bet",
-        clause="blackjack-7.2",
-        is_reached=is_deciding(lambda _: True),
-        missing="the client never bet",
+        "small-purse",
+        "The balance says how much may be bet",
+        "blackjack-7.2",
+        in_game(),
+        "the client never bet",
         settings={"money": 3},
     ),
     *(
         ClientTestState(
-            slug=f"balance-{slug}",
-            title=title,
-            clause="blackjack-2.3",
-            is_reached=is_over(lambda _: True),
-            missing="the client never finished a round",
+            f"balance-{slug}",
+            title,
+            "blackjack-2.3",
+            after_game(),
+            "the client never finished a round",
             settings={"money": money},
             max_games=3,
         )
@@ -276,10 +263,10 @@ STATES: Final = (
 VARIATIONS: Final = (
     *(
         WireVariation(
-            slug=f"ten-as-{spelling.replace(' ', '-').lower()}",
-            title=f"A house that writes the ten as {spelling}",
-            clause="blackjack-2.7",
-            mutation=unchanged,
+            f"ten-as-{spelling.replace(' ', '-').lower()}",
+            f"A house that writes the ten as {spelling}",
+            "blackjack-2.7",
+            unchanged,
             is_tolerated=True,
             settings={"ten": ten},
             decks="TH 9D TS TC TD / 2H TD 9S TC TS",
@@ -288,80 +275,60 @@ VARIATIONS: Final = (
         for ten, spelling in TEN_SPELLINGS.items()
     ),
     WireVariation(
-        slug="no-300",
-        title="A house that says STP without ERR 300 before it",
-        clause="blackjack-8.3",
-        mutation=drop_messages(b"ERR\0\0\x01\x2c"),
+        "no-300",
+        "A house that says STP without ERR 300 before it",
+        "blackjack-8.3",
+        drop_messages(b"ERR\0\0\x01\x2c"),
         is_tolerated=True,
     ),
 )
 
 INJECTED_FAULTS: Final = (
     InjectedFault(
-        slug="lower-case-header",
-        title="The house writes a header in lower case",
-        clause="blackjack-2.5",
-        mutation=replace_messages(b"TRN", b"trn"),
+        "lower-case-header",
+        "The house writes a header in lower case",
+        "blackjack-2.5",
+        replace_messages(b"TRN", b"trn"),
     ),
     InjectedFault(
-        slug="garbage",
-        title="The house says what cannot be read",
-        clause="blackjack-2.10",
-        mutation=replace_messages(b"MON", b"\xff\xfe\0\x01"),
+        "garbage", "The house says what cannot be read", "blackjack-2.10", replace_messages(b"MON", b"\xff\xfe\0\x01")
     ),
     InjectedFault(
-        slug="http",
-        title="The house speaks HTTP",
-        clause="blackjack-2.10",
-        mutation=replace_messages(b"MON", b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
+        "http",
+        "The house speaks HTTP",
+        "blackjack-2.10",
+        replace_messages(b"MON", b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
     ),
     InjectedFault(
-        slug="line-end",
-        title="The house ends a frame with a line end",
-        clause="blackjack-2.10",
-        mutation=append_to_messages(b"MON", b"\r\n"),
+        "line-end", "The house ends a frame with a line end", "blackjack-2.10", append_to_messages(b"MON", b"\r\n")
     ),
     InjectedFault(
-        slug="no-such-card",
-        title="The house deals a card that is none",
-        clause="blackjack-2.9",
-        mutation=replace_messages(b"CRD", b"CRD\0C\0001\0A"),
+        "no-such-card",
+        "The house deals a card that is none",
+        "blackjack-2.9",
+        replace_messages(b"CRD", b"CRD\0C\0001\0A"),
     ),
     InjectedFault(
-        slug="nobodys-card",
-        title="The house deals a card for nobody",
-        clause="blackjack-2.9",
-        mutation=replace_messages(b"CRD", b"CRD\0X\0A\0H"),
+        "nobodys-card", "The house deals a card for nobody", "blackjack-2.9", replace_messages(b"CRD", b"CRD\0X\0A\0H")
     ),
     InjectedFault(
-        slug="draw",
-        title="The house calls a round a draw",
-        clause="blackjack-2.9",
-        mutation=replace_messages(b"RES", b"RES\0D\0\0\0\x0a"),
+        "draw", "The house calls a round a draw", "blackjack-2.9", replace_messages(b"RES", b"RES\0D\0\0\0\x0a")
     ),
     InjectedFault(
-        slug="unknown-error",
-        title="The house complains with a number that nobody knows",
-        clause="blackjack-2.12",
-        mutation=replace_messages(b"MON", b"ERR\0\0\x01\x94"),
+        "unknown-error",
+        "The house complains with a number that is unknown",
+        "blackjack-2.12",
+        replace_messages(b"MON", b"ERR\0\0\x01\x94"),
     ),
     InjectedFault(
-        slug="balance-below-nothing",
-        title="The balance is less than nothing",
-        clause="blackjack-7.1",
-        mutation=replace_messages(b"MON", b"MON\xff\xff\xff\xff"),
+        "balance-below-nothing",
+        "The balance is less than nothing",
+        "blackjack-7.1",
+        replace_messages(b"MON", b"MON\xff\xff\xff\xff"),
     ),
+    InjectedFault("asks-twice", "The house asks twice", "blackjack-4.7", append_to_messages(b"TRN", b"TRN")),
     InjectedFault(
-        slug="asks-twice",
-        title="The house asks twice",
-        clause="blackjack-4.7",
-        mutation=append_to_messages(b"TRN", b"TRN"),
-    ),
-    InjectedFault(
-        slug="refuses",
-        title="The house refuses what is allowed",
-        clause="blackjack-4.1",
-        mutation=replace_messages(b"MON", b"ERR\0\0\x01\xf5"),
+        "refuses", "The house refuses what is allowed", "blackjack-4.1", replace_messages(b"MON", b"ERR\0\0\x01\xf5")
     ),
 )
 
@@ -370,12 +337,12 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "blackjack-1.4": "what a client does that is sent away is shown on blackjack-1.5",
     "blackjack-2.1": "what cannot be read is found in every case, on blackjack-2.10",
     "blackjack-2.4": "characters in other widths are found in every case, on blackjack-2.10 or blackjack-2.11",
-    "blackjack-2.8": "nothing on the wire tells a dialect: the house would have to be set to it",
+    "blackjack-2.8": "nothing on the wire shows a dialect: the house would have to be set to it",
     "blackjack-2.11": "a move that is none is found in every case",
     "blackjack-3.4": "moves out of turn are found in every case, on blackjack-6.3",
     "blackjack-3.9": "it binds the house",
     "blackjack-3.11": "what there is not is found in every case, on blackjack-2.10",
-    "blackjack-4.6": "a second bet is found in every case, on blackjack-6.3; who does not decide fails on this clause",
+    "blackjack-4.6": "a second bet is found in every case, on blackjack-6.3; a silent client fails on this clause",
     "blackjack-5.3": "it binds the house",
     "blackjack-5.4": "it binds the house",
     "blackjack-6.1": "it binds the house",

@@ -3,18 +3,21 @@
 from collections.abc import Mapping
 from typing import Final
 
-from croupier.conformance.clients import (
+from croupier.conformance.clients.bench import house_client_suite
+from croupier.conformance.clients.setup import AnyClientReferee, StateReached
+from croupier.conformance.clients.test_data import (
     ClientTestData,
     ClientTestState,
     InjectedFault,
     WireVariation,
+    after_game,
     append_to_messages,
+    finished,
     has_house_said,
+    in_game,
     replace_messages,
     rewrite_each,
 )
-from croupier.conformance.clients.bench import house_client_suite
-from croupier.conformance.clients.test_server import AnyClientReferee, StateReached
 from croupier.conformance.conversation import Conversation
 from croupier.core.rules import Seat
 from croupier.rooms.kuhn import ROOM
@@ -49,27 +52,17 @@ def idle_obligation(referee: AnyClientReferee) -> str:
 
 def is_at(seat: Seat, *history: KuhnAction) -> StateReached:
     """The client has this seat, and the betting has this history."""
-
-    def is_reached(conversation: Conversation) -> bool:
-        game = conversation.referee.game
-        return game is not None and (game.seat, game.history) == (seat, history)
-
-    return is_reached
+    return in_game(lambda game: (game.seat, game.history) == (seat, history))
 
 
 def is_over(seat: Seat, *history: KuhnAction) -> StateReached:
     """A game in this seat has ended with this history."""
-
-    def is_reached(conversation: Conversation) -> bool:
-        last = conversation.referee.last_game
-        return conversation.referee.game is None and last is not None and (last.seat, last.history) == (seat, history)
-
-    return is_reached
+    return after_game(lambda game: (game.seat, game.history) == (seat, history))
 
 
 def is_dealt(rank: Rank) -> StateReached:
     """The client holds this card."""
-    return lambda conversation: conversation.referee.game is not None and conversation.referee.game.card == rank
+    return in_game(lambda game: game.card == rank)
 
 
 RICH_SETTINGS: Final[Mapping[str, int]] = {"coins": 1000}
@@ -83,39 +76,39 @@ SEAT_NOT_REACHED: Final[Mapping[Seat, str]] = {
 
 def _ending(clause: str, title: str, actions: str, seat: Seat, *history: KuhnAction) -> ClientTestState:
     return ClientTestState(
-        slug=f"{'-'.join(ACTION_NAMES[action] for action in history)}-p{seat + 1}",
-        title=title,
-        clause=clause,
-        is_reached=is_over(seat, *history),
-        missing=f"no game of the client in seat P_{seat + 1} went {' '.join(history)}",
+        f"{'-'.join(ACTION_NAMES[action] for action in history)}-p{seat + 1}",
+        title,
+        clause,
+        is_over(seat, *history),
+        f"no game of the client in seat P_{seat + 1} went {' '.join(history)}",
         settings={"bot": f"script:{actions}", **RICH_SETTINGS},
     )
 
 
 PLAINEST_STATE: Final = ClientTestState(
-    slug="p1-acts",
-    title="P_1 is dealt a card and acts",
-    clause="kuhn-4.1",
-    is_reached=is_at(P_1),
-    missing=SEAT_NOT_REACHED[P_1],
+    "p1-acts",
+    "P_1 is dealt a card and acts",
+    "kuhn-4.1",
+    is_at(P_1),
+    SEAT_NOT_REACHED[P_1],
     settings=RICH_SETTINGS,
     allows_goodbye=True,
 )
 CHECKED_TO_STATE: Final = ClientTestState(
-    slug="p2-is-checked-to",
-    title="P_2 is dealt a card, the house checks, and the client acts",
-    clause="kuhn-4.2",
-    is_reached=is_at(P_2, "CHK"),
-    missing=SEAT_NOT_REACHED[P_2],
+    "p2-is-checked-to",
+    "P_2 is dealt a card, the house checks, and the client acts",
+    "kuhn-4.2",
+    is_at(P_2, "CHK"),
+    SEAT_NOT_REACHED[P_2],
     settings={"bot": "script:CHK", **RICH_SETTINGS},
     allows_goodbye=True,
 )
 BET_AT_STATE: Final = ClientTestState(
-    slug="p2-is-bet-at",
-    title="P_2 is dealt a card, the house bets, and the client calls or folds",
-    clause="kuhn-4.2",
-    is_reached=is_at(P_2, "BET"),
-    missing=SEAT_NOT_REACHED[P_2],
+    "p2-is-bet-at",
+    "P_2 is dealt a card, the house bets, and the client calls or folds",
+    "kuhn-4.2",
+    is_at(P_2, "BET"),
+    SEAT_NOT_REACHED[P_2],
     settings={"bot": "script:BET", **RICH_SETTINGS},
     allows_goodbye=True,
 )
@@ -125,16 +118,16 @@ STATES: Final = (
     CHECKED_TO_STATE,
     BET_AT_STATE,
     ClientTestState(
-        slug="check-is-bet-at",
-        title="P_1 checks, the house bets, and the client calls or folds",
-        clause="kuhn-4.3",
-        is_reached=is_at(P_1, "CHK", "BET"),
-        missing="the client never checked as P_1",
+        "check-is-bet-at",
+        "P_1 checks, the house bets, and the client calls or folds",
+        "kuhn-4.3",
+        is_at(P_1, "CHK", "BET"),
+        "the client never checked as P_1",
         settings={"bot": "script:BET", **RICH_SETTINGS},
         allows_goodbye=True,
     ),
     _ending("kuhn-5.1", "Two checks are a showdown: the game is over", "CHK", P_1, "CHK", "CHK"),
-    _ending("kuhn-4.5", "The client checks behind a check: a showdown", "CHK", P_2, "CHK", "CHK"),
+    _ending("kuhn-4.5", "The client checks after a check: a showdown", "CHK", P_2, "CHK", "CHK"),
     _ending("kuhn-4.4", "The house calls by showing its card: the game is over", "CAL", P_1, "BET", "CAL"),
     _ending("kuhn-5.3", "The house folds to a bet: the game is over without a card", "FLD", P_1, "BET", "FLD"),
     _ending("kuhn-5.2", "The house checks and calls: a showdown", "CHK,CAL", P_2, "CHK", "BET", "CAL"),
@@ -144,153 +137,121 @@ STATES: Final = (
     _ending("kuhn-4.7", "The client folds as P_2, and no answer comes", "BET", P_2, "BET", "FLD"),
     _ending("kuhn-4.7", "The client checks and folds, and no answer comes", "BET", P_1, "CHK", "BET", "FLD"),
     ClientTestState(
-        slug="next-game",
-        title="One game after another on the same connection",
-        clause="kuhn-4.10",
-        is_reached=lambda conversation: conversation.referee.finished_count >= 2,
-        missing="the client never played a second game on its connection",
+        "next-game",
+        "One game after another on the same connection",
+        "kuhn-4.10",
+        finished(2),
+        "the client never played a second game on its connection",
         settings=RICH_SETTINGS,
     ),
     ClientTestState(
-        slug="many-games",
-        title="In ten games nothing is said that is not in the table of messages",
-        clause="kuhn-2.2",
-        is_reached=lambda conversation: conversation.referee.finished_count >= 10,
-        missing="the client played fewer than ten games",
+        "many-games",
+        "In ten games nothing is said that is not in the table of messages",
+        "kuhn-2.2",
+        finished(10),
+        "the client played fewer than ten games",
         settings={"bot": "random", **RICH_SETTINGS},
         max_games=24,
     ),
     ClientTestState(
-        slug="king",
-        title="The client is dealt the king",
-        clause="kuhn-3.1",
-        is_reached=is_dealt("K"),
-        missing="the client was never dealt the king",
+        "king",
+        "The client is dealt the king",
+        "kuhn-3.1",
+        is_dealt("K"),
+        "the client was never dealt the king",
         decks="K Q J / Q K J",
         settings=RICH_SETTINGS,
     ),
     ClientTestState(
-        slug="jack",
-        title="The client is dealt the jack",
-        clause="kuhn-3.1",
-        is_reached=is_dealt("J"),
-        missing="the client was never dealt the jack",
+        "jack",
+        "The client is dealt the jack",
+        "kuhn-3.1",
+        is_dealt("J"),
+        "the client was never dealt the jack",
         decks="J Q K / Q J K",
         settings=RICH_SETTINGS,
     ),
     ClientTestState(
-        slug="no-coin-for-the-ante",
-        title="A STRT that the purse cannot pay is refused: no game has begun",
-        clause="kuhn-7.2",
-        is_reached=lambda conversation: has_house_said(conversation, NO_COINS) and conversation.referee.game is None,
-        missing="the client never asked for a game",
+        "no-coin-for-the-ante",
+        "A STRT that the purse cannot pay is refused: no game has begun",
+        "kuhn-7.2",
+        lambda conversation: has_house_said(conversation, NO_COINS) and conversation.referee.game is None,
+        "the client never asked for a game",
         settings={"coins": 0},
         may_rest=True,
     ),
     ClientTestState(
-        slug="no-coin-for-a-bet",
-        title="A BET that the purse cannot pay is refused: the decision is still the client's",
-        clause="kuhn-7.3",
-        is_reached=lambda conversation: (
+        "no-coin-for-a-bet",
+        "A BET that the purse cannot pay is refused: the decision is still the client's",
+        "kuhn-7.3",
+        lambda conversation: (
             has_house_said(conversation, NO_COINS)
             and conversation.referee.game is not None
             and len(conversation.referee.game.history) < 2
         ),
-        missing="the client never bet a coin that it did not have",
+        "the client never bet a coin that it did not have",
         settings={"coins": 1, "bot": "script:CHK"},
     ),
     ClientTestState(
-        slug="no-coin-for-a-call",
-        title="A CAL that the purse cannot pay is refused: the decision is still the client's",
-        clause="kuhn-7.3",
-        is_reached=lambda conversation: (
+        "no-coin-for-a-call",
+        "A CAL that the purse cannot pay is refused: the decision is still the client's",
+        "kuhn-7.3",
+        lambda conversation: (
             has_house_said(conversation, NO_COINS)
             and conversation.referee.game is not None
             and "BET" in conversation.referee.game.history
         ),
-        missing="the client never called with a coin that it did not have",
+        "the client never called with a coin that it did not have",
         settings={"coins": 1, "bot": "script:BET"},
     ),
 )
 
 VARIATIONS: Final = (
     WireVariation(
-        slug="lower-case",
-        title="A house that speaks in lower case means the same",
-        clause="kuhn-2.3",
-        mutation=rewrite_each(bytes.lower),
+        "lower-case", "A house that speaks in lower case means the same", "kuhn-2.3", rewrite_each(bytes.lower)
     ),
     WireVariation(
-        slug="mixed-case",
-        title="A house that speaks in letters of both cases means the same",
-        clause="kuhn-2.3",
-        mutation=rewrite_each(lambda data: data.title()),
+        "mixed-case",
+        "A house that speaks in letters of both cases means the same",
+        "kuhn-2.3",
+        rewrite_each(lambda data: data.title()),
     ),
     WireVariation(
-        slug="line-ends",
-        title="A house that ends its messages with CR and LF",
-        clause="kuhn-2.4",
-        mutation=rewrite_each(lambda data: data + b"\r\n"),
+        "line-ends",
+        "A house that ends its messages with CR and LF",
+        "kuhn-2.4",
+        rewrite_each(lambda data: data + b"\r\n"),
         is_tolerated=True,
     ),
     WireVariation(
-        slug="quotes",
-        title="A house that puts its arguments in quotes",
-        clause="kuhn-2.5",
-        mutation=rewrite_each(lambda data: data[:5] + b'"' + data[5:] + b'"' if len(data) > 5 else data),
+        "quotes",
+        "A house that puts its arguments in quotes",
+        "kuhn-2.5",
+        rewrite_each(lambda data: data[:5] + b'"' + data[5:] + b'"' if len(data) > 5 else data),
         is_tolerated=True,
     ),
 )
 
 INJECTED_FAULTS: Final = (
     InjectedFault(
-        slug="unknown-card",
-        title="The house deals a card that is none",
-        clause="kuhn-2.6",
-        mutation=replace_messages(b"CARD", b"CARD C_A"),
+        "unknown-card", "The house deals a card that is none", "kuhn-2.6", replace_messages(b"CARD", b"CARD C_A")
     ),
     InjectedFault(
-        slug="garbage",
-        title="The house says what cannot be read",
-        clause="kuhn-2.7",
-        mutation=replace_messages(b"CARD", b"\xff\xfe\x00\x01\r\n"),
+        "garbage", "The house says what cannot be read", "kuhn-2.7", replace_messages(b"CARD", b"\xff\xfe\x00\x01\r\n")
     ),
     InjectedFault(
-        slug="http",
-        title="The house speaks HTTP",
-        clause="kuhn-2.7",
-        mutation=replace_messages(b"CARD", b"HTTP/1.1 400 Bad Request\r\n\r\n"),
+        "http", "The house speaks HTTP", "kuhn-2.7", replace_messages(b"CARD", b"HTTP/1.1 400 Bad Request\r\n\r\n")
     ),
+    InjectedFault("calls-aloud", "The house says ACTN CAL", "kuhn-4.8", replace_messages(b"ACTN", b"ACTN CAL")),
+    InjectedFault("deals-twice", "The house deals a second card", "kuhn-4.9", append_to_messages(b"CARD", b"CARD C_J")),
+    InjectedFault("refuses", "The house refuses what is allowed", "kuhn-4.1", replace_messages(b"CARD", b"FAIL W_A")),
     InjectedFault(
-        slug="calls-aloud",
-        title="The house says ACTN CAL",
-        clause="kuhn-4.8",
-        mutation=replace_messages(b"ACTN", b"ACTN CAL"),
+        "unknown-refusal",
+        "The house refuses with an unknown argument",
+        "kuhn-2.8",
+        replace_messages(b"CARD", b"FAIL XYZ"),
     ),
-    InjectedFault(
-        slug="deals-twice",
-        title="The house deals a second card",
-        clause="kuhn-4.9",
-        mutation=append_to_messages(b"CARD", b"CARD C_J"),
-    ),
-    InjectedFault(
-        slug="refuses",
-        title="The house refuses what is allowed",
-        clause="kuhn-4.1",
-        mutation=replace_messages(b"CARD", b"FAIL W_A"),
-    ),
-    InjectedFault(
-        slug="unknown-refusal",
-        title="The house refuses with an argument that nobody knows",
-        clause="kuhn-2.8",
-        mutation=replace_messages(b"CARD", b"FAIL XYZ"),
-    ),
-    InjectedFault(
-        slug="starts-itself",
-        title="The house says STRT",
-        clause="kuhn-2.2",
-        mutation=replace_messages(b"CARD", b"STRT P_1"),
-    ),
+    InjectedFault("starts-itself", "The house says STRT", "kuhn-2.2", replace_messages(b"CARD", b"STRT P_1")),
 )
 
 UNTESTABLE: Final[Mapping[str, str]] = {
@@ -307,7 +268,7 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "kuhn-6.5": "a FAIL of the client is swallowed: none is wrong",
     "kuhn-6.6": "it binds the house",
     "kuhn-6.7": "it binds the house",
-    "kuhn-7.1": "the purse is the house's, and the client is not told what is in it",
+    "kuhn-7.1": "the purse is the house's, and the client does not see it",
     "kuhn-7.4": "what is paid is not said on the wire",
     "kuhn-8.1": "a client may say DISC or hang up at any time, also without a word",
     "kuhn-8.3": "what is forfeited is not said on the wire",

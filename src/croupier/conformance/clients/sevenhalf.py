@@ -1,20 +1,22 @@
 """Client test data of seven and a half: states, variations of messages, and injected faults."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import dropwhile, takewhile
 from typing import Final
 
-from croupier.conformance.clients import (
+from croupier.conformance.clients.bench import house_client_suite
+from croupier.conformance.clients.test_data import (
     ClientTestData,
     ClientTestState,
     InjectedFault,
     WireVariation,
+    after_game,
     append_to_messages,
+    finished,
+    in_game,
     replace_messages,
     rewrite_each,
 )
-from croupier.conformance.clients.bench import house_client_suite
-from croupier.conformance.clients.test_server import StateReached
 from croupier.conformance.conversation import Conversation
 from croupier.core.bank import BankState, client_cards
 from croupier.core.referee import CLIENT, HOUSE
@@ -35,21 +37,6 @@ def obligation(conversation: Conversation) -> str:
     if not state.cards:
         return "sevenhalf-4.2"
     return "sevenhalf-4.7" if total(state.cards) == TARGET_HALVES else "sevenhalf-4.3"
-
-
-def is_deciding(holds: Callable[[BankState], bool]) -> StateReached:
-    """The client is to act in a game for which a condition holds."""
-    return lambda conversation: conversation.referee.game is not None and holds(conversation.referee.game.state)
-
-
-def is_over(holds: Callable[[BankState, int], bool]) -> StateReached:
-    """A game has ended for which a condition on the state and on the net payoff of the client holds."""
-
-    def is_reached(conversation: Conversation) -> bool:
-        last = conversation.referee.last_game
-        return conversation.referee.game is None and last is not None and holds(last.state, last.net)
-
-    return is_reached
 
 
 def has_raised(conversation: Conversation) -> bool:
@@ -87,165 +74,165 @@ STARTING_BETS: Final[Mapping[str, tuple[int, str]]] = {
 """Starting bets whose bytes look like something else."""
 
 PLAINEST_STATE: Final = ClientTestState(
-    slug="first-card",
-    title="The client is told its bet and draws",
-    clause="sevenhalf-4.1",
-    is_reached=is_deciding(lambda state: not state.cards),
-    missing="the client never started a game",
+    "first-card",
+    "The client receives its bet and draws",
+    "sevenhalf-4.1",
+    in_game(lambda game: not game.state.cards),
+    "the client never started a game",
     allows_goodbye=True,
 )
 BUST_STATE: Final = ClientTestState(
-    slug="over",
-    title="A card puts the client over: the game is over without a PASS",
-    clause="sevenhalf-4.6",
-    is_reached=is_over(lambda state, _: is_bust(state)),
-    missing="the client never drew too much",
+    "over",
+    "A card puts the client over: the game is over without a PASS",
+    "sevenhalf-4.6",
+    after_game(lambda game: is_bust(game.state)),
+    "the client never drew too much",
     decks="1o 7c 6e 7b / 2o 6c 7e 6b / 3o 7o 7c 6e",
     max_games=20,
 )
 PASSED_STATE: Final = ClientTestState(
-    slug="passes",
-    title="The client passes: the bank's cards and the gain end the game",
-    clause="sevenhalf-4.5",
-    is_reached=is_over(lambda state, _: not is_bust(state)),
-    missing="the client never passed",
+    "passes",
+    "The client passes: the bank's cards and the gain end the game",
+    "sevenhalf-4.5",
+    after_game(lambda game: not is_bust(game.state)),
+    "the client never passed",
     decks="7o 1c 7c 7e / 6o 7c 4c",
 )
 
 STATES: Final = (
     PLAINEST_STATE,
     ClientTestState(
-        slug="decides",
-        title="After a card that is not too much the client draws, raises or passes",
-        clause="sevenhalf-4.3",
-        is_reached=is_deciding(lambda state: len(state.cards) == 1),
-        missing="the client never drew a card",
+        "decides",
+        "After a card that is not too much the client draws, raises or passes",
+        "sevenhalf-4.3",
+        in_game(lambda game: len(game.state.cards) == 1),
+        "the client never drew a card",
         allows_goodbye=True,
     ),
     ClientTestState(
-        slug="second-card",
-        title="A second card is answered with another decision",
-        clause="sevenhalf-4.2",
-        is_reached=is_deciding(lambda state: len(state.cards) == 2),
-        missing="the client never drew a second card",
+        "second-card",
+        "A second card is answered with another decision",
+        "sevenhalf-4.2",
+        in_game(lambda game: len(game.state.cards) == 2),
+        "the client never drew a second card",
         decks="1o 1c 5e 7b 7e",
         allows_goodbye=True,
     ),
     ClientTestState(
-        slug="many-cards",
-        title="Figures count a half: many of them are drawn",
-        clause="sevenhalf-3.2",
-        is_reached=is_deciding(lambda state: len(state.cards) >= 4),
-        missing="the client never drew four cards",
+        "many-cards",
+        "Figures count a half: many of them are drawn",
+        "sevenhalf-3.2",
+        in_game(lambda game: len(game.state.cards) >= 4),
+        "the client never drew four cards",
         decks=FIGURES_DECK,
     ),
     PASSED_STATE,
     BUST_STATE,
     ClientTestState(
-        slug="seven-and-a-half",
-        title="At seven and a half nothing happens by itself: the client says PASS, or draws on",
-        clause="sevenhalf-4.7",
-        is_reached=is_deciding(lambda state: total(state.cards) == TARGET_HALVES),
-        missing="the client never came to seven and a half",
+        "seven-and-a-half",
+        "At seven and a half nothing happens by itself: the client says PASS, or draws on",
+        "sevenhalf-4.7",
+        in_game(lambda game: total(game.state.cards) == TARGET_HALVES),
+        "the client never came to seven and a half",
         decks="so 7o 7c 7e / 1o so 6o 7c",
     ),
     ClientTestState(
-        slug="raises",
-        title="An ANTE is not answered: the client goes on by itself",
-        clause="sevenhalf-4.4",
-        is_reached=has_raised,
-        missing="the client never raised its bet",
+        "raises",
+        "An ANTE is not answered: the client goes on by itself",
+        "sevenhalf-4.4",
+        has_raised,
+        "the client never raised its bet",
         decks="1o 1c 1e 1b 5o 7c",
         allows_goodbye=True,
     ),
     ClientTestState(
-        slug="refused-ante",
-        title="A refused ANTE adds nothing: the client goes on as before it",
-        clause="sevenhalf-7.4",
-        is_reached=is_ante_refused,
-        missing="the client never raised its bet",
+        "refused-ante",
+        "A refused ANTE adds nothing: the client goes on as before it",
+        "sevenhalf-7.4",
+        is_ante_refused,
+        "the client never raised its bet",
         settings={"max_bet": 100},
         decks="1o 1c 1e 1b 5o 7c",
     ),
     ClientTestState(
-        slug="bank-draws-many",
-        title="The bank shows many cards",
-        clause="sevenhalf-5.1",
-        is_reached=is_over(lambda state, _: state.bank_card_count >= 4),
-        missing="the bank never had to draw four cards",
+        "bank-draws-many",
+        "The bank shows many cards",
+        "sevenhalf-5.1",
+        after_game(lambda game: game.state.bank_card_count >= 4),
+        "the bank never had to draw four cards",
         decks="6o so co ro sc cc rc se ce re sb cb rb 1o 1c 1e 1b",
     ),
     ClientTestState(
-        slug="score",
-        title="The score of the bank is four characters behind its cards",
-        clause="sevenhalf-2.5",
-        is_reached=is_over(lambda state, _: state.bank_card_count == 2),
-        missing="the bank never drew two cards",
+        "score",
+        "The score of the bank is four characters after its cards",
+        "sevenhalf-2.5",
+        after_game(lambda game: game.state.bank_card_count == 2),
+        "the bank never drew two cards",
         decks="6o 5c 1e 7b / 5o 4c 3e 7b / 7o 5c 3e 7b / 4o 3c 2e 6b",
     ),
     ClientTestState(
-        slug="bank-shows-one",
-        title="The bank shows a single card",
-        clause="sevenhalf-5.1",
-        is_reached=is_over(lambda state, _: state.bank_card_count == 1),
-        missing="the bank never drew just one card",
+        "bank-shows-one",
+        "The bank shows a single card",
+        "sevenhalf-5.1",
+        after_game(lambda game: game.state.bank_card_count == 1),
+        "the bank never drew just one card",
         decks="1o 7c 7e 7b / so 6c 6e 6b",
     ),
     ClientTestState(
-        slug="loses",
-        title="A gain below nothing is a loss",
-        clause="sevenhalf-5.8",
-        is_reached=is_over(lambda state, net: net < 0 and not is_bust(state)),
-        missing="the client never lost to a better bank",
+        "loses",
+        "A gain below nothing is a loss",
+        "sevenhalf-5.8",
+        after_game(lambda game: game.net < 0 and not is_bust(game.state)),
+        "the client never lost to a better bank",
         decks="5o 6c 1e 7b / 1o 7c 7e 7b / 6o 7c 1c / 4o 5c 6e",
     ),
     ClientTestState(
-        slug="wins",
-        title="The bank is over: the client has won",
-        clause="sevenhalf-5.5",
-        is_reached=is_over(lambda _, net: net > 0),
-        missing="the client never won",
+        "wins",
+        "The bank is over: the client has won",
+        "sevenhalf-5.5",
+        after_game(lambda game: game.net > 0),
+        "the client never won",
         decks="5o 4c 7e 6b / 6o 5c 6e 7b / 1o 5o 5c 6e 7b",
     ),
     ClientTestState(
-        slug="level",
-        title="Both have seven and a half: the gain is nothing",
-        clause="sevenhalf-5.7",
-        is_reached=is_over(lambda _, net: net == 0),
-        missing="client and bank never both had seven and a half",
+        "level",
+        "Both have seven and a half: the gain is nothing",
+        "sevenhalf-5.7",
+        after_game(lambda game: game.net == 0),
+        "client and bank never both had seven and a half",
         decks="so 7o sc 7c / so 7o sc 7c",
     ),
     ClientTestState(
-        slug="next-game",
-        title="One game after another on the same connection",
-        clause="sevenhalf-4.10",
-        is_reached=lambda conversation: conversation.referee.finished_count >= 2,
-        missing="the client never played a second game on its connection",
+        "next-game",
+        "One game after another on the same connection",
+        "sevenhalf-4.10",
+        finished(2),
+        "the client never played a second game on its connection",
     ),
     ClientTestState(
-        slug="many-games",
-        title="In ten games nothing is said that is not in the table of messages",
-        clause="sevenhalf-2.2",
-        is_reached=lambda conversation: conversation.referee.finished_count >= 10,
-        missing="the client played fewer than ten games",
+        "many-games",
+        "In ten games nothing is said that is not in the table of messages",
+        "sevenhalf-2.2",
+        finished(10),
+        "the client played fewer than ten games",
         max_games=24,
     ),
     ClientTestState(
-        slug="largest-bet",
-        title="The bet cannot grow beyond the largest one",
-        clause="sevenhalf-7.3",
-        is_reached=has_raised,
-        missing="the client never raised its bet",
+        "largest-bet",
+        "The bet cannot grow beyond the largest one",
+        "sevenhalf-7.3",
+        has_raised,
+        "the client never raised its bet",
         settings={"bet": MAX_TOTAL_BET >> 24 << 24},
         decks="1o 1c 1e 1b 5o 7c",
     ),
     *(
         ClientTestState(
-            slug=f"bet-{slug}",
-            title=title,
-            clause="sevenhalf-2.3",
-            is_reached=is_over(lambda *_: True),
-            missing="the client never finished a game",
+            f"bet-{slug}",
+            title,
+            "sevenhalf-2.3",
+            after_game(),
+            "the client never finished a game",
             settings={"bet": bet},
             max_games=3,
         )
@@ -253,11 +240,11 @@ STATES: Final = (
     ),
     *(
         ClientTestState(
-            slug=f"all-of-{suit}",
-            title="Every rank is dealt",
-            clause="sevenhalf-2.4",
-            is_reached=lambda conversation: conversation.referee.finished_count >= 3,
-            missing="the client played fewer than three games",
+            f"all-of-{suit}",
+            "Every rank is dealt",
+            "sevenhalf-2.4",
+            finished(3),
+            "the client played fewer than three games",
             decks=" / ".join(
                 f"{rank}{letter} {other}{letter}"
                 for rank, other in (("1", "2"), ("3", "4"), ("5", "s"), ("6", "c"), ("7", "r"))
@@ -270,7 +257,7 @@ STATES: Final = (
 
 UNREADABLE_MESSAGES: Final[Mapping[str, tuple[str, bytes, bytes]]] = {
     "unknown-code": ("a code that is none", b"CARD", b"KART 7o"),
-    "no-space": ("a code without the space behind it", b"STBT", b"STBT\0\0\0\x64\0"),
+    "no-space": ("a code without the space after it", b"STBT", b"STBT\0\0\0\x64\0"),
     "no-such-card": ("a card that is none", b"CARD", b"CARD 9o"),
     "no-such-suit": ("a suit that is none", b"CARD", b"CARD 7x"),
     "too-many-cards": ("a bank of more cards than there are", b"BKSC", b"BKSC \0\0\x01\0" + 4 * b"7o" + b" 07.5"),
@@ -282,22 +269,22 @@ UNREADABLE_MESSAGES: Final[Mapping[str, tuple[str, bytes, bytes]]] = {
 
 VARIATIONS: Final = (
     WireVariation(
-        slug="upper-case-cards",
-        title="A house that writes cards in upper case means the same",
-        clause="sevenhalf-2.7",
-        mutation=rewrite_each(lambda data: data.upper() if data[:4] == b"CARD" else data),
+        "upper-case-cards",
+        "A house that writes cards in upper case means the same",
+        "sevenhalf-2.7",
+        rewrite_each(lambda data: data.upper() if data[:4] == b"CARD" else data),
     ),
     WireVariation(
-        slug="lower-case-codes",
-        title="A house that writes codes in lower case means the same",
-        clause="sevenhalf-2.7",
-        mutation=rewrite_each(lambda data: data[:4].lower() + data[4:]),
+        "lower-case-codes",
+        "A house that writes codes in lower case means the same",
+        "sevenhalf-2.7",
+        rewrite_each(lambda data: data[:4].lower() + data[4:]),
     ),
     WireVariation(
-        slug="line-ends",
-        title="A house that ends its messages with CR and LF",
-        clause="sevenhalf-2.8",
-        mutation=rewrite_each(lambda data: data + b"\r\n"),
+        "line-ends",
+        "A house that ends its messages with CR and LF",
+        "sevenhalf-2.8",
+        rewrite_each(lambda data: data + b"\r\n"),
         is_tolerated=True,
     ),
 )
@@ -313,37 +300,26 @@ GOODBYES: Final[Mapping[str, tuple[str, bytes]]] = {
 INJECTED_FAULTS: Final = (
     *(
         InjectedFault(
-            slug=slug,
-            title=f"The house says {phrase}, which cannot be read",
-            clause="sevenhalf-2.9",
-            mutation=replace_messages(old, new),
+            slug,
+            f"The house says {phrase}, which cannot be read",
+            "sevenhalf-2.9",
+            replace_messages(old, new),
             requires_hang_up=True,
         )
         for slug, (phrase, old, new) in UNREADABLE_MESSAGES.items()
     ),
     InjectedFault(
-        slug="two-cards",
-        title="The house deals two cards for one DRAW",
-        clause="sevenhalf-4.9",
-        mutation=append_to_messages(b"CARD", b"CARD 1o"),
+        "two-cards", "The house deals two cards for one DRAW", "sevenhalf-4.9", append_to_messages(b"CARD", b"CARD 1o")
+    ),
+    InjectedFault("starts-itself", "The house says STRT", "sevenhalf-4.1", replace_messages(b"STBT", b"STRT")),
+    InjectedFault(
+        "bet-of-nothing", "The starting bet is nothing", "sevenhalf-7.1", replace_messages(b"STBT", b"STBT \0\0\0\0")
     ),
     InjectedFault(
-        slug="starts-itself",
-        title="The house says STRT",
-        clause="sevenhalf-4.1",
-        mutation=replace_messages(b"STBT", b"STRT"),
-    ),
-    InjectedFault(
-        slug="bet-of-nothing",
-        title="The starting bet is nothing",
-        clause="sevenhalf-7.1",
-        mutation=replace_messages(b"STBT", b"STBT \0\0\0\0"),
-    ),
-    InjectedFault(
-        slug="pays-first",
-        title="The house pays before it shows",
-        clause="sevenhalf-4.5",
-        mutation=lambda answers: sorted(answers, key=lambda said: said[:4] == b"BKSC"),
+        "pays-first",
+        "The house pays before it shows",
+        "sevenhalf-4.5",
+        lambda answers: sorted(answers, key=lambda said: said[:4] == b"BKSC"),
     ),
 )
 
@@ -356,7 +332,7 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "sevenhalf-3.5": "the deal is the house's",
     "sevenhalf-3.6": "it binds the house",
     "sevenhalf-3.7": "it binds the house",
-    "sevenhalf-4.8": "a PASS behind a bust is told in every case in which it comes",
+    "sevenhalf-4.8": "a PASS after a bust is reported in every case in which it comes",
     "sevenhalf-5.2": "it binds the house",
     "sevenhalf-5.3": "it binds the house",
     "sevenhalf-5.4": "it binds the house",
@@ -392,10 +368,7 @@ SUITE: Final = house_client_suite(
         variations=VARIATIONS,
         goodbye_variations=[
             WireVariation(
-                slug=f"goodbye-{slug}",
-                title=f"The house says goodbye {phrase}",
-                clause="sevenhalf-2.6",
-                mutation=replace_messages(b"ERRO", words),
+                f"goodbye-{slug}", f"The house says goodbye {phrase}", "sevenhalf-2.6", replace_messages(b"ERRO", words)
             )
             for slug, (phrase, words) in GOODBYES.items()
         ],

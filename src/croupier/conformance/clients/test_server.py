@@ -1,35 +1,25 @@
 """A test server: the house for one client under test, correct or faulty, which observes what the client does."""
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Set
 from enum import Enum, auto
 from math import inf
 from typing import Any, Final, NamedTuple
 
-from msgspec import Struct
-
-from croupier.conformance.channel.delivery import Delivery, Outbox
+from croupier.conformance.channel.delivery import Outbox
 from croupier.conformance.clients.responders import HouseReply, Responder, message_kind
+from croupier.conformance.clients.setup import (
+    AnyClientReferee,
+    ClientTimeouts,
+    HouseAction,
+    HouseSetup,
+    Obligation,
+    Unforeseeable,
+    never,
+)
 from croupier.conformance.conversation import Conversation, Fault
 from croupier.conformance.timeouts import extra_wait
-from croupier.core.client_session import ClientReferee
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Effect, Event, Joined, Left, Peer, Received, Send, TimedOut
-
-type AnyClientReferee = ClientReferee[Any, Any]
-
-type Obligation = Callable[[Conversation], str]
-"""Returns the clause by which the client has to send something now, empty if it need not."""
-
-type StateReached = Callable[[Conversation], bool]
-"""Whether a state has come up; called when the house has sent everything that it owes."""
-
-type Unforeseeable = Callable[[Any, Any], bool]
-"""Whether a client could not foresee an answer of the house when it sent a message: the answer and the message."""
-
-
-def never(answer: Any, sent: Any) -> bool:  # noqa: ARG001 -- see `Unforeseeable`
-    """Whether an answer is unforeseeable where clients know everything that the house decides by."""
-    return False
 
 
 class Decision(NamedTuple):
@@ -46,26 +36,12 @@ class Decision(NamedTuple):
 
 NO_DECISION: Final = Decision()
 
-PLAIN_DELIVERY: Final = Delivery()
 MAX_IDLE_MESSAGES: Final = 3
 """After the state was reached, a client may send this many messages without starting a game."""
 
 
 MAX_MESSAGES: Final = 4000
 """At most this many messages are processed in one case: a client may repeat forever what it cannot pay."""
-
-
-class HouseAction(Enum):
-    """What the house does when the state was reached."""
-
-    PLAY = auto()
-    """Play on."""
-    LEAVE = auto()
-    """Say goodbye and close at once."""
-    CLOSE = auto()
-    """Say goodbye with the end of the game and close."""
-    HANG_UP = auto()
-    """Close without a goodbye, which is a fault of the house."""
 
 
 class ConversationEnd(Enum):
@@ -79,39 +55,6 @@ class ConversationEnd(Enum):
     """The client was silent, although it had to act or nothing was left to do."""
     HOUSE = auto()
     """The house said goodbye, or closed."""
-
-
-class ClientTimeouts(Struct, frozen=True):
-    """How long to wait for the client, in seconds.
-
-    `act_seconds` is for a client that has to send something; `idle_seconds` for one that need not, because no game is
-    in progress, and for one that has received a fault of the house; `close_seconds` for one that has seen the house
-    close.
-    """
-
-    act_seconds: float = 5.0
-    idle_seconds: float = 1.0
-    close_seconds: float = 1.0
-
-
-class HouseSetup(Struct, frozen=True, kw_only=True):
-    """How the test server behaves; see `HouseAction` and `Delivery`.
-
-    After `max_games` games the conversation ends, whether the state was reached or not.
-    """
-
-    is_reached: StateReached
-    action: HouseAction = HouseAction.PLAY
-    delivery: Delivery = PLAIN_DELIVERY
-    max_games: int = 12
-    min_games: int = 1
-    """At least this many games are finished once the state was reached."""
-    listens_after_fault: bool = False
-    """After its own fault the house waits until the client closes; otherwise the next message decides."""
-    message_gap_seconds: float = 0.0
-    """The pause between two messages that are sent together."""
-    delayed_messages: Mapping[bytes, float] = {}
-    """Messages of the house that are held back for some seconds."""
 
 
 class HouseTestServer:
@@ -167,7 +110,6 @@ class HouseTestServer:
         self._strict = strict
         self._peer: Peer | None = None
         self._outbox = Outbox(setup.delivery)
-        self._delayed: list[tuple[float, bytes]] = []
         self._closed_at: float | None = None
         self._waiting_since = inf
         self._games_at_state = 0
@@ -286,29 +228,21 @@ class HouseTestServer:
     def _deliver(self, reply: HouseReply, now: float) -> list[Effect[bytes]]:
         """Send a reply as the setup delivers it."""
         self.is_closing |= reply.closes
-        messages = (
-            reply.messages
-            if self._setup.message_gap_seconds or self._setup.delayed_messages
-            else [b"".join(reply.messages)]
-        )
-        due = max([now, *(at for at, _ in self._delayed)])
-        for message in filter(None, messages):
-            due += self._setup.delayed_messages.get(message, 0.0)
-            self._delayed.append((due, message))
-            due += self._setup.message_gap_seconds
+        gap, delayed = self._setup.message_gap_seconds, self._setup.delayed_messages
+        messages = reply.messages if gap or delayed else [b"".join(reply.messages)]
+        for number, message in enumerate(filter(None, messages)):
+            self._outbox.push(message, now, gap * (number > 0) + delayed.get(message, 0.0))
         return self._send(now)
 
     def _send(self, now: float) -> list[Effect[bytes]]:
         """Send what is due. Messages without a gap leave in one piece."""
         assert self._peer is not None, "a client is connected"
-        while self._delayed and self._delayed[0][0] <= now:
-            self._outbox.push(self._delayed.pop(0)[1], now)
         effects: list[Effect[bytes]] = []
         for piece in self._outbox.pop_due(now):
             self._waiting_since = now
             effects.append(Send(self._peer, piece))
             self.conversation.on_data(HOUSE, piece, now)
-        if self._outbox.deadline is not None or self._delayed:
+        if self._outbox.deadline is not None:
             return effects
         if self.is_closing and self._closed_at is None:
             self.has_reached_state |= self._responder.is_over
@@ -317,7 +251,7 @@ class HouseTestServer:
 
     def _check_state(self, now: float) -> list[Effect[bytes]]:
         """Check what the conversation has come to, once everything that was owed is sent."""
-        if self._closed_at is not None or self._outbox.deadline is not None or self._delayed or self._peer is None:
+        if self._closed_at is not None or self._outbox.deadline is not None or self._peer is None:
             return []
         if self._record_faults():
             return self._finish(now)
@@ -398,7 +332,7 @@ class HouseTestServer:
         if self._closed_at is not None:
             self.is_over = True
             return []
-        if self._outbox.deadline is not None or self._delayed:
+        if self._outbox.deadline is not None:
             return self._send(now)
         late = now - (self._waiting_since + self._current_timeout())
         if more := extra_wait(late):
@@ -429,10 +363,8 @@ class HouseTestServer:
             self.deadline = None
         elif self._closed_at is not None:
             self.deadline = self._closed_at + self._timeouts.close_seconds
+        elif self._outbox.deadline is not None:
+            self.deadline = self._outbox.deadline
         else:
-            due = [
-                self._outbox.deadline if self._outbox.deadline is not None else inf,
-                *(at for at, _ in self._delayed[:1]),
-            ]
-            self.deadline = min(due) if min(due) < inf else self._waiting_since + self._current_timeout()
-            self.deadline = None if self.deadline == inf else self.deadline
+            due = self._waiting_since + self._current_timeout()
+            self.deadline = due if due < inf else None

@@ -1,169 +1,25 @@
 """Judges a client test case by what the test server has observed and how the program has ended."""
 
-from collections.abc import Mapping, Sequence, Set
-from itertools import groupby
 from typing import Any, Final
 
-from msgspec import Struct, structs
+from msgspec import structs
 
-from croupier.conformance.clients import ClientTestData
-from croupier.conformance.clients.cases import CaseKind, HouseClientCase
-from croupier.conformance.clients.responders import message_kind
-from croupier.conformance.clients.test_server import ConversationEnd, Decision, HouseTestServer
+from croupier.conformance.clients.cases import CaseKind
+from croupier.conformance.clients.observation import ClientObservation
+from croupier.conformance.clients.test_data import ClientTestData
+from croupier.conformance.clients.test_server import ConversationEnd, Decision
 from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt
-from croupier.core.errors import FoundKind, Violation
+from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
-
-MAX_STDERR_CHARS: Final = 200
-"""How much of the last line of standard error is quoted in a sentence."""
-
-HELD_BACK_SECONDS: Final = 0.3
-"""How long an answer is held back to see whether the client sends ahead."""
 
 ONE_READ_CAUSE: Final = Cause(
     "it takes the data of one read for one message: it plays on if every message arrives alone"
 )
-
-
-class ClientObservation(Struct, frozen=True):
-    """What was observed in one try of a case.
-
-    `exit_status` is None if the program had to be stopped, otherwise `end` says how it has ended; `seconds` is the
-    timeout of a client that has to send something.
-    """
-
-    test_data: ClientTestData
-    case: HouseClientCase
-    server: HouseTestServer
-    exit_status: int | None
-    end: str
-    seconds: float
-    stderr: bytes
-    is_strict: bool
-
-    @property
-    def stderr_excerpt(self) -> str:
-        """The last line of standard error, to be appended to a sentence; empty if there is none."""
-        lines = self.stderr.decode(errors="backslashreplace").strip().splitlines()
-        return f": {lines[-1].strip()[:MAX_STDERR_CHARS]}" if lines else ""
-
-    @property
-    def conversation(self) -> Conversation:
-        """The conversation."""
-        return self.server.conversation
-
-    @property
-    def is_stuck(self) -> bool:
-        """The client had to act in a game and did not, or crashed, or has sent a part of a message."""
-        server = self.server
-        if server.house_fault is not None or server.is_answer_owed or not server.has_spoken:
-            return False
-        must_send = bool(server.pending_obligation or self.partial_message)
-        if server.conversation_end is ConversationEnd.CLIENT:
-            return self.has_crashed and (must_send or self.is_killed)
-        return server.conversation_end is ConversationEnd.SILENCE and must_send
-
-    @property
-    def has_crashed(self) -> bool:
-        """Whether the program has failed by itself. Its exit status does not count once the house says goodbye."""
-        return bool(self.exit_status) and not self.server.is_closing
-
-    @property
-    def is_killed(self) -> bool:
-        """Whether a signal has ended the program."""
-        return self.exit_status is not None and self.exit_status < 0
-
-    @property
-    def has_given_up(self) -> bool:
-        """Whether the client has left in good order before it had finished a game."""
-        server = self.server
-        has_ended = server.conversation_end in {ConversationEnd.CLIENT, ConversationEnd.HOUSE} and not server.is_ending
-        return has_ended and not (server.fault or server.house_fault or server.referee.finished_count or self.is_stuck)
-
-    @property
-    def needs_baseline(self) -> bool:
-        """Whether the verdict depends on what the client does in the baseline."""
-        is_varied = self.case.kind in {CaseKind.VARIATION, CaseKind.TOLERANCE}
-        return self.is_stuck or self.is_idle or (is_varied and self.has_given_up)
-
-    @property
-    def answers_before_fault(self) -> Mapping[bytes, float]:
-        """The answer before the client's fault if it could not be foreseen, and for how long to hold it back.
-
-        If the client sends its message nevertheless, it has sent ahead.
-        """
-        fault, lines = self.server.fault, self.conversation.lines
-        if fault is None:
-            return {}
-        *before, sent = lines[: fault.sent_index + 1]
-        if not before or not self.test_data.is_unforeseeable(before[-1].message, sent.message):
-            return {}
-        return {before[-1].data: HELD_BACK_SECONDS}
-
-    @property
-    def partial_message(self) -> bytes:
-        """The incomplete message of the client."""
-        return self.conversation.incomplete(CLIENT)
-
-    @property
-    def is_idle(self) -> bool:
-        """The client was silent where no game was in progress, without a goodbye."""
-        return (
-            self.server.conversation_end is ConversationEnd.SILENCE
-            and self.server.has_spoken
-            and not self.server.pending_obligation
-            and not self.partial_message
-        )
-
-    @property
-    def has_played_on(self) -> bool:
-        """Nothing was wrong, and a game was finished."""
-        quiet = not (self.is_stuck or self.is_idle or self.server.fault)
-        return quiet and self.server.referee.finished_count > 0
-
-    @property
-    def failed_decision(self) -> Decision:
-        """What the client had to decide when it failed."""
-        server = self.server
-        return server.pending if server.fault is None or not server.decisions else server.decisions[-1]
-
-    @property
-    def may_have_misread(self) -> bool:
-        """Whether the last messages of the house arrived together or in pieces, and it was the first time.
-
-        A client that has gone on after such an arrival reads it correctly.
-        """
-        server, lines = self.server, self.conversation.lines
-        if server.fault is not None:
-            is_between_games = not self.failed_decision.clause and not self._is_waiting(self.failed_decision)
-            lines = lines[: server.fault.sent_index + 1]
-            if type(lines.pop().message) is Violation or is_between_games:
-                return False
-        lines = [line for line in lines if line.at < server.ending_since]
-        if self.partial_message or not lines or lines[-1].side != HOUSE:
-            return False
-        *before, last = [[*run] for side, run in groupby(lines, lambda line: line.side) if side == HOUSE]
-        return not self._arrivals(last) <= {arrival for flight in before for arrival in self._arrivals(flight)}
-
-    def _arrivals(self, flight: Sequence[DialogueLine]) -> Set[str]:
-        """In which unusual ways messages that were sent without an answer in between have arrived."""
-        max_bytes = self.case.setup.delivery.max_piece_bytes
-        is_cut = 0 < max_bytes < max(len(line.data) for line in flight)
-        return {*["together"] * (len(flight) > 1), *["in pieces"] * is_cut}
-
-    def _is_waiting(self, decision: Decision) -> bool:
-        """Whether there was nothing to decide, because the house owed an answer."""
-        return not decision.kinds - {message_kind(message) for message in self.test_data.room.final_messages}
-
-    def has_met(self, decision: Decision) -> bool:
-        """Whether the client has come to a decision; without conditions if it had to wait for the house there."""
-        met = (*self.server.decisions, self.failed_decision)
-        return self._is_waiting(decision) or decision in met
 
 
 def judge(observation: ClientObservation, baseline: ClientObservation | None) -> Attempt:
@@ -252,7 +108,7 @@ def _skip_reason(observation: ClientObservation) -> str:
         return server.deviation
     if server.conversation_end is ConversationEnd.CLIENT and not server.referee.finished_count:
         return f"the client left before it had finished a game{_exit_suffix(observation)}"
-    return observation.case.missing
+    return observation.case.state.missing
 
 
 def _exit_suffix(observation: ClientObservation) -> str:
@@ -327,12 +183,12 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
     baseline_is_fine = baseline is not None and baseline.has_played_on
     if case.kind is CaseKind.TOLERANCE and baseline_is_fine:
         return _result(observation, Outcome.CHOICE, f"it does not take it: {_describe_silence(observation)}")
-    if observation.is_idle and (case.may_rest or not baseline_is_fine):
+    if observation.is_idle and (case.state.may_rest or not baseline_is_fine):
         if case.kind is CaseKind.GOODBYE or not server.has_reached_state:
             return _result(observation, Outcome.SKIP, f"{_skip_reason(observation)}: it was silent after a game")
         note = "when the game was over it said nothing more, and did not leave"
         return _tolerated(observation) or _result(
-            observation, *((Outcome.PASS,) if case.may_rest else (Outcome.CHOICE, note))
+            observation, *((Outcome.PASS,) if case.state.may_rest else (Outcome.CHOICE, note))
         )
     legal = ", ".join(str(message) for message in _legal(observation)) or "the end, or another game"
     failure = Failure(
@@ -358,7 +214,7 @@ def _broken_obligation(observation: ClientObservation, baseline: ClientObservati
         and _has_met(baseline, server.pending)
         and (
             case.kind is CaseKind.VARIATION
-            or (case.demands_answer and server.has_reached_state and not server.messages_since_state)
+            or (case.state.demands_answer and server.has_reached_state and not server.messages_since_state)
         )
     ):
         return case.clause
@@ -437,7 +293,7 @@ def _waited(observation: ClientObservation) -> Attempt:
     assert awaited is not None, "the room has an awaited message"
     line = _last(observation.conversation.lines, CLIENT)
     if line is None or line.data != awaited[0]:
-        return _result(observation, Outcome.SKIP, observation.case.missing)
+        return _result(observation, Outcome.SKIP, observation.case.state.missing)
     if observation.server.conversation_end is ConversationEnd.CLIENT:
         return _result(observation, Outcome.CHOICE, "it closes behind its goodbye, at least its own direction")
     return _tolerated(observation) or _result(observation, Outcome.PASS)

@@ -1,0 +1,157 @@
+"""What was observed in one try of a client test case."""
+
+from collections.abc import Mapping, Sequence, Set
+from itertools import groupby
+from typing import Final
+
+from msgspec import Struct
+
+from croupier.conformance.clients.cases import CaseKind, HouseClientCase
+from croupier.conformance.clients.responders import message_kind
+from croupier.conformance.clients.test_data import ClientTestData
+from croupier.conformance.clients.test_server import ConversationEnd, Decision, HouseTestServer
+from croupier.conformance.conversation import Conversation, DialogueLine
+from croupier.core.errors import Violation
+from croupier.core.referee import CLIENT, HOUSE
+
+MAX_STDERR_CHARS: Final = 200
+"""How much of the last line of standard error is quoted in a sentence."""
+
+HELD_BACK_SECONDS: Final = 0.3
+"""How long an answer is held back to see whether the client sends ahead."""
+
+
+class ClientObservation(Struct, frozen=True):
+    """What was observed in one try of a case.
+
+    `exit_status` is None if the program had to be stopped, otherwise `end` says how it has ended; `seconds` is the
+    timeout of a client that has to send something.
+    """
+
+    test_data: ClientTestData
+    case: HouseClientCase
+    server: HouseTestServer
+    exit_status: int | None
+    end: str
+    seconds: float
+    stderr: bytes
+    is_strict: bool
+
+    @property
+    def stderr_excerpt(self) -> str:
+        """The last line of standard error, to be appended to a sentence; empty if there is none."""
+        lines = self.stderr.decode(errors="backslashreplace").strip().splitlines()
+        return f": {lines[-1].strip()[:MAX_STDERR_CHARS]}" if lines else ""
+
+    @property
+    def conversation(self) -> Conversation:
+        """The conversation."""
+        return self.server.conversation
+
+    @property
+    def is_stuck(self) -> bool:
+        """The client had to act in a game and did not, or crashed, or has sent a part of a message."""
+        server = self.server
+        if server.house_fault is not None or server.is_answer_owed or not server.has_spoken:
+            return False
+        must_send = bool(server.pending_obligation or self.partial_message)
+        if server.conversation_end is ConversationEnd.CLIENT:
+            return self.has_crashed and (must_send or self.is_killed)
+        return server.conversation_end is ConversationEnd.SILENCE and must_send
+
+    @property
+    def has_crashed(self) -> bool:
+        """Whether the program has failed by itself. Its exit status does not count once the house says goodbye."""
+        return bool(self.exit_status) and not self.server.is_closing
+
+    @property
+    def is_killed(self) -> bool:
+        """Whether a signal has ended the program."""
+        return self.exit_status is not None and self.exit_status < 0
+
+    @property
+    def has_given_up(self) -> bool:
+        """Whether the client has left in good order before it had finished a game."""
+        server = self.server
+        has_ended = server.conversation_end in {ConversationEnd.CLIENT, ConversationEnd.HOUSE} and not server.is_ending
+        return has_ended and not (server.fault or server.house_fault or server.referee.finished_count or self.is_stuck)
+
+    @property
+    def needs_baseline(self) -> bool:
+        """Whether the verdict depends on what the client does in the baseline."""
+        is_varied = self.case.kind in {CaseKind.VARIATION, CaseKind.TOLERANCE}
+        return self.is_stuck or self.is_idle or (is_varied and self.has_given_up)
+
+    @property
+    def answers_before_fault(self) -> Mapping[bytes, float]:
+        """The answer before the client's fault if it could not be foreseen, and for how long to hold it back.
+
+        If the client sends its message nevertheless, it has sent ahead.
+        """
+        fault, lines = self.server.fault, self.conversation.lines
+        if fault is None:
+            return {}
+        *before, sent = lines[: fault.sent_index + 1]
+        if not before or not self.test_data.is_unforeseeable(before[-1].message, sent.message):
+            return {}
+        return {before[-1].data: HELD_BACK_SECONDS}
+
+    @property
+    def partial_message(self) -> bytes:
+        """The incomplete message of the client."""
+        return self.conversation.incomplete(CLIENT)
+
+    @property
+    def is_idle(self) -> bool:
+        """The client was silent where no game was in progress, without a goodbye."""
+        return (
+            self.server.conversation_end is ConversationEnd.SILENCE
+            and self.server.has_spoken
+            and not self.server.pending_obligation
+            and not self.partial_message
+        )
+
+    @property
+    def has_played_on(self) -> bool:
+        """Nothing was wrong, and a game was finished."""
+        quiet = not (self.is_stuck or self.is_idle or self.server.fault)
+        return quiet and self.server.referee.finished_count > 0
+
+    @property
+    def failed_decision(self) -> Decision:
+        """What the client had to decide when it failed."""
+        server = self.server
+        return server.pending if server.fault is None or not server.decisions else server.decisions[-1]
+
+    @property
+    def may_have_misread(self) -> bool:
+        """Whether the last messages of the house arrived together or in pieces, and it was the first time.
+
+        A client that has gone on after such an arrival reads it correctly.
+        """
+        server, lines = self.server, self.conversation.lines
+        if server.fault is not None:
+            is_between_games = not self.failed_decision.clause and not self._is_waiting(self.failed_decision)
+            lines = lines[: server.fault.sent_index + 1]
+            if type(lines.pop().message) is Violation or is_between_games:
+                return False
+        lines = [line for line in lines if line.at < server.ending_since]
+        if self.partial_message or not lines or lines[-1].side != HOUSE:
+            return False
+        *before, last = [[*run] for side, run in groupby(lines, lambda line: line.side) if side == HOUSE]
+        return not self._arrivals(last) <= {arrival for flight in before for arrival in self._arrivals(flight)}
+
+    def _arrivals(self, flight: Sequence[DialogueLine]) -> Set[str]:
+        """In which unusual ways messages that were sent without an answer in between have arrived."""
+        max_bytes = self.case.setup.delivery.max_piece_bytes
+        is_cut = 0 < max_bytes < max(len(line.data) for line in flight)
+        return {*["together"] * (len(flight) > 1), *["in pieces"] * is_cut}
+
+    def _is_waiting(self, decision: Decision) -> bool:
+        """Whether there was nothing to decide, because the house owed an answer."""
+        return not decision.kinds - {message_kind(message) for message in self.test_data.room.final_messages}
+
+    def has_met(self, decision: Decision) -> bool:
+        """Whether the client has come to a decision; without conditions if it had to wait for the house there."""
+        met = (*self.server.decisions, self.failed_decision)
+        return self._is_waiting(decision) or decision in met

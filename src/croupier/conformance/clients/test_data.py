@@ -1,0 +1,149 @@
+"""Test data of a room for client tests: states to lead a client into, variations of messages, and injected faults."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from croupier.conformance.clients.responders import Mutation, unchanged
+from croupier.conformance.clients.setup import AnyClientReferee, Obligation, StateReached, Unforeseeable, never
+from croupier.conformance.conversation import Conversation
+from croupier.core.referee import HOUSE
+from croupier.core.room import HouseRoom
+
+
+@dataclass(frozen=True)
+class ClientTestState:
+    """A state that a house can lead a client into, and the clause about what the client does there.
+
+    `missing` is the reason that is given if it has not come up in `max_games` games. `settings` and `decks` are those
+    of the house. `allows_goodbye`: the cases in which the house says goodbye use this state, too. `demands_answer`: the
+    clause itself requires the client to send something. `may_rest`: the client need not do anything any more.
+    """
+
+    slug: str
+    title: str
+    clause: str
+    is_reached: StateReached
+    missing: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    decks: str = ""
+    allows_goodbye: bool = False
+    max_games: int = 12
+    demands_answer: bool = False
+    may_rest: bool = False
+
+
+@dataclass(frozen=True)
+class WireVariation:
+    """A permitted variation of the messages of a house. If `is_tolerated`, clients need not accept it.
+
+    `dialect` is the dialect of the room in which it exists, empty for any.
+    """
+
+    slug: str
+    title: str
+    clause: str
+    mutation: Mutation = unchanged
+    is_tolerated: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    decks: str = ""
+    dialect: str = ""
+
+
+@dataclass(frozen=True)
+class InjectedFault:
+    """A fault of the house. `requires_hang_up`: the clause also says that the client disconnects then."""
+
+    slug: str
+    title: str
+    clause: str
+    mutation: Mutation
+    requires_hang_up: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientTestData:
+    """What the client cases of a room are generated from, in addition to its transcripts.
+
+    `states` begin with the plainest one; `glued_states` are those in which the house sends several messages at once.
+
+    `obligation` returns the clause by which the client has to send; `idle_obligation` the one by which it has to go on
+    after a finished game, empty if there is none. The clauses of the room are: `first_clause`, the client sends first;
+    `message_clause`, the parts of a message; `stream_clause`, TCP is a stream; `limit_clause`, clients over a limit are
+    disconnected; `seat_clause`, so are clients without a seat; `goodbye_clause`, a house may say goodbye at any time;
+    `closing_clause`, it may do so with the end of a game when it shuts down.
+
+    `awaited_message` is the goodbye of either side that the client has to wait for, and the clause that says so.
+    `late_clause` tolerates what only a strict referee finds wrong with a client. By `unreadable_clauses` a client
+    disconnects after data that it cannot read. `is_unforeseeable` returns whether a client that sends ahead cannot
+    foresee an answer of the house: it does not know its coins. `untestable` are the clauses without a case, each with
+    the reason.
+    """
+
+    room: HouseRoom
+    states: Sequence[ClientTestState]
+    glued_states: Sequence[ClientTestState]
+    variations: Sequence[WireVariation]
+    faults: Sequence[InjectedFault]
+    obligation: Obligation
+    first_clause: str
+    message_clause: str
+    stream_clause: str
+    limit_clause: str
+    seat_clause: str
+    goodbye_clause: str
+    closing_clause: str
+    untestable: Mapping[str, str]
+    idle_obligation: Callable[[AnyClientReferee], str] = lambda _: ""
+    late_clause: str = ""
+    unreadable_clauses: frozenset[str] = frozenset()
+    is_unforeseeable: Unforeseeable = never
+    awaited_message: tuple[bytes, str] | None = None
+    goodbye_variations: Sequence[WireVariation] = ()
+
+
+def finished(games: int) -> StateReached:
+    """The client has finished this many games on its connection."""
+    return lambda conversation: conversation.referee.finished_count >= games
+
+
+def in_game(holds: Callable[[Any], bool] = lambda _: True) -> StateReached:
+    """A game is in progress for which a condition holds."""
+    return lambda conversation: conversation.referee.game is not None and holds(conversation.referee.game)
+
+
+def after_game(holds: Callable[[Any], bool] = lambda _: True) -> StateReached:
+    """A game has ended for which a condition holds, and no other one has begun."""
+
+    def is_reached(conversation: Conversation) -> bool:
+        last = conversation.referee.last_game
+        return conversation.referee.game is None and last is not None and holds(last)
+
+    return is_reached
+
+
+def has_house_said(conversation: Conversation, message: object) -> bool:
+    """Whether the last message is this one, from the house."""
+    return (
+        bool(conversation.lines) and conversation.lines[-1].side == HOUSE and conversation.lines[-1].message == message
+    )
+
+
+def rewrite_each(change: Callable[[bytes], bytes]) -> Mutation:
+    """A mutation that rewrites every message."""
+    return lambda answers: [change(answer) for answer in answers]
+
+
+def replace_messages(old: bytes, new: bytes) -> Mutation:
+    """A mutation that replaces every message that begins like this."""
+    return lambda answers: [new if answer.startswith(old) else answer for answer in answers]
+
+
+def drop_messages(old: bytes) -> Mutation:
+    """A mutation that drops every message that begins like this."""
+    return lambda answers: [answer for answer in answers if not answer.startswith(old)]
+
+
+def append_to_messages(old: bytes, more: bytes) -> Mutation:
+    """A mutation that appends to every message that begins like this."""
+    return lambda answers: [answer + more if answer.startswith(old) else answer for answer in answers]
