@@ -13,9 +13,11 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+import trustme
 
 from croupier.cli import app
 from croupier.cli.check import build_options, parse_reports, room_of_selection
+from croupier.cli.tls import TlsOptions
 from croupier.conformance.case import select
 from croupier.conformance.report.reports import REPORT_FORMATS
 from croupier.conformance.suite import Role, find_suite
@@ -52,6 +54,30 @@ def test_croupiers_server_passes_and_every_case_is_printed() -> None:
     assert len(cases(result.stdout, "PASS")) >= 1
     assert result.stdout.rstrip().endswith("No case fails.")
     assert f"kuhn: the server {server.address}" in result.stdout
+
+
+@pytest.mark.parametrize(("room", "section"), [("kuhn", "kuhn/4.1"), ("holdem", "holdem/2.2")])
+def test_a_server_is_tested_over_tls(room: str, section: str, tmp_path: Path) -> None:
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1")
+    certificate.private_key_pem.write_to_path(tmp_path / "key.pem")
+    certificate.cert_chain_pems[0].write_to_path(tmp_path / "cert.pem")
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    keys = ["--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem")]
+    with Serving(room, "--port", "0", "--log-level", "error", *keys) as server:
+        trusted = check(section, server.address, "--tls-ca", tmp_path / "ca.pem")
+        assert (trusted.returncode, trusted.stderr) == (0, "")
+        assert cases(trusted.stdout, "PASS")
+        untrusted = check(section, server.address, "--tls")
+        assert (untrusted.returncode, "certificate verify failed" in untrusted.stderr) == (2, True)
+        plain = check(section, server.address)
+        assert (plain.returncode, "speaks TLS. Test it with --tls" in plain.stderr) == (2, True)
+
+
+def test_the_options_of_tls_are_part_of_the_command_that_repeats_a_case() -> None:
+    given = TlsOptions(tls=True, tls_ca=Path("ca.pem"), tls_cert=Path("me.pem"), tls_key=Path("key.pem"))
+    assert shlex.join(given.flags) == "--tls --tls-ca ca.pem --tls-cert me.pem --tls-key key.pem"
+    assert (*TlsOptions().flags,) == ()
 
 
 def test_a_server_is_started_tested_and_stopped(tmp_path: Path) -> None:
@@ -125,6 +151,9 @@ def test_a_client_is_tested() -> None:
             ["kuhn", "--deck-flag", "--deck {file}"],
             "found --deck-flag '--deck {file}'; allowed: a value that contains {file}",
         ),
+        (["kuhn", "--tls", "--client", "true"], "found --tls; allowed: tests of servers, except in Old Maid"),
+        (["oldmaid", "--tls-ca", "ca.pem"], "found --tls-ca ca.pem; allowed: tests of servers, except in Old Maid"),
+        (["kuhn", "--tls-ca", "/nowhere.pem"], "No such file"),
         (["kuhn", "--timeout", "0"], "found --timeout 0; allowed: more than 0"),
         (["kuhn", "--max-failures", "0"], "found --max-failures 0; allowed: 1 or more"),
         (["kuhn", "--server", "no-such-program {port}"], "no-such-program"),

@@ -15,6 +15,7 @@ from cyclopts import Group, Parameter
 
 from croupier.cli.containment import ContainmentOptions, report_missing_sandbox
 from croupier.cli.output import fail
+from croupier.cli.tls import TlsOptions
 from croupier.core.plural import format_count
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def check(
     server: Annotated[str | None, Parameter(group=TARGET)] = None,
     client: Annotated[str | None, Parameter(group=TARGET)] = None,
     deck_flag: Annotated[str | None, Parameter(group=TARGET, allow_leading_hyphen=True)] = None,
+    tls: Annotated[TlsOptions, Parameter(name="*", group=TARGET)] = TlsOptions(),
     list_cases: Annotated[bool, Parameter(name="--list", group=CASES)] = False,
     strict: Annotated[bool, Parameter(group=CASES)] = False,
     seed: Annotated[int, Parameter(group=CASES)] = DEFAULT_SEED,
@@ -118,6 +120,7 @@ def check(
             return print_cases(console, room, selection)
         files = parse_reports(report or [])
         role, where = resolve_target(room, target, server, client, deck_flag)
+        check_tls(room, role, tls)
         options = build_options([room.settings] if role == "client" else [room.options, room.settings], known, room)
         check_limits(timeout, max_failures)
         settings = {"seed": seed, "timeout": timeout}
@@ -125,6 +128,7 @@ def check(
             *([target] if target else []),
             *command_line_flags({"server": server, "client": client, "deck-flag": deck_flag, **settings, **known}),
             *(["--strict"] if strict else []),
+            *tls.flags,
             *contain.flags,
         ]
         plan = Plan(
@@ -132,6 +136,7 @@ def check(
             role=role,
             selection=selection,
             **where,
+            ssl=tls.ssl_context(),
             known_options=options,
             strict=strict,
             seed=seed,
@@ -181,6 +186,14 @@ def resolve_target(
         return "server", {"command": server, "deck_flag": deck_flag or ""}
     host, port = server_address(target, ConnectionOptions())
     return "server", {"host": host, "port": room.port if port is None else port}
+
+
+def check_tls(room: "Room", role: "Role", tls: TlsOptions) -> None:
+    """Raise ValueError if there are options of TLS where the tester does not speak it."""
+    from croupier.rooms.oldmaid import ROOM as OLDMAID
+
+    if (given := [*tls.flags]) and (role == "client" or room is OLDMAID):
+        raise ValueError(f"found {' '.join(given)}; allowed: tests of servers, except in {OLDMAID.title}")
 
 
 def build_options(kinds: Sequence[type[Any]], values: Mapping[str, Any], room: "Room") -> Any:

@@ -132,7 +132,7 @@ def _play(
         (host, ROOM.port if port is None else port),
         *player.listen_address(),
         connection.strict,
-        connection.ssl_context(),
+        connection.tls.ssl_context(),
     )
     if bot_options.bot is None and bot_options.bots is None and is_interactive():
         from croupier.tui.interaction import interact

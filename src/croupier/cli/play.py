@@ -1,17 +1,16 @@
 """`croupier play`: play against a house, in the terminal or with a bot."""
 
 import json
-import ssl
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Annotated, Any, NamedTuple
 
 from cyclopts import App, Group, Parameter
 
 from croupier.cli.output import fail, is_interactive, print_error
+from croupier.cli.tls import TlsOptions
 from croupier.clients.game import GameClient
 from croupier.clients.identify import locate
 from croupier.clients.luck import make_luck
@@ -46,26 +45,7 @@ class ConnectionOptions:
     strict: bool = False
     """Reject deviations that the protocol tolerates."""
 
-    tls: bool = False
-    """Connect with TLS; trust the certificate authorities of this machine."""
-
-    tls_ca: Path | None = None
-    """Connect with TLS; trust the certificate authority in this PEM file."""
-
-    tls_cert: Path | None = None
-    """Connect with TLS; present the certificate chain in this PEM file."""
-
-    tls_key: Path | None = None
-    """PEM file with the private key of --tls-cert. [default: the same file]"""
-
-    def ssl_context(self) -> ssl.SSLContext | None:
-        """Return the TLS context, None without TLS. Raises OSError if a PEM file cannot be read."""
-        if not self.tls and self.tls_ca is None and self.tls_cert is None:
-            return None
-        context = ssl.create_default_context(cafile=self.tls_ca)
-        if self.tls_cert is not None:
-            context.load_cert_chain(self.tls_cert, self.tls_key)
-        return context
+    tls: Annotated[TlsOptions, Parameter(name="*")] = field(default_factory=TlsOptions)
 
 
 @dataclass(frozen=True)
@@ -128,7 +108,7 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
             if not bot_options.answer_seconds > 0:
                 raise ValueError(f"found --answer-seconds {bot_options.answer_seconds:g}; allowed: more than 0")
             host, port = server_address(target, connection)
-            context = connection.ssl_context()
+            context = connection.tls.ssl_context()
 
             async def find_address() -> Address:
                 return await locate(room, host, context) if port is None else (host, port)

@@ -8,6 +8,7 @@ import asyncio
 import json
 from contextlib import suppress
 from enum import Enum
+from ssl import SSLContext
 from typing import Final
 
 from msgspec import Struct
@@ -63,16 +64,17 @@ class Answer(Struct, frozen=True):
     end: End
 
 
-async def first_look(room: Room, host: str, port: int) -> str | None:
+async def first_look(room: Room, host: str, port: int, ssl: SSLContext | None = None) -> str | None:
     """Look at the server of a room; return a paragraph on what is wrong with it, None if nothing is obviously wrong.
 
+    It is reached with TLS if there is `ssl`.
     Nothing changes at a server of the room, which sees one connection with the room's probe. A server that closes or
     is of another kind sees up to three connections, one after the other.
     """
     address = (host, port)
     deadline = asyncio.get_running_loop().time() + LOOK_SECONDS
     try:
-        answer = await _look(room, address, deadline)
+        answer = await _look(room, address, deadline, ssl)
     except (OSError, UnicodeError) as error:
         return _unreachable(address, error)
     shown = format_address(address)
@@ -89,10 +91,11 @@ async def first_look(room: Room, host: str, port: int) -> str | None:
             "what the server prints, and end other clients."
         )
     if is_tls(answer.data) or (answer.end is End.CLOSED and not answer.data and await speaks_tls(address)):
-        return (
-            f"The server at {shown} speaks TLS, and {room.title} is tested without TLS. Start the server without TLS "
-            "for the test."
-        )
+        if room is OLDMAID:
+            remedy = f", and {room.title} is tested without TLS. Start the server without TLS for the test."
+        else:
+            remedy = ". Test it with --tls, or with --tls-ca FILE, its certificate authority."
+        return f"The server at {shown} speaks TLS{remedy}"
     if recognise_room(answer.data, [room]) is not None:
         return None
     if answer.end is End.FLOODED:
@@ -101,25 +104,25 @@ async def first_look(room: Room, host: str, port: int) -> str | None:
             f"beginning with {_shown(answer.data)}. It may write to the connection in a loop, or write a whole buffer "
             "instead of the part that it has filled. Let it write nothing but its messages."
         )
-    return await _describe_other_room(room, address, answer, deadline)
+    return await _describe_other_room(room, address, answer, deadline, ssl)
 
 
-async def _look(room: Room, address: Address, deadline: float) -> Answer:
+async def _look(room: Room, address: Address, deadline: float, ssl: SSLContext | None) -> Answer:
     """Talk to a server, once more if it closes the connection at once. Raises OSError if it cannot be reached."""
-    answer = await _talk(room, address, deadline)
+    answer = await _talk(room, address, deadline, ssl)
     for _ in range(MAX_CONNECTIONS_CLOSED - 1):
         if answer.end is not End.CLOSED_AT_ONCE:
             break
         await asyncio.sleep(CLOSE_PAUSE_SECONDS)
-        answer = await _talk(room, address, deadline)
+        answer = await _talk(room, address, deadline, ssl)
     return answer
 
 
-async def _talk(room: Room, address: Address, deadline: float) -> Answer:
+async def _talk(room: Room, address: Address, deadline: float, ssl: SSLContext | None) -> Answer:
     """Send the probe of a room on a new connection, and receive the answer. Raises OSError without a connection."""
     loop = asyncio.get_running_loop()
     async with asyncio.timeout_at(deadline):
-        reader, writer = await asyncio.open_connection(*address)
+        reader, writer = await asyncio.open_connection(*address, ssl=ssl)
     try:
         answer = await _receive(room, reader, b"", min(deadline, loop.time() + GREETING_SECONDS))
         if answer.end is End.CLOSED and not answer.data:
@@ -170,7 +173,9 @@ def _unreachable(address: Address, error: Exception) -> str:
     )
 
 
-async def _describe_other_room(room: Room, address: Address, answer: Answer, deadline: float) -> str | None:
+async def _describe_other_room(
+    room: Room, address: Address, answer: Answer, deadline: float, ssl: SSLContext | None
+) -> str | None:
     """Return the paragraph on a server of another room, None if it is none for certain.
 
     The answers to the probes of both rooms have to be the other room's: a single one may be a coincidence.
@@ -179,7 +184,7 @@ async def _describe_other_room(room: Room, address: Address, answer: Answer, dea
     if other is None or not _may_be(other, answer.data):
         return None
     try:
-        confirmed = await _talk(other, address, deadline)
+        confirmed = await _talk(other, address, deadline, ssl)
     except OSError:
         return None
     if recognise_room(confirmed.data, ROOMS.values()) is not other or not _may_be(other, confirmed.data):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from ssl import SSLContext
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
@@ -37,12 +38,12 @@ MAX_STDERR_BYTES: Final = 4000
 class Plan:
     """What to test, and how.
 
-    A server is at `host` and `port`, or is started by `command` with a free `{port}` for each run. A client is started
-    by `command` for each case. If `deck_flag` (`--deck {file}`) is given, it is appended to the command of a server to
-    make it deal from a file: cases that did not come up by chance are then tried once more, each with the deck of its
-    transcript. `known_options` are the options of a client, or the settings of the house that a client is tested with.
-    `selection` selects the cases. `arguments` are the command line arguments after the selection; they are part of the
-    command that repeats a case.
+    A server is at `host` and `port`, or is started by `command` with a free `{port}` for each run; it is reached
+    with TLS if there is `ssl`. A client is started by `command` for each case. If `deck_flag` (`--deck {file}`) is
+    given, it is appended to the command of a server to make it deal from a file: cases that did not come up by
+    chance are then tried once more, each with the deck of its transcript. `known_options` are the options of a
+    client, or the settings of the house that a client is tested with. `selection` selects the cases. `arguments`
+    are the command line arguments after the selection; they are part of the command that repeats a case.
     """
 
     room: Room
@@ -50,6 +51,7 @@ class Plan:
     selection: str
     host: str = "127.0.0.1"
     port: int = 0
+    ssl: SSLContext | None = None
     command: str = ""
     deck_flag: str = ""
     known_options: Any = None
@@ -88,6 +90,7 @@ class Plan:
             strict=self.strict,
             seed=self.seed,
             timeout=self.timeout,
+            ssl=self.ssl,
         )
 
 
@@ -214,7 +217,7 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
             await program.wait_listening(*address, server.start_seconds)
         if plan.role == "server" and not search.has_begun:
             search.has_begun = True
-            if (trouble := await first_look(plan.room, *address)) is not None:
+            if (trouble := await first_look(plan.room, *address, plan.ssl)) is not None:
                 raise ProgramError(trouble)
         bench = plan.suite.bench(replace(plan.config, dialect=search.dialect, deals_deck=bool(values)))
         stack.push_async_callback(bench.close)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from ssl import SSLContext
 from typing import Any, Final, Literal, NamedTuple, cast
 
 from croupier.conformance.case import Case
@@ -23,7 +24,8 @@ class Config:
 
     `command` starts the client under test. `known_options` are the options of a client, or the settings of the house
     that a client is tested with, None for nothing known. An answer may take `timeout` seconds. What the program sends
-    is read in `dialect`, if one is given. `deals_deck`: the server deals the deck of the case.
+    is read in `dialect`, if one is given. `deals_deck`: the server deals the deck of the case. A
+    server is reached with TLS if there is `ssl`.
     """
 
     command: str = ""
@@ -33,6 +35,7 @@ class Config:
     timeout: float = 5.0
     dialect: Any = None
     deals_deck: bool = False
+    ssl: SSLContext | None = None
 
 
 class Attempt(NamedTuple):

@@ -3,6 +3,7 @@
 from base64 import b64encode
 from collections import Counter, defaultdict
 from secrets import randbelow
+from ssl import SSLContext
 from typing import Final
 
 from msgspec import Struct
@@ -57,8 +58,11 @@ class ServerUnderTest:
         dialect: Dialect,
         timeout: AnswerTimeout,
         detected_dialect: HttpDialect | None = None,
+        *,
+        ssl: SSLContext | None = None,
     ) -> None:
         self.address = (host, port)
+        self._ssl = ssl
         self.detected_dialect = detected_dialect
         self.dialect: Dialect = dialect
         self.timeout = timeout.for_try()
@@ -78,7 +82,7 @@ class ServerUnderTest:
 
     def new_client(self) -> HttpClient:
         """Return a client for a new connection."""
-        return HttpClient(*self.address, timeout=self.timeout)
+        return HttpClient(*self.address, ssl=self._ssl, timeout=self.timeout)
 
     def new_name(self, role: str) -> str:
         """Return a user name that is new on this server, also across runs.

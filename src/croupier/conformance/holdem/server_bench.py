@@ -81,7 +81,9 @@ class HoldemServerBench(Bench):
         detected = self._config.dialect
         if detected is not None and detected.dialect is not None:
             dialect = detected.dialect
-        self._server = ServerUnderTest(*address, dialect, AnswerTimeout(self._config.timeout), detected)
+        self._server = ServerUnderTest(
+            *address, dialect, AnswerTimeout(self._config.timeout), detected, ssl=self._config.ssl
+        )
         self._walks = WalkRunner(self._server, Random(self._config.seed), self._case_timeout)  # noqa: S311 -- it has to be repeatable
         self._has_learned = self._config.deals_deck  # a hand to learn from would take the deck
         client = self._server.new_client()

@@ -1,6 +1,7 @@
 """A house under test that is reached over TCP."""
 
 import asyncio
+from ssl import SSLContext
 from typing import Final
 
 from croupier.conformance.diagnosis.dialect import Dialect, DialectCodec
@@ -21,11 +22,15 @@ MAX_CLOSING_CONNECTIONS: Final = 64
 
 
 class TcpHouse:
-    """A house that is reached over TCP. See `HouseUnderTest`. With a dialect, what it sends is read in it."""
+    """A house that is reached over TCP, or over TLS if there is `ssl`. See `HouseUnderTest`.
 
-    def __init__(self, answer_timeout: float, dialect: Dialect | None = None) -> None:
+    With a dialect, what it sends is read in it.
+    """
+
+    def __init__(self, answer_timeout: float, dialect: Dialect | None = None, ssl: SSLContext | None = None) -> None:
         self._address: Address = ("", 0)
         self._dialect = dialect
+        self._ssl = ssl
         self._limits = EndpointLimits(
             close_timeout=CLOSE_TIMEOUT_SECONDS, connect_timeout=max(CONNECT_TIMEOUT_SECONDS, answer_timeout)
         )
@@ -48,7 +53,7 @@ class TcpHouse:
         endpoint = Endpoint(
             probe, lambda: DialectCodec(self._dialect), silent_logger(), observers=[watch], limits=self._limits
         )
-        await endpoint.connect(HOUSE, self._address)
+        await endpoint.connect(HOUSE, self._address, self._ssl)
         try:
             await over.wait()
         except asyncio.CancelledError:

@@ -1,0 +1,41 @@
+"""Options of the commands that connect to a server: whether and how with TLS."""
+
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class TlsOptions:
+    """How to connect with TLS, if at all."""
+
+    tls: bool = False
+    """Connect with TLS; trust the certificate authorities of this machine."""
+
+    tls_ca: Path | None = None
+    """Connect with TLS; trust the certificate authority in this PEM file."""
+
+    tls_cert: Path | None = None
+    """Connect with TLS; present the certificate chain in this PEM file."""
+
+    tls_key: Path | None = None
+    """PEM file with the private key of --tls-cert. [default: the same file]"""
+
+    def ssl_context(self) -> ssl.SSLContext | None:
+        """Return the TLS context, None without TLS. Raises OSError if a PEM file cannot be read."""
+        if not self.tls and self.tls_ca is None and self.tls_cert is None:
+            return None
+        context = ssl.create_default_context(cafile=self.tls_ca)
+        if self.tls_cert is not None:
+            context.load_cert_chain(self.tls_cert, self.tls_key)
+        return context
+
+    @property
+    def flags(self) -> Iterator[str]:
+        """The command-line arguments that give these options."""
+        if self.tls:
+            yield "--tls"
+        for name, path in (("ca", self.tls_ca), ("cert", self.tls_cert), ("key", self.tls_key)):
+            if path is not None:
+                yield from (f"--tls-{name}", str(path))
