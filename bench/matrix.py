@@ -84,7 +84,7 @@ def main() -> None:
     )
     for cell in cells:
         if cell.finding.kind is not CellKind.WELL:
-            print(f"  {cell.room}: {cell.client} at {cell.server}: {cell.finding.told}")
+            print(f"  {cell.room}: {cell.client} at {cell.server}: {cell.finding.note}")
     print(f"  target under {TARGET_SECONDS:g} s: {'met' if seconds < TARGET_SECONDS else 'MISSED'}")
 
 

@@ -50,7 +50,7 @@ UNREACHED = passage([], note="no house answers: refused", reached=False)
 
 
 @pytest.mark.parametrize(
-    ("passages", "server", "client", "kind", "blame", "told"),
+    ("passages", "server", "client", "kind", "blame", "note"),
     [
         ([WELL], RUNS, DONE, CellKind.WELL, (), ""),
         ([WELL, WELL], DONE, DONE, CellKind.WELL, (), ""),
@@ -74,7 +74,7 @@ UNREACHED = passage([], note="no house answers: refused", reached=False)
         ([], RUNS, KILLED, CellKind.CRASHED, ("client",), "the client has ended (SIGSEGV)"),
         ([], RUNS, DONE, CellKind.ABSENT, ("client",), "the client has not connected before it ended"),
         ([], RUNS, LATE, CellKind.ABSENT, ("client",), "the client has not connected within its time"),
-        ([passage(GAME[:2])], RUNS, LATE, CellKind.HUNG, ("client",), "the client says nothing more"),
+        ([passage(GAME[:2])], RUNS, LATE, CellKind.HUNG, ("client",), "the client sends nothing more"),
         ([passage(GAME, HOUSE)], RUNS, LATE, CellKind.HUNG, ("client",), "goes on when the house has closed"),
         ([WELL], RUNS, ProgramEnd(is_out_of_time=True, was_active=True), CellKind.WELL, (), ""),
         ([passage([], CLIENT)], RUNS, DONE, CellKind.IDLE, ("client",), "has ended every conversation before a game"),
@@ -104,11 +104,11 @@ def test_whoever_was_wrong_first_is_to_blame(
     client: ProgramEnd,
     kind: CellKind,
     blame: tuple[str, ...],
-    told: str,
+    note: str,
 ) -> None:
     found = judged(passages, server, client)
     assert (found.kind, found.blame) == (kind, blame)
-    assert told in found.told
+    assert note in found.note
     assert bool(found.clause) == bool(passages and any(one.conversation.faults for one in passages))
 
 
@@ -128,7 +128,7 @@ QUOTED_START = [(CLIENT, b'STRT "P_1"'), (HOUSE, b"CARD C_K")]
 
 
 @pytest.mark.parametrize(
-    ("talk", "closed", "server", "client", "kind", "blame", "clause", "told"),
+    ("talk", "closed", "server", "client", "kind", "blame", "clause", "note"),
     [
         (
             [*QUOTED_CARD, (CLIENT, b"CARD C_K")],
@@ -183,11 +183,11 @@ def test_the_first_departure_is_charged_and_its_consequences_are_not(
     kind: CellKind,
     blame: tuple[str, ...],
     clause: str,
-    told: str,
+    note: str,
 ) -> None:
     found = judged([passage(talk, *closed)], server, client)
     assert (found.kind, found.blame, found.clause) == (kind, blame, clause)
-    assert told in found.told
+    assert note in found.note
 
 
 def test_a_tolerated_departure_shows_in_the_last_line_of_the_dialogue() -> None:

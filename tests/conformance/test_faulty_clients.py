@@ -157,7 +157,7 @@ TELLING = [
     ("sevenhalf", "lower-case", "4.5/passes", Outcome.PASS, ""),
     ("sevenhalf", "clings", "8.2/between-games", Outcome.CHOICE, "it kept the connection open"),
     ("sevenhalf", "leaves-in-a-game", "4.1/first-card", Outcome.CHOICE, "it hung up in the middle of the game"),
-    ("blackjack", "does-not-wait", "8.1/waits-for-the-last-word", Outcome.CHOICE, "it closes behind its goodbye"),
+    ("blackjack", "does-not-wait", "8.1/waits-for-the-last-word", Outcome.CHOICE, "it closes after its goodbye"),
     ("blackjack", "plays-on", "8.2/between-games", Outcome.CHOICE, "it kept the connection open"),
     ("blackjack", "knows-no-ten", "2.7/ten-as-two-digits", Outcome.CHOICE, "it does not take it"),
     ("blackjack", "never-connects", "4.1/balance", Outcome.SKIP, "the program ran and never connected"),

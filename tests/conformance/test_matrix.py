@@ -41,10 +41,10 @@ def plan(folder: Path, out: Path, **terms: object) -> MatrixPlan:
 
 def played(one: MatrixPlan) -> tuple[list[Cell], list[bool]]:
     """The cells in order, and whether each was played before."""
-    told: list[bool] = []
-    matrix = Matrix(one, lambda cell, before: told.append(before))
+    seen: list[bool] = []
+    matrix = Matrix(one, lambda cell, before: seen.append(before))
     assert asyncio.run(matrix.play())
-    return matrix.ordered_cells(), told
+    return matrix.ordered_cells(), seen
 
 
 def found(cells: Iterable[Cell]) -> dict[tuple[str, str], tuple[CellKind, tuple[str, ...], str]]:
@@ -56,7 +56,7 @@ def test_all_pairs_are_played_and_finished_cells_are_not_played_again(tmp_path: 
     hand_in(folder, "ada")
     hand_in(folder, "bob", server="deals-twice", client="acts-first")
     hand_in(folder, "cid", server="serves-once", client=None)
-    cells, told = played(plan(folder, out, conversations=2))
+    cells, seen = played(plan(folder, out, conversations=2))
     well = (CellKind.WELL, (), "")
     acts_first = (CellKind.BROKE, ("client",), "kuhn-6.2")
     assert found(cells) == {
@@ -68,20 +68,20 @@ def test_all_pairs_are_played_and_finished_cells_are_not_played_again(tmp_path: 
         ("cid", "bob"): acts_first,
     }
     assert (cells[0].connections, cells[0].games) == (2, 4)
-    assert told == [False] * 6
-    again, told = played(plan(folder, out, conversations=2))
-    assert (again, told) == (cells, [True] * 6)
+    assert seen == [False] * 6
+    again, seen = played(plan(folder, out, conversations=2))
+    assert (again, seen) == (cells, [True] * 6)
     hand_in(folder, "bob", server="honest", client="acts-first")
-    changed, told = played(plan(folder, out, conversations=2))
-    assert sorted(told) == [False] * 4 + [True] * 2
+    changed, seen = played(plan(folder, out, conversations=2))
+    assert sorted(seen) == [False] * 4 + [True] * 2
     assert found(changed)["bob", "ada"] == well
     assert [cell for cell in changed if "bob" not in cell.position] == [cells[0], cells[4]]
-    _, told = played(plan(folder, out, conversations=2, is_fresh=True))
-    assert told == [False] * 6
+    _, seen = played(plan(folder, out, conversations=2, is_fresh=True))
+    assert seen == [False] * 6
 
 
 @pytest.mark.parametrize(
-    ("server", "kind", "clause", "told"),
+    ("server", "kind", "clause", "note"),
     [
         ("crashes", CellKind.CRASHED, "kuhn-4.1", "the server has ended (SIGSEGV)"),
         pytest.param("hangs", CellKind.HUNG, "kuhn-4.1", "found silence", marks=pytest.mark.extended),
@@ -92,36 +92,36 @@ def test_all_pairs_are_played_and_finished_cells_are_not_played_again(tmp_path: 
         ("chatty", CellKind.CHATTY, "", "written more than is kept"),
     ],
 )
-def test_a_server_that_is_no_good_is_told_from_the_client(
-    tmp_path: Path, server: str, kind: CellKind, clause: str, told: str
+def test_a_server_that_is_no_good_is_distinguished_from_the_client(
+    tmp_path: Path, server: str, kind: CellKind, clause: str, note: str
 ) -> None:
     hand_in(tmp_path / "class", "ada", server=server)
     (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", timeout_seconds=4.0))
     assert (cell.finding.kind, cell.finding.blame, cell.finding.clause) == (kind, ("server",), clause)
-    assert told in cell.finding.told
+    assert note in cell.finding.note
 
 
 @pytest.mark.parametrize(
-    ("client", "kind", "told"),
+    ("client", "kind", "note"),
     [
         ("cannot-start", CellKind.CRASHED, "the client has ended (exit status 1)"),
         ("crashes", CellKind.CRASHED, "the client has ended (SIGABRT)"),
         pytest.param(
             "never-connects", CellKind.ABSENT, "has not connected within its time", marks=pytest.mark.extended
         ),
-        ("says-nothing", CellKind.HUNG, "says nothing more"),
+        ("says-nothing", CellKind.HUNG, "sends nothing more"),
         pytest.param("stays", CellKind.HUNG, "goes on when the house has closed", marks=pytest.mark.extended),
         ("leaves-at-once", CellKind.IDLE, "has ended every conversation before a game was over"),
         ("chatty", CellKind.CHATTY, "has written more than is kept"),
     ],
 )
-def test_a_client_that_is_no_good_is_told_from_the_server(
-    tmp_path: Path, client: str, kind: CellKind, told: str
+def test_a_client_that_is_no_good_is_distinguished_from_the_server(
+    tmp_path: Path, client: str, kind: CellKind, note: str
 ) -> None:
     hand_in(tmp_path / "class", "ada", client=client)
     (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", timeout_seconds=4.0))
     assert (cell.finding.kind, cell.finding.blame) == (kind, ("client",))
-    assert told in cell.finding.told
+    assert note in cell.finding.note
     assert client != "cannot-start" or "ImportError: no module named cards" in cell.stderr
 
 
@@ -143,12 +143,12 @@ def test_a_server_that_answers_in_time_is_not_silent_for_a_client_that_gives_up(
     ("server", "kind", "blame"),
     [("ends-slowly", CellKind.WELL, ()), ("crashes-slowly", CellKind.CRASHED, ("server",))],
 )
-def test_the_end_of_a_server_is_seen_however_long_it_takes(
+def test_the_end_of_a_server_is_noticed_after_any_time(
     tmp_path: Path, server: str, kind: CellKind, blame: tuple[str, ...]
 ) -> None:
     hand_in(tmp_path / "class", "ada", server=server)
     (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", conversations=3))
-    assert (cell.finding.kind, cell.finding.blame) == (kind, blame), cell.finding.told
+    assert (cell.finding.kind, cell.finding.blame) == (kind, blame), cell.finding.note
     assert kind is not CellKind.WELL or (cell.connections, cell.games) == (3, 6)
 
 
@@ -229,7 +229,7 @@ def test_a_program_that_does_not_exist_is_no_use(tmp_path: Path) -> None:
     toml.write_text('room = "kuhn"\nserver = "./no-such-server {port}"\nclient = "./no-such-client {port}"')
     (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out"))
     assert (cell.finding.kind, cell.finding.blame) == (CellKind.UNHEARD, ("server",))
-    assert "cannot be started" in cell.finding.told
+    assert "cannot be started" in cell.finding.note
     hand_in(tmp_path / "class", "ada")
     toml.write_text(toml.read_text().partition("client")[0] + 'client = "./no-such-client {port}"')
     (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out"))
@@ -243,8 +243,8 @@ def test_a_failed_write_of_a_cell_ends_the_matrix(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(CellFile, "save", full)
     hand_in(tmp_path / "class", "ada")
     hand_in(tmp_path / "class", "bob")
-    told: list[Cell] = []
-    matrix = Matrix(plan(tmp_path / "class", tmp_path / "out"), lambda cell, before: told.append(cell))
+    seen: list[Cell] = []
+    matrix = Matrix(plan(tmp_path / "class", tmp_path / "out"), lambda cell, before: seen.append(cell))
     with pytest.raises(OSError, match="No space left on device"):
         asyncio.run(matrix.play())
-    assert told == []
+    assert seen == []

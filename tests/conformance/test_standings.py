@@ -47,7 +47,7 @@ CELLS = [
     cell("ada", "ada", CellFinding(CellKind.WELL)),
     cell("ada", "bob", BROKEN),
     cell("bob", "ada", CellFinding(CellKind.CRASHED, ("client", "server"), "kuhn-6.2", "both")),
-    cell("bob", "bob", CellFinding(CellKind.ABSENT, ("client",), told="the client has not connected")),
+    cell("bob", "bob", CellFinding(CellKind.ABSENT, ("client",), note="the client has not connected")),
     cell("ada", "ada", CellFinding(CellKind.WELL), "blackjack"),
 ]
 

@@ -328,7 +328,7 @@ def test_leaving_the_transcript_ends_with_a_goodbye() -> None:
     guest = ClientFixture(HouseSetup(is_reached=lambda _: False), paper="house-answers-a-fold")
     guest.say(b"STRT P_2")
     assert guest.say(b"ACTN CAL") == b"DISC"
-    assert guest.stand.deviation == "the client said ACTN CAL where ACTN FLD leads there"
+    assert guest.stand.deviation == "the client sent ACTN CAL where ACTN FLD leads to the state"
     assert guest.stand.house_fault is None
 
 

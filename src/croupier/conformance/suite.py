@@ -98,7 +98,7 @@ class Bench:
     async def attempt(self, case: Any, number: int, *, is_patient: bool = False) -> Attempt:
         """Try a case. `number` counts its tries and selects their luck.
 
-        `is_patient`: wait for the whole timeout, however silent the program was before. Raises TargetGone if the server
+        `is_patient`: wait for the whole timeout, even if the program was silent before. Raises TargetGone if the server
         accepts no connections any more, and ProgramError or ValueError if a client cannot be started.
         """
         raise NotImplementedError

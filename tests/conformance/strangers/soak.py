@@ -50,7 +50,7 @@ def check(room: str, role: str, choices: Choices, *, seed: int = 1, selection: s
         file = Path(folder) / "report.json"
         ended = croupier("check", *arguments, "--quiet", "--report", f"json={file}", timeout=RUN_TIMEOUT_SECONDS)
         if not file.exists():
-            crash = {"outcome": "FAIL", "case": selection or room, "told": ended.stderr}
+            crash = {"outcome": "FAIL", "case": selection or room, "note": ended.stderr}
             return Run(arguments, ended.returncode, [crash], is_strict(choices))
         return Run(arguments, ended.returncode, json.loads(file.read_text())["results"], is_strict(choices))
 
@@ -62,7 +62,7 @@ def lines(run: Run) -> Iterator[str]:
     yield f"croupier check {shlex.join(run.arguments)}  # exit status {run.status}"
     for result in run.alarms:
         failure = result.get("failure") or {}
-        yield f"  {result['outcome']} {result['case']} {result['told']}"
+        yield f"  {result['outcome']} {result['case']} {result['note']}"
         for key in ("clause", "expected", "actual"):
             yield f"    {key}: {failure.get(key, '')}"
         for line in result.get("dialogue", ()):

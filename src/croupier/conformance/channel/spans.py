@@ -22,7 +22,7 @@ class Span[M](NamedTuple):
 
 
 class SpanReader[M]:
-    """Reads messages with a codec; see `SpanCodec`. A span is the same however the stream is chunked."""
+    """Reads messages with a codec; see `SpanCodec`. A span is the same for every chunking of the stream."""
 
     def __init__(self, codec: SpanCodec[M, Any]) -> None:
         self._codec = codec

@@ -185,7 +185,7 @@ STATES: Final = (
     ),
     ClientTestState(
         "many-rounds",
-        "In ten rounds nothing is said that is not in the table of frames",
+        "All frames of ten rounds are in the table of frames",
         "blackjack-2.2",
         finished(10),
         "the client played fewer than ten rounds",
@@ -240,7 +240,7 @@ STATES: Final = (
     ),
     ClientTestState(
         "small-purse",
-        "The balance says how much may be bet",
+        "The balance limits the bet",
         "blackjack-7.2",
         in_game(),
         "the client never bet",
@@ -276,7 +276,7 @@ VARIATIONS: Final = (
     ),
     WireVariation(
         "no-300",
-        "A house that says STP without ERR 300 before it",
+        "A house that sends STP without ERR 300 before it",
         "blackjack-8.3",
         drop_messages(b"ERR\0\0\x01\x2c"),
         is_tolerated=True,
@@ -291,11 +291,14 @@ INJECTED_FAULTS: Final = (
         replace_messages(b"TRN", b"trn"),
     ),
     InjectedFault(
-        "garbage", "The house says what cannot be read", "blackjack-2.10", replace_messages(b"MON", b"\xff\xfe\0\x01")
+        "garbage",
+        "The house sends bytes that cannot be read",
+        "blackjack-2.10",
+        replace_messages(b"MON", b"\xff\xfe\0\x01"),
     ),
     InjectedFault(
         "http",
-        "The house speaks HTTP",
+        "The house sends HTTP",
         "blackjack-2.10",
         replace_messages(b"MON", b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
     ),
@@ -348,14 +351,14 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "blackjack-6.1": "it binds the house",
     "blackjack-6.2": "it binds the house",
     "blackjack-6.3": "a frame that is not expected is found in every case",
-    "blackjack-6.4": "a word of the house is found in every case",
+    "blackjack-6.4": "a message of the house is found in every case",
     "blackjack-6.5": "a bet of nothing or less is found in every case",
     "blackjack-6.6": "a bet that cannot be paid is found in every case; those of section 7 tempt a client to it",
     "blackjack-6.7": "it binds the house",
     "blackjack-6.8": "an ERR of the client is swallowed: none is wrong",
     "blackjack-7.3": "it binds the house",
     "blackjack-7.6": "it binds the house",
-    "blackjack-8.4": "what is forfeited is not said on the wire",
+    "blackjack-8.4": "what is forfeited does not show on the wire",
     "blackjack-8.6": "it binds the house",
 }
 

@@ -152,11 +152,14 @@ class CaseGenerator:
             yield self._case(state, state.clause, state.slug, state.title)
         yield self._case(
             replace(
-                self._plainest, is_reached=lambda talk: bool(talk.lines), missing="the client never spoke", max_games=12
+                self._plainest,
+                is_reached=lambda talk: bool(talk.lines),
+                missing="the client never sent a message",
+                max_games=12,
             ),
             self._data.first_clause,
             "the-client-speaks-first",
-            "A house that says nothing of its own accord is spoken to",
+            "The client sends the first message: the house waits for it",
         )
         if self._data.awaited_message is not None:
             message, clause = self._data.awaited_message
@@ -237,7 +240,13 @@ class CaseGenerator:
                     CaseKind.GOODBYE,
                     HouseAction.CLOSE,
                 ),
-                (data.goodbye_clause, "hangs-up", "hangs up without a word where", CaseKind.FAULT, HouseAction.HANG_UP),
+                (
+                    data.goodbye_clause,
+                    "hangs-up",
+                    "closes without a goodbye where",
+                    CaseKind.FAULT,
+                    HouseAction.HANG_UP,
+                ),
             ):
                 title = f"The house {phrase} {_begin_small(state.title)}"
                 yield self._case(state, clause, f"{slug}-{state.slug}", title, kind=kind, setup={"action": action})
@@ -290,7 +299,7 @@ class CaseGenerator:
             if is_fault and len(script) > MAX_MESSAGES_BEFORE_FAULT + 1:
                 continue
             kind = _kind_of(self._data, transcript, script)
-            missing = "the client left before all of it was said"
+            missing = "the client left before the end of the transcript"
             yield self._case(
                 ClientTestState(transcript.name, transcript.title, clause, never_reached, missing),
                 clause,

@@ -146,7 +146,7 @@ STATES: Final = (
     ),
     ClientTestState(
         "many-games",
-        "In ten games nothing is said that is not in the table of messages",
+        "All messages of ten games are in the table of messages",
         "kuhn-2.2",
         finished(10),
         "the client played fewer than ten games",
@@ -208,11 +208,11 @@ STATES: Final = (
 
 VARIATIONS: Final = (
     WireVariation(
-        "lower-case", "A house that speaks in lower case means the same", "kuhn-2.3", rewrite_each(bytes.lower)
+        "lower-case", "A house that writes in lower case means the same", "kuhn-2.3", rewrite_each(bytes.lower)
     ),
     WireVariation(
         "mixed-case",
-        "A house that speaks in letters of both cases means the same",
+        "A house that writes in letters of both cases means the same",
         "kuhn-2.3",
         rewrite_each(lambda data: data.title()),
     ),
@@ -237,12 +237,15 @@ INJECTED_FAULTS: Final = (
         "unknown-card", "The house deals a card that is none", "kuhn-2.6", replace_messages(b"CARD", b"CARD C_A")
     ),
     InjectedFault(
-        "garbage", "The house says what cannot be read", "kuhn-2.7", replace_messages(b"CARD", b"\xff\xfe\x00\x01\r\n")
+        "garbage",
+        "The house sends bytes that cannot be read",
+        "kuhn-2.7",
+        replace_messages(b"CARD", b"\xff\xfe\x00\x01\r\n"),
     ),
     InjectedFault(
-        "http", "The house speaks HTTP", "kuhn-2.7", replace_messages(b"CARD", b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        "http", "The house sends HTTP", "kuhn-2.7", replace_messages(b"CARD", b"HTTP/1.1 400 Bad Request\r\n\r\n")
     ),
-    InjectedFault("calls-aloud", "The house says ACTN CAL", "kuhn-4.8", replace_messages(b"ACTN", b"ACTN CAL")),
+    InjectedFault("calls-aloud", "The house sends ACTN CAL", "kuhn-4.8", replace_messages(b"ACTN", b"ACTN CAL")),
     InjectedFault("deals-twice", "The house deals a second card", "kuhn-4.9", append_to_messages(b"CARD", b"CARD C_J")),
     InjectedFault("refuses", "The house refuses what is allowed", "kuhn-4.1", replace_messages(b"CARD", b"FAIL W_A")),
     InjectedFault(
@@ -251,7 +254,7 @@ INJECTED_FAULTS: Final = (
         "kuhn-2.8",
         replace_messages(b"CARD", b"FAIL XYZ"),
     ),
-    InjectedFault("starts-itself", "The house says STRT", "kuhn-2.2", replace_messages(b"CARD", b"STRT P_1")),
+    InjectedFault("starts-itself", "The house sends STRT", "kuhn-2.2", replace_messages(b"CARD", b"STRT P_1")),
 )
 
 UNTESTABLE: Final[Mapping[str, str]] = {
@@ -259,8 +262,8 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "kuhn-2.1": "what cannot be read is found in every case, on kuhn-2.6 or kuhn-2.7",
     "kuhn-3.2": "the deal is the house's",
     "kuhn-3.3": "a choice that is not in the table fails every case on kuhn-6.1",
-    "kuhn-3.4": "what an action costs is not said on the wire",
-    "kuhn-3.5": "who has won is not said on the wire",
+    "kuhn-3.4": "what an action costs does not show on the wire",
+    "kuhn-3.5": "who has won does not show on the wire",
     "kuhn-6.1": "an action out of turn is found in every case",
     "kuhn-6.2": "an ACTN without a game is found in every case; those of kuhn-5.3 and kuhn-4.7 tempt a client to it",
     "kuhn-6.3": "a STRT during a game is found in every case",
@@ -269,9 +272,9 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "kuhn-6.6": "it binds the house",
     "kuhn-6.7": "it binds the house",
     "kuhn-7.1": "the purse is the house's, and the client does not see it",
-    "kuhn-7.4": "what is paid is not said on the wire",
-    "kuhn-8.1": "a client may say DISC or hang up at any time, also without a word",
-    "kuhn-8.3": "what is forfeited is not said on the wire",
+    "kuhn-7.4": "what is paid does not show on the wire",
+    "kuhn-8.1": "a client may say DISC or hang up at any time, also without a message",
+    "kuhn-8.3": "what is forfeited does not show on the wire",
     "kuhn-8.5": "it binds the house",
 }
 

@@ -175,7 +175,7 @@ class TranscriptResponder:
             return step.reply
         if self._next == 1:
             return self._house.answer(item)
-        self.deviation = f"the client said {item} where {step.received} leads there"
+        self.deviation = f"the client sent {item} where {step.received} leads to the state"
         return self.leave(at_once=True)
 
     def leave(self, *, at_once: bool) -> HouseReply:  # noqa: ARG002 -- after the transcript there is nothing to wait for

@@ -130,7 +130,7 @@ STATES: Final = (
     BUST_STATE,
     ClientTestState(
         "seven-and-a-half",
-        "At seven and a half nothing happens by itself: the client says PASS, or draws on",
+        "At seven and a half nothing happens by itself: the client sends PASS, or draws another card",
         "sevenhalf-4.7",
         in_game(lambda game: total(game.state.cards) == TARGET_HALVES),
         "the client never came to seven and a half",
@@ -211,7 +211,7 @@ STATES: Final = (
     ),
     ClientTestState(
         "many-games",
-        "In ten games nothing is said that is not in the table of messages",
+        "All messages of ten games are in the table of messages",
         "sevenhalf-2.2",
         finished(10),
         "the client played fewer than ten games",
@@ -301,7 +301,7 @@ INJECTED_FAULTS: Final = (
     *(
         InjectedFault(
             slug,
-            f"The house says {phrase}, which cannot be read",
+            f"The house sends {phrase}, which cannot be read",
             "sevenhalf-2.9",
             replace_messages(old, new),
             requires_hang_up=True,
@@ -311,7 +311,7 @@ INJECTED_FAULTS: Final = (
     InjectedFault(
         "two-cards", "The house deals two cards for one DRAW", "sevenhalf-4.9", append_to_messages(b"CARD", b"CARD 1o")
     ),
-    InjectedFault("starts-itself", "The house says STRT", "sevenhalf-4.1", replace_messages(b"STBT", b"STRT")),
+    InjectedFault("starts-itself", "The house sends STRT", "sevenhalf-4.1", replace_messages(b"STBT", b"STRT")),
     InjectedFault(
         "bet-of-nothing", "The starting bet is nothing", "sevenhalf-7.1", replace_messages(b"STBT", b"STBT \0\0\0\0")
     ),
@@ -328,7 +328,7 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "sevenhalf-2.1": "what cannot be read is found in every case, on sevenhalf-2.9",
     "sevenhalf-3.1": "the deck is the house's; the cases of sevenhalf-2.4 deal every card",
     "sevenhalf-3.3": "the deal is the house's",
-    "sevenhalf-3.4": "a client does not say its score",
+    "sevenhalf-3.4": "a client does not send its score",
     "sevenhalf-3.5": "the deal is the house's",
     "sevenhalf-3.6": "it binds the house",
     "sevenhalf-3.7": "it binds the house",
@@ -341,15 +341,15 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "sevenhalf-6.2": "a command after STBT is found in every case",
     "sevenhalf-6.3": "a STRT in a game is found in every case",
     "sevenhalf-6.4": "a command after ANTE is found in every case",
-    "sevenhalf-6.5": "a word of the house is found in every case",
+    "sevenhalf-6.5": "a message of the house is found in every case",
     "sevenhalf-6.6": "an ERRO of the client is swallowed: none is wrong",
-    "sevenhalf-6.7": "the words are croupier's, and no program has to understand them",
+    "sevenhalf-6.7": "the texts are croupier's, and no program has to understand them",
     "sevenhalf-6.9": "it binds the house",
     "sevenhalf-7.2": "an ANTE of nothing or less is found in every case",
     "sevenhalf-7.5": "it binds the house",
     "sevenhalf-7.6": "it binds the house",
     "sevenhalf-8.1": "a client may hang up at any time",
-    "sevenhalf-8.3": "what is forfeited is not said on the wire",
+    "sevenhalf-8.3": "what is forfeited does not show on the wire",
     "sevenhalf-8.6": "it binds the house",
     "sevenhalf-9.1": "the dialect is one of houses",
     "sevenhalf-9.2": "the dialect is one of houses",

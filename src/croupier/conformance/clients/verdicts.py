@@ -156,10 +156,10 @@ def _never_spoke(observation: ClientObservation) -> Attempt:
     """The result of a client that has connected and sent nothing."""
     server = observation.server
     if server.conversation_end is not ConversationEnd.SILENCE and observation.exit_status == 0:
-        return _result(observation, Outcome.SKIP, "the client left without a word")
+        return _result(observation, Outcome.SKIP, "the client left without sending anything")
     actual = f"nothing within {observation.seconds:g} seconds"
     if server.conversation_end is not ConversationEnd.SILENCE:
-        actual = f"the end of the connection without a word{_exit_suffix(observation)}"
+        actual = f"the end of the connection before any message{_exit_suffix(observation)}"
     elif observation.partial_message:
         actual = f"{_text(observation.partial_message)}, and then nothing for {observation.seconds:g} seconds"
     test_data = observation.test_data
@@ -169,7 +169,7 @@ def _never_spoke(observation: ClientObservation) -> Attempt:
         Outcome.FAIL,
         failure=Failure(
             clause,
-            "the first word of the client",
+            "the first message of the client",
             actual,
             got=observation.partial_message,
             kind=_kind_of_silence(observation),
@@ -186,7 +186,7 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
     if observation.is_idle and (case.state.may_rest or not baseline_is_fine):
         if case.kind is CaseKind.GOODBYE or not server.has_reached_state:
             return _result(observation, Outcome.SKIP, f"{_skip_reason(observation)}: it was silent after a game")
-        note = "when the game was over it said nothing more, and did not leave"
+        note = "it sent nothing after the game, and did not leave"
         return _tolerated(observation) or _result(
             observation, *((Outcome.PASS,) if case.state.may_rest else (Outcome.CHOICE, note))
         )
@@ -242,8 +242,8 @@ def _describe_silence(observation: ClientObservation) -> str:
     """What was observed in the place of a message."""
     if observation.server.conversation_end is ConversationEnd.CLIENT:
         return f"the end of the connection{_exit_suffix(observation)}"
-    behind = f" behind {_text(observation.partial_message)}" if observation.partial_message else ""
-    return f"nothing{behind} within {observation.seconds:g} seconds{_exit_suffix(observation)}"
+    after = f" after {_text(observation.partial_message)}" if observation.partial_message else ""
+    return f"nothing{after} within {observation.seconds:g} seconds{_exit_suffix(observation)}"
 
 
 def _after_house_fault(observation: ClientObservation, broken: Fault) -> Attempt:
@@ -295,7 +295,7 @@ def _waited(observation: ClientObservation) -> Attempt:
     if line is None or line.data != awaited[0]:
         return _result(observation, Outcome.SKIP, observation.case.state.missing)
     if observation.server.conversation_end is ConversationEnd.CLIENT:
-        return _result(observation, Outcome.CHOICE, "it closes behind its goodbye, at least its own direction")
+        return _result(observation, Outcome.CHOICE, "it closes after its goodbye, at least its own direction")
     return _tolerated(observation) or _result(observation, Outcome.PASS)
 
 

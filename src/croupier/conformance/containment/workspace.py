@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a folder and everything in it, as far as the user may, however deep it is and whatever its permissions."""
+    """Remove a folder and everything in it, as far as the user may, at any depth and with any permissions."""
     shutil.rmtree(path, ignore_errors=True)
     if path.exists():  # rmtree cannot enter folders without permissions, and needs a descriptor for each level
         for command in (["chmod", "-R", "u+rwx", "--"], ["rm", "-rf", "--"]):

@@ -50,20 +50,20 @@ class CellLine(Struct, frozen=True):
 class CellFinding(Struct, frozen=True):
     """The result of a cell, and who is to blame for it: ("server",), ("client",), or () for nobody.
 
-    `clause` is the clause that was broken first, and `told` a sentence about it. The fault shows in the last line of
+    `clause` is the clause that was broken first, and `note` a sentence about it. The fault shows in the last line of
     the dialogue.
     """
 
     kind: CellKind
     blame: tuple[str, ...] = ()
     clause: str = ""
-    told: str = ""
+    note: str = ""
     dialogue: tuple[CellLine, ...] = ()
 
     def __str__(self) -> str:
         if self.kind is CellKind.WELL:
-            return "; ".join(part for part in (self.kind.value, self.told) if part)
-        return self.told
+            return "; ".join(part for part in (self.kind.value, self.note) if part)
+        return self.note
 
 
 class Cell(Struct, frozen=True):

@@ -114,7 +114,7 @@ def _table(
 
 
 def _entry(cell: Cell, number: int) -> str:
-    note = escape(cell.finding.told or f"{cell.finding.kind.value}: {format_count(cell.games, 'game')}")
+    note = escape(cell.finding.note or f"{cell.finding.kind.value}: {format_count(cell.games, 'game')}")
     return (
         f'<td><a class="{cell.finding.kind.name}" href="#c{number}" title="{note}">{escape(cell_label(cell))}</a></td>'
     )
@@ -126,7 +126,7 @@ def _cell(number: int, cell: Cell, names: Mapping[str, str]) -> Iterator[str]:
     yield f'<section class="cell" id="c{number}"><a class="close" href="#">close</a>'
     yield f"<h2>{escape(cell.room)}: client of {client} at server of {server}</h2>"
     note = (
-        escape(finding.told)
+        escape(finding.note)
         or f"{format_count(cell.games, 'game')} {'is' if cell.games == 1 else 'are'} over, and nothing is broken"
     )
     yield f'<p><strong class="{finding.kind.name}">{SIGNS[finding.kind]} {finding.kind.value}</strong>: {note}.</p>'

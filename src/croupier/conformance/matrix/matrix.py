@@ -176,7 +176,7 @@ class Matrix:
         dead: PairingResult | None = None
         has_listened = False
         if fault := self._fault(room, server):
-            dead = PairingResult(CellFinding(CellKind.UNUSABLE, ("server",), told=fault))
+            dead = PairingResult(CellFinding(CellKind.UNUSABLE, ("server",), note=fault))
         for client in clients:
             started_at = time.monotonic()
             played = dead
@@ -185,8 +185,8 @@ class Matrix:
                     played = await self._play_pair(room, server, client)
                     has_listened = True
                 except ProgramError as error:
-                    told = f"the server does not listen: {error}"
-                    played = PairingResult(CellFinding(CellKind.UNHEARD, ("server",), told=told))
+                    note = f"the server does not listen: {error}"
+                    played = PairingResult(CellFinding(CellKind.UNHEARD, ("server",), note=note))
                     dead = None if has_listened else played  # nor will it listen for the next client
             key = self._plan.key(room, server, client)
             cell = _cell((room.name, server.id, client.id), key, played, time.monotonic() - started_at)
@@ -196,7 +196,7 @@ class Matrix:
     async def _play_pair(self, room: HouseRoom, server: Submission, client: Submission) -> PairingResult:
         """Play a client at a server. Raises ProgramError if the server does not listen."""
         if fault := self._fault(room, client):
-            return PairingResult(CellFinding(CellKind.UNUSABLE, ("client",), told=fault))
+            return PairingResult(CellFinding(CellKind.UNUSABLE, ("client",), note=fault))
         tried = self._absent.setdefault((room.name, client.id), [])
         if len(tried) >= MAX_ABSENCES:
             return tried[-1]

@@ -101,7 +101,7 @@ class Pairing:
                 try:
                     client = await self._start_client(port, self._terms.seed + starts)
                 except ProgramError as error:
-                    return PairingResult(CellFinding(CellKind.UNUSABLE, ("client",), told=f"the client {error}"))
+                    return PairingResult(CellFinding(CellKind.UNUSABLE, ("client",), note=f"the client {error}"))
                 try:
                     end = await self._wait_client(client)
                 finally:
@@ -189,7 +189,7 @@ class Pairing:
         )
         if cause is None or (side == CLIENT and cause.dialect is None):
             return finding
-        return replace(finding, told=f"{finding.told}; the likely cause is that {cause}")
+        return replace(finding, note=f"{finding.note}; the likely cause is that {cause}")
 
     async def _wait_client(self, client: Program) -> ProgramEnd:
         """Wait until the client has ended, enough was seen, or the timeout is over."""

@@ -27,7 +27,7 @@ class Failure(Struct, frozen=True):
 
     kind: CellKind
     side: Peer
-    told: str
+    note: str
 
 
 def judge_cell(
@@ -49,7 +49,7 @@ def judge_cell(
         return _failed(connections, failure, new_strict())
     return CellFinding(
         CellKind.WELL,
-        told="; ".join(_tolerated_departures(connections)),
+        note="; ".join(_tolerated_departures(connections)),
         dialogue=_dialogue(connections[-1].conversation) if connections else (),
     )
 
@@ -65,29 +65,29 @@ def replay(lines: Sequence[DialogueLine], conversation: Conversation) -> tuple[i
 def _broken_clause(conversation: ConversationMonitor, server: ProgramEnd, strict: Conversation) -> CellFinding:
     fault = conversation.faults[0]
     side, violation = fault.verdict.party, fault.verdict.violation
-    told = f"the {ROLES[_end(side)]} breaks {safe_text(str(violation))}"
+    note = f"the {ROLES[_end(side)]} breaks {safe_text(str(violation))}"
     if server.has_crashed:
-        told += f"; the server has ended ({server.description})"
+        note += f"; the server has ended ({server.description})"
     first = _departure_of_other(conversation.lines[: fault.line_count], strict, side)
     if first is not None:
-        return _charged(conversation, first, told)
+        return _charged(conversation, first, note)
     kind = CellKind.BROKE
     if side == HOUSE and server.has_crashed and violation.kind is FoundKind.CLOSED:
         kind = CellKind.CRASHED
     elif side == HOUSE and violation.kind is FoundKind.SILENCE:
         kind = CellKind.HUNG
-    return CellFinding(kind, (ROLES[_end(side)],), violation.clause, told, _dialogue(conversation, fault.line_count))
+    return CellFinding(kind, (ROLES[_end(side)],), violation.clause, note, _dialogue(conversation, fault.line_count))
 
 
 def _failed(connections: Sequence[TappedConnection], failure: Failure, strict: Conversation) -> CellFinding:
-    told = f"the {ROLES[failure.side]} {failure.told}"
+    note = f"the {ROLES[failure.side]} {failure.note}"
     if not connections:
-        return CellFinding(failure.kind, (ROLES[failure.side],), told=told)
+        return CellFinding(failure.kind, (ROLES[failure.side],), note=note)
     conversation = connections[-1].conversation
     first = _departure_of_other(conversation.lines, strict, failure.side)
     if first is not None and failure.kind is not CellKind.CHATTY:
-        return _charged(conversation, first, told)
-    return CellFinding(failure.kind, (ROLES[failure.side],), told=told, dialogue=_dialogue(conversation))
+        return _charged(conversation, first, note)
+    return CellFinding(failure.kind, (ROLES[failure.side],), note=note, dialogue=_dialogue(conversation))
 
 
 def _departure_of_other(lines: Sequence[DialogueLine], strict: Conversation, side: Party) -> tuple[int, Fault] | None:
@@ -100,8 +100,8 @@ def _charged(conversation: ConversationMonitor, first: tuple[int, Fault], conseq
     """The finding about a tolerated departure that has caused something worse at the other end."""
     line_count, fault = first
     who, violation = ROLES[_end(fault.verdict.party)], fault.verdict.violation
-    told = f"the {who} departs first from {safe_text(str(violation))}; then {consequence}"
-    return CellFinding(CellKind.BROKE, (who,), violation.clause, told, _dialogue(conversation, line_count))
+    note = f"the {who} departs first from {safe_text(str(violation))}; then {consequence}"
+    return CellFinding(CellKind.BROKE, (who,), violation.clause, note, _dialogue(conversation, line_count))
 
 
 def _end(party: Party) -> Peer:
@@ -126,7 +126,7 @@ def _failures(
         return
     if client.is_out_of_time and not client.was_active:
         over = connections[-1].closed_sides[:1] == [HOUSE]
-        yield Failure(CellKind.HUNG, CLIENT, "goes on when the house has closed" if over else "says nothing more")
+        yield Failure(CellKind.HUNG, CLIENT, "goes on when the house has closed" if over else "sends nothing more")
     if not any(connection.conversation.games for connection in connections):
         if client.is_out_of_time:
             yield Failure(CellKind.IDLE, CLIENT, "has not finished a game within its time")

@@ -181,7 +181,7 @@ def _json_result(report: Report, result: Result) -> dict[str, Any]:
         "title": result.title,
         "clause": result.clause,
         "outcome": result.outcome.value,
-        "told": result.note,
+        "note": result.note,
         "failure": None if result.failure is None else _json_failure(result.failure),
         "dialogue": [
             {"side": shown.side, "text": shown.text, "hex": line.data.hex(), "at": line.at}

@@ -124,7 +124,7 @@ def _notes(report: Report, outcome: Outcome, *, is_complete: bool) -> Iterator[R
 
 
 def print_parts(console: Console, parts: Iterable[RenderableType]) -> None:
-    """Print a report. Lines meant for pasting are never wrapped, however narrow the terminal is."""
+    """Print a report. Lines meant for pasting are never wrapped, on a terminal of any width."""
     for part in parts:
         console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
 

@@ -29,7 +29,7 @@ MAX_TABLES: Final = 10_000
 MAX_DEFERRED: Final = 16
 """The maximum number of deferred updates per table."""
 
-NOT_YET_KNOWN: Final = (Violation("holdem-6.1", "something that is about what nobody knows yet", "what is known"),)
+NOT_YET_KNOWN: Final = (Violation("holdem-6.1", "something about a hand that is not known yet", "what is known"),)
 """The reason to defer an update: the hand has not been read yet, or a player has not joined yet."""
 
 type RefereeUpdate = Callable[[Referee], tuple[Referee, Sequence[Violation]]]

@@ -259,7 +259,7 @@ class Relay:
             pipe.idle_deadline = None if pipe.is_empty() else now + IDLE_TIMEOUT_SECONDS
         if pipe.ended_inputs and pipe.idle_deadline is None:
             return self._cut(
-                pipe, f"nothing has passed for {IDLE_TIMEOUT_SECONDS:g} seconds behind one end's last word", now
+                pipe, f"nothing was relayed for {IDLE_TIMEOUT_SECONDS:g} seconds after one end has closed", now
             )
         deadline = pipe.answer_deadline
         if deadline is not None and deadline <= now and (faults := pipe.connection.conversation.on_timeout(now)):

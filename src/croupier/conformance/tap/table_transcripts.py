@@ -48,7 +48,7 @@ class HoldemTranscriptWriter(TranscriptWriter):
             case ObservedResponse(ObservedRequest() as request, 304) | ObservedResponse(
                 ObservedRequest() as request, headers={"content-type": "text/event-stream"}
             ):
-                yield f"# {self._peer_name(request.user)} is told nothing more about {safe_text(request.path)}"
+                yield f"# {self._peer_name(request.user)} receives nothing more about {safe_text(request.path)}"
             case ObservedResponse(ObservedRequest() as request) as answer:
                 yield f"{self._peer_name(request.user)}< {self._render_response(request, answer)}"
             case other:
