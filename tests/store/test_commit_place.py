@@ -20,7 +20,7 @@ from croupier.store.commit_place import (
     WINDOW_COMMITS,
     CommitPlacePolicy,
 )
-from croupier.store.engine import Facts, Script, Write
+from croupier.store.engine import Facts
 from croupier.store.records import StoreUnavailable
 from croupier.store.sqlite import SqliteEngine
 from croupier.store.urls import SqliteLocation
@@ -32,9 +32,6 @@ ALLOWED_SLOW = WINDOW_COMMITS // 100
 
 def make_facts(seq: int, count: int = 1) -> Facts:
     return Facts([("holdem", "a", seq + n, b'{"n":%d}' % (seq + n), NOON + seq + n) for n in range(count)], count)
-
-
-ONE = make_facts(1)
 
 
 class FakeClock:
@@ -60,22 +57,14 @@ def make_policy(clock: FakeClock | None = None) -> CommitPlacePolicy:
 def test_first_commits_are_made_in_the_thread() -> None:
     policy = CommitPlacePolicy(FakeClock())
     for _ in range(WINDOW_COMMITS):
-        assert not policy.allows_loop(ONE)
+        assert not policy.allows_loop(1)
         policy.record(FAST, 0, on_loop=False)
-    assert policy.allows_loop(ONE)
+    assert policy.allows_loop(1)
 
 
-@pytest.mark.parametrize(
-    ("write", "allowed"),
-    [
-        (make_facts(1, MAX_LOOP_WEIGHT), True),
-        (make_facts(1, MAX_LOOP_WEIGHT + 1), False),
-        (Script(lambda: iter(())), False),
-    ],
-    ids=["small", "large", "script"],
-)
-def test_only_a_small_write_of_facts_is_committed_on_the_loop(write: Write, allowed: bool) -> None:
-    assert make_policy().allows_loop(write) is allowed
+def test_only_a_small_write_is_committed_on_the_loop() -> None:
+    assert make_policy().allows_loop(MAX_LOOP_WEIGHT)
+    assert not make_policy().allows_loop(MAX_LOOP_WEIGHT + 1)
 
 
 def test_p99_of_the_window_decides() -> None:
@@ -84,15 +73,15 @@ def test_p99_of_the_window_decides() -> None:
     for _ in range(ALLOWED_SLOW):
         policy.record(SLOW, 0, on_loop=True)
     clock.now += 1e6
-    assert policy.allows_loop(ONE), "one per cent may be slow"
+    assert policy.allows_loop(1), "one per cent may be slow"
     policy.record(SLOW, 0, on_loop=True)
     clock.now += 1e6
-    assert not policy.allows_loop(ONE)
+    assert not policy.allows_loop(1)
     for _ in range(WINDOW_COMMITS - ALLOWED_SLOW - 1):
         policy.record(FAST, 0, on_loop=False)
-        assert not policy.allows_loop(ONE)
+        assert not policy.allows_loop(1)
     policy.record(FAST, 0, on_loop=False)
-    assert policy.allows_loop(ONE), "the first slow commit has left the window"
+    assert policy.allows_loop(1), "the first slow commit has left the window"
 
 
 @pytest.mark.parametrize("seconds", [STALL_SECONDS, 0.02, 3.0])
@@ -100,12 +89,12 @@ def test_stall_of_the_loop_returns_to_the_thread(seconds: float) -> None:
     clock = FakeClock()
     policy = make_policy(clock)
     policy.record(seconds, 0, on_loop=True)
-    assert not policy.allows_loop(ONE)
+    assert not policy.allows_loop(1)
     clock.now += seconds / STALL_SHARE * 0.99
     policy.record(FAST, 0, on_loop=False)
-    assert not policy.allows_loop(ONE)
+    assert not policy.allows_loop(1)
     clock.now += seconds / STALL_SHARE * 0.02
-    assert policy.allows_loop(ONE)
+    assert policy.allows_loop(1)
 
 
 def test_stalls_take_at_most_their_share_of_the_loop() -> None:
@@ -114,7 +103,7 @@ def test_stalls_take_at_most_their_share_of_the_loop() -> None:
     policy = make_policy(clock)
     started, blocked = clock.now, 0.0
     while clock.now < started + 10.0:
-        on_loop = policy.allows_loop(ONE)
+        on_loop = policy.allows_loop(1)
         seconds = 0.005 if on_loop else FAST
         clock.now += seconds
         blocked += seconds if on_loop else 0.0
@@ -127,36 +116,36 @@ def test_fastest_of_recent_commits_in_the_thread_shows_the_time_of_the_disk() ->
     policy = make_policy()
     for number in range(10 * WINDOW_COMMITS):
         policy.record(FAST if number % CONTENDED_COMMITS == 0 else 5.0, 0, on_loop=False)
-        assert policy.allows_loop(ONE)
+        assert policy.allows_loop(1)
 
 
 def test_time_of_the_rows_does_not_count() -> None:
     policy = make_policy()
     for _ in range(WINDOW_COMMITS):
         policy.record(FAST + 100 * ROW_SECONDS, 100, on_loop=True)
-    assert policy.allows_loop(ONE)
+    assert policy.allows_loop(1)
     for _ in range(ALLOWED_SLOW + 1):
         policy.record(SLOW + 2 * ROW_SECONDS, 1, on_loop=True)
-    assert not policy.allows_loop(ONE)
+    assert not policy.allows_loop(1)
 
 
 def test_slow_disk_is_noticed_in_the_thread() -> None:
     policy = make_policy()
     for _ in range(CONTENDED_COMMITS + ALLOWED_SLOW - 1):
         policy.record(SLOW, 0, on_loop=False)
-        assert policy.allows_loop(ONE)
+        assert policy.allows_loop(1)
     policy.record(SLOW, 0, on_loop=False)
-    assert not policy.allows_loop(ONE)
+    assert not policy.allows_loop(1)
 
 
 def test_thread_commits_from_time_to_time_so_that_it_can_make_checkpoints() -> None:
     policy = make_policy()
     for _ in range(MAX_LOOP_RUN):
-        assert policy.allows_loop(ONE)
+        assert policy.allows_loop(1)
         policy.record(FAST, 0, on_loop=True)
-    assert not policy.allows_loop(ONE)
+    assert not policy.allows_loop(1)
     policy.record(FAST, 0, on_loop=False)
-    assert policy.allows_loop(ONE)
+    assert policy.allows_loop(1)
 
 
 def run_engine(path: Path, clock: FakeClock, steps: Callable[[SqliteEngine], Awaitable[None]]) -> None:
@@ -172,10 +161,9 @@ def run_engine(path: Path, clock: FakeClock, steps: Callable[[SqliteEngine], Awa
     run(main())
 
 
-async def commit(engine: SqliteEngine, *writes: Write) -> Sequence[object]:
+async def commit(engine: SqliteEngine, *writes: Facts) -> Sequence[object]:
     """Commit as the group committer does: a single write on the loop, if the engine does that."""
-    outcomes = engine.commit_at_once(writes[0]) if len(writes) == 1 else None
-    return await engine.commit(writes) if outcomes is None else outcomes
+    return [None] if len(writes) == 1 and engine.commit_at_once(writes[0]) else await engine.commit(writes)
 
 
 def counts(engine: SqliteEngine) -> dict[str, int]:

@@ -154,7 +154,7 @@ class HoldemService:
             return transition.answer
         if self.unavailable_reason is not None:
             return STORE_DOWN
-        answer = PromptFuture[HoldemResponse](loop=asyncio.get_running_loop())
+        answer: Future[HoldemResponse] = PromptFuture(loop=asyncio.get_running_loop())
         self._queue.append((event, answer))
         if not self._write_ahead.is_writing:
             self._gather()

@@ -4,8 +4,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from croupier.store.engine import Facts, Write
-
 SLOW_SECONDS: Final = 200e-6
 """A commit that takes so long is slow. On the loop, the 99th percentile of recent commits has to be below it."""
 
@@ -49,11 +47,10 @@ class CommitPlacePolicy:
         self._loop_run = 0  # commits on the loop since the last one in the thread
         self._barred_until = 0.0
 
-    def allows_loop(self, write: Write) -> bool:
-        """Whether this write may be committed on the loop."""
+    def allows_loop(self, weight: int) -> bool:
+        """Whether facts with this weight may be committed on the loop."""
         return (
-            isinstance(write, Facts)
-            and write.weight <= MAX_LOOP_WEIGHT
+            weight <= MAX_LOOP_WEIGHT
             and len(self._recent) == WINDOW_COMMITS
             and self._slow_count <= WINDOW_COMMITS // 100
             and self._loop_run < MAX_LOOP_RUN

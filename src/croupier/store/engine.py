@@ -89,10 +89,10 @@ class Engine(Protocol):
         """How long commits took, by the place where they were made: loop, thread, server."""
         ...
 
-    def commit_at_once(self, write: Write) -> Sequence[object] | None:
-        """Commit a single write as `commit` does, on the event loop, if that is known to be faster than `commit`.
+    def commit_at_once(self, write: Facts) -> bool:
+        """Commit facts on the event loop, if that is known to be faster than `commit`; whether they are committed.
 
-        Returns None if it is not; nothing is written then.
+        Nothing is written if it is slower, or if the facts are refused. Raises as `commit` does.
         """
         ...
 

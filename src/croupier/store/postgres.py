@@ -17,6 +17,7 @@ from croupier.store.batches import Fault, commit_batch, run_in_transaction
 from croupier.store.engine import (
     FETCH_ROWS,
     WRITE_PULSE_SQL,
+    Facts,
     Insert,
     ReadTransaction,
     Rows,
@@ -85,8 +86,9 @@ class PostgresEngine:
         self._claims: list[Any] = []
         self._listener = AnnouncementListener(self._open_connection)
 
-    def commit_at_once(self, write: Write) -> None:
+    def commit_at_once(self, write: Facts) -> bool:  # noqa: ARG002 -- see `Engine`
         """Nothing is written on the event loop."""
+        return False
 
     async def commit(self, writes: Sequence[Write]) -> Sequence[object]:
         """Commit a batch: with a single statement if it has only facts, else in a transaction."""

@@ -1,7 +1,7 @@
 """Scripts of all writes, in SQL that both engines understand."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -32,9 +32,16 @@ def save_snapshot(snapshot: Snapshot) -> StatementGenerator[None]:
 
 def add_facts(writes: Sequence[Facts]) -> StatementGenerator[None]:
     """Store the facts of several writes, and the hands that they end."""
+    if (insert := make_insert(writes)).rows:
+        yield insert
+
+
+def make_insert(writes: Sequence[Facts]) -> Insert:
+    """The rows of several writes: their facts, and the hands that they end."""
     facts = [row for write in writes for row in write.rows]
     hands = [hand for write in writes for hand in write.hands]
-    yield from _insert({"journal": facts, **_hand_rows(hands)})
+    rows: dict[str, Rows] = {"journal": facts} if facts else {}
+    return Insert(rows | _hand_rows(hands) if hands else rows)
 
 
 def add_hand(hand: StoredHand) -> StatementGenerator[None]:
@@ -45,7 +52,7 @@ def add_hand(hand: StoredHand) -> StatementGenerator[None]:
     )
     if existing:
         raise WriteRefused(f"found hand {hand.number} of {hand.room} {hand.table} already; allowed: a new number")
-    yield from _insert(_hand_rows([hand]))
+    yield Insert(_hand_rows([hand]))
 
 
 def _hand_rows(hands: Sequence[StoredHand]) -> dict[str, Rows]:
@@ -53,13 +60,7 @@ def _hand_rows(hands: Sequence[StoredHand]) -> dict[str, Rows]:
         (h.room, h.table, h.number, h.time, msgspec.json.encode(h.players).decode(), h.record, h.summary) for h in hands
     ]
     played = [(player, h.room, h.table, h.number) for h in hands for player in {*h.players}]
-    return {"hands": rows, "played": played}
-
-
-def _insert(rows: Mapping[str, Rows]) -> StatementGenerator[None]:
-    """Insert rows into those tables for which there are any."""
-    if given := {table: found for table, found in rows.items() if found}:
-        yield Insert(given)
+    return {"hands": rows, "played": played} if played else {"hands": rows}
 
 
 def ensure_house_account(room: str, now: float) -> StatementGenerator[Account]:

@@ -16,10 +16,11 @@ from time import perf_counter
 from croupier.core.histogram import Histogram
 from croupier.store.batches import Fault, commit_batch
 from croupier.store.commit_place import CommitPlacePolicy
-from croupier.store.engine import FETCH_ROWS, WRITE_PULSE_SQL, ReadTransaction, Rows, Write, name_taken_error
+from croupier.store.engine import FETCH_ROWS, WRITE_PULSE_SQL, Facts, ReadTransaction, Rows, Write, name_taken_error
 from croupier.store.records import StoreError, StoreUnavailable
 from croupier.store.schema import SQLITE
-from croupier.store.sqlite_file import connect, execute, new_file, run_statements, set_writer_patience
+from croupier.store.scripts import make_insert
+from croupier.store.sqlite_file import connect, execute, insert_rows, new_file, run_statements, set_writer_patience
 from croupier.store.urls import SqliteLocation
 from croupier.store.version_file import VersionFile
 
@@ -75,22 +76,31 @@ class SqliteEngine:
         self._write_executor = ThreadPoolExecutor(1, "store-writing")
         self._read_executor = ThreadPoolExecutor(1, "store-reading")
 
-    def commit_at_once(self, write: Write) -> Sequence[object] | None:
-        """Commit a write on the event loop if that is fast, and neither a thread nor another process is writing."""
-        if not self._place_policy.allows_loop(write) or not self._writer_lock.acquire(blocking=False):
-            return None
+    def commit_at_once(self, write: Facts) -> bool:
+        """Commit facts on the event loop if that is fast, and neither a thread nor another process is writing.
+
+        Facts that are refused are committed in the thread, which finds out which part of them is at fault.
+        """
+        if not self._place_policy.allows_loop(write.weight) or not self._writer_lock.acquire(blocking=False):
+            return False
         try:
-            return self._commit([write], on_loop=True)
-        except sqlite3.Error as error:
-            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
-                return None
+            self._commit(write.weight, lambda writer: insert_rows(writer, make_insert([write])), on_loop=True)
+        except WRITE_ERRORS as error:
+            if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_BUSY or _find_fault(error) is Fault.DATA:
+                return False
             raise StoreUnavailable(f"{self._path}: {error}") from error
         finally:
             self._writer_lock.release()
+        return True
 
     async def commit(self, writes: Sequence[Write]) -> Sequence[object]:
         """Commit a batch in the write thread."""
-        return await self._write_in_thread(lambda: self._commit(writes, on_loop=False))
+
+        def run(writer: sqlite3.Connection) -> Sequence[object]:
+            return run_statements(writer, commit_batch(writes, SQLITE, _find_fault))
+
+        weight = sum(write.weight for write in writes)
+        return await self._write_in_thread(lambda: self._commit(weight, run, on_loop=False))
 
     async def reconnect(self) -> None:
         """Reopen the file, and write the pulse."""
@@ -189,18 +199,19 @@ class SqliteEngine:
         except sqlite3.Error as error:
             raise StoreUnavailable(f"{self._path}: {error}") from error
 
-    def _commit(self, writes: Sequence[Write], *, on_loop: bool) -> Sequence[object]:
+    def _commit[T](self, weight: int, run: Callable[[sqlite3.Connection], T], *, on_loop: bool) -> T:
+        """Measure a commit of writes with this weight; returns the result of `run`."""
         assert self._writer is not None, "reconnect comes before commit"
         if self._is_patient is on_loop:
             set_writer_patience(self._writer, is_patient=not on_loop)
             self._is_patient = not on_loop
         started = self._timer()
-        outcomes = run_statements(self._writer, commit_batch(writes, SQLITE, _find_fault))
+        outcome = run(self._writer)
         self._check_files()  # after the commit, because the file may have disappeared during it
         seconds = self._timer() - started
         self.commit_times["loop" if on_loop else "thread"].observe(seconds)
-        self._place_policy.record(seconds, sum(write.weight for write in writes), on_loop=on_loop)
-        return outcomes
+        self._place_policy.record(seconds, weight, on_loop=on_loop)
+        return outcome
 
     def _reconnect(self) -> None:
         if self._writer is not None:

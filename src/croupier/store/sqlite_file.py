@@ -100,7 +100,7 @@ def run_statements[T](connection: sqlite3.Connection, statements: StatementGener
             try:
                 if isinstance(statement, Insert):
                     rows = []
-                    _insert(connection, statement)
+                    insert_rows(connection, statement)
                 else:
                     rows = execute(connection, statement).fetchall()
             except Exception as error:
@@ -112,7 +112,7 @@ def run_statements[T](connection: sqlite3.Connection, statements: StatementGener
         return result
 
 
-def _insert(connection: sqlite3.Connection, insert: Insert) -> None:
+def insert_rows(connection: sqlite3.Connection, insert: Insert) -> None:
     """Insert rows: with one statement, with several in the current transaction, or in one of their own."""
     statements = [
         (insert_sql(table, len(rows[0]), len(rows)), [*chain.from_iterable(rows)])
