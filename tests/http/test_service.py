@@ -548,10 +548,10 @@ def test_process_deadlines_with_a_manual_clock(run: Run) -> None:
         with InProcessService() as web:
             game, _ = await web.seat_players("ann", "bob", "cid")
             web.clock.now = 14.9
-            web.service.process_deadlines()
+            web.service.service.process_deadlines()
             assert len((await web.ask("GET", f"/games/{game}")).json["table"]) == 2
             web.clock.now = 100.0
-            web.service.process_deadlines()
+            web.service.service.process_deadlines()
             assert (await web.turn(game))["expiry"] == "1970-01-01T00:01:55.000000Z"
 
     run(main())

@@ -233,7 +233,7 @@ def test_requests_are_refused_and_turns_paused_during_an_outage(is_written: bool
                 assert "holdem-3.17" in got.text
             for _ in range(2):
                 web.clock.now += 100.0
-                web.service.process_deadlines()
+                web.service.service.process_deadlines()
                 assert (await web.act(game, "bob", bob)).status == 503
                 assert (await web.ask("GET", f"/games/{game}")).json == before
                 assert (await web.ask("GET", "/games/")).json == [before]
@@ -481,7 +481,7 @@ def test_turn_time_can_change_without_changing_the_past(
                 assert web.house.deadline == web.clock.now + seconds
                 await web.check_or_call(game, dict(zip(guids, ("ann", "bob", "cid"), strict=True)))
                 web.clock.now += seconds - 0.5
-                web.service.process_deadlines()
+                web.service.service.process_deadlines()
                 await wait_for_views(web, game)
                 state = (await web.ask("GET", f"/games/{game}")).json
                 chips = {player["handle"]: player["wealth"] + player["bet_so_far"] for player in state["table"]}

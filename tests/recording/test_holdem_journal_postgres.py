@@ -44,7 +44,7 @@ def test_hand_resumes_after_the_database_was_stopped(cluster: tuple[Cluster, str
             while web.service.service.unavailable_reason is None:
                 await asyncio.sleep(0.01)
             web.clock.now += 1000.0
-            web.service.process_deadlines()
+            web.service.service.process_deadlines()
             for method, path in (("GET", "/games/"), ("POST", "/users/"), ("POST", f"/games/{game}/players/")):
                 assert (await web.ask(method, path, f"new{stop_signal}")).status in {429, 503}
 

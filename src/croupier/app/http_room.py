@@ -14,15 +14,14 @@ from croupier.http.holdem_app import HoldemApp
 from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.http.stored_users import StoredUsers
 from croupier.net.client_addresses import TrustedProxies
-from croupier.observers.counters import RoomCounters
 from croupier.recording.holdem_journal import HoldemJournal
 from croupier.recording.promises import Promises
 from croupier.rooms.holdem.house import House
 from croupier.store.records import StoreUnavailable
 
 
-class HttpRoom:
-    """The hold'em house served over HTTP.
+class HttpRoom(HoldemApp):
+    """The hold'em house served over HTTP, with its accounts.
 
     It is also an observer of its own house: that is how it notices, during a shutdown, that the last hand has ended.
     """
@@ -38,14 +37,10 @@ class HttpRoom:
         promises: Promises | None = None,
         proxies: TrustedProxies = TrustedProxies(),
     ) -> None:
-        self._house = house
-        self._journal = journal
         settings = house.settings if journal is None else journal.settings
-        self._authenticator = Authenticator(None if journal is None else StoredUsers(journal.store))
-        self._closed_accounts: ClosedAccountMonitor | None = None
-        self._service = HoldemApp(
+        super().__init__(
             house,
-            self._authenticator,
+            Authenticator(None if journal is None else StoredUsers(journal.store)),
             settings.dialect,
             clock=clock,
             log=log,
@@ -55,47 +50,34 @@ class HttpRoom:
             promises=promises,
             proxies=proxies,
         )
+        self._journal = journal
+        self._closed_accounts: ClosedAccountMonitor | None = None
         self._idle = asyncio.Event()
         self._is_halted = False
         self._stop_task: asyncio.Task[None] | None = None
 
-    async def open(self, address: Address, ssl: SSLContext | None, connection_limits: ConnectionLimits) -> Self:
+    async def start(self, address: Address, ssl: SSLContext | None, connection_limits: ConnectionLimits) -> Self:
         """Listen on an address. Raises OSError if the address cannot be used.
 
         A store that is down does not prevent the start: requests that need it are answered with an error until it is
         back.
         """
-        await self._service.listen(*address, ssl=ssl, limits=connection_limits)
+        await self.listen(*address, ssl=ssl, limits=connection_limits)
         with suppress(StoreUnavailable):
-            await self._service.service.open()
+            await self.service.open()
         if self._journal is not None:
-            self._closed_accounts = ClosedAccountMonitor(self._service.service, self._authenticator)
+            self._closed_accounts = ClosedAccountMonitor(self.service, self._authenticator)
         return self
 
     def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- the signature of an Observer
         """Observe an event: during a shutdown, note when no hand is running any more."""
-        if self._is_halted and not self._house.playing:
+        if self._is_halted and not self.service.house.playing:
             self._idle.set()
-
-    @property
-    def address(self) -> Address:
-        """The address on which it listens."""
-        return self._service.address
-
-    @property
-    def counts(self) -> RoomCounters:
-        """Counters since the room was opened."""
-        return self._service.counts
-
-    @property
-    def connection_count(self) -> int:
-        """The number of open connections."""
-        return self._service.connection_count
 
     @property
     def unavailable_reason(self) -> str | None:
         """The reason why no games can be played now, or None if they can."""
-        return self._service.service.unavailable_reason
+        return self.service.unavailable_reason
 
     def halt(self, *, final: bool) -> None:
         """Start no new hands; if `final`, also void the running hands and disconnect all clients."""
@@ -104,9 +86,9 @@ class HttpRoom:
             if self._closed_accounts is not None:
                 self._closed_accounts.stop()
             self._idle.set()
-            self._stop_task = asyncio.get_running_loop().create_task(self._service.stop())
+            self._stop_task = asyncio.get_running_loop().create_task(self.stop())
         else:
-            self._service.halt(final=False)
+            super().halt(final=False)
 
     async def wait_drained(self) -> None:
         """Wait until no hand is running, and after the final halt until all connections and the store are closed."""

@@ -248,7 +248,7 @@ async def _open_holdem(
     )
     try:
         http_room = HttpRoom(house, log, observers, clock=clock, journal=journal, promises=promises, proxies=proxies)
-        await http_room.open((server_config.host, room_config.port), tls_context, connection_limits)
+        await http_room.start((server_config.host, room_config.port), tls_context, connection_limits)
     except BaseException:
         if journal is not None:
             await journal.store.close()

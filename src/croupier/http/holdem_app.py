@@ -105,10 +105,6 @@ class HoldemApp:
         """The number of clients that wait for news, in long polls and streams."""
         return self._read_api.subscribers.total
 
-    def process_deadlines(self) -> None:
-        """Deliver the deadlines that are due to the house. Only callers with a manual clock need this."""
-        self.service.process_deadlines()
-
     def halt(self, *, final: bool) -> None:
         """Deliver Closing to the house. If `final`, long polls and streams end."""
         self.service.halt(final=final)
@@ -129,7 +125,7 @@ class HoldemApp:
     async def stop(self, timeout: float = 5.0) -> None:
         """Void running hands, wait at most `timeout` seconds for pending responses, and close all connections."""
         self._server.close()  # first, so that waiting clients are answered with "Connection: close"
-        self.halt(final=True)
+        self.service.halt(final=True)
         await self._server.drain(timeout)
         self.close()
 
