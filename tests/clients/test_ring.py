@@ -12,7 +12,8 @@ from croupier.clients.ring import RingClient, RingConfig, RingTally, join_table,
 from croupier.core.bots import RandomBot
 from croupier.core.errors import IllegalMove
 from croupier.core.session import Address, Joined
-from croupier.net.endpoint import Endpoint, LocalAddressError
+from croupier.net import endpoint, outgoing
+from croupier.net.outgoing import LocalAddressError
 from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.ring.player_events import (
     OfferReceived,
@@ -105,14 +106,14 @@ class WarningLog:
 @pytest.fixture
 def no_local_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulate a system that does not allow connections from a listening port."""
-    connected = Endpoint._connect_from
+    connected = outgoing.connect_from
 
-    async def refuse(endpoint: Endpoint, local: Address, address: Address) -> socket.socket:
+    async def refuse(local: Address, *arguments: Any) -> socket.socket:
         if local[1]:
             raise LocalAddressError("not from here")
-        return await connected(endpoint, local, address)
+        return await connected(local, *arguments)
 
-    monkeypatch.setattr(Endpoint, "_connect_from", refuse)
+    monkeypatch.setattr(endpoint, "connect_from", refuse)
 
 
 def test_port_is_sent_if_it_cannot_be_used_for_the_connection(run: Run, no_local_address: None) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from croupier.core.session import Joined, Left, Received
 from croupier.logs import silent_logger
-from croupier.net.endpoint import Endpoint, EndpointLimits, LocalAddressError, outgoing_addresses
+from croupier.net.endpoint import Endpoint, EndpointLimits
+from croupier.net.outgoing import LocalAddressError, outgoing_addresses
 from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, RecordingSession, Run, WordCodec, opened
 
 TABLE = 0

@@ -19,7 +19,8 @@ from croupier.core.logger import Logger
 from croupier.core.session import Address, Effect, Event, Joined, Left, Notify, Received, Submitted
 from croupier.logs import silent_logger
 from croupier.net.addresses import format_address
-from croupier.net.endpoint import Endpoint, EndpointLimits, LocalAddressError, outgoing_addresses
+from croupier.net.endpoint import Endpoint, EndpointLimits
+from croupier.net.outgoing import LocalAddressError, outgoing_addresses
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import TABLE, Options, Player
 from croupier.rooms.oldmaid.ring.player_events import PlayerEvent, PlayerFinished, PlayerResult

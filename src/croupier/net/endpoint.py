@@ -1,7 +1,6 @@
 """Endpoint: connects a session to its peers over TCP or TLS, as a server, a client or both."""
 
 import asyncio
-import socket
 from asyncio import Future
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -35,15 +34,12 @@ from croupier.net.client_addresses import address_key
 from croupier.net.connection import Connection
 from croupier.net.count_limit import CountLimit
 from croupier.net.limits import EndpointLimits
+from croupier.net.outgoing import connect_from
 from croupier.net.proxy_listener import ProxyListener
 from croupier.net.recorder import Recorder
 from croupier.net.timer import DeadlineTimer
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut
-
-
-class LocalAddressError(Exception):
-    """The operating system does not allow connections from this local address. The session received no event."""
 
 
 class Endpoint:
@@ -144,7 +140,8 @@ class Endpoint:
             async with asyncio.timeout(self.limits.connect_timeout):
                 target: dict[str, Any] = {"host": address[0], "port": address[1]}
                 if local_address is not None:
-                    target = {"sock": await self._connect_from(local_address, address)}
+                    listening = [sock for server in self._servers for sock in server.sockets]
+                    target = {"sock": await connect_from(local_address, address, listening, self._loop)}
                 await self._loop.create_connection(
                     lambda: connection,
                     **target,
@@ -161,30 +158,6 @@ class Endpoint:
                 self.handle_and_flush(Left(peer, reason))
         except (OSError, UnicodeError, ValueError) as error:  # a name that no resolver takes is no OSError
             self.handle_and_flush(Left(peer, connect_error_reason(error)))
-
-    async def _connect_from(self, local: Address, address: Address) -> socket.socket:
-        """A socket connected to an address from a local one."""
-        family, _, _, _, local_sockaddr = (await self._loop.getaddrinfo(*local, type=socket.SOCK_STREAM))[0]
-        _, _, _, _, sockaddr = (await self._loop.getaddrinfo(*address, family=family, type=socket.SOCK_STREAM))[0]
-        connected = socket.socket(family, socket.SOCK_STREAM)
-        connected.setblocking(False)
-        try:
-            if local[1]:
-                # The listening socket had the port to itself when it was bound; only now is it shared.
-                for sock in (connected, *(sock for server in self._servers for sock in server.sockets)):
-                    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-                connected.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            connected.bind(local_sockaddr)
-            await self._loop.sock_connect(connected, sockaddr)
-        except (OSError, AttributeError) as error:  # Windows has no SO_REUSEPORT
-            connected.close()
-            if isinstance(error, ConnectionError):
-                raise
-            raise LocalAddressError(str(error)) from error
-        except asyncio.CancelledError:
-            connected.close()
-            raise
-        return connected
 
     def halt(self, *, final: bool) -> None:
         """Accept no more connections and deliver Closing to the session.
@@ -406,14 +379,4 @@ class Endpoint:
             self._idle.set()
 
 
-async def outgoing_addresses(address: Address) -> list[str]:
-    """The addresses of this machine from which an address is reached, one for each family. Raises OSError."""
-    by_family: dict[int, str] = {}
-    for family, _, _, _, sockaddr in await asyncio.get_running_loop().getaddrinfo(*address, type=socket.SOCK_STREAM):
-        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.connect(sockaddr)  # this sends no packet
-            by_family.setdefault(family, probe.getsockname()[0])
-    return [*by_family.values()]
-
-
-__all__ = ["Connection", "Endpoint", "EndpointLimits", "LocalAddressError", "outgoing_addresses"]
+__all__ = ["Connection", "Endpoint", "EndpointLimits"]
