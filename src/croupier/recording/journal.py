@@ -3,12 +3,13 @@
 import asyncio
 from asyncio import Future
 from collections.abc import Sequence
-from typing import Final, Protocol, Self
+from typing import Final, Protocol
 
 from msgspec import Struct
 from msgspec.json import encode
 
 from croupier.core.logger import Logger
+from croupier.core.stored import Stored
 from croupier.logs import silent_logger
 from croupier.recording.seeds import Seeds, decode_start
 from croupier.store.records import JournalEntry, Snapshot, StoredHand, WriteRefused
@@ -19,19 +20,6 @@ MIN_FACTS_PER_SNAPSHOT: Final = 1000
 
 APPROXIMATE_FACT_BYTES: Final = 200
 """Typical size of a fact. Large snapshots are less frequent, so that they take no more space than the facts."""
-
-
-class StoredFact(Protocol):
-    """A fact that is stored as JSON."""
-
-    def to_json(self) -> bytes:
-        """Encode as JSON."""
-        ...
-
-    @classmethod
-    def from_json(cls, data: bytes) -> Self:
-        """Decode from JSON. Raises ValueError."""
-        ...
 
 
 class JournalState[Fact](Protocol):
@@ -64,7 +52,7 @@ class JournalBatch[Fact, E](Struct):
     promised: Future[None] | None = None
 
 
-class EventJournal[Fact: StoredFact, E]:
+class EventJournal[Fact: Stored, E]:
     """Writes facts to the journal of a room, and a snapshot of the state from time to time; see `BatchWriter`.
 
     All tables of a room share one journal, named `table`. With `is_live`, the state is the room itself, which has

@@ -7,7 +7,6 @@ from itertools import chain
 from operator import attrgetter
 from typing import Protocol
 
-from croupier.rooms.holdem.table.seats import Membership
 from croupier.rooms.holdem.wire import Guid
 
 BY_NUMBER = attrgetter("number")
@@ -26,7 +25,7 @@ class RegisteredTable(Protocol):
     def has_free_seat(self) -> bool: ...  # noqa: D102 -- see `table.Table`
 
 
-class Register[T: RegisteredTable](Membership):
+class Register[T: RegisteredTable]:
     """All tables by the GUIDs of their games, in the order of their creation."""
 
     def __init__(self) -> None:

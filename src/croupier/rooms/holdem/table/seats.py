@@ -1,10 +1,11 @@
 """The seats of a table, the queue for them, and the button (docs/protocols/holdem.md, 3 and 6.2)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any
 
 from croupier.core.rules import Seat
 from croupier.rooms.holdem.table.persistence import ParticipantSnapshot
+from croupier.rooms.holdem.table.register import Register
 from croupier.rooms.holdem.wire import Guid
 
 
@@ -23,18 +24,6 @@ class Participant:
         self.chair: int | None = None
         self.chips = 0
         self.hand_seat: Seat | None = None
-
-
-class Membership(Protocol):
-    """Keeps track of the games that each user is in."""
-
-    def user_joined(self, user: str, game: Guid) -> None:
-        """Note that a user has joined a game."""
-        ...
-
-    def user_left(self, user: str, game: Guid) -> None:
-        """Note that a user has left a game."""
-        ...
 
 
 class Seats:
@@ -56,7 +45,7 @@ class Seats:
         "_users",
     )  # fmt: skip
 
-    def __init__(self, game: Guid, chairs: int, stack: int, members: Membership) -> None:
+    def __init__(self, game: Guid, chairs: int, stack: int, members: Register[Any]) -> None:
         self._game = game
         self._members = members
         self._chairs: list[Participant | None] = [None] * chairs

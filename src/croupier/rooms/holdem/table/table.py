@@ -4,7 +4,7 @@ The table does no I/O and reads no clock: the caller passes the players' actions
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec import UNSET, Raw, UnsetType
 
@@ -16,7 +16,8 @@ from croupier.rooms.holdem.table.finished_hands import FinishedHand, FinishedHan
 from croupier.rooms.holdem.table.hand_in_play import HandInPlay
 from croupier.rooms.holdem.table.persistence import TableSnapshot
 from croupier.rooms.holdem.table.presentation import ShownPlayer, TableView, showdown_winners
-from croupier.rooms.holdem.table.seats import Membership, Participant, Seats
+from croupier.rooms.holdem.table.register import Register
+from croupier.rooms.holdem.table.seats import Participant, Seats
 from croupier.rooms.holdem.wire import Game, Guid, Winner
 
 MAX_HANDS_WITHOUT_PAUSE: Final = 64
@@ -66,7 +67,7 @@ class Table:
         guid: Guid,
         settings: Settings,
         next_dealer: Callable[[], tuple[int, Dealer]],
-        members: Membership,
+        members: Register[Any],
         epoch: float = 0.0,
     ) -> None:
         self.guid = guid
