@@ -26,10 +26,11 @@ from warnings import simplefilter
 from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.stakes import STAKES
-from croupier.rooms.holdem.rules import STARTING_STACK
+from croupier.rooms.holdem.settings import Settings
 from harness import verdict
 
 SEED: Final = 1
+STACK: Final = Settings.stack
 DECK: Final = [*range(len(CARDS))]
 RATIO: Final = 1.2
 """Target: rate relative to OpenSpiel's."""
@@ -64,7 +65,7 @@ def drawn(seats: int, draw: Draw) -> list[int]:
 
 def croupier(seats: int, hands: int, draw: Draw, *, random: bool) -> int:
     """Play with croupier's engine."""
-    new_hand, won = Hand([STARTING_STACK] * seats), 0
+    new_hand, won = Hand([STACK] * seats), 0
     for _ in range(hands):
         hand = new_hand.copy()
         hand.deal_from(drawn(seats, draw))
@@ -91,7 +92,7 @@ def universal_poker(seats: int) -> Any:
         "numPlayers": seats,
         "numRounds": 4,
         "blind": " ".join(map(str, blinds)),
-        "stack": " ".join([str(STARTING_STACK)] * seats),
+        "stack": " ".join([str(STACK)] * seats),
         "firstPlayer": " ".join(map(str, first)),
         "numSuits": 4,
         "numRanks": 13,
@@ -135,7 +136,7 @@ def pokerkit(seats: int, hands: int, draw: Draw, *, random: bool) -> int:
     won = 0
     for _ in range(hands):
         deck = [names[card] for card in drawn(seats, draw)]
-        state = game((STARTING_STACK,) * seats, seats)
+        state = game((STACK,) * seats, seats)
         at = 0
         while state.status:
             if state.can_deal_hole():

@@ -15,7 +15,7 @@ from croupier.strategy.game_tree import GameTree, RealizationPlan
 from croupier.strategy.linear_program import SolverError
 from croupier.strategy.zero_sum import find_equilibrium, optimal_plan_corners
 from tests.rooms.kuhn.action_odds import chances
-from tests.strategy.games import KuhnWithCards, MatrixGame, best_pure_value
+from tests.strategy.games import KuhnWithCards, MatrixGame, behaviour_strategy, best_pure_value, realization_plan
 
 TREE = GameTree(KUHN)
 VALUE = Fraction(-1, 18)
@@ -23,7 +23,7 @@ VALUE = Fraction(-1, 18)
 
 def published_plan(seat: int, alpha: Fraction) -> RealizationPlan:
     """The published equilibrium as a plan."""
-    return TREE.realization_plan(seat, {**chances(published_bot(alpha))})
+    return realization_plan(TREE, seat, {**chances(published_bot(alpha))})
 
 
 FAMILY_ENDS = (published_plan(P_1, Fraction(0)), published_plan(P_1, Fraction(1, 3)))
@@ -96,7 +96,7 @@ def test_all_corners_of_any_matrix_game_guarantee_its_value(table: list[list[int
     for seat in (0, 1):
         guaranteed = found.value if seat == 0 else -found.value
         for plan in optimal_plan_corners(tree, seat, found.value):
-            strategy = tree.behaviour_strategy(seat, plan, {})
+            strategy = behaviour_strategy(tree, seat, plan, {})
             assert best_pure_value(rules, 1 - seat, strategy) == -guaranteed
 
 
@@ -107,7 +107,7 @@ def test_no_pure_strategy_beats_the_value_of_kuhn_poker_with_other_numbers_of_ca
     found = find_equilibrium(tree)
     for seat in (0, 1):
         fallback = best_response(tree, seat, found.plans[1 - seat]).strategy
-        strategy = tree.behaviour_strategy(seat, found.plans[seat], fallback)
+        strategy = behaviour_strategy(tree, seat, found.plans[seat], fallback)
         assert best_pure_value(rules, 1 - seat, strategy) == (-found.value if seat == 0 else found.value)
 
 

@@ -1,4 +1,4 @@
-"""Exact best responses and exploitability in two-player zero-sum games."""
+"""Exact best responses in two-player zero-sum games."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -26,16 +26,6 @@ def best_response(tree: GameTree, seat: Seat, opponent_plan: RealizationPlan) ->
         values[info_set.parent_sequence] += values[best]
         strategy[view] = {info_set.moves[best - info_set.first_sequence]: Fraction(1)}
     return BestResponse(values[0], strategy)
-
-
-def exploitability(tree: GameTree, strategies: Sequence[BehaviourStrategy]) -> Fraction:
-    """The exploitability of a pair of strategies, in coins per game: half of its NashConv.
-
-    This is what a best-responding opponent wins above the game's value, averaged over the seats. It is 0 if and only if
-    the strategies are an equilibrium. Raises ValueError if a strategy is not a distribution at every view.
-    """
-    plans = [tree.realization_plan(seat, strategies[seat]) for seat in (0, 1)]
-    return nash_conv(tree, plans) / 2
 
 
 def nash_conv(tree: GameTree, plans: Sequence[RealizationPlan]) -> Fraction:

@@ -84,29 +84,6 @@ class GameTree:
             raise ValueError(f"found {view!r} after different moves of its own; allowed: a seat that forgets nothing")
         return known
 
-    def realization_plan(self, seat: Seat, strategy: BehaviourStrategy) -> RealizationPlan:
-        """Convert a strategy. Raises ValueError for a view without a distribution over its moves."""
-        weights = [Fraction(1)] * self.sequence_counts[seat]
-        for view, info_set in self.info_sets[seat].items():
-            row = strategy.get(view, {})
-            if sum(row.values()) != 1 or min(row.values()) < 0 or not row.keys() <= {*info_set.moves}:
-                allowed = f"a distribution over {', '.join(map(str, info_set.moves))}"
-                raise ValueError(f"{view}: found the probabilities {row}; allowed: {allowed}")
-            for sequence, move in zip(info_set.sequences, info_set.moves, strict=True):
-                weights[sequence] = weights[info_set.parent_sequence] * row.get(move, 0)
-        return tuple(weights)
-
-    def behaviour_strategy(self, seat: Seat, plan: RealizationPlan, fallback: BehaviourStrategy) -> BehaviourStrategy:
-        """Convert a plan; views that the plan never reaches get the moves of `fallback`."""
-        strategy: dict[Hashable, Mapping[Any, Fraction]] = {}
-        for view, info_set in self.info_sets[seat].items():
-            if weight := plan[info_set.parent_sequence]:
-                moves = zip(info_set.sequences, info_set.moves, strict=True)
-                strategy[view] = {move: plan[sequence] / weight for sequence, move in moves}
-            else:
-                strategy[view] = fallback[view]
-        return strategy
-
     def expected_value(self, plans: Sequence[RealizationPlan]) -> Fraction:
         """The coins that seat 0 wins on average if both seats play these plans."""
         terminals = self.terminals.items()

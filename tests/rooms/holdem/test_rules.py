@@ -12,7 +12,7 @@ from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import FOLD, Move
 from croupier.rooms.holdem.engine.pots import Award, Pot
 from croupier.rooms.holdem.engine.stakes import Stakes
-from croupier.rooms.holdem.rules import HOLDEM
+from tests.rooms.holdem.rules import HOLDEM
 
 PACK = tuple(range(52))
 

@@ -9,6 +9,7 @@ from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.table.views import View
+from tests.rooms.holdem.hand_views import view_of
 from tests.rooms.holdem.random_hands import begin, redealt, steps
 
 DECK = parse_cards("2c7dAsAhKsKhQd2s3s9h9d9c9s4c4d")
@@ -30,7 +31,7 @@ def hand(stacks: tuple[int, ...] = (1000, 1000, 1000), moves: str = "") -> Hand:
 
 def in_turn(played: Hand) -> View:
     assert isinstance(played.turn, int)
-    return View.from_hand(played, played.turn)
+    return view_of(played, played.turn)
 
 
 def test_a_view_has_amounts_players_and_cards() -> None:
@@ -81,8 +82,8 @@ def test_raise_by_percent_is_a_call_if_no_raise_is_legal() -> None:
 
 def test_there_are_no_legal_moves_out_of_turn() -> None:
     played = hand()
-    assert View.from_hand(played, 1).legal.moves == ()
-    assert View.from_hand(played, 1).raise_by_percent(100) == View.from_hand(played, 1).call == 10
+    assert view_of(played, 1).legal.moves == ()
+    assert view_of(played, 1).raise_by_percent(100) == view_of(played, 1).call == 10
 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 400))

@@ -1,12 +1,22 @@
-"""A hand of no-limit hold'em with copying, replay, JSON serialization and per-seat views."""
+"""A hand of no-limit hold'em with what simulations need, copying, replay and JSON serialization."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
+from operator import sub
 
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import card_names
-from croupier.rooms.holdem.engine.log import HandLogEntry, SavedHand, SavedLeave, card_numbers, to_saved_steps
-from croupier.rooms.holdem.engine.play import HandEngine
+from croupier.rooms.holdem.engine.legal import FOLD, Move
+from croupier.rooms.holdem.engine.log import (
+    HandLogEntry,
+    SavedHand,
+    SavedLeave,
+    card_numbers,
+    expand_log,
+    to_saved_steps,
+)
+from croupier.rooms.holdem.engine.play import OVER, HandEngine
+from croupier.rooms.holdem.engine.seat_sets import SEAT_BITS
 from croupier.rooms.holdem.engine.stakes import Stakes
 
 
@@ -32,6 +42,38 @@ class Hand(HandEngine):
 
     __slots__ = ()
 
+    @property
+    def fcpa(self) -> tuple[Move, ...]:
+        """The moves of the fcpa betting abstraction: FOLD, call, a raise by the pot, all-in.
+
+        FOLD is omitted if there is nothing to call. Raises are omitted if they are not legal or no opponent could
+        answer them. Simulations read this at every decision, so it does not build a Legal.
+        """
+        seat = self.turn
+        if type(seat) is not int:
+            return ()
+        stack, to_call = self.stacks[seat], self.to_match - self.bets[seat]
+        if stack <= to_call:
+            return (FOLD, stack)
+        if self._can_act == SEAT_BITS[seat] or (
+            self._no_reopen and self._no_reopen & SEAT_BITS[seat] and to_call < self.min_raise
+        ):
+            return (FOLD, to_call) if to_call else (to_call,)
+        pot = 2 * to_call + self._pot
+        if pot < stack:  # at least the minimum raise, because at least that many chips are in the pot
+            return (FOLD, to_call, pot, stack) if to_call else (to_call, pot, stack)
+        return (FOLD, to_call, stack) if to_call else (to_call, stack)
+
+    def payoff(self) -> tuple[int, ...]:
+        """Return the net result of each seat in chips; the results sum to 0. The hand must be over."""
+        assert self.turn is OVER, "the payoff of a hand that is not over"
+        return tuple(map(sub, self.stacks, self.start_stacks))
+
+    @property
+    def log(self) -> list[HandLogEntry]:
+        """Everything that has happened since the blinds, in order, with one entry per hole card."""
+        return expand_log(self._log, self._cards, self.small_blind, len(self.start_stacks))
+
     def replay(self, log: Iterable[HandLogEntry]) -> "Hand":
         """Return a new hand with the same initial state, advanced through all entries of a log.
 
@@ -51,15 +93,6 @@ class Hand(HandEngine):
                 case _:
                     hand.fold()
         return hand
-
-    def view(self, seat: Seat) -> Hashable:
-        """Return what a seat may know: the initial state and the log, without the hole cards hidden from the seat."""
-        seen = {seat, *self.showdown_order}
-        entries = (
-            ("deal", entry[1]) if entry[0] == "deal" and entry[1] is not None and entry[1] not in seen else entry
-            for entry in self.log
-        )
-        return (seat, *self._setup, *entries)
 
     @property
     def _setup(self) -> tuple[tuple[int, ...], Seat, Stakes]:

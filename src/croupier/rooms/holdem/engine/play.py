@@ -7,8 +7,8 @@ from typing import Final
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import ALL_CARDS, Card, are_distinct
-from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, IllegalBet, Legal, Move
-from croupier.rooms.holdem.engine.log import CompactLogEntry, HandLogEntry, expand_log
+from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, IllegalBet, Legal
+from croupier.rooms.holdem.engine.log import CompactLogEntry
 from croupier.rooms.holdem.engine.pots import Award, Pot, award_pots, side_pots
 from croupier.rooms.holdem.engine.ranks import ranks_on
 from croupier.rooms.holdem.engine.seat_sets import ALL_SEATS, HAS_SEVERAL, NEXT_IN_SET, SEAT_BITS, SEATS_IN_SET, SeatSet
@@ -223,28 +223,6 @@ class HandEngine:
             raise_range = (lowest if lowest < stack else stack, stack)
         return Legal(to_call, to_call if to_call < stack else stack, raise_range, self._pot, self._can_act != me)
 
-    @property
-    def fcpa(self) -> tuple[Move, ...]:
-        """The moves of the fcpa betting abstraction: FOLD, call, a raise by the pot, all-in.
-
-        FOLD is omitted if there is nothing to call. Raises are omitted if they are not legal or no opponent could
-        answer them. Simulations read this at every decision, so it does not build a Legal.
-        """
-        seat = self.turn
-        if type(seat) is not int:
-            return ()
-        stack, to_call = self.stacks[seat], self.to_match - self.bets[seat]
-        if stack <= to_call:
-            return (FOLD, stack)
-        if self._can_act == SEAT_BITS[seat] or (
-            self._no_reopen and self._no_reopen & SEAT_BITS[seat] and to_call < self.min_raise
-        ):
-            return (FOLD, to_call) if to_call else (to_call,)
-        pot = 2 * to_call + self._pot
-        if pot < stack:  # at least the minimum raise, because at least that many chips are in the pot
-            return (FOLD, to_call, pot, stack) if to_call else (to_call, pot, stack)
-        return (FOLD, to_call, stack) if to_call else (to_call, stack)
-
     def bet(self, chips: int) -> None:
         """Add chips: 0 checks, the amount to call calls, more raises (H4).
 
@@ -411,13 +389,3 @@ class HandEngine:
         live, raiser = self._live, self._aggressor
         first = self.button + 1 if raiser is None or not live >> raiser & 1 else raiser
         return [seat % seats for seat in range(first, first + seats) if live >> seat % seats & 1]
-
-    def payoff(self) -> tuple[int, ...]:
-        """Return the net result of each seat in chips; the results sum to 0. The hand must be over."""
-        assert self.turn is OVER, "the payoff of a hand that is not over"
-        return tuple(map(sub, self.stacks, self.start_stacks))
-
-    @property
-    def log(self) -> list[HandLogEntry]:
-        """Everything that has happened since the blinds, in order, with one entry per hole card."""
-        return expand_log(self._log, self._cards, self.small_blind, len(self.start_stacks))

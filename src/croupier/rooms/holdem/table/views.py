@@ -1,13 +1,10 @@
 """The view of a hand that bots decide on: own cards, the board, all stacks and bets, and the legal moves."""
 
-from typing import Self
-
 from msgspec import Struct
 
 from croupier.core.rules import Seat
 from croupier.rooms.holdem.cards import Card
-from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, Legal, Move
+from croupier.rooms.holdem.engine.legal import FOLD, Legal, Move
 
 
 class VisiblePlayer(Struct, frozen=True, gc=False):
@@ -74,21 +71,3 @@ class View(Struct, frozen=True, kw_only=True):
             return self.call
         low, high = self.legal.raise_range
         return max(low, min(high, self.call + (self.pot + self.call) * percent // 100))
-
-    @classmethod
-    def from_hand(cls, hand: Hand, seat: Seat) -> Self:
-        """Return the view of a seat of a hand, for bots that play without a server."""
-        return cls(
-            hole=tuple(hand.holes[seat]),
-            board=tuple(hand.board),
-            players=tuple(
-                VisiblePlayer(str(other), stack, bet, folded, other == hand.small_blind)
-                for other, (stack, bet, folded) in enumerate(zip(hand.stacks, hand.bets, hand.folded, strict=True))
-            ),
-            me=seat,
-            pot=sum(hand.paid),
-            to_match=hand.to_match,
-            min_raise=hand.min_raise,
-            big_blind=hand.stakes.big_blind,
-            legal=hand.legal if hand.turn == seat else NO_MOVES,
-        )

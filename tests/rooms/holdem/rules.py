@@ -1,6 +1,6 @@
-"""The rules of no-limit hold'em for two to ten players (docs/protocols/holdem.md).
+"""Hold'em by the interface of all rules, for the properties that they have in common.
 
-`Hand` is the mutable engine. `Holdem` implements the `Rules` protocol on top of it: its methods never change a state.
+`Hand` is mutable; the methods of `Holdem` never change a state.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -14,9 +14,6 @@ from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import IllegalBet, Legal
 from croupier.rooms.holdem.engine.stakes import STAKES, Stakes
 
-STARTING_STACK: Final = 10_000
-"""The chips of each player at the beginning (holdem, General rules)."""
-
 
 class Holdem:
     """The `Rules` of one hand. States are `Hand` objects that are never changed.
@@ -26,7 +23,7 @@ class Holdem:
 
     def __init__(
         self,
-        stacks: Sequence[int] = (STARTING_STACK, STARTING_STACK),
+        stacks: Sequence[int] = (10_000, 10_000),
         *,
         button: Seat = 0,
         stakes: Stakes = STAKES,
@@ -74,8 +71,13 @@ class Holdem:
         return state.payoff()
 
     def view(self, state: Hand, seat: Seat) -> Hashable:
-        """Return everything that a seat may know."""
-        return state.view(seat)
+        """Return everything that a seat may know: the log, without the hole cards that are hidden from the seat."""
+        seen = {seat, *state.showdown_order}
+        entries = (
+            ("deal", entry[1]) if entry[0] == "deal" and entry[1] is not None and entry[1] not in seen else entry
+            for entry in state.log
+        )
+        return (seat, state.start_stacks, state.button, state.stakes, *entries)
 
 
 HOLDEM: Final = Holdem()
