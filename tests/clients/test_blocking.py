@@ -1,13 +1,17 @@
 """The proxy that calls asynchronous clients from programs without an event loop."""
 
 import asyncio
+import gc
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import count
 from threading import Timer
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -21,6 +25,8 @@ from tests.app.socket_harness import ServerThread
 from tests.clients.oldmaid_fixtures import OpenTable, luck, make_client, open_table, play_with_bot
 from tests.net.raw_client import LOOPS, TIMEOUT_SECONDS, Run, kuhn
 from tests.processes import PATIENCE
+
+INTERRUPTED_MODULES = {"asyncio.tasks", "concurrent.futures._base", "croupier.clients.blocking", "threading"}
 
 
 @pytest.fixture
@@ -39,6 +45,8 @@ class Clock:
         self.can_open = can_open
         self.is_closed = False
         self.cancelled = 0
+        self.sleeping = 0
+        self.on_hang: Callable[[], object] = bool
 
     async def __aenter__(self) -> "Clock":
         if not self.can_open:
@@ -54,11 +62,19 @@ class Clock:
         return number + other
 
     async def hang(self) -> None:
+        self.on_hang()
         try:
             await asyncio.sleep(3600)
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
+
+    async def sleep(self) -> None:
+        self.sleeping += 1
+        try:
+            await asyncio.sleep(0.05)
+        finally:
+            self.sleeping -= 1
 
     async def ticks(self, number: int) -> AsyncGenerator[int]:
         try:
@@ -72,6 +88,7 @@ class Clock:
 class BlockingClock(BlockingProxy[Clock]):
     add = blocking(Clock.add)
     hang = blocking(Clock.hang)
+    sleep = blocking(Clock.sleep)
 
     def ticks(self, number: int) -> Iterator[int]:
         return self._iterate(self._client.ticks(number))
@@ -81,11 +98,17 @@ def client_threads() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name == "croupier-client"]
 
 
-def interrupt_soon() -> None:
-    """Press Ctrl-C in a moment: the system delivers it to the main thread."""
+def interrupt() -> None:
+    """Press Ctrl-C: the system delivers it to the main thread."""
     main_thread = threading.main_thread().ident
     assert main_thread is not None
-    Timer(0.2, signal.pthread_kill, [main_thread, signal.SIGINT]).start()
+    signal.pthread_kill(main_thread, signal.SIGINT)
+
+
+def receive_interrupted(game: Any) -> None:
+    """Wait for a message that does not come, until Ctrl-C is pressed."""
+    Timer(0.1, interrupt).start()
+    game.receive()
 
 
 def test_a_method_is_called_with_its_arguments_and_keeps_its_documentation() -> None:
@@ -161,18 +184,55 @@ def test_an_iteration_that_is_given_up_closes_its_generator() -> None:
 def test_ctrl_c_cancels_the_call() -> None:
     client = Clock()
     with BlockingClock(client) as clock:
-        interrupt_soon()
+        client.on_hang = interrupt
         with pytest.raises(KeyboardInterrupt):
             clock.hang()
         assert clock.add(1) == 2
         assert client.cancelled == 1
 
 
+@contextmanager
+def interrupted_at_function(number: int) -> Iterator[None]:
+    """Raise KeyboardInterrupt at the start of this one of the functions that the body calls in this thread.
+
+    An `__exit__` is not interrupted: in Python its lock may then stay locked.
+    """
+    calls = count()
+
+    def trace(frame: FrameType, event: str, argument: object) -> None:
+        is_counted = frame.f_globals["__name__"] in INTERRUPTED_MODULES and frame.f_code.co_name != "__exit__"
+        if is_counted and next(calls) == number:
+            raise KeyboardInterrupt
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def test_ctrl_c_at_any_moment_of_a_call_leaves_no_coroutine() -> None:
+    client = Clock()
+    with BlockingClock(client) as clock:
+        for number in count():
+            try:
+                with interrupted_at_function(number):
+                    clock.sleep()
+            except KeyboardInterrupt:
+                assert clock.add(1) == 2
+                assert clock.add(1) == 2
+                assert client.sleeping == 0, number
+            else:
+                break
+        gc.collect()  # a coroutine that is never awaited warns
+    assert number > 10
+
+
 def test_ctrl_c_loses_no_message(house: ServerThread) -> None:
     with croupier.connect("kuhn", *house.address) as game:
-        interrupt_soon()
         with pytest.raises(KeyboardInterrupt):
-            game.receive()
+            receive_interrupted(game)
         game.send(Strt("P_1"))
         assert isinstance(game.receive(), Card)
         game.send(Actn("BET"))

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import wraps
 from threading import Lock, Thread
@@ -21,23 +22,31 @@ class LoopThread:
         self._lock = Lock()
         self._is_stopped = False
 
-    def call[T](self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine and return its result; an exception while waiting, such as KeyboardInterrupt, cancels it.
+    def call[**P, T](self, method: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a coroutine method and return its result; an exception while waiting cancels it.
 
-        Raises RuntimeError if the thread has been stopped, or the interpreter is about to exit.
+        The loop creates the coroutine, so that KeyboardInterrupt, at any moment, leaves none that is not awaited or
+        that goes on. Raises RuntimeError if the thread has been stopped, or the interpreter is about to exit.
         """
-        with self._lock:
-            if self._is_stopped or sys.is_finalizing():  # the interpreter stops other threads before it finalizes
-                coroutine.close()
-                raise RuntimeError("the client is closed")
-            loop = self._runner.get_loop()
-            if not self._thread.is_alive():
-                self._thread.start()
-            future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        started: Future[Future[T]] = Future()
+
+        async def run() -> T:
+            return await method(*args, **kwargs)
+
+        def start() -> None:
+            started.set_result(asyncio.run_coroutine_threadsafe(run(), loop))
+
         try:
-            return future.result()
+            with self._lock:
+                if self._is_stopped or sys.is_finalizing():  # the interpreter stops other threads before it finalizes
+                    raise RuntimeError("the client is closed")
+                loop = self._runner.get_loop()
+                if not self._thread.is_alive():
+                    self._thread.start()
+                loop.call_soon_threadsafe(start)
+            return started.result().result()
         finally:
-            future.cancel()
+            started.add_done_callback(lambda started: started.result().cancel())
 
     def stop(self) -> None:
         """Cancel what is still running and end the thread."""
@@ -67,7 +76,7 @@ class BlockingProxy[C: AbstractAsyncContextManager[Any]]:
 
     def __enter__(self) -> Self:
         try:
-            self._thread.call(self._client.__aenter__())
+            self._thread.call(self._client.__aenter__)
         except BaseException:
             self._stop()
             raise
@@ -75,7 +84,7 @@ class BlockingProxy[C: AbstractAsyncContextManager[Any]]:
 
     def __exit__(self, *error: Any) -> None:
         try:
-            self._thread.call(self._client.__aexit__(*error))
+            self._thread.call(self._client.__aexit__, *error)
         finally:
             self._stop()
 
@@ -88,10 +97,10 @@ class BlockingProxy[C: AbstractAsyncContextManager[Any]]:
         try:
             with suppress(StopAsyncIteration):
                 while True:
-                    yield self._thread.call(values.__anext__())
+                    yield self._thread.call(values.__anext__)
         finally:
             with suppress(RuntimeError):  # the thread has been stopped, which closes the generator
-                self._thread.call(values.aclose())
+                self._thread.call(values.aclose)
 
 
 class ClientAttribute[T]:
@@ -113,6 +122,6 @@ def blocking[C: AbstractAsyncContextManager[Any], **P, R](
 
     @wraps(method)
     def call(proxy: BlockingProxy[C], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return proxy._thread.call(method(proxy._client, *args, **kwargs))
+        return proxy._thread.call(method, proxy._client, *args, **kwargs)
 
     return call
