@@ -1,5 +1,9 @@
 """Parts of the terminal interface: keys, number input, cards and the frame."""
 
+import os
+import pty
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,8 +14,9 @@ from croupier.rooms.blackjack.rules import CARDS as FRENCH
 from croupier.rooms.sevenhalf.rules import CARDS as SPANISH
 from croupier.tui.cards import CARD_HEIGHT_LINES, CARD_WIDTH_COLUMNS, TwoHands, fan_lines, french_face, spanish_face
 from croupier.tui.frame import SceneFrame
-from croupier.tui.keys import BACKSPACE, END_OF_INPUT, ENTER, ESCAPE, keys_of_line, split_keys
+from croupier.tui.keys import BACKSPACE, END_OF_INPUT, ENTER, ESCAPE, keys_of_line, read_keys, split_keys
 from croupier.tui.number_input import NumberInput
+from tests.net.raw_client import Run
 
 
 @pytest.mark.parametrize(
@@ -35,6 +40,33 @@ def test_split_keys(typed: str, found: list[str]) -> None:
 )
 def test_keys_of_line(line: str, found: list[str]) -> None:
     assert keys_of_line(line) == found
+
+
+def test_a_slow_terminal_receives_all_output_while_keys_are_read(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b"x" * 100_000  # more than a terminal holds
+    outer, inner = pty.openpty()
+
+    async def write() -> str:
+        with read_keys() as keys:
+            assert os.write(inner, text) == len(text)
+            os.write(outer, b"c")
+            return await keys.get()
+
+    def read() -> bytes:
+        found = b""
+        while len(found) < len(text):
+            found += os.read(outer, 4096)
+        return found
+
+    with open(inner, closefd=False) as terminal, ThreadPoolExecutor(1) as threads:
+        monkeypatch.setattr("sys.stdin", terminal)
+        received = threads.submit(read)
+        try:
+            assert run(write()) == "c"
+        finally:
+            os.close(inner)  # which ends the thread if something has failed
+        assert received.result() == text
+    os.close(outer)
 
 
 def test_number_input_accepts_digits_and_corrections() -> None:

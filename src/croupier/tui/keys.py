@@ -54,6 +54,7 @@ def read_keys() -> Iterator[asyncio.Queue[str]]:
     mode[3] &= ~termios.ISIG  # Ctrl-C arrives as a key, so that the protocol's goodbye can be sent
     termios.tcsetattr(terminal, termios.TCSANOW, mode)
     loop.add_reader(terminal, read)
+    os.set_blocking(terminal, True)  # uvloop stops blocking: the output, the same terminal, would fail when it is slow
     try:
         yield pressed
     finally:
