@@ -28,6 +28,8 @@ def run_mutant(room: str, name: str, case: str) -> Result:
     ("room", "name", "case", "clause", "cause"),
     [
         ("kuhn", "misreads: one read is one message", "kuhn/1.3/pipelined", "1.3", "one read brings for one message"),
+        ("kuhn", "misreads: a message ends with its line", "kuhn/4.1/strt-p1-at-start", "2.1", "a line end after each"),
+        ("sevenhalf", "misreads: a message ends with its line", "sevenhalf/4.2/draw-at-bet", "2.1", "a line end"),
         ("blackjack", "misreads: the rest of a read is lost", "blackjack/1.3/glued", "1.3", "one read brings"),
         (
             "kuhn",

@@ -15,9 +15,10 @@ from croupier.core.referee import CLIENT, HOUSE, OTHER_END, Disconnected, Observ
 from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Peer, TimedOut
 
+FIRST_SECTION: Final = "1.2"
 STREAM_SECTION: Final = "1.3"
 MESSAGE_SECTION: Final = "2.1"
-"""The clauses of every room that say where messages may be cut, and what a message is."""
+"""The clauses of every room that say who sends first, where messages may be cut, and what a message is."""
 
 MIN_CODE_BYTES: Final = 3
 """The length of the shortest code of a message."""
@@ -160,6 +161,7 @@ class Conversation(ConversationMonitor):
         super().__init__()
         self.finished_games: list[Any] = []
         self._room = room
+        self._has_client_spoken = False
         self._has_client_left = False
         self.referee: ClientReferee[Any, Any] = room.referee(known_options, strict, answer_timeout)
         self._new_codec: Callable[[], SpanCodec[Any, Any]] = lambda: room.codec(strict, known_options)
@@ -189,6 +191,7 @@ class Conversation(ConversationMonitor):
         self.finished_games.clear()
 
     def _read(self, side: Peer, data: bytes, now: float) -> Iterable[Span[Any]]:  # noqa: ARG002 -- needed by others
+        self._has_client_spoken |= side == CLIENT
         return self._readers[side].feed(data)
 
     def _on_message(self, side: Peer, span: Span[Any], now: float) -> None:
@@ -217,10 +220,11 @@ class Conversation(ConversationMonitor):
     def _judge_unreadable(self, now: float) -> None:
         """Judge bytes of the client that begin no code: a house may refuse them before the code is complete."""
         rest = self._unread(CLIENT)
+        if not rest or self.referee.pending is not None:
+            return
         start = rest[:MIN_CODE_BYTES].upper()
         codec = self._new_codec()
-        is_code = any(codec.encode(message).startswith(start) for message in self._room.sample_messages)
-        if self.referee.pending is None and not is_code:
+        if not any(codec.encode(message).startswith(start) for message in self._room.sample_messages):
             padding = bytes(MIN_CODE_BYTES)  # it completes the code
             for unreadable in codec.feed(rest + padding)[:1]:
                 self._judge(Sent(CLIENT, HOUSE, unreadable), now)
@@ -245,6 +249,8 @@ class Conversation(ConversationMonitor):
         rest = self._unread(HOUSE)
         if rest and violation.kind in {FoundKind.SILENCE, FoundKind.CLOSED}:
             section, found = MESSAGE_SECTION, printable_bytes(rest)
+        elif violation.kind is FoundKind.MESSAGE and not self._has_client_spoken:
+            section, found = FIRST_SECTION, violation.found
         elif self._unread(CLIENT) and violation.kind is FoundKind.MESSAGE and not is_answer_due:
             section, found = STREAM_SECTION, violation.found
         else:

@@ -332,9 +332,20 @@ READERS: Mapping[str, Callable[[HouseRoom], Reader]] = {
 }
 
 
+class LineReader:
+    """Waits for a line end after each message."""
+
+    def __init__(self, _: HouseRoom) -> None:
+        self._rest = b""
+
+    def __call__(self, data: bytes) -> Sequence[bytes]:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        return lines
+
+
 def misread(room: str, clauses: Clauses) -> Iterator[Mutation]:
-    """Houses that take one read for one message."""
-    for what, new_reader in READERS.items():
+    """Houses that take one read, or one line, for one message."""
+    for what, new_reader in {**READERS, "a message ends with its line": LineReader}.items():
         yield Mutation(
             room=room,
             role="server",

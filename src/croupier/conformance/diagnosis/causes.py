@@ -272,13 +272,6 @@ def _explain_silence(altered: AlteredConversation, conversation: Conversation, f
         return Cause("it may take what one read brings for a whole message: this one came in pieces", is_guess=True)
     if len(pieces) == 1 and request_count > 1:
         return Cause("it may take what one read brings for one message: several came at once", is_guess=True)
-    if kind is FoundKind.CLOSED:
-        return Cause("it may have failed: see what it has written to stderr", is_guess=True)
-    if not altered.sent and all(type(line.message) is not Violation for line in conversation.lines):
-        return Cause(
-            "it may wait for more than a message has: for a line end, a full buffer, or the end of the connection",
-            is_guess=True,
-        )
     return None
 
 

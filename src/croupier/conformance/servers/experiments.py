@@ -1,4 +1,4 @@
-"""Experiments that find out why a case has failed: the same messages are sent in another way.
+"""Experiments that find out why a case has failed: the same messages are sent in another way, or with line ends.
 
 Luck decides what the house answers, so every experiment has a control: the failure has to come up again with the
 messages as they were, and must not come up once with the others.
@@ -33,6 +33,7 @@ ONE_READ_IS_ONE_MESSAGE: Final = Cause(
     "it takes what one read brings for one message: the same messages pass when each is sent alone and in one piece"
 )
 CHANGED_BY_REFUSALS: Final = Cause("a message that it refuses changes its state: without that message, the others pass")
+WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pass with a line end after each")
 SPELLING_MATTERS: Final = Cause("it does not read every spelling: the same messages pass in upper case")
 
 
@@ -78,6 +79,10 @@ class Experiments:
                 return attempt
             attempt = describe(found)
             messages = _client_messages(attempt)
+        if messages and attempt.is_silence:
+            found = await self._compare(messages, [message + b"\n" for message in messages], WHOLE)
+            if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
+                return _explained(attempt, self._test_data.shared_clauses["cut"], WAITS_FOR_LINE_END)
         for others, blamed, cause in (
             (self._canonical(attempt.dialogue), clause, SPELLING_MATTERS),
             (self._without_refused(attempt.dialogue), self._test_data.shared_clauses["unchanged"], CHANGED_BY_REFUSALS),
