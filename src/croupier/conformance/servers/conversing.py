@@ -13,7 +13,7 @@ from croupier.conformance.servers.deals import DealJudge
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import ClientScript, HangUp, ScriptedClient, Wait, first_house_fault
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
-from croupier.conformance.suite import Config, TargetGone
+from croupier.conformance.suite import Attempt, Config, TargetGone
 from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
@@ -164,6 +164,13 @@ class Conversations:
                 if fault is not None and received is lines[-1]:
                     break
                 self.accepted.add(self._test_data.kind_of(sent.message))
+
+    def has_answered_before(self, attempt: Attempt) -> bool:
+        """Whether the only message of this client was not answered, although it was to an earlier client."""
+        is_silence = attempt.failure is not None and attempt.failure.kind is FoundKind.SILENCE
+        if not is_silence or len(attempt.dialogue) != 1:
+            return False
+        return self._test_data.kind_of(attempt.dialogue[0].message) in self.accepted
 
     async def play(
         self,
