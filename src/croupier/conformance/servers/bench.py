@@ -106,7 +106,7 @@ class HouseBench(Bench):
                 return self._failure(case, Outcome.FAIL, probe)
         if (provoked := await self._find_provoked_close(case, probes)) is not None:
             outcome = Outcome.FAIL if provoked.is_certain else Outcome.UNIMPLEMENTED
-            return self._failure(case, outcome, provoked.probe)._replace(refusal="", steps=())
+            return self._failure(case, outcome, provoked.probe)._replace(refusal="")
         tolerated = case.clause in self._test_data.tolerated_clauses
         if case.judges_deals:
             return self._conversations.deals.judge()
@@ -286,7 +286,7 @@ class HouseBench(Bench):
             outcome,
             failure=found.explained(cause),
             dialogue=failing_dialogue(conversation, fault),
-            steps=() if case.clause in self._test_data.tolerated_clauses else probe.sent,
+            steps=() if probe.is_accused or case.clause in self._test_data.tolerated_clauses else probe.sent,
             refusal=self._refused_kind(probe) or "",
         )
 

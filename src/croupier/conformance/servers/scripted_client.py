@@ -117,6 +117,11 @@ class ScriptedClient:
         )
 
     @property
+    def is_accused(self) -> bool:
+        """Whether the fault is one that the judge of a single conversation cannot know: a replay does not show it."""
+        return self._accusation is not None
+
+    @property
     def _undecided_judges(self) -> Sequence[Conversation]:
         return [judge for judge in self.conversations if judge not in self._faults_by_judge]
 
