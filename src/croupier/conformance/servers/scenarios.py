@@ -13,6 +13,7 @@ from croupier.conformance.servers.test_data import (
     ScenarioContext,
     ServerTestState,
 )
+from croupier.core.referee import HOUSE
 
 MAX_MESSAGES: Final = 60
 """At most this many messages are sent to reach a state, or the end of a game."""
@@ -108,6 +109,8 @@ def send_input(state: ServerTestState, given: Input) -> Scenario:
         yield context.encoded(given.message)
         games = 1 + context.referee.finished_count + (context.referee.game is None)
         stuck = yield from play_games(context, games)
+        if context.conversation.incomplete(HOUSE):
+            stuck = yield from play_games(context, games + 1)  # the next answer shows what it belongs to
         return stuck if context.referee.legal else None
 
     return play
