@@ -26,7 +26,7 @@ MIN_CONTROL_FAILURES: Final = 8
 If both failed equally often, this would happen once in 2**8 experiments.
 """
 
-MAX_PAIRS: Final = 24
+MAX_PAIRS: Final = 40
 """At most this many pairs of conversations are held, one with the messages as they were, and one with the others."""
 
 ONE_READ_IS_ONE_MESSAGE: Final = Cause(
