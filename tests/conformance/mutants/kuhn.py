@@ -83,7 +83,9 @@ def blame(exchange: Exchange, place: int, other: bytes) -> frozenset[str] | None
         costs = {"STRT P_1": "7.2", "STRT P_2": "7.2", "ACTN BET": "7.3", "ACTN CAL": "7.3"}
         if exchange.is_error:
             return due | kuhn("6.6")
-        return kuhn(costs[exchange.sent], "7.1") if exchange.sent in costs and place == 0 else due
+        if exchange.sent in costs and place == 0:
+            return kuhn(costs[exchange.sent], "7.1")
+        return due | kuhn("7.3") if exchange.sent.startswith("ACTN") else due  # CHK and FLD are free
     legal = {reply[place] for reply in _replies(exchange) if len(reply) > place}
     if any(other.startswith(each) for each in legal) or (other[:4] == CARD and instead_of == CARD):
         return None
@@ -122,7 +124,7 @@ SPELLINGS = {
     "with one letter too few": (b"", lambda data: data[:-1], kuhn("2.1", "2.2", "2.6")),
     "with its last letter twice": (b"", lambda data: data + data[-1:], kuhn("2.1", "2.2", "2.6", "2.7")),
     "with another code": (b"", lambda data: b"SEND" + data[4:], kuhn("2.2", "2.7")),
-    "with an unknown argument": (b"", lambda data: data[:5] + b"XYZ", kuhn("2.2", "2.6")),
+    "with an unknown argument": (b"", lambda data: data[:5] + b"XYZ", kuhn("2.2", "2.6", "2.8")),
     "in UTF-16": (b"", lambda data: data.decode().encode("utf-16-be"), kuhn("2.1", "2.7")),
     "as a card in words": (b"CARD", lambda data: data[:5] + b"QUEEN", kuhn("2.1", "2.2", "2.6")),
     "without its prefix": (b"CARD", lambda data: data.replace(b"C_", b""), kuhn("2.1", "2.2", "2.6")),
