@@ -1,70 +1,114 @@
-"""Purses of Kuhn poker that were emptied: a wrong payment is named, and right ones are not."""
+"""Purses of Kuhn poker that were spent: a wrong payment is named, and right ones are not."""
 
 from collections.abc import Callable, Sequence
 from random import Random
 
 import pytest
 
-from croupier.conformance.servers.kuhn_purses import find_wrong_payment
-from croupier.rooms.kuhn.referee import WireGame
-from croupier.rooms.kuhn.rules import BETTING_TREE, CARDS, TERMINAL_HISTORIES, BettingHistory
+from croupier.conformance.servers.kuhn_coins import play_randomly
+from croupier.conformance.servers.kuhn_purses import Purse as SeenPurse
+from croupier.conformance.servers.kuhn_purses import find_wrong_payment, purse_sizes
+from croupier.conformance.servers.kuhn_referee import CoinTrackingReferee, PurseObserver
+from croupier.core.dealer import FairDealer
+from croupier.core.private_table import Purse
+from croupier.core.referee import CLIENT, HOUSE, Sent
+from croupier.core.session import Joined, Received, Send, Timeouts
+from croupier.rooms.kuhn import ROOM, Settings
+from croupier.rooms.kuhn.rules import BettingHistory
+from croupier.rooms.kuhn.wire import ACTN, NO_COINS, STRT, Message
 
 COINS = 10
+GAMES = 40
+
+type Tamper = Callable[[Purse, BettingHistory | None, Message, int], int]
+"""The coins that are paid too many, by the purse, the actions before a message, the message, and the net after it."""
 
 
-def random_game(luck: Random) -> WireGame:
-    """A game whose client has the lower card in two of three games, so that its purse gets empty."""
-    history: BettingHistory = ()
-    while history not in TERMINAL_HISTORIES:
-        history = (*history, luck.choice(BETTING_TREE[history][1]))
-    own, other = sorted(luck.sample(CARDS, 2), key=CARDS.index, reverse=luck.random() < 1 / 3)
-    return WireGame(luck.randrange(2), own, history, other)
+def spend(luck: Random, tamper: Tamper, purse: Purse) -> CoinTrackingReferee:
+    """Play with our own house, whose payments are tampered with; a purse never has less than 0 coins."""
+    dealer = FairDealer(luck.randbytes(32))
+    table = ROOM.house(Settings(), Timeouts(500.0, None), True)(1, dealer, purse)
+    table.on(Joined(1), 0.0)
+    referee = CoinTrackingReferee(None, None, 5.0)
+    while referee.finished_count < GAMES and len(referee.legal) > 1:
+        message = luck.choice([*ACTN.values()]) if luck.random() < 0.2 else play_randomly(referee, luck)
+        history = None if referee.game is None else referee.game.history
+        before = purse.coins + purse.staked
+        verdicts = [*referee.on(Sent(CLIENT, HOUSE, message), 0.0)]
+        for effect in table.on(Received(1, message), 0.0):
+            if isinstance(effect, Send):
+                verdicts += referee.on(Sent(HOUSE, CLIENT, effect.message), 0.0)
+        assert all(verdict.party == CLIENT for verdict in verdicts)
+        net = purse.coins + purse.staked - before
+        purse.coins = max(0, purse.coins + tamper(purse, history, message, net))
+    return referee
 
 
-def emptied(luck: Random, extra: Callable[[WireGame], int]) -> Sequence[WireGame]:
-    """The games that empty a purse, if `extra` coins are paid too many after each; a purse never has less than none."""
-    coins, games = COINS, []
-    while coins > 0:
-        game = random_game(luck)
-        if game.net < -coins:
-            continue
-        games.append(game)
-        coins = max(0, coins + game.net + extra(game))
-    return games
-
-
-def purses(seed: int, extra: Callable[[WireGame], int] = lambda game: 0) -> Sequence[Sequence[WireGame]]:
+def purses(seed: int, tamper: Tamper = lambda *_: 0, count: int = 24) -> Sequence[SeenPurse]:
     luck = Random(seed)
-    return [emptied(luck, extra) for _ in range(6)]
+    return [spend(luck, tamper, Purse(COINS)).purse for _ in range(count)]
 
 
 def test_right_payments_are_not_accused() -> None:
-    assert all(find_wrong_payment(purses(seed)) is None for seed in range(50))
+    for seed in range(8):
+        seen = purses(seed, count=12)
+        assert find_wrong_payment(seen) is None
+        assert {sizes.exact for sizes in map(purse_sizes, seen)} <= {COINS, None}
 
 
 def test_a_house_that_keeps_accounts_is_not_accused() -> None:
-    assert find_wrong_payment([*purses(1), []]) is None
+    for seed in range(8):
+        luck, account = Random(seed), Purse(COINS)
+        seen = [spend(luck, lambda *_: 0, account).purse for _ in range(12)]
+        assert find_wrong_payment(seen) is None
 
 
-def test_purses_that_differ_for_no_reason_are_not_accused() -> None:
-    games = purses(2)
-    assert find_wrong_payment([*games, [*games[0], *games[1]], [*games[2], *games[3], *games[4]]]) is None
+def test_purses_of_different_sizes_are_not_accused() -> None:
+    luck = Random(2)
+    seen = [spend(luck, lambda *_: 0, Purse(coins)).purse for coins in (10, 7, 13, 4, 10, 9, 21, 2)]
+    assert find_wrong_payment(seen) is None
 
 
 @pytest.mark.parametrize(
-    ("extra", "clause"),
+    ("tamper", "clause"),
     [
-        (lambda game: -2 if (game.seat, game.history) == (0, ("BET", "FLD")) else 0, "kuhn-5.3"),
         (
-            lambda game: 2 if game.history == ("CHK", "BET", "CAL") and game.seat == 0 and game.net < 0 else 0,
-            "kuhn-5.2",
+            lambda _, history, message, net: -net * (net < 0 and message == ACTN["FLD"] and history == ("BET",)),
+            "kuhn-5.3",
         ),
-        (lambda game: -1 if (game.seat, game.history, game.net) == (1, ("CHK", "CHK"), 1) else 0, "kuhn-5.1"),
-        (lambda game: -1 if game.seat == 1 else 0, "kuhn-7.2"),
-        (lambda game: -1 if game.seat == 0 and game.history[0] == "BET" else 0, "kuhn-7.3"),
+        (lambda _, history, message, net: net * (net > 0 and message == ACTN["CAL"] and len(history) == 2), "kuhn-5.2"),
+        (
+            lambda _, history, message, net: -2 * net * (net > 0 and message == ACTN["CHK"] and bool(history)),
+            "kuhn-5.1",
+        ),
+        (lambda _, history, message, net: -(message == STRT["P_2"] and history is None), "kuhn-7.2"),
+        (lambda _, history, message, net: int(message == ACTN["BET"] and history == ()), "kuhn-7.3"),
+        (lambda _, history, message, net: -(message == ACTN["CAL"] and history == ()), "kuhn-6.1"),
+        (lambda purse, history, message, net: (COINS - purse.coins) * (history == ("CHK",)), "kuhn-7.1"),
     ],
 )
-def test_a_wrong_payment_is_named(extra: Callable[[WireGame], int], clause: str) -> None:
-    found = find_wrong_payment(purses(3, extra))
+def test_a_wrong_payment_is_named(tamper: Tamper, clause: str) -> None:
+    found = find_wrong_payment(purses(3, tamper))
     assert found is not None
     assert found.clause == clause
+
+
+def test_the_size_of_a_purse_is_known_once_it_was_seen_twice() -> None:
+    observer = PurseObserver(None)
+    assert not observer.was_paid_at_once
+    lefts = []
+    for coins in (3, 3, 4):
+        luck = Random(coins)
+        observer.observe(spend(luck, lambda *_: 0, Purse(coins)))
+        lefts.append(observer.new_referee(5.0).coins_left)
+    assert lefts == [10, 3, 10]
+    assert observer.was_paid_at_once
+
+
+def test_a_purse_that_cannot_pay_owes_a_refusal() -> None:
+    referee = CoinTrackingReferee(None, 1, 5.0)
+    for sender, message in ((CLIENT, STRT["P_1"]), (HOUSE, "CARD"), (CLIENT, ACTN["BET"])):
+        said = ROOM.codec(True, None).feed(b"CARD C_Q")[0] if message == "CARD" else message
+        assert referee.on(Sent(sender, CLIENT if sender == HOUSE else HOUSE, said), 0.0) == []
+    assert referee.pending is not None
+    assert (referee.pending.clause, NO_COINS in referee.pending.messages) == ("kuhn-7.3", True)

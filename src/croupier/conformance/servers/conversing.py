@@ -67,6 +67,8 @@ class Conversations:
         self.timeout = AnswerTimeout(config.timeout)
         self.deals = DealJudge(test_data.fair_deal, config.known_options)
         self._test_data = test_data
+        source = test_data.new_referee_source
+        self._referees = None if source is None else source(config.known_options)
         self._target = target
         self._known_options = config.known_options
         self._strict = config.strict
@@ -126,8 +128,8 @@ class Conversations:
     def new_conversation(self, timeout: float, *, strict: bool) -> Conversation:
         """Create a judge of a conversation."""
         conversation = Conversation(self._test_data.room, self._known_options, strict=strict, answer_timeout=timeout)
-        if self._test_data.new_referee is not None:
-            conversation.referee = self._test_data.new_referee(self._known_options, strict, timeout)
+        if self._referees is not None:
+            conversation.referee = self._referees.new_referee(timeout)
         return conversation
 
     async def converse(self, probe: ScriptedClient) -> None:
@@ -152,6 +154,8 @@ class Conversations:
             self.timeout.record_answer(probe.slowest_seconds)
         self._learn(probe.conversation)
         self.deals.observe(probe.conversation)
+        if self._referees is not None:
+            self._referees.observe(probe.conversation.referee)
         if probe.fault and probe.fault.verdict.violation.kind is FoundKind.SILENCE:
             self.timeout.record_silence()
 

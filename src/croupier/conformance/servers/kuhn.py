@@ -7,7 +7,8 @@ from typing import Final
 from croupier.conformance.fair_deal import Deal, Draw
 from croupier.conformance.servers.cases import house_server_suite
 from croupier.conformance.servers.deals import FairDealRule
-from croupier.conformance.servers.kuhn_coins import COIN_CASES, coin_tracking_referee, play_randomly
+from croupier.conformance.servers.kuhn_coins import COIN_CASES, play_randomly
+from croupier.conformance.servers.kuhn_referee import SEQUENCE_CLAUSES, PurseObserver
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.test_data import (
     AnyClientReferee,
@@ -22,7 +23,7 @@ from croupier.conformance.servers.test_data import (
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.referee import WireGame
 from croupier.rooms.kuhn.rules import CARDS, P_1, BettingHistory, Rank
-from croupier.rooms.kuhn.wire import ACTN, CARD, DISC, NO_COINS, STRT, WRONG_ACTION, Card, Fail
+from croupier.rooms.kuhn.wire import ACTN, CARD, DISC, NO_COINS, STRT, WRONG_ACTION, Card, Fail, Message
 
 
 def _after(*history: str) -> Callable[[AnyClientReferee], bool]:
@@ -94,8 +95,15 @@ INPUTS: Final = (
     Input("cal-in-mixed-letters", "Actn Cal", b"Actn Cal", {"bet": "kuhn-2.3", "check-bet": "kuhn-2.3"}),
 )
 INVALID_INPUTS: Final = frozenset(
-    {"strt-p1", "chk", "bet", "cal", "fld", "card-from-the-client", "fail-w-a-from-the-client", "unknown-action"}
+    {
+        *("strt-p1", "strt-p2", "chk", "bet", "cal", "fld", "card-from-the-client", "fail-w-a-from-the-client"),
+        *("fail-n-c-from-the-client", "unknown-fail", "unknown-seat", "unknown-action", "unknown-card"),
+    }
 )
+
+
+MAX_GOAL_GAMES: Final = 4
+"""The games on a connection that aim at a goal: a purse of 10 coins is good for them."""
 
 
 def _last_game(holds: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
@@ -105,14 +113,20 @@ def _last_game(holds: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee]
 
 def _dealt(own: Rank) -> CoverageGoal:
     return CoverageGoal(
-        f"dealt-{own.lower()}", f"The client is dealt C_{own}", "kuhn-3.1", _last_game(lambda game: game.card == own)
+        f"dealt-{own.lower()}",
+        f"The client is dealt C_{own}",
+        "kuhn-3.1",
+        _last_game(lambda game: game.card == own),
+        max_games=MAX_GOAL_GAMES,
     )
 
 
 def _shown(own: Rank, shown: Rank) -> CoverageGoal:
     title = f"The client has C_{own}, and the house shows C_{shown}"
     is_reached = _last_game(lambda game: (game.card, game.house_card) == (own, shown))
-    return CoverageGoal(f"{own.lower()}-against-{shown.lower()}", title, "kuhn-5.4", is_reached, play_for_showdown)
+    return CoverageGoal(
+        f"{own.lower()}-against-{shown.lower()}", title, "kuhn-5.4", is_reached, play_for_showdown, MAX_GOAL_GAMES
+    )
 
 
 def play_for_showdown(referee: AnyClientReferee, luck: Random) -> object:
@@ -124,20 +138,23 @@ def play_for_showdown(referee: AnyClientReferee, luck: Random) -> object:
 
 
 def _sequence(seat: str, history: BettingHistory, clause: str) -> CoverageGoal:
-    is_reached = _last_game(lambda game: (game.seat, game.history) == (("P_1", "P_2").index(seat), history))
+    def strategy(referee: AnyClientReferee, luck: Random) -> Message:
+        """Take the seat, and the actions of the sequence as long as the house does."""
+        if referee.game is None:
+            return STRT[seat]
+        turn = len(referee.game.history)
+        is_ours = referee.game.history == history[:turn]
+        return ACTN[history[turn]] if is_ours else play_randomly(referee, luck)
+
     return CoverageGoal(
-        f"{'-'.join(history).lower()}-{seat.lower()}", f"As {seat}: {' '.join(history)}", clause, is_reached
+        f"{'-'.join(history).lower()}-{seat.lower()}",
+        f"As {seat}: {' '.join(history)}",
+        clause,
+        _last_game(lambda game: (game.seat, game.history) == (("P_1", "P_2").index(seat), history)),
+        strategy,
+        MAX_GOAL_GAMES,
     )
 
-
-SEQUENCE_CLAUSES: Final[Mapping[BettingHistory, str]] = {
-    ("CHK", "CHK"): "5.1",
-    ("CHK", "BET", "CAL"): "5.2",
-    ("CHK", "BET", "FLD"): "5.3",
-    ("BET", "CAL"): "5.2",
-    ("BET", "FLD"): "5.3",
-}
-"""The possible action sequences, and the clause about their result."""
 
 GOALS: Final = (
     *(_dealt(own) for own in CARDS),
@@ -147,14 +164,16 @@ GOALS: Final = (
         "The house calls by showing its card",
         "kuhn-4.8",
         _last_game(lambda game: (game.seat, game.history) == (P_1, ("BET", "CAL"))),
+        max_games=MAX_GOAL_GAMES,
     ),
     CoverageGoal(
         "house-checks-by-showing",
         "The house checks behind a check by showing its card",
         "kuhn-4.8",
         _last_game(lambda game: (game.seat, game.history) == (P_1, ("CHK", "CHK"))),
+        max_games=MAX_GOAL_GAMES,
     ),
-    *(_sequence(seat, history, f"kuhn-{clause}") for seat in STRT for history, clause in SEQUENCE_CLAUSES.items()),
+    *(_sequence(seat, history, clause) for seat in STRT for history, clause in SEQUENCE_CLAUSES.items()),
 )
 
 EXTRA_CASES: Final = (
@@ -227,7 +246,7 @@ SUITE: Final = house_server_suite(
         },
         fair_deal=FairDealRule("kuhn-3.2", CARDS, deal_of),
         tolerated_clauses=frozenset({"kuhn-2.4", "kuhn-2.5"}),
-        new_referee=coin_tracking_referee,
+        new_referee_source=PurseObserver,
         farewell_rule=FarewellRule(lambda message: message == DISC, b"STRT P_1"),
     )
 )

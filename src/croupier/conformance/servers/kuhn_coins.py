@@ -1,91 +1,64 @@
-"""Server tests of the purse in Kuhn poker: how to empty it, and what is refused then."""
+"""Server tests of the purse in Kuhn poker: how to empty it, what is refused then, and whether payments are right."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from croupier.conformance.conversation import Conversation
-from croupier.conformance.servers.kuhn_purses import find_wrong_payment
+from croupier.conformance.servers.kuhn_purses import find_wrong_payment, purse_sizes
+from croupier.conformance.servers.kuhn_referee import CoinTrackingReferee
 from croupier.conformance.servers.scripted_client import ClientScript
 from croupier.conformance.servers.test_data import AnyClientReferee, ExtraCase, Scenario, ScenarioContext
 from croupier.core.errors import Violation
-from croupier.core.referee import ExpectedReply, Verdict
-from croupier.rooms.kuhn import Settings
-from croupier.rooms.kuhn.referee import Referee as PlainReferee
 from croupier.rooms.kuhn.rules import KuhnAction
 from croupier.rooms.kuhn.wire import ACTN, DISC, NO_COINS, STRT, Message
 
-RANDOM_GAMES: Final = 8
-COMPARED_PURSES: Final = 13
-MIN_COMPARED_PURSES: Final = 4
-MAX_COMPARED_GAMES: Final = 60
-"""The games at random before a purse is emptied, the purses, those that must get empty, and the games on each.
+MAX_COMPARED_GAMES: Final = 50
+"""The games on each purse that is compared: with a wrong payment a client may never lose all its coins."""
 
-With a wrong payment a client may never lose all its coins in one of the seats.
-"""
+LOOSE_PURSES: Final = 4
+"""The purses that are spent at random, for each seat in the first game."""
+
+MISTAKEN_PURSES: Final = 13
+MISTAKE_RATE: Final = 0.6
+"""The purses that are spent with mistakes, and the share of mistakes in the messages."""
 
 MAX_GAMES: Final = 120
 """At most this many games are played to empty a purse: a purse of 10 coins needs about 25."""
 
-
-COSTLY_MESSAGES: Final = frozenset({*STRT.values(), ACTN["BET"], ACTN["CAL"]})
-"""The messages that cost a coin."""
-
-USUAL_PURSE_COINS: Final = 10
-"""The coins in the purse of most houses."""
-
-type SpendingStrategy = Callable[[AnyClientReferee, Random, int], Message]
-"""Chooses the next message, given the coins that would be left of a usual purse."""
+type SpendingStrategy = Callable[[AnyClientReferee, Random], Message]
+"""Chooses the next message of a client that spends its coins."""
 
 
-class CoinTrackingReferee(PlainReferee):
-    """A referee that learns the balance of the purse when the house refuses for lack of coins.
-
-    It counts on from there. STRT is refused when the purse is empty; BET and CAL when all that is left of it is the
-    ante.
-    """
-
-    @property
-    def legal(self) -> tuple[Message, ...]:
-        """The messages that the client may send now, as far as its coins are known."""
-        legal = super().legal
-        if self._coins is None:
-            return legal
-        left = self._coins - (self._client_stake(self.game) if self.game is not None else 0)
-        return legal if left > 0 else tuple(message for message in legal if message not in COSTLY_MESSAGES)
-
-    def _check_reply(self, expected: ExpectedReply, message: Message) -> list[Verdict]:
-        verdicts = super()._check_reply(expected, message)
-        if message == NO_COINS and self._coins is None and not verdicts:
-            self._coins = 0 if self.game is None else self._client_stake(self.game)
-        return verdicts
-
-
-def coin_tracking_referee(known_options: Any, strict: bool, reply_timeout: float) -> CoinTrackingReferee:  # noqa: ARG001 -- the signature of new_referee
-    """Create a referee that knows the purse if the house's settings are known."""
-    return CoinTrackingReferee(known_options.coins if isinstance(known_options, Settings) else None, reply_timeout)
-
-
-def play_randomly(referee: AnyClientReferee, luck: Random) -> object:
+def play_randomly(referee: AnyClientReferee, luck: Random) -> Message:
     """Any allowed message except a goodbye."""
-    return luck.choice([message for message in referee.legal if message != DISC])
+    legal: Sequence[Message] = referee.legal
+    return luck.choice([message for message in legal if message != DISC])
 
 
-def _play_to_lose(referee: AnyClientReferee, luck: Random, left: int) -> Message:  # noqa: ARG001 -- a SpendingStrategy
-    """Play to empty the purse: no bets, no calls."""
-    if referee.game is None:
-        return luck.choice([*STRT.values()])
-    return ACTN["FLD"] if ACTN["FLD"] in referee.legal else ACTN["CHK"]
+def _play_to_lose(*seats: str) -> SpendingStrategy:
+    """Play to empty the purse in these seats: no bets, no calls."""
+
+    def strategy(referee: AnyClientReferee, luck: Random) -> Message:
+        if referee.game is None:
+            return STRT[luck.choice(seats)]
+        return ACTN["FLD"] if ACTN["FLD"] in referee.legal else ACTN["CHK"]
+
+    return strategy
+
+
+play_to_lose: Final = _play_to_lose(*STRT)
 
 
 def _play_to_stake(start: str, final_action: KuhnAction) -> SpendingStrategy:
-    """Take this seat; take this action with the last coin of a usual purse, and now and then."""
+    """Take this seat; take this action with the last coin, and now and then."""
 
-    def strategy(referee: AnyClientReferee, luck: Random, left: int) -> Message:
+    def strategy(referee: AnyClientReferee, luck: Random) -> Message:
         if referee.game is None:
             return STRT[start]
         actions: list[KuhnAction] = (
-            [final_action, "FLD", "CHK"] if left == 1 or luck.random() < 0.2 else ["FLD", "CHK", final_action]
+            [final_action, "FLD", "CHK"]
+            if _tracking(referee).coins_left < 1 or luck.random() < 0.2
+            else ["FLD", "CHK", final_action]
         )
         return next(message for message in map(ACTN.__getitem__, actions) if message in referee.legal)
 
@@ -102,22 +75,19 @@ STAKING_STRATEGIES: Final[Mapping[tuple[str, str], SpendingStrategy]] = {
 def _empty_purse(context: ScenarioContext, strategy: SpendingStrategy) -> Iterator[bytes]:
     """Play until the purse cannot pay for something."""
     referee = context.referee
-    left, finished = USUAL_PURSE_COINS, 0
     while referee.finished_count < MAX_GAMES and _can_play(referee) and not _is_out_of_coins(context):
-        last = referee.last_game
-        if last is not None and referee.finished_count > finished:
-            left, finished = left + last.net, referee.finished_count
-        yield context.encoded(strategy(referee, context.luck, left))
+        yield context.encoded(strategy(referee, context.luck))
 
 
 def _is_out_of_coins(context: ScenarioContext) -> bool:
     """Whether the last message of the house was that there are not enough coins."""
-    return _is_refused_for_coins(context.conversation)
+    lines = context.conversation.lines
+    return bool(lines) and lines[-1].message == NO_COINS
 
 
-def _is_refused_for_coins(conversation: Conversation) -> bool:
-    """Whether the last message is that there are not enough coins."""
-    return bool(conversation.lines) and conversation.lines[-1].message == NO_COINS
+def _tracking(referee: AnyClientReferee) -> CoinTrackingReferee:
+    assert isinstance(referee, CoinTrackingReferee), "the suite has a source of referees"
+    return referee
 
 
 def _can_play(referee: AnyClientReferee) -> bool:
@@ -130,7 +100,7 @@ PURSE_NOT_EMPTIED: Final = f"the purse of the house was good for {MAX_GAMES} gam
 
 def lose_everything(context: ScenarioContext) -> ClientScript:
     """Lose until there is no coin for the ante, and check that it is refused in either seat."""
-    yield from _empty_purse(context, _play_to_lose)
+    yield from _empty_purse(context, play_to_lose)
     if not _is_out_of_coins(context):
         return PURSE_NOT_EMPTIED
     if context.referee.game is not None or not context.referee.finished_count:
@@ -164,9 +134,11 @@ def stake_winnings(context: ScenarioContext) -> ClientScript:
     if context.referee.game is None:
         return "the last coin was lost before"
     for _ in range(30):
-        if context.referee.legal == (DISC,):
+        if not _can_play(context.referee):
             break
         yield context.encoded(play_randomly(context.referee, context.luck))
+    if not purse_sizes(_tracking(context.referee).purse).is_possible:
+        raise Violation("kuhn-7.4", "coins that do not add up", "what was left, and what was won since")
     return None
 
 
@@ -178,34 +150,42 @@ def check_new_purse(context: ScenarioContext) -> ClientScript:
     return None
 
 
-def lose_in_one_seat(context: ScenarioContext) -> ClientScript:
-    """Play some games at random, and then lose in one seat until no ante can be paid, or for many games."""
-    referee = context.referee
-    start = context.luck.choice([*STRT.values()])
+def _spend(start: str, strategy: SpendingStrategy) -> Scenario:
+    """Begin in this seat, and play until no ante can be paid, or for many games."""
+
+    def play(context: ScenarioContext) -> ClientScript:
+        yield context.encoded(STRT[start])
+        while context.referee.finished_count < MAX_COMPARED_GAMES and _can_play(context.referee):
+            yield context.encoded(strategy(context.referee, context.luck))
+        return None
+
+    return play
+
+
+def _spend_with_mistakes(context: ScenarioContext) -> ClientScript:
+    """Play until no ante can be paid, and make mistakes in every state."""
+    referee, luck, data = context.referee, context.luck, context.test_data
+    mistakes = [given.message for given in data.inputs if given.slug in data.invalid_inputs]
+    yield context.encoded(mistakes[len(context.earlier) % len(mistakes)])
     while referee.finished_count < MAX_COMPARED_GAMES and _can_play(referee):
-        if referee.finished_count < RANDOM_GAMES:
-            message = play_randomly(referee, context.luck)
-        else:
-            message = start if referee.game is None else _play_to_lose(referee, context.luck, 0)
-        yield context.encoded(message)
+        is_mistake = luck.random() < MISTAKE_RATE
+        yield context.encoded(luck.choice(mistakes) if is_mistake else _play_loosely(referee, luck))
     return None
+
+
+def _play_loosely(referee: AnyClientReferee, luck: Random) -> Message:
+    """Play at random and often to lose, and ask often for what cannot be paid."""
+    is_poor = referee.game is not None and _tracking(referee).coins_left < 1
+    return (play_randomly if is_poor or luck.random() < 0.5 else play_to_lose)(referee, luck)
 
 
 def compare_purses(context: ScenarioContext) -> ClientScript:
-    """Empty another purse, and check that all after the first had the same size: the first may be an account."""
-    yield from lose_in_one_seat(context)
-    purses = [
-        conversation.finished_games
-        for conversation in (*context.earlier[1:], context.conversation)
-        if conversation.referee.game is None and _is_refused_for_coins(conversation)
-    ]
-    if len(purses) < MIN_COMPARED_PURSES:
-        return PURSE_NOT_EMPTIED
-    if not all(purses):
-        return "the purse is not full again on a new connection"
+    """Check that one size of the purse explains what the house has accepted and refused on all connections."""
+    yield from _spend_with_mistakes(context)
+    purses = [_tracking(conversation.referee).purse for conversation in (*context.earlier, context.conversation)]
     if (wrong := find_wrong_payment(purses)) is not None:
         raise wrong
-    return None
+    return None if any(event.is_refused for purse in purses for event in purse) else PURSE_NOT_EMPTIED
 
 
 class PoorState(NamedTuple):
@@ -265,7 +245,6 @@ COIN_CASES: Final = (
     ),
     *map(_refused_action, (AT_CHECK, AT_CHECK_BET)),
     *map(_wrong_action, (AT_CHECK, AT_BET, AT_CHECK_BET)),
-    ExtraCase("what-was-won-can-be-staked", "What was won can be staked, and no more", "kuhn-7.4", (stake_winnings,)),
     ExtraCase(
         "a-new-purse-for-every-connection",
         "The purse is full again on a new connection",
@@ -276,6 +255,12 @@ COIN_CASES: Final = (
         "every-payment",
         "Every ante, bet, call and pot changes the purse by its coins",
         "kuhn-7.4",
-        (*[lose_in_one_seat] * (COMPARED_PURSES - 1), compare_purses),
+        (
+            *[_spend(seat, _play_to_lose(seat)) for seat in STRT],
+            *[_spend(seat, _play_loosely) for seat in STRT] * LOOSE_PURSES,
+            *[_spend_with_mistakes] * MISTAKEN_PURSES,
+            compare_purses,
+        ),
     ),
+    ExtraCase("what-was-won-can-be-staked", "What was won can be staked, and no more", "kuhn-7.4", (stake_winnings,)),
 )

@@ -1,90 +1,181 @@
-"""Finds out which payment in Kuhn poker is wrong, from several purses that were emptied in different games.
+"""Finds out which payment in Kuhn poker is wrong, from what the purses of several connections could pay.
 
-Each connection starts with the same purse. The games played until it is empty show how large it was, if every payment
-is right. If the sizes differ, and they differ by the same number of coins for each time that one kind of event came,
-this event is paid wrongly.
+Each connection starts with the same purse. Every message that costs a coin shows whether the purse had one. If no size
+of the purse explains all answers of the house, but one does together with a single wrong payment, that one is wrong.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Final, NamedTuple
 
 from croupier.core.errors import Violation
-from croupier.rooms.kuhn.referee import WireGame
-from croupier.rooms.kuhn.rules import ACTION_COST, BETTING_TREE, BettingHistory
-
-MAX_WRONG_COINS: Final = 4
-"""A payment may be wrong by at most this many coins: twice the largest one."""
+from croupier.core.plural import format_count
 
 
-class Event(NamedTuple):
-    """Something in a game that moves coins: its end for the client, an action of the client, or its ante."""
+class Occasion(Enum):
+    """What a payment follows: the end of a game, a message that costs a coin, one that does not, or any in a state."""
 
+    ENDING = auto()
+    COST = auto()
+    FREE = auto()
+    STATE = auto()
+
+
+class Payment(NamedTuple):
+    """A change of the purse, or none where there must be none, and the clause about it."""
+
+    occasion: Occasion
     clause: str
     title: str
 
 
-type Purse = Sequence[WireGame]
-"""The games after which a purse was empty."""
+@dataclass(slots=True)
+class PurseEvent:
+    """What a message of the client and the answer show about its purse.
+
+    `payments` are the occasions that it belongs to. It costs `cost` coins, unless it `is_refused` for lack of them.
+    `gain` is what is paid into the purse after it, and `net` what the client has won or lost in the game that it ends.
+    """
+
+    payments: list[Payment] = field(default_factory=list)
+    cost: int = 0
+    is_answered: bool = False
+    is_refused: bool = False
+    gain: int = 0
+    net: int = 0
+
+
+type Purse = Sequence[PurseEvent]
+"""What a connection shows about its purse, in order."""
+
+
+def _has_coin(coins: int) -> bool:
+    return coins > 0
+
+
+class Flaw(NamedTuple):
+    """A way to get a payment wrong. `can_pay` decides by the coins in the purse, `change` returns the coins after it.
+
+    `change` takes the coins after a right payment, the event, and the coins with which the purse has started.
+    """
+
+    title: str
+    can_pay: Callable[[int], bool] = _has_coin
+    change: Callable[[int, PurseEvent, int], int] = lambda coins, event, start: coins  # noqa: ARG005 -- one signature
+
+
+def _moves(coins: int, *, also_refused: bool) -> Flaw:
+    """This many coins are paid into the purse each time."""
+    title = f"{format_count(abs(coins), 'coin')} too {'many' if coins > 0 else 'few'} after"
+    return Flaw(title, change=lambda left, event, _: left + coins * (also_refused or not event.is_refused))
+
+
+def _pays(title: str, factor: int) -> Flaw:
+    """The net of the game is paid this many times."""
+    return Flaw(title, change=lambda left, event, _: left + (factor - 1) * event.net)
+
+
+RIGHT: Final = Flaw("right")
+WRONG_COINS: Final = (*(_moves(coins, also_refused=False) for coins in (1, -1, 2, -2)),)
+FLAWS: Final[Mapping[Occasion, Sequence[Flaw]]] = {
+    Occasion.ENDING: (
+        _pays("no payment after", 0),
+        _pays("a double payment after", 2),
+        _pays("a payment to the wrong player after", -1),
+        *WRONG_COINS,
+    ),
+    Occasion.COST: (
+        *WRONG_COINS,
+        *(_moves(coins, also_refused=True) for coins in (1, -1)),
+        Flaw("credit from an empty purse for", can_pay=lambda _: True),
+        Flaw("no use of the last coin for", can_pay=lambda coins: coins > 1),
+        Flaw("no use of any coin for", can_pay=lambda _: False),
+    ),
+    Occasion.FREE: WRONG_COINS,
+    Occasion.STATE: (Flaw("a purse that is full again after", change=lambda _, __, start: start),),
+}
+"""The flaws that are looked for, the likeliest first."""
+
+
+@dataclass(frozen=True)
+class PurseSizes:
+    """The sizes of a purse that explain all answers on one connection, if every payment is right.
+
+    `least` and `most` are None if there is no limit. There is no such size if `most` is less than `least`.
+    """
+
+    least: int = 0
+    most: int | None = None
+
+    @property
+    def exact(self) -> int | None:
+        """The size, if there is only one."""
+        return self.least if self.least == self.most else None
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there is such a size."""
+        return self.most is None or self.least <= self.most
+
+    def __and__(self, other: "PurseSizes") -> "PurseSizes":
+        limits = [size for size in (self.most, other.most) if size is not None]
+        return PurseSizes(max(self.least, other.least), min(limits, default=None))
+
+
+def purse_sizes(purse: Purse) -> PurseSizes:
+    """Return the sizes that explain a purse, if every payment is right."""
+    spent, sizes = 0, PurseSizes()
+    for event in purse:
+        if event.is_refused:
+            sizes &= PurseSizes(0, spent + event.cost - 1)
+        else:
+            spent += event.cost
+            sizes &= PurseSizes(spent)
+        spent -= event.gain
+    return sizes
 
 
 def find_wrong_payment(purses: Sequence[Purse]) -> Violation | None:
-    """Return the violation that explains why the purses differ, None if they do not or nothing explains it."""
-    if not all(purses):  # the house keeps accounts
+    """Return the violation that explains the answers of the house, None if there is no fault or nothing explains it.
+
+    The purses of a house that keeps accounts differ, too, but no wrong payment explains how.
+    """
+    sizes = [purse_sizes(purse) for purse in purses]
+    common = PurseSizes()
+    for each in sizes:
+        common &= each
+    if common.is_possible:
         return None
-    sizes = [-sum(game.net for game in games) for games in purses]
-    if len({*sizes}) == 1:
-        return None
-    counts = [Counter(event for game in games for event in _events(game)) for games in purses]
-    last_events = [{*_events(games[-1])} for games in purses]
-    for event in dict.fromkeys(event for count in counts for event in count):
-        times = [count[event] for count in counts]
-        is_last = [event in events for events in last_events]
-        for coins in range(-MAX_WRONG_COINS, MAX_WRONG_COINS + 1):
-            if coins and _explains(coins, sizes, times, is_last):
-                found = f"{abs(coins)} coins too {'many' if coins > 0 else 'few'} after each of these: {event.title}"
-                return Violation(
-                    event.clause,
-                    found,
-                    f"purses of one size; by their games they had {', '.join(map(str, sizes))} coins",
-                )
+    largest = 2 * max(max(each.least, each.most or 0) for each in sizes)
+    payments = dict.fromkeys(payment for purse in purses for event in purse for payment in event.payments)
+    ordered = sorted(purses, key=len)
+    suspects = [
+        (payment, flaw)
+        for occasion in Occasion
+        for payment in payments
+        for flaw in FLAWS[occasion]
+        if payment.occasion is occasion
+    ]
+    for payment, flaw in suspects:
+        for start in range(1, largest + 1):
+            if all(_explains(purse, start, payment, flaw) for purse in ordered):
+                allowed = f"{start} coins at the start of each connection, and right payments since"
+                return Violation(payment.clause, f"{flaw.title} {payment.title}", allowed)
     return None
 
 
-def _explains(coins: int, sizes: Sequence[int], times: Sequence[int], is_last: Sequence[bool]) -> bool:
-    """Whether all purses had one size if the client gets this many coins too many at each event.
-
-    A purse has never less than 0 coins, so what is taken at the last event may be lost.
-    """
-    possible = [
-        {size - coins * number, size - coins * (number - (last and coins < 0))}
-        for size, number, last in zip(sizes, times, is_last, strict=True)
-    ]
-    return bool(set.intersection(*possible))
-
-
-def _events(game: WireGame) -> Iterator[Event]:
-    """The events of a game that is over."""
-    seat = ("P_1", "P_2")[game.seat]
-    actions = " ".join(game.history)
-    yield Event(_ending_clause(game.history), f"a game of {seat} is {'won' if game.net > 0 else 'lost'} by {actions}")
-    won = "won" if game.net > 0 else "lost"
-    for _ in range(abs(game.net)):
-        yield Event("kuhn-7.4", f"a coin that {seat} has {won} after {' '.join(_own_decisions(game))}")
-    for turn, action in enumerate(game.history):
-        before = game.history[:turn]
-        if BETTING_TREE[before][0] == game.seat and ACTION_COST[action]:
-            yield Event("kuhn-7.3", f"ACTN {action} of {seat}{' after ' if before else ''}{' '.join(before)}")
-    yield Event("kuhn-7.2", f"STRT {seat}")
-
-
-def _own_decisions(game: WireGame) -> Sequence[str]:
-    """The actions up to the client's last one."""
-    last = max(turn for turn in range(len(game.history)) if BETTING_TREE[game.history[:turn]][0] == game.seat)
-    return game.history[: last + 1]
-
-
-def _ending_clause(history: BettingHistory) -> str:
-    if history[-1] == "FLD":
-        return "kuhn-5.3"
-    return "kuhn-5.1" if history == ("CHK", "CHK") else "kuhn-5.2"
+def _explains(purse: Purse, start: int, wrong: Payment, flaw: Flaw) -> bool:
+    """Whether a purse of this size with a flaw in one payment gives these answers. It has never less than 0 coins."""
+    coins = start
+    for event in purse:
+        is_wrong = wrong in event.payments
+        if event.cost:
+            can_pay = (flaw if is_wrong else RIGHT).can_pay(coins)
+            if can_pay is event.is_refused:
+                return False
+            coins = max(0, coins - event.cost * can_pay)
+        coins += event.gain
+        if is_wrong:
+            coins = max(0, flaw.change(coins, event, start))
+    return True

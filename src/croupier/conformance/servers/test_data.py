@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.servers.deals import FairDealRule
@@ -13,6 +13,17 @@ from croupier.core.client_session import ClientReferee
 from croupier.core.room import HouseRoom
 
 type AnyClientReferee = ClientReferee[Any, Any]
+
+
+class RefereeSource(Protocol):
+    """Creates the referees of a run, which may know what earlier conversations have shown."""
+
+    def new_referee(self, reply_timeout: float) -> Any:
+        """Create the referee of a new conversation."""
+
+    def observe(self, referee: Any) -> None:
+        """Learn from the referee of a conversation that is over."""
+
 
 type ClientStrategy = Callable[[AnyClientReferee, Random], object]
 """Chooses the next message among those that are allowed now."""
@@ -168,7 +179,7 @@ class ServerTestData:
     harmless_settings: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Header fields of transcripts with values that do not change the kinds of the messages."""
     owes_answer: Callable[[AnyClientReferee], bool] = field(default=lambda referee: referee.deadline is not None)
-    new_referee: Callable[[Any, bool, float], AnyClientReferee] | None = None
-    """Creates a referee that knows more than the room's, from the known options, strictness and the answer timeout."""
+    new_referee_source: Callable[[Any], RefereeSource] | None = None
+    """Creates, from the known options, a source of referees that know more than the room's."""
     refusals_of_payment: Collection[object] = ()
     """The messages with which the house refuses what the client cannot pay."""

@@ -93,7 +93,7 @@ class Referee(BaseReferee[Message, WireGame]):
     """See `croupier.core.referee.Referee`.
 
     `coins` is the client's purse at the start. If it is None, the purse is unknown, and FAIL N_C is accepted wherever
-    coins are due.
+    coins are due. Such a refusal changes nothing: until something is accepted, `_unpaid_clause` is the clause about it.
     """
 
     HANG_UP_CLAUSE = ("kuhn-8.2", "DISC before it")
@@ -101,6 +101,7 @@ class Referee(BaseReferee[Message, WireGame]):
     def __init__(self, coins: int | None = None, reply_timeout: float = 5.0) -> None:
         super().__init__(reply_timeout)
         self._coins = coins
+        self._unpaid_clause: str | None = None
 
     @property
     def legal(self) -> tuple[Message, ...]:
@@ -148,6 +149,8 @@ class Referee(BaseReferee[Message, WireGame]):
         return [Verdict(CLIENT, Violation(clause, str(message), allowed))]
 
     def _start(self, game: WireGame) -> list[Verdict]:
+        if self.last_game is not None and self._unpaid_clause == "kuhn-7.3":
+            self._unpaid_clause = None  # the client has folded since
         if self._coins is not None and self._coins < ANTE:
             return self._client_cannot_pay("kuhn-7.2", "STRT with an empty purse")
         cards: AllowedReplies = {CARD[rank]: replace(game, card=rank) for rank in CARD}
@@ -218,6 +221,9 @@ class Referee(BaseReferee[Message, WireGame]):
             return []
         if message == NO_COINS:
             self._expected_replies.clear()  # a refusal of the first answer cancels the ones after it
+            self._unpaid_clause = "kuhn-7.2" if self.game is None else "kuhn-7.3"
+        elif message != WRONG_ACTION:
+            self._unpaid_clause = None
         game = expected.allowed[message]
         if game is not None and game.history in TERMINAL_HISTORIES:
             self._end_game(game)
@@ -237,6 +243,8 @@ class Referee(BaseReferee[Message, WireGame]):
                 clause = "kuhn-4.8"
             case Actn("CHK") if clause in {"kuhn-4.3", "kuhn-4.5"}:
                 clause = "kuhn-4.8"
+            case Fail("W_A") if self._unpaid_clause is not None:
+                clause = self._unpaid_clause
             case Fail("N_C") if WRONG_ACTION in due.allowed:
                 clause = "kuhn-6.6"
             case Fail("N_C") if self.game is None:
@@ -250,7 +258,7 @@ class Referee(BaseReferee[Message, WireGame]):
     def _check_unsolicited(self, message: Message) -> list[Verdict]:
         has_begun = self.game is not None or self.last_game is not None
         clause = (self._silence_clause or "kuhn-4.9") if has_begun else "kuhn-1.2"
-        return self._house_fault(clause, message, "nothing, until the client speaks")
+        return self._house_fault(self._unpaid_clause or clause, message, "nothing, until the client speaks")
 
     def _end_game(self, game: WireGame) -> None:
         super()._end_game(game)

@@ -1,0 +1,161 @@
+"""The referee of Kuhn servers under test, which notes what a conversation shows about the client's purse."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from croupier.conformance.servers.kuhn_purses import Occasion, Payment, Purse, PurseEvent, purse_sizes
+from croupier.core.errors import Violation
+from croupier.core.referee import ExpectedReply, Verdict
+from croupier.rooms.kuhn import Settings
+from croupier.rooms.kuhn.referee import ExpectedOneOf, Referee, WireGame
+from croupier.rooms.kuhn.rules import BETTING_TREE, BettingHistory
+from croupier.rooms.kuhn.wire import ACTN, DISC, NO_COINS, STRT, WRONG_ACTION, Message, Strt
+
+COSTLY_MESSAGES: Final = frozenset({*STRT.values(), ACTN["BET"], ACTN["CAL"]})
+"""The messages that cost a coin."""
+
+USUAL_PURSE_COINS: Final = 10
+"""The coins in the purse of most houses."""
+
+MIN_EQUAL_PURSES: Final = 2
+"""This many purses of one size, and none of another, are enough to expect that size of all purses."""
+
+SEQUENCE_CLAUSES: Final[Mapping[BettingHistory, str]] = {
+    ("CHK", "CHK"): "kuhn-5.1",
+    ("CHK", "BET", "CAL"): "kuhn-5.2",
+    ("CHK", "BET", "FLD"): "kuhn-5.3",
+    ("BET", "CAL"): "kuhn-5.2",
+    ("BET", "FLD"): "kuhn-5.3",
+}
+"""The possible action sequences, and the clause about their result."""
+
+
+class CoinTrackingReferee(Referee):
+    """A referee of a client whose purse may be unknown. `coins` is its size, if it is known. See `Referee`.
+
+    After FAIL N_C the purse is known until the game ends: whether the end is paid rightly is another question.
+    `coins_left` is what is in the purse if it held `expected` coins at the start (as many as usual if that is None) and
+    all payments were right: where it is empty, an answer that is neither FAIL N_C nor right breaks the clause about it.
+    """
+
+    def __init__(self, coins: int | None, expected: int | None, reply_timeout: float) -> None:
+        super().__init__(coins, reply_timeout)
+        self.coins_left = USUAL_PURSE_COINS if expected is None else expected
+        self._is_known = coins is not None
+        self._events: list[PurseEvent] = []
+
+    @property
+    def purse(self) -> Purse:
+        """What the conversation shows about the purse: the messages of the client that were answered."""
+        return [event for event in self._events if event.is_answered]
+
+    @property
+    def legal(self) -> tuple[Message, ...]:
+        """The messages that the client may send now, as far as its coins are known."""
+        legal = super().legal
+        if self._coins is None:
+            return legal
+        left = self._coins - (self._client_stake(self.game) if self.game is not None else 0)
+        return legal if left > 0 else tuple(message for message in legal if message not in COSTLY_MESSAGES)
+
+    def _handle(self, message: Message | Violation) -> list[Verdict]:
+        event = PurseEvent()
+        self._events.append(event)
+        state = self._state_title
+        verdicts = super()._handle(message)
+        due = self.pending
+        event.is_answered = due is None and message != DISC
+        if not isinstance(due, ExpectedOneOf):
+            clause = "kuhn-7.3" if message == ACTN["FLD"] else self._silence_clause
+        elif NO_COINS in due.allowed:
+            event.cost = 1
+            clause = "kuhn-7.2" if isinstance(message, Strt) else "kuhn-7.3"
+            if self.coins_left < 1:
+                self._expected_replies[0] = ExpectedOneOf(clause, due.allowed)
+        else:
+            clause = due.clause if WRONG_ACTION in due.allowed else "kuhn-7.3"
+        if clause is not None:
+            event.payments += _payments(message, Occasion.COST if event.cost else Occasion.FREE, clause, state)
+        return verdicts
+
+    @property
+    def _state_title(self) -> str:
+        """The state of the game, for people."""
+        if self.game is None:
+            return "between two games" if self.finished_count else "before the first game"
+        seat = ("P_1", "P_2")[self.game.seat]
+        return f"as {seat}{' after ' if self.game.history else ''}{' '.join(self.game.history)}"
+
+    def _check_reply(self, expected: ExpectedReply, message: Message) -> list[Verdict]:
+        verdicts = super()._check_reply(expected, message)
+        event = self._events[-1]
+        if verdicts or event.is_answered:
+            return verdicts
+        event.is_answered = True
+        self.coins_left -= event.cost
+        if message == NO_COINS:
+            event.is_refused = True
+            self.coins_left = 0
+            if self._coins is None:
+                self._coins = 0 if self.game is None else self._client_stake(self.game)
+        return verdicts
+
+    def _end_game(self, game: WireGame) -> None:
+        super()._end_game(game)
+        if not self._is_known:
+            self._coins = None
+        event = self._events[-1]
+        event.net = game.net
+        event.gain = self._client_stake(game) + game.net
+        self.coins_left += event.gain
+        event.payments += _endings(game)
+
+
+def _payments(message: Message | Violation, occasion: Occasion, clause: str, state: str) -> Sequence[Payment]:
+    """The payments that a message may bring, alone or with others."""
+    text = "bytes without a meaning" if isinstance(message, Violation) else str(message)
+    return [
+        Payment(occasion, clause, f"each {text}"),
+        Payment(occasion, clause, f"each {text} {state}"),
+        Payment(occasion, clause, f"each message under {clause} {state}"),
+        Payment(Occasion.STATE, "kuhn-7.1", f"each message {state}"),
+    ]
+
+
+def _endings(game: WireGame) -> Sequence[Payment]:
+    """The payments at the end of a game: for the whole sequence of actions, and for the client's part of it."""
+    seat, result = ("P_1", "P_2")[game.seat], "won" if game.net > 0 else "lost"
+    last = max(turn for turn in range(len(game.history)) if BETTING_TREE[game.history[:turn]][0] == game.seat)
+    ended, decided = " ".join(game.history), " ".join(game.history[: last + 1])
+    return [
+        Payment(Occasion.ENDING, SEQUENCE_CLAUSES[game.history], f"each game that {seat} has {result} by {ended}"),
+        Payment(Occasion.ENDING, "kuhn-7.4", f"each game that {seat} has {result} after {decided}"),
+    ]
+
+
+class PurseObserver:
+    """What the purses of a run have in common. See `RefereeSource`.
+
+    `was_paid_at_once`: a new connection had a coin for the ante.
+    """
+
+    def __init__(self, known_options: Any) -> None:
+        self.was_paid_at_once = False
+        self._coins = known_options.coins if isinstance(known_options, Settings) else None
+        self._sizes: Counter[int] = Counter()
+
+    def new_referee(self, reply_timeout: float) -> CoinTrackingReferee:
+        """Create the referee of a new connection."""
+        sizes = [*self._sizes]
+        is_expected = len(sizes) == 1 and self._sizes[sizes[0]] >= MIN_EQUAL_PURSES
+        return CoinTrackingReferee(self._coins, sizes[0] if is_expected else None, reply_timeout)
+
+    def observe(self, referee: CoinTrackingReferee) -> None:
+        """Learn from a conversation that is over."""
+        purse = referee.purse
+        size = purse_sizes(purse).exact
+        if size is not None:
+            self._sizes[size] += 1
+        payments = [event for event in purse if event.cost]
+        self.was_paid_at_once = self.was_paid_at_once or (bool(payments) and not payments[0].is_refused)
