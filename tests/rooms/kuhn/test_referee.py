@@ -161,3 +161,36 @@ def test_the_purse_is_followed_from_game_to_game() -> None:
     assert [
         (v.party, v.violation.clause) for v in verdicts_on(*lost, (CLIENT, STRT["P_2"]), (HOUSE, NO_COINS), coins=1)
     ] == [(CLIENT, "kuhn-7.2")]
+
+
+@pytest.mark.parametrize(
+    ("exchange", "clause"),
+    [
+        ([(CLIENT, STRT["P_2"]), (HOUSE, NO_COINS), (HOUSE, ACTN["CHK"])], "kuhn-7.2"),
+        ([(CLIENT, STRT["P_1"]), (HOUSE, NO_COINS), (CLIENT, STRT["P_1"]), (HOUSE, WRONG_ACTION)], "kuhn-7.2"),
+        (
+            [
+                *[(CLIENT, STRT["P_1"]), (HOUSE, CARD["K"]), (CLIENT, ACTN["BET"]), (HOUSE, NO_COINS)],
+                *[(CLIENT, ACTN["CAL"]), (HOUSE, WRONG_ACTION), (CLIENT, ACTN["CHK"]), (HOUSE, WRONG_ACTION)],
+            ],
+            "kuhn-7.3",
+        ),
+        (
+            [
+                *[(CLIENT, STRT["P_2"]), (HOUSE, CARD["K"]), (HOUSE, ACTN["BET"]), (CLIENT, ACTN["CAL"])],
+                *[(HOUSE, NO_COINS), (CLIENT, ACTN["FLD"]), (HOUSE, WRONG_ACTION)],
+            ],
+            "kuhn-7.3",
+        ),
+        (
+            [
+                *[(CLIENT, STRT["P_2"]), (HOUSE, CARD["K"]), (HOUSE, ACTN["BET"]), (CLIENT, ACTN["CAL"])],
+                *[(HOUSE, NO_COINS), (CLIENT, ACTN["FLD"]), (CLIENT, STRT["P_1"]), (HOUSE, WRONG_ACTION)],
+            ],
+            "kuhn-4.1",
+        ),
+    ],
+)
+def test_a_refusal_for_lack_of_coins_changes_nothing(exchange: Sequence[tuple[int, object]], clause: str) -> None:
+    faults = [verdict for verdict in verdicts_on(*exchange) if verdict.party == HOUSE]
+    assert [verdict.violation.clause for verdict in faults] == [clause]
