@@ -324,7 +324,7 @@ CONVERSATIONS = ConversationTable(
     },
     ends={
         "": (lambda messages: [*messages, HANG_UP], blackjack("8.2", "6.1")),
-        " with a goodbye": (lambda messages: [*messages, LEAVING, STOP, HANG_UP], ERROR_CLAUSES),
+        " with a goodbye": (lambda messages: [*messages, LEAVING, STOP, HANG_UP], ERROR_CLAUSES | blackjack("8.2")),
     },
     state=IDLE[1],
 )

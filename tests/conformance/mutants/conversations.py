@@ -101,7 +101,7 @@ def unfair_deals(
         yield new(what="a deck for every card", clauses=fair, dealer=decks.with_replacement)
         yield new(what="the deck is carried over", clauses=fair, dealer=decks.carried_over)
     for number, card in cards.items():
-        yield new(what=f"no {card}", clauses=fair | missing, dealer=decks.without_card(number))
+        yield new(what=f"no {card}", clauses=fair | missing, dealer=decks.without_cards(number))
         yield new(what=f"always {card} first", clauses=fair, dealer=decks.with_cards_first(number))
 
 

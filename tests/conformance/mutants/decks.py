@@ -38,11 +38,11 @@ def shuffled_once(fair: Any) -> UnfairDealer:
     return UnfairDealer(fair, deal)
 
 
-def without_card(card: int) -> Callable[[Any], UnfairDealer]:
-    """One card is never dealt, unless there is no other left."""
+def without_cards(*cards: int) -> Callable[[Any], UnfairDealer]:
+    """These cards are never dealt, unless there are no others left."""
 
     def deal(size: int, shuffle: Callable[[], Deck]) -> Deck:
-        return iter([*(drawn for drawn in shuffle() if drawn != card), card])
+        return iter([*(drawn for drawn in shuffle() if drawn not in cards), *cards])
 
     return lambda fair: UnfairDealer(fair, deal)
 

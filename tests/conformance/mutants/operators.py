@@ -270,6 +270,11 @@ GENERATORS: Mapping[str, Callable[[RoomTable, Exchange, New], Iterator[Mutation]
 # Faults that lie deeper than a single message.
 
 
+def _if_refused(tamper: Tamper) -> Tamper:
+    """Tamper with a house whose game no message has changed: others of its messages begin as the refused one."""
+    return lambda table, situation: tamper(table, situation) if table._state is situation.game else None
+
+
 def moved_by_errors(room: RoomTable, states: Sequence[str], tampers: Mapping[str, Tamper]) -> Iterator[Mutation]:
     """A refusal that changes the state, in one of these ways in turn, in these states, for every refused message."""
     refusals = [
@@ -285,7 +290,7 @@ def moved_by_errors(room: RoomTable, states: Sequence[str], tampers: Mapping[str
             state=exchange.state,
             what=f"{exchange.title}: {what}",
             clauses=exchange.clauses | room.unmoved,
-            after=only_in(exchange.is_asked, tamper),
+            after=only_in(exchange.is_asked, _if_refused(tamper)),
         )
 
 

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from croupier.core.bank import client_cards
 from croupier.rooms.sevenhalf import ROOM
 from croupier.rooms.sevenhalf.rules import CARDS, TARGET_HALVES, score, total
-from croupier.rooms.sevenhalf.wire import CARD as CARD_MESSAGES
 from croupier.rooms.sevenhalf.wire import Ante, Bksc, Bstg, Card, Gain, Pass, Stbt
+from tests.conformance.mutants import decks
 from tests.conformance.mutants.conversations import (
     ConversationTable,
     conversation_faults,
@@ -151,7 +151,7 @@ def _bets() -> Iterator[Mutation]:
         operator="moved by an error",
         state="always",
         what="a refused ANTE counts",
-        clauses=sevenhalf("7.4", "5.3", "6.2", "7.2", "7.5"),
+        clauses=sevenhalf("7.4", "5.3", "6.2", "6.9", "7.2", "7.5"),
         after=add_refused,
     )
 
@@ -278,19 +278,14 @@ def _cards() -> Iterator[Mutation]:
     some = {number: CARDS[number] for number in (0, 13, 39)}
     yield from unfair_deals("sevenhalf", sevenhalf("3.3"), sevenhalf("3.1"), some)
     for rank in "7scr":
-        replacement = next(card for card in CARDS if card[0] == "1")
-        yield _new(
-            "deals unfairly",
-            "after STBT",
-            f"no {rank} is ever dealt to a player",
-            lambda situation, messages, rank=rank, replacement=replacement: [
-                CARD_MESSAGES[replacement] if isinstance(message, Card) and message.card[0] == rank else message
-                for message in messages
-            ],
-            "3.1",
-            "3.3",
-            "5.4",
-            "4.6",
+        yield Mutation(
+            room="sevenhalf",
+            role="server",
+            operator="deals unfairly",
+            state="always",
+            what=f"no {rank} is ever dealt",
+            clauses=sevenhalf("3.1", "3.3"),
+            dealer=decks.without_cards(*(number for number, card in enumerate(CARDS) if card[0] == rank)),
         )
 
 
@@ -299,7 +294,8 @@ NEXT_CLAUSES = sevenhalf("4.10", "4.1")
 CONVERSATIONS = ConversationTable(
     name="sevenhalf",
     greetings={
-        **dict.fromkeys((b"STBT " + (100).to_bytes(4), b"ERRO 05hello"), sevenhalf("1.2")),
+        b"STBT " + (100).to_bytes(4): sevenhalf("1.2"),
+        b"ERRO 05hello": sevenhalf("1.2", "6.8"),  # an ERRO that answers nothing can only be a closing one
         b"HELO": sevenhalf("1.2", "2.9"),
     },
     start="STRT",
@@ -365,5 +361,5 @@ def servers() -> Iterator[Mutation]:
     yield from _limits()
     yield from _cards()
     yield from _confirmed()
-    yield from reads_one_case_only("sevenhalf", sevenhalf("2.7"), (b"STRT", b"DRAW", b"ANTE", b"PASS"), 4)
+    yield from reads_one_case_only("sevenhalf", sevenhalf("2.7", "6.8"), (b"STRT", b"DRAW", b"ANTE", b"PASS"), 4)
     yield from conversation_faults(CONVERSATIONS)

@@ -276,6 +276,7 @@ def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
             "client-speaks-first",
             "The house says nothing before the client does",
             stay_silent(LISTEN_SECONDS),
+            rank=VALID_INPUT_RANK,
         ),
         *(
             case(

@@ -230,9 +230,16 @@ class Interpretation(BaseReferee[Message, WireGame]):
         if type(message) is Erro:
             self._tolerates = "nothing"  # a strict house refuses what others ignore
             return []
-        has_begun = self.game is not None or self._bet is not None
-        clause = (self._silence_clause or "sevenhalf-4.9") if has_begun else "sevenhalf-1.2"
-        return self._house_fault(clause, message, "nothing, until the client speaks")
+        return self._house_fault(self._unsolicited_clause(message), message, "nothing, until the client speaks")
+
+    def _unsolicited_clause(self, message: Message) -> str:
+        """The clause that is broken by a message that answers nothing."""
+        if self.game is None and self._bet is None:
+            return "sevenhalf-1.2"
+        if self._silence_clause is not None:
+            return self._silence_clause
+        is_after_card = type(self._last_house_message) is Card and self.game is not None
+        return "sevenhalf-3.4" if type(message) is Bstg and is_after_card else "sevenhalf-4.9"
 
     def _check_reply(self, expected: ExpectedReply, message: Message) -> list[Verdict]:
         assert isinstance(expected, ExpectedKind), "this referee expects nothing else"
