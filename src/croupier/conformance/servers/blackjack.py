@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from croupier.conformance.conversation import Conversation
 from croupier.conformance.servers.blackjack_goals import (
     GOALS,
     always_hit,
@@ -25,11 +26,13 @@ from croupier.conformance.servers.test_data import (
     ExtraCase,
     FarewellRule,
     Input,
+    Scenario,
     ScenarioContext,
     ServerTestData,
     ServerTestState,
 )
 from croupier.core.errors import Violation
+from croupier.core.referee import HOUSE
 from croupier.rooms.blackjack import ROOM
 from croupier.rooms.blackjack.rules import BLACKJACK, CARDS, MAX_INT32, TARGET_TOTAL
 from croupier.rooms.blackjack.wire import (
@@ -154,12 +157,33 @@ def lose_everything(context: ScenarioContext) -> ClientScript:
     return None
 
 
-def check_new_purse(context: ScenarioContext) -> ClientScript:
-    """Check that a purse that was emptied on one connection is full on the next."""
+def lose_one_coin(context: ScenarioContext) -> ClientScript:
+    """Surrender a bet of 1, of which nothing is paid back."""
     yield context.encoded(PLY)
     if not max_bet(context.referee):
-        raise Violation("blackjack-7.1", "MON 0 at the start of a connection", "a purse as full as the last one was")
+        return "the purse was empty"
+    yield context.encoded(Bet(1))
+    yield context.encoded(SRD)
     return None
+
+
+def _compare_first_balances(clause: str, *refused: object) -> Scenario:
+    """Send what is refused, and check that the first balance is that of the connection before this one."""
+
+    def play(context: ScenarioContext) -> ClientScript:
+        for message in (*refused, PLY):
+            yield context.encoded(message)
+        before, now = map(_first_balance, (context.earlier[-1], context.conversation))
+        if now != before:
+            raise Violation(clause, f"{now} at the start of a connection", f"{before}, as on the one before it")
+        return None
+
+    return play
+
+
+def _first_balance(conversation: Conversation) -> Mon:
+    """What the house has answered to the first PLY."""
+    return next(line.message for line in conversation.lines if line.side == HOUSE and isinstance(line.message, Mon))
 
 
 def bet_everything(context: ScenarioContext) -> ClientScript:
@@ -186,7 +210,21 @@ EXTRA_CASES: Final = (
         "a-new-purse",
         "The purse is full again on a new connection",
         "blackjack-7.1",
-        (lose_everything, check_new_purse),
+        (lose_one_coin, _compare_first_balances("blackjack-7.1")),
+        is_simple=True,
+    ),
+    ExtraCase(
+        "refusals-cost-nothing",
+        "What is refused before the first round costs nothing",
+        "blackjack-6.1",
+        (
+            send_each(PLY),
+            _compare_first_balances(
+                "blackjack-6.1",
+                *(Bet(10), MOV["H"], MOV["S"], SRD, Mon(1000), CRD["C"]["8S"], TRN, Res("W", 600), UNEXPECTED),
+                *(_frame(b"MOV", "X"), _frame(b"CRD", "X8S"), b"ERR\0\0\x01\x94"),
+            ),
+        ),
     ),
     ExtraCase("farewell-in-full", "ERR 300 comes before STP", "blackjack-8.3", (send_each(PLY, b"HIT"),)),
     ExtraCase("first-balance", "The first balance is not below nothing", "blackjack-7.1", (send_each(PLY),)),

@@ -150,7 +150,7 @@ def _game_cases(test_data: ServerTestData) -> list[HouseServerCase]:
             extra.title,
             scenarios=extra.scenarios,
             seconds=EXTRA_SECONDS,
-            rank=INVALID_INPUT_RANK,
+            rank=VALID_INPUT_RANK if extra.is_simple else INVALID_INPUT_RANK,
         )
         for extra in test_data.extra_cases
     ]

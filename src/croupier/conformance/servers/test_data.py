@@ -115,12 +115,16 @@ type Scenario = Callable[[ScenarioContext], ClientScript]
 
 @dataclass(frozen=True)
 class ExtraCase:
-    """A case that only this room has. The scenarios run one after the other, each on its own connection."""
+    """A case that only this room has. The scenarios run one after the other, each on its own connection.
+
+    A case that `is_simple` is among the first.
+    """
 
     slug: str
     title: str
     clause: str
     scenarios: tuple[Scenario, ...]
+    is_simple: bool = False
 
 
 @dataclass(frozen=True)
