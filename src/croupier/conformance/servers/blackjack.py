@@ -174,6 +174,8 @@ def _compare_first_balances(clause: str, *refused: object) -> Scenario:
         for message in (*refused, PLY):
             yield context.encoded(message)
         before, now = map(_first_balance, (context.earlier[-1], context.conversation))
+        if before is None or now is None:
+            return "the house has sent no balance"
         if now != before:
             raise Violation(clause, f"{now} at the start of a connection", f"{before}, as on the one before it")
         return None
@@ -181,9 +183,10 @@ def _compare_first_balances(clause: str, *refused: object) -> Scenario:
     return play
 
 
-def _first_balance(conversation: Conversation) -> Mon:
-    """What the house has answered to the first PLY."""
-    return next(line.message for line in conversation.lines if line.side == HOUSE and isinstance(line.message, Mon))
+def _first_balance(conversation: Conversation) -> Mon | None:
+    """What the house has answered to the first PLY, None if it has said goodbye instead."""
+    balances = (line.message for line in conversation.lines if line.side == HOUSE and isinstance(line.message, Mon))
+    return next(balances, None)
 
 
 def bet_everything(context: ScenarioContext) -> ClientScript:
