@@ -139,8 +139,10 @@ class Experiments:
         return kept if is_last_kept else []
 
     def _is_error(self, message: Any) -> bool:
-        """Whether a message of the client reports an error, or is read as one."""
-        return isinstance(message, Violation) or self._test_data.is_refusal(message)
+        """Whether a message of the client reports an error, announces a goodbye without being one, or is unreadable."""
+        data = self._test_data
+        is_announcement = data.farewell_rule.is_goodbye(message) and message not in data.goodbye_messages
+        return isinstance(message, Violation) or data.is_refusal(message) or is_announcement
 
 
 def _client_messages(attempt: Attempt) -> Sequence[bytes]:
