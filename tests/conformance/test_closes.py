@@ -140,6 +140,13 @@ def test_a_house_that_has_started_a_game_has_no_reason_to_leave() -> None:
     assert (result.outcome, result.failure.clause) == (Outcome.FAIL, "sevenhalf-6.8")
 
 
+def test_a_house_that_closes_because_messages_came_in_other_pieces_breaks_the_clause_of_the_stream() -> None:
+    hasty = rude(lambda _, data: data == b"AWAN")
+    (result,) = results(hasty, "1.3/cut-anywhere")
+    assert result.failure is not None, result
+    assert result.failure.clause == "sevenhalf-1.3"
+
+
 def test_it_is_found_over_a_socket() -> None:
     async def check() -> tuple[Result, ...]:
         async with opened(rude(lower_case)) as port:

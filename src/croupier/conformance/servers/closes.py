@@ -95,11 +95,13 @@ class ProvokedCloseDetector:
                 continue
             confirmations += 1
             if confirmations == MIN_CONFIRMATIONS:
-                return await self._judge(probe, found, run_scenario)
+                return await self._judge(probe, found, run_scenario, delivery)
             silence_seconds = 2 * probe.duration_seconds + FIRST_PAUSE_SECONDS
         return None
 
-    async def _judge(self, probe: ScriptedClient, ending: Ending, run_scenario: RunScenario) -> ProvokedClose | None:
+    async def _judge(
+        self, probe: ScriptedClient, ending: Ending, run_scenario: RunScenario, delivery: Delivery
+    ) -> ProvokedClose | None:
         """Decide whether the house may have had a reason of its own: it has none if it would start a game."""
         opening, is_certain = self._rule.opening, True
         if ending.was_idle:
@@ -107,8 +109,29 @@ class ProvokedCloseDetector:
             is_certain = await self._accepts((*played_before, opening), run_scenario)
             if not is_certain and (ending.messages[-1] != opening or ending.finished_count):
                 return None
-        probe.accuse(ending.violation)
+        violation = ending.violation
+        if await self._accepts_alone(probe, ending, run_scenario, delivery):
+            violation = Violation(
+                self._clauses["stream"],
+                violation.found,
+                violation.allowed,
+                kind=violation.kind,
+                wanted=violation.wanted,
+            )
+        probe.accuse(violation)
         return ProvokedClose(probe, is_certain)
+
+    async def _accepts_alone(
+        self, probe: ScriptedClient, ending: Ending, run_scenario: RunScenario, delivery: Delivery
+    ) -> bool:
+        """Whether the messages came in other pieces, and the house accepts them whenever each is sent alone."""
+        messages = [line.data for line in probe.conversation.lines if line.side == CLIENT]
+        if not messages or (delivery == WHOLE and messages == [*ending.messages]):
+            return False
+        for _ in range(MIN_CONFIRMATIONS):
+            if not await self._accepts(messages, run_scenario):
+                return False
+        return True
 
     def _ending(self, probe: ScriptedClient) -> Ending | None:
         """How the house has ended a conversation in which it could read all messages, None if it was not its fault."""
