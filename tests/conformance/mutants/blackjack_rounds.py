@@ -23,20 +23,10 @@ from tests.conformance.mutants.conversations import ConversationTable, conversat
 from tests.conformance.mutants.mutation import Mutation, Situation, text_of
 from tests.conformance.mutants.operators import misread, mixed_up, moved_by_errors, only_in, server_mutations
 from tests.conformance.mutants.purses import add_coins, paying
-from tests.conformance.mutants.rewriting import Rewrite, rewriting
+from tests.conformance.mutants.rewriting import Rewrite, Rewritten, rewriting
 from tests.rooms.conversation_fixture import HANG_UP
 
-
-def _new(operator: str, state: str, what: str, rewrite: Rewrite, *numbers: str) -> Mutation:
-    return Mutation(
-        room="blackjack",
-        role="server",
-        operator=operator,
-        state=state,
-        what=what,
-        clauses=blackjack(*numbers),
-        change=rewriting(ROOM, rewrite),
-    )
+_new = Rewritten(ROOM)
 
 
 def score(cards: Sequence[str]) -> int:

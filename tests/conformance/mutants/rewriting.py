@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from croupier.core.room import HouseRoom
-from tests.conformance.mutants.mutation import Change, Situation
+from tests.conformance.mutants.mutation import Change, Mutation, Situation, clauses
 from tests.rooms.conversation_fixture import HANG_UP
 
 type Rewrite = Callable[[Situation, list[Any]], Sequence[Any]]
@@ -26,6 +26,24 @@ def rewriting(room: HouseRoom, rewrite: Rewrite) -> Change:
         return [message if isinstance(message, bytes) else encode(message) for message in changed]
 
     return change
+
+
+class Rewritten:
+    """Makes the mutations of a room's house that change its messages in their parsed form."""
+
+    def __init__(self, room: HouseRoom) -> None:
+        self._room = room
+
+    def __call__(self, operator: str, state: str, what: str, rewrite: Rewrite, *numbers: str) -> Mutation:
+        return Mutation(
+            room=self._room.name,
+            role="server",
+            operator=operator,
+            state=state,
+            what=what,
+            clauses=clauses(self._room.name, *numbers),
+            change=rewriting(self._room, rewrite),
+        )
 
 
 def little_endian(data: bytes, at: int, size: int = 4) -> bytes:

@@ -19,7 +19,7 @@ from tests.conformance.mutants.conversations import (
 )
 from tests.conformance.mutants.mutation import Mutation, Situation
 from tests.conformance.mutants.operators import misread, mixed_up, moved_by_errors, server_mutations
-from tests.conformance.mutants.rewriting import Rewrite, rewriting
+from tests.conformance.mutants.rewriting import Rewrite, Rewritten
 from tests.conformance.mutants.sevenhalf import (
     DECIDING,
     ERROR,
@@ -30,6 +30,8 @@ from tests.conformance.mutants.sevenhalf import (
     sevenhalf,
 )
 from tests.rooms.conversation_fixture import HANG_UP
+
+_new = Rewritten(ROOM)
 
 
 def _halves(situation: Situation, messages: Sequence[Any]) -> int:
@@ -83,18 +85,6 @@ def _gains() -> Iterator[Mutation]:
                 return [*others, bank, Gain(wrong(gain.coins, situation.game.bet))]
 
             yield _new("pays wrongly", "at the end", f"{title}: {what}", rewrite, clause, "5.3")
-
-
-def _new(operator: str, state: str, what: str, rewrite: Rewrite, *numbers: str) -> Mutation:
-    return Mutation(
-        room="sevenhalf",
-        role="server",
-        operator=operator,
-        state=state,
-        what=what,
-        clauses=sevenhalf(*numbers),
-        change=rewriting(ROOM, rewrite),
-    )
 
 
 def _bets() -> Iterator[Mutation]:
