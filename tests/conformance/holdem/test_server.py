@@ -1,6 +1,7 @@
 """Tests of servers: our server passes, and other servers get the expected outcomes."""
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -97,7 +98,7 @@ def test_a_turn_that_takes_longer_than_a_case_may_is_skipped(monkeypatch: pytest
 def test_a_turn_of_another_length_is_a_choice() -> None:
     (result,) = check(select(ALL, "holdem/4.15/the-limit-of-a-turn"), turn_seconds=60.0)
     assert result.outcome is Outcome.CHOICE
-    assert "found one of 60" in result.note
+    assert re.search("found one of (59|60|61) s", result.note)
 
 
 def test_unreachable_server_raises() -> None:

@@ -9,6 +9,7 @@ from tests.conformance.mutants import (
     blackjack,
     blackjack_rounds,
     holdem,
+    holdem_bots,
     kuhn,
     kuhn_coins,
     oldmaid_players,
@@ -20,14 +21,18 @@ from tests.conformance.mutants import (
 from tests.conformance.mutants.examine import (
     Examination,
     examine_client,
+    examine_holdem_bot,
     examine_holdem_server,
     examine_oldmaid_player,
     examine_server,
     examine_table,
 )
 from tests.conformance.mutants.holdem import HoldemMutation
+from tests.conformance.mutants.mutant_bot import HoldemBotMutation
 from tests.conformance.mutants.mutant_house import StateOf
 from tests.conformance.mutants.mutation import Mutation, Role
+
+type AnyMutation = Mutation | HoldemMutation | HoldemBotMutation
 
 ROLES: Sequence[Role] = ("server", "client")
 
@@ -35,7 +40,7 @@ ROLES: Sequence[Role] = ("server", "client")
 class RoomMutants(NamedTuple):
     """The mutations of a room by role, and what the tester finds in one."""
 
-    mutations: Mapping[Role, Callable[[], Iterable[Mutation | HoldemMutation]]]
+    mutations: Mapping[Role, Callable[[], Iterable[AnyMutation]]]
     examine: Mapping[Role, Callable[..., Examination]]
 
 
@@ -55,8 +60,11 @@ ROOMS: Mapping[str, RoomMutants] = {
     "sevenhalf": _house_room("sevenhalf", sevenhalf_bank.servers, sevenhalf.state_of),
     "blackjack": _house_room("blackjack", blackjack_rounds.servers, blackjack.state_of),
     "holdem": RoomMutants(
-        {"server": holdem.servers},
-        {"server": lambda mutation, **options: examine_holdem_server(mutation.faulty, **options)},
+        {"server": holdem.servers, "client": holdem_bots.clients},
+        {
+            "server": lambda mutation, **options: examine_holdem_server(mutation.faulty, **options),
+            "client": examine_holdem_bot,
+        },
     ),
     "oldmaid": RoomMutants(
         {"server": oldmaid_tables.servers, "client": oldmaid_players.clients},
@@ -66,12 +74,12 @@ ROOMS: Mapping[str, RoomMutants] = {
 
 
 @cache
-def mutations(room: str, role: Role) -> Sequence[Mutation | HoldemMutation]:
+def mutations(room: str, role: Role) -> Sequence[AnyMutation]:
     """The mutations of a room in a role, in a fixed order."""
     found = ROOMS[room].mutations.get(role)
     return tuple(found()) if found is not None else ()
 
 
-def examine(mutation: Mutation | HoldemMutation, *, first_only: bool = False) -> Examination:
+def examine(mutation: AnyMutation, *, first_only: bool = False) -> Examination:
     """What the tester finds in a mutant."""
     return ROOMS[mutation.room].examine[mutation.role](mutation, first_only=first_only)

@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 from croupier.conformance import run as conformance_run
 from croupier.conformance.clients import bench
+from croupier.conformance.holdem import client_bench
 from croupier.conformance.oldmaid import player_bench
 from croupier.conformance.report.summary import failure_groups
 from croupier.conformance.results import Report, Result
@@ -20,6 +21,7 @@ from croupier.rooms import holdem
 from croupier.rooms.oldmaid import ROOM as OLDMAID
 from tests.conformance.holdem.faulty_programs import FaultyServer, open_faulty_server
 from tests.conformance.house_fixture import opened
+from tests.conformance.mutants.mutant_bot import BotProgram, HoldemBotMutation
 from tests.conformance.mutants.mutant_house import MutantHouse, StateOf
 from tests.conformance.mutants.mutant_player import PlayerProgram, PlayerSetup
 from tests.conformance.mutants.mutant_ring_player import RingPlayerProgram
@@ -114,6 +116,16 @@ def examine_holdem_server(faulty: FaultyServer, *, first_only: bool = False) -> 
             return await _check(holdem.ROOM, "server", on_result, first_only=first_only, port=server.address[1])
 
     return _examine(run, run_main=asyncio.run)
+
+
+def examine_holdem_bot(mutation: HoldemBotMutation, *, first_only: bool = False) -> Examination:
+    """What `croupier check` finds in a hold'em bot with a mutation."""
+
+    async def run(on_result: Callable[[Result | str], None]) -> Report:
+        with patch.object(client_bench, "ProgramUnderTest", BotProgram(mutation)):
+            return await _check(holdem.ROOM, "client", on_result, first_only=first_only, command="mutant")
+
+    return _examine(run)
 
 
 def _examine(

@@ -3,6 +3,7 @@
 from random import Random
 
 import pytest
+from msgspec import structs
 
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE, Sent
@@ -191,6 +192,55 @@ def test_a_hole_card_on_the_board_is_a_violation() -> None:
     game = session.fixture.view(None, session.game)
     session.see(Game(game.game_id, game.table, game.turn, Cards((), ("AS", "2H", "3H")), game.pots))
     assert session.clauses == {"holdem-6.1"}
+
+
+def test_a_hole_card_twice_is_a_violation() -> None:
+    session = RefereeSession(2)
+    game = session.fixture.view("ann", session.game)
+    session.see(Game(game.game_id, game.table, game.turn, Cards(("AS", "AS")), game.pots), "ann")
+    assert session.clauses == {"holdem-6.1"}
+
+
+def test_a_board_that_changes_is_a_violation_of_the_deal() -> None:
+    session = RefereeSession(2, decks=SHOWDOWN)
+    for user, chips in (("ann", 10), ("bob", 0), ("bob", 0)):
+        session.act(user, ACTION_BET, chips)
+    session.fixture.play("ann 0", session.game)
+    session.report_act("ann", ACTION_BET, 0, 201)
+    game = session.fixture.view(None, session.game)
+    flop = game.cards.flop
+    assert flop is not None
+    session.see(Game(game.game_id, game.table, game.turn, Cards((), flop[::-1], game.cards.turn), game.pots))
+    assert session.clauses == {"holdem-6.5"}
+
+
+def test_a_table_in_another_order_is_a_violation() -> None:
+    session = RefereeSession(3)
+    game = session.fixture.view(None, session.game)
+    session.see(Game(game.game_id, game.table[::-1], game.turn, game.cards, game.pots))
+    assert session.clauses == {"holdem-5.3"}
+
+
+def test_bets_that_do_not_add_up_to_the_pots_are_violations_of_the_blinds() -> None:
+    session = RefereeSession(2)
+    referee, game = Referee(), session.fixture.view(None, session.game)
+    for user in session.users:
+        for event in exchange(session.guid(user), Join(user, session.game), 201):
+            referee.on(event)
+    table = [structs.replace(one, bet_so_far=0) for one in game.table]
+    verdicts = referee.on(Sent(HOUSE, PUBLIC, structs.replace(game, table=table)))
+    assert verdicts[0].violation.clause == "holdem-6.3"
+
+
+def test_a_waiting_player_in_the_table_can_still_be_followed() -> None:
+    session = RefereeSession(2)
+    session.fixture.join("cat")
+    session.report("cat", Join("cat", session.game), 201)
+    game = session.fixture.view(None, session.game)
+    waiting = structs.replace(game.table[0], player_id=session.guid("cat"), small_blind=False)
+    session.see(structs.replace(game, table=(*game.table, waiting)))
+    assert session.clauses == {"holdem-5.20"}
+    assert not session.referee.is_lost
 
 
 def test_a_wrong_winner_is_a_violation() -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Final
 
 from croupier.conformance.holdem.causes import likely_cause
@@ -218,7 +217,7 @@ class ClientCaseRun:
         view = None if table is None else table.view(None)
         if view is not None and view.turn.player_id == test_server.house.guid_of(self._user):
             limit = self._settings.turn_seconds
-            used_seconds = limit - (seconds_left(view.turn.expiry, datetime.now(UTC)) or 0.0)
+            used_seconds = limit - (seconds_left(view.turn.expiry, test_server.now) or 0.0)
             if used_seconds > min(limit, self._timeout) / 2:  # a turn that has only just begun is not the bot's fault
                 return _missed("holdem-4.15", "an act in its turn", f"none in {used_seconds:.1f} s"), ""
         hands = format_count(self._setup.hands, "hand")

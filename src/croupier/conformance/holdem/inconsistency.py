@@ -43,21 +43,36 @@ def _inconsistencies(
     if handles != expected_handles and sorted(handles) == sorted(expected_handles):
         yield Inconsistency("holdem-5.3", f"the table {', '.join(expected_handles)}", f"{', '.join(handles)}")
         return
-    yield from _turn_inconsistencies(turn, players[turn["playerID"]], expected_table)
+    yield from _turn_inconsistencies(wanted["turn"], turn, players[turn["playerID"]], expected_table)
+    yield from _state_inconsistencies(expected_table, table)
     small_blinds, expected_blinds = (sum(one["small_blind"] for one in each) for each in (table, expected_table))
     if small_blinds != expected_blinds:
         yield Inconsistency("holdem-5.7", f"small_blind of {expected_blinds} player", f"{small_blinds}")
     total, expected_total = _total_chips(found), _total_chips(wanted)
-    if total != expected_total and own not in PAYMENT_CLAUSES:
+    if expected_total not in {None, total} and own not in PAYMENT_CLAUSES:
         yield Inconsistency("holdem-5.17", f"{expected_total} chips in all", f"{total}")
 
 
+def _state_inconsistencies(
+    expected_table: Sequence[Mapping[str, Any]], table: Sequence[Mapping[str, Any]]
+) -> Iterator[Inconsistency]:
+    """Yield the players with the expected chips who are `active` in place of `called`, or the other way round."""
+    for expected, player in zip(expected_table, table, strict=False):
+        states = {expected["state"], player["state"]}
+        if states == {"active", "called"} and all(expected[key] == player[key] for key in ("wealth", "bet_so_far")):
+            yield Inconsistency("holdem-5.9", f"{player['handle']} {expected['state']}", player["state"])
+
+
 def _turn_inconsistencies(
-    turn: Mapping[str, Any], player: Mapping[str, Any], expected_table: Sequence[Mapping[str, Any]]
+    expected_turn: Mapping[str, Any],
+    turn: Mapping[str, Any],
+    player: Mapping[str, Any],
+    expected_table: Sequence[Mapping[str, Any]],
 ) -> Iterator[Inconsistency]:
     """Yield what a Turn and its Player contradict each other about."""
     name = player["handle"] or player["playerID"]
-    if player["state"] != "active":
+    due = [one["handle"] for one in expected_table if one["playerID"] == expected_turn["playerID"]]
+    if player["state"] != "active" and due == [player["handle"]]:
         yield Inconsistency("holdem-5.9", f"{name} active: it is that player's turn", player["state"])
     if player["bet_so_far"] != turn["bet_so_far"]:
         bets = [one["bet_so_far"] for one in expected_table if one["handle"] == player["handle"]]

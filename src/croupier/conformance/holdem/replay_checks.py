@@ -18,10 +18,14 @@ from croupier.conformance.holdem.replay_tables import (
     HSPE_GO_CLAUSES,
     IDLE_CLAUSE,
     IDLE_FIELDS,
+    LEAVING_CLAUSES,
+    LOGIN_CLAUSES,
     PREFIX_COMPARED_HEADERS,
+    READING_CLAUSES,
     SERVER_ERROR,
     SETUP_CLAUSES,
     TOO_MANY_REQUESTS,
+    UNAUTHORIZED,
 )
 from croupier.conformance.holdem.schema import parse_games
 from croupier.conformance.results import Outcome
@@ -96,17 +100,30 @@ class ReplayChecks:
         own = self._clauses[0]
         if own == "holdem-1.6" and wanted >= 400 and found >= 400:
             return False  # cases of other clauses are about the status of a refusal
-        folds = [value for name, value in expected.headers if name == "X-Fold-Reason"]
-        is_setup = route in SETUP_CLAUSES and not own.startswith("holdem-1.")
-        if own == "holdem-1.3":
-            is_setup = wanted < 300 and not await self._depends_on_slash(role, request)
-        if both or (wanted < 300 and (folds == [""] or is_setup)):
-            own = next((name for name in self._clauses if name == route), route)
+        if wanted < 300:
+            if both or await self._is_about_route(role, request, route, expected):
+                own = route
+        elif wanted == UNAUTHORIZED and not {*LOGIN_CLAUSES} & {*self._clauses}:
+            own = "holdem-2.8" if request.method == "GET" else "holdem-2.7"
         outcome = self._status_outcome(wanted, found)
         self._context.add_deviation(own, f"status {wanted}", response.summary, outcome)
         if not both and (wanted < 300 or 200 <= found < 300):
             raise CaseAborted
         return both
+
+    async def _is_about_route(
+        self, role: str, request: TranscriptRequest, route: str, expected: ExpectedResponse
+    ) -> bool:
+        """Whether a refused request should succeed whatever the transcript is about."""
+        own = self._clauses[0]
+        if own == "holdem-1.3":
+            return not await self._depends_on_slash(role, request)
+        if own in {"holdem-1.4", "holdem-1.5"}:
+            return request.method == "GET" and route in READING_CLAUSES
+        if route == "holdem-3.10":
+            return not LEAVING_CLAUSES & {*self._clauses} and not own.startswith("holdem-1.")
+        is_valid_bet = any((name, value) == ("X-Fold-Reason", "") for name, value in expected.headers)
+        return is_valid_bet or (route in SETUP_CLAUSES and not own.startswith("holdem-1."))
 
     async def _depends_on_slash(self, role: str, request: TranscriptRequest) -> bool:
         """Whether a request that was refused is not refused with the usual end of its path (1.2)."""

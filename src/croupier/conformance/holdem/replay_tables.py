@@ -37,6 +37,14 @@ HSPE_GO_CLAUSES: Final[Mapping[str, str]] = {
 SETUP_CLAUSES: Final = frozenset({"holdem-2.2", "holdem-3.3", "holdem-3.5"})
 """Routes by which users come to a table: a transcript that is about something else does not get there without them."""
 
+LEAVING_CLAUSES: Final = frozenset(f"holdem-3.{number}" for number in (10, 11, 12, 14))
+"""The clauses about leaving a game: other transcripts that leave one fail by holdem-3.10 if that is refused."""
+
+READING_CLAUSES: Final = frozenset({"holdem-5.1", "holdem-5.2"})
+LOGIN_CLAUSES: Final = ("holdem-2.7", "holdem-2.8", "holdem-2.11", "holdem-2.12", "holdem-7.5")
+UNAUTHORIZED: Final = 401
+"""The clauses about credentials that belong to no user, and the status that they require."""
+
 TOO_MANY_REQUESTS: Final = 429
 
 SERVER_ERROR: Final = 500

@@ -98,9 +98,9 @@ class HoldemServerBench(Bench):
         """See `Bench.attempt`."""
         server = self._server
         if case.dialect is not None and case.dialect != server.dialect:
-            return Attempt(Outcome.SKIP, f"it is about dialect {case.dialect}")
+            return Attempt(Outcome.SKIP, f"it is about dialect {case.dialect}", is_final=True)
         if case.needs_luck and not self._config.deals_deck:
-            return Attempt(Outcome.SKIP, "the cards decide it: --deck-flag has the server deal them")
+            return Attempt(Outcome.SKIP, "the cards decide it: --deck-flag has the server deal them", is_final=True)
         if case.judges_deals:
             return await self._walks.judge_deals()
         if case.is_from_walks:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from time import time
 from typing import Any, Final
 from urllib.parse import unquote
@@ -75,6 +76,7 @@ class HoldemTestServer:
         transform_body: Callable[[bytes], bytes] | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
+        self._epoch = time() - loop.time()
         self.requests: list[RecordedRequest] = []
         self.malformed: list[bytes] = []
         self.activity = asyncio.Event()
@@ -84,7 +86,7 @@ class HoldemTestServer:
             settings,
             dealer_factory(lambda deal: derive_server_seed(seed, "holdem", deal)),
             derive_server_seed(seed, "holdem", 0),
-            time() - loop.time(),
+            self._epoch,
         )
         self._guard = Authenticator(hasher=FAST_HASHER)
         self.service = HoldemApp(self.house, self._guard, settings.dialect, clock=loop.time, observers=(self._tap,))
@@ -93,6 +95,11 @@ class HoldemTestServer:
         self._transform_body = transform_body
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
+
+    @property
+    def now(self) -> datetime:
+        """The time of the server's clock."""
+        return datetime.fromtimestamp(self._epoch + asyncio.get_running_loop().time(), UTC)
 
     async def open(self) -> int:
         """Start to listen; return the port."""
