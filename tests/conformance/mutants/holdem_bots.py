@@ -70,7 +70,7 @@ def credentials() -> Iterator[HoldemBotMutation]:
 
             yield bot("credentials", state, what, numbers, change=while_in(state, changed))
     looks_only = while_in("registering", lambda request: replace(request, method="GET", path="/games/"))
-    yield bot("credentials", "registering", "no user is created", "2.7", change=looks_only)
+    yield bot("credentials", "registering", "no user is created", "2.7 2.8", change=looks_only)
 
 
 # Paths and methods.

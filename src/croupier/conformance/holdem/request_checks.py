@@ -167,12 +167,20 @@ def _authorization(request: RecordedRequest) -> str:
 
 def _could_know_better(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
     """Whether the bot could know that the request is invalid: its last read may be outdated."""
+    if not _was_shown(test_server, request):
+        return True
     reads = [
         one
         for one in test_server.requests
         if one.user == request.user and one.at < request.at and one.request.method == "GET"
     ]
     return request.request.method == "GET" or not reads or not _shows_turn_of(reads[-1], test_server, request.user)
+
+
+def _was_shown(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
+    """Whether the server has shown the game and the player of a path before."""
+    shown = b"".join(one.response_data for one in test_server.requests if one.at < request.at)
+    return all(guid.encode() in shown for guid in request.path[1:4:2])
 
 
 def _shows_turn_of(request: RecordedRequest, test_server: HoldemTestServer, user: str) -> bool:
