@@ -62,12 +62,12 @@ def cards(change: Callable[[str], str]) -> Callable[[str, Any], tuple[str, Any]]
 
 
 SPELLINGS: dict[str, tuple[str, Callable[[str, Any], tuple[str, Any]]]] = {
-    "snake case": ("it spells its keys otherwise than the document", snake),
-    "pascal case": ("it spells its keys otherwise than the document", pascal),
+    "snake case": ("it spells its keys in another way than the document", snake),
+    "pascal case": ("it spells its keys in another way than the document", pascal),
     "numbers as text": ("it writes numbers as text", number(str)),
     "numbers as floats": ("it writes numbers with a decimal point", number(float)),
-    "truths as numbers": ("it writes a truth as something else than true or false", truth(int)),
-    "truths as text": ("it writes a truth as something else than true or false", truth(str)),
+    "truths as numbers": ("it writes booleans in another way than true or false", truth(int)),
+    "truths as text": ("it writes booleans in another way than true or false", truth(str)),
     "small letters": ("it writes cards in small letters", cards(str.lower)),
     "the ten as 10": ("it writes the ten as 10", cards(lambda card: card.replace("T", "10"))),
 }
@@ -94,13 +94,13 @@ def test_valid_response_is_unchanged(dialect: Any) -> None:
 
 
 def test_200_becomes_201_for_creating_requests_only() -> None:
-    dialect = DIALECTS_BY_CAUSE["it answers 200 where 201 is due"]
+    dialect = DIALECTS_BY_CAUSE["it answers 200 where 201 is required"]
     assert dialect.read("POST /games/g/players/p/acts/", ReceivedResponse(200, {}, b"")).status == 201
     assert dialect.read("DELETE /games/g/players/p", ReceivedResponse(200, {}, b"")).status == 200
 
 
 def test_unquoted_guid_is_quoted() -> None:
-    dialect = DIALECTS_BY_CAUSE["it writes the GUID without quotes: that is no JSON"]
+    dialect = DIALECTS_BY_CAUSE["it writes GUIDs without quotes"]
     assert dialect.read("POST /users/", ReceivedResponse(201, {}, b"2fd318e4-0947\n")).body == b'"2fd318e4-0947"'
 
 
@@ -155,7 +155,7 @@ def test_misspelt_keys_are_one_failure_and_the_rest_is_tested() -> None:
         return recursively(snake)(found) | {"pots": found["pots"] * 2}
 
     found = report(FaultyServer(frozenset(), in_games(change)), "holdem/5")
-    assert found.dialect.endswith("it spells its keys otherwise than the document")
+    assert found.dialect.endswith("it spells its keys in another way than the document")
     clauses = [result.failure.clause for result in found.results if result.failure]
     assert clauses.count("holdem-5.3") == 1, "the dialect"
     assert "holdem-5.15" in clauses, "and what else is wrong"
@@ -167,10 +167,13 @@ def test_misspelt_keys_are_one_failure_and_the_rest_is_tested() -> None:
     [
         (in_games(recursively(number(str))), "it writes numbers as text"),
         (in_games(recursively(number(float))), "it writes numbers with a decimal point"),
-        (lambda reply: reply._replace(status=200) if reply.status == 201 else reply, "it answers 200 where 201 is due"),
+        (
+            lambda reply: reply._replace(status=200) if reply.status == 201 else reply,
+            "it answers 200 where 201 is required",
+        ),
         (
             in_games(lambda found: recursively(number(str))(recursively(snake)(found))),
-            "it spells its keys otherwise than the document, and it writes numbers as text",
+            "it spells its keys in another way than the document, and it writes numbers as text",
         ),
     ],
     ids=["text", "floats", "200", "both"],

@@ -141,7 +141,7 @@ def test_tolerated_deviation_fails_when_strict() -> None:
     assert result.outcome is Outcome.NON_STRICT
     (result,) = check(cases, faulty=faulty_server, strict=True)
     assert result.failure is not None
-    assert str(result.failure.cause) == "it has copied the slip of the document's example"
+    assert str(result.failure.cause) == "it copies the slip of the document's example"
 
 
 def change_open_points(reply: Reply) -> Reply:

@@ -81,7 +81,7 @@ def test_deviation_after_a_possibly_expired_turn_is_skipped(monkeypatch: pytest.
     monkeypatch.setattr(context, "MAX_TURN_FRACTION", 0.001)  # of 15 s
     result = delayed_result(0.05)
     assert result.outcome is Outcome.SKIP
-    assert result.note == "its answers take so long that turns may have ended by themselves"
+    assert result.note == "its responses take so long that turns may have expired"
 
 
 def test_silent_server_gets_short_timeouts() -> None:

@@ -33,17 +33,17 @@ CAUSE_PATTERNS: Final = (
     (r"an integer as", r"^['\"]", dialect_cause([TEXT_NUMBERS_DIALECT])),
     (r"an integer as", r"\.\d", dialect_cause([DECIMAL_NUMBERS_DIALECT])),
     (r"true or false as", r"", dialect_cause([TRUTHS_DIALECT])),
-    (r"small_blind", r"small blind", Cause("it has copied the slip of the document's example")),
+    (r"small_blind", r"small blind", Cause("it copies the slip of the document's example")),
     (r"a GUID as a JSON string", r"\{", Cause("it answers with an object, as dialect hspe-go does")),
     (r"a GUID as a JSON string", r"", dialect_cause([BARE_GUID_DIALECT])),
     (r"a card as", r"10", dialect_cause([TEN_DIALECT])),
     (r"a card as", r"[cdhs]'|^'[tjqka]", dialect_cause([SMALL_LETTERS_DIALECT])),
-    (r"status 401", r"^400", Cause("it takes missing credentials for a malformed request, as dialect hspe-go does")),
+    (r"status 401", r"^400", Cause("it treats missing credentials as a malformed request, as dialect hspe-go does")),
     (r"status 403", r"^409", Cause("it answers 409 to an act out of turn, as dialect hspe-go does")),
     (r"status 201", r"^200", dialect_cause([STATUS_200_DIALECT])),
     (r"status 20\d", r"^20\d", Cause("it answers with another status of success")),
-    (r"status \d", r"^5\d\d", Cause("it has failed inside: its log may tell more")),
-    (r"^JSON", r"", Cause("it answers with something that is no JSON")),
+    (r"status \d", r"^5\d\d", Cause("it has an internal error: see its log")),
+    (r"^JSON", r"", Cause("it answers with something that is not JSON")),
 )  # fmt: skip
 """Patterns of (expected, actual) and the cause they indicate; the first match counts."""
 

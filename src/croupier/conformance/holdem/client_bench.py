@@ -233,7 +233,7 @@ class ClientCaseRun:
         if self._setup.needs_queue and not any(
             note.response is not None and note.response.status == 202 for note in test_server.requests
         ):
-            reason = reason or "it has not joined a game that is full"
+            reason = reason or "it has not joined a full game"
         dialogue = dialogue_lines(test_server)
         worst = worst_deviation(found, preferred=())
         if worst is None:

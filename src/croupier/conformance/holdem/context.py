@@ -124,7 +124,7 @@ class HoldemContext:
         """Whether so much time passed, on either side, that a turn may have expired."""
         return self._longest_gap_seconds > MAX_TURN_FRACTION * self.server.turn_seconds
 
-    def add_response_error(self, error: ResponseError, expected: str = "an answer of HTTP/1.1") -> None:
+    def add_response_error(self, error: ResponseError, expected: str = "an HTTP/1.1 response") -> None:
         """Record that no valid response was received."""
         if isinstance(error, ResponseTimeout):
             self.has_timed_out = True
@@ -342,7 +342,7 @@ class HoldemContext:
         game = await self.seat(*roles)
         role = self.role_to_act(await self.get_game(NOBODY, game))
         if not role:
-            raise NotReached("it is nobody's turn, although two sit at the table")
+            raise NotReached("no player has the turn, although two sit at the table")
         return game, role
 
     async def open_game(self, role: str) -> str:

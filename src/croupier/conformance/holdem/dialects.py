@@ -145,7 +145,7 @@ def _quote_guid(request: str, response: ReceivedResponse) -> ReceivedResponse:
 
 HSPE_GO_DIALECT: Final = HttpDialect("speaks dialect hspe-go, that of the published server", dialect="hspe-go")
 MISSPELT_KEYS_DIALECT: Final = HttpDialect(
-    "spells its keys otherwise than the document", object_transforms=(_restore_keys,)
+    "spells its keys in another way than the document", object_transforms=(_restore_keys,)
 )
 
 TEXT_NUMBERS_DIALECT: Final = HttpDialect(
@@ -155,7 +155,7 @@ DECIMAL_NUMBERS_DIALECT: Final = HttpDialect(
     "writes numbers with a decimal point", object_transforms=(_transform_values(INTEGER_KEYS, _float_to_int),)
 )
 TRUTHS_DIALECT: Final = HttpDialect(
-    "writes a truth as something else than true or false",
+    "writes booleans in another way than true or false",
     object_transforms=(_transform_values(BOOLEAN_KEYS, _to_bool),),
 )
 TEN_DIALECT: Final = HttpDialect(
@@ -164,10 +164,8 @@ TEN_DIALECT: Final = HttpDialect(
 SMALL_LETTERS_DIALECT: Final = HttpDialect(
     "writes cards in small letters", object_transforms=(_transform_cards(str.upper),)
 )
-BARE_GUID_DIALECT: Final = HttpDialect(
-    "writes the GUID without quotes: that is no JSON", response_transforms=(_quote_guid,)
-)
-STATUS_200_DIALECT: Final = HttpDialect("answers 200 where 201 is due", response_transforms=(_ok_to_created,))
+BARE_GUID_DIALECT: Final = HttpDialect("writes GUIDs without quotes", response_transforms=(_quote_guid,))
+STATUS_200_DIALECT: Final = HttpDialect("answers 200 where 201 is required", response_transforms=(_ok_to_created,))
 
 DIALECTS: Final[Sequence[HttpDialect]] = (
     HSPE_GO_DIALECT,

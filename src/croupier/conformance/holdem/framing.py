@@ -23,10 +23,10 @@ async def byte_by_byte(context: HoldemContext) -> None:
     """Requests that arrive byte by byte are served."""
     game, role = await context.seat_and_find_turn("ann", "bob")
     response = await context.request(role, "GET", f"/games/{game}", delivery=Delivery(1))
-    _require_status(context, response, 200, "a request that comes byte by byte")
+    _require_status(context, response, 200, "a request that arrives byte by byte")
     path = f"/games/{game}/players/{context.player_id(role, game)}/acts/"
     response = await context.request(role, "POST", path, b'{"action": 1, "betAmount": 10}', delivery=Delivery(1))
-    _require_status(context, response, 201, "an act that comes byte by byte")
+    _require_status(context, response, 201, "an act that arrives byte by byte")
 
 
 async def pieces_of_seven_bytes(context: HoldemContext) -> None:
@@ -34,7 +34,7 @@ async def pieces_of_seven_bytes(context: HoldemContext) -> None:
     game = await context.seat("ann", "bob")
     for request in ((NOBODY, "GET", "/games/"), ("bob", "GET", f"/games/{game}"), ("ann", "GET", f"/games/{game}")):
         response = await context.request(*request, delivery=Delivery(7))
-        _require_status(context, response, 200, "a request that comes in pieces")
+        _require_status(context, response, 200, "a request that arrives in pieces")
 
 
 async def body_after_head(context: HoldemContext) -> None:
@@ -47,7 +47,7 @@ async def body_after_head(context: HoldemContext) -> None:
     await client.send(head + blank)
     await asyncio.sleep(0.2)
     await client.send(body)
-    await _receive(context, role, 201, "an act whose body comes later than its head")
+    await _receive(context, role, 201, "an act whose body arrives later than its head")
 
 
 async def chunked_body(context: HoldemContext) -> None:
@@ -77,7 +77,7 @@ async def pipelined(context: HoldemContext) -> None:
         context.record_request(request, request.encode(client.host))
     await client.send(b"".join(request.encode(client.host) for request in requests))
     for number, status in enumerate((200, 404, 201, 200)):
-        response = await _receive(context, role, status, "one of several requests that come together")
+        response = await _receive(context, role, status, "one of several pipelined requests")
         if response.headers.get("connection", "").lower() == "close" and number + 1 < len(requests):
             # RFC 9112, section 9.3.2: what was not answered is sent again on a new connection
             data = requests[number + 1].encode(client.host)
@@ -101,7 +101,7 @@ async def aborted_request(context: HoldemContext) -> None:
     if game_state.turn.player_id != context.player_id(role, game):
         context.add_deviation(
             "holdem-1.8",
-            "ann's turn: her request has not come to its end",
+            f"the turn of {role}: the request is incomplete",
             f"that of {context.role_to_act(game_state) or 'nobody'}",
         )
     response = await context.act(role, game, CALL)
@@ -115,7 +115,7 @@ async def seen_on_other_connections(context: HoldemContext) -> None:
     await context.act(role, game, CALL)
     after = await context.get_game(NOBODY, game)
     if after.turn == game_state.turn and after.table == game_state.table:
-        context.add_deviation("holdem-1.8", "the act, on another connection", "the game as it was before")
+        context.add_deviation("holdem-1.8", "the act, on another connection", "the game without it")
 
 
 async def concurrent_reads(context: HoldemContext) -> None:
@@ -135,7 +135,7 @@ async def concurrent_reads(context: HoldemContext) -> None:
     for response in responses:
         context.record_response(response)
     if len({response.body for response in responses}) > 1 or {response.status for response in responses} != {200}:
-        context.add_deviation("holdem-1.8", "the same game for everybody", "different answers")
+        context.add_deviation("holdem-1.8", "the same game for all clients", "different answers")
 
 
 async def persistent_connection(context: HoldemContext) -> None:
@@ -144,7 +144,7 @@ async def persistent_connection(context: HoldemContext) -> None:
     for _ in range(3):
         await context.request(NOBODY, "GET", "/games/")
     if client.close_count:
-        context.add_deviation("holdem-1.1", "a connection that goes on, as HTTP/1.1 has it", "its end", Outcome.CHOICE)
+        context.add_deviation("holdem-1.1", "a persistent connection (HTTP/1.1)", "its end", Outcome.CHOICE)
 
 
 def _act(context: HoldemContext, role: str, game: str, body: bytes) -> SentRequest:
@@ -175,13 +175,13 @@ def _require_status(context: HoldemContext, response: ReceivedResponse, status: 
 
 FRAMING_CASES: Final[Sequence[CaseSpec]] = (
     CaseSpec("holdem-1.1", "a-connection-goes-on", "A connection serves more than one request", persistent_connection),
-    CaseSpec("holdem-1.8", "byte-by-byte", "Requests may come byte by byte", byte_by_byte),
-    CaseSpec("holdem-1.8", "in-sevens", "Requests may come cut anywhere", pieces_of_seven_bytes),
-    CaseSpec("holdem-1.8", "slowly", "A body may come a moment after its head", body_after_head),
-    CaseSpec("holdem-1.8", "chunked", "A body may come in chunks", chunked_body),
-    CaseSpec("holdem-1.8", "pipelined", "Requests that come together are answered in their order", pipelined),
-    CaseSpec("holdem-1.8", "broken-off", "A request that breaks off in the middle is none", aborted_request),
-    CaseSpec("holdem-1.8", "on-any-connection", "An act is seen on every connection", seen_on_other_connections),
-    CaseSpec("holdem-1.8", "many-at-once", "Many may look at the same time", concurrent_reads),
+    CaseSpec("holdem-1.8", "byte-by-byte", "Requests may arrive byte by byte", byte_by_byte),
+    CaseSpec("holdem-1.8", "in-sevens", "Requests may arrive in pieces", pieces_of_seven_bytes),
+    CaseSpec("holdem-1.8", "slowly", "A body may arrive later than its head", body_after_head),
+    CaseSpec("holdem-1.8", "chunked", "A body may be chunked", chunked_body),
+    CaseSpec("holdem-1.8", "pipelined", "Pipelined requests are answered in order", pipelined),
+    CaseSpec("holdem-1.8", "broken-off", "An incomplete request changes nothing", aborted_request),
+    CaseSpec("holdem-1.8", "on-any-connection", "An act shows on every connection", seen_on_other_connections),
+    CaseSpec("holdem-1.8", "many-at-once", "Many clients may read at the same time", concurrent_reads),
 )  # fmt: skip
 """The cases of this module."""

@@ -76,12 +76,12 @@ async def player_times_out(context: HoldemContext) -> None:
     loser = context.role_to_act(game_state)
     if not loser:
         context.add_deviation(
-            "holdem-5.10", "the turn of ann or bob", f"that of {context.role_to_act(game_state) or 'nobody'}"
+            "holdem-5.10", "the turn of ann or bob", f"that of {context.role_to_act(game_state) or 'no player'}"
         )
         raise CaseAborted
     wait = max(0.0, min(left, TURN_SECONDS + 3)) + TURN_END_GRACE_SECONDS
     if context.timeout is not None and wait > context.timeout:
-        raise NotReached(f"it takes {wait:.1f} s to see, and a case may take {context.timeout:g} s")
+        raise NotReached(f"the turn ends after {wait:.1f} s; a case may take {context.timeout:g} s")
     expired_id = game_state.turn.player_id
     spare = MAX_LATE_POLLS if context.timeout is None else int((context.timeout - wait) / TURN_END_GRACE_SECONDS)
     early = left * EARLY_LOOK_FRACTION
@@ -89,8 +89,8 @@ async def player_times_out(context: HoldemContext) -> None:
     before = await context.get_game(NOBODY, game)
     elapsed = clock() - start
     if elapsed < left - TURN_END_GRACE_SECONDS / 2 and before.turn.player_id != expired_id:
-        found = f"that of {context.role_to_act(before) or 'nobody'} after {elapsed:.1f} s"
-        context.add_deviation("holdem-4.16", f"the turn of {loser} for {left:.1f} s, as expiry has it", found)
+        found = f"that of {context.role_to_act(before) or 'no player'} after {elapsed:.1f} s"
+        context.add_deviation("holdem-4.16", f"the turn of {loser} for {left:.1f} s, until its expiry", found)
         raise CaseAborted
     wait -= elapsed
     for late in range(max(1, min(MAX_LATE_POLLS, spare))):  # a slow machine ends a turn late
@@ -105,7 +105,7 @@ async def player_times_out(context: HoldemContext) -> None:
     other = next(one for one in game_state.table if one.player_id != expired_id)
     won = [one.wealth + one.bet_so_far for one in after.table if one.player_id == other.player_id]
     if won != [sum(one.wealth + one.bet_so_far for one in game_state.table) - _wealth_of(game_state, expired_id)]:
-        context.add_deviation("holdem-4.16", "the pot for the one who is left", f"{won[0] if won else 'nobody'}")
+        context.add_deviation("holdem-4.16", "the pot for the remaining player", f"{won[0] if won else 'none'}")
     response = await context.act(loser, game, FOLD)
     if response.status < 300:
         context.add_deviation("holdem-4.16", "status 404", response.summary)
@@ -126,7 +126,7 @@ async def starting_stacks(context: HoldemContext) -> None:
     if {*chips.values()} != {STARTING_STACK}:
         outcome = Outcome.CHOICE if {*chips.values()} == {context.server.stack} else None
         found = ", ".join(f"{wealth} of {handle}" for handle, wealth in chips.items())
-        context.add_deviation("holdem-3.1", f"{STARTING_STACK} chips for everybody", found, outcome)
+        context.add_deviation("holdem-3.1", f"{STARTING_STACK} chips of every player", found, outcome)
 
 
 async def blinds_posted(context: HoldemContext) -> None:
@@ -162,7 +162,7 @@ async def own_cards(context: HoldemContext) -> None:
     context.check_hidden_cards({role: seen[role][0] or () for role in ("ann", "bob")})
     ann, bob = (set(seen[role][0] or ()) for role in ("ann", "bob"))
     if ann & bob:
-        context.add_deviation("holdem-6.1", "every card once", f"{', '.join(sorted(ann & bob))} for ann and for bob")
+        context.add_deviation("holdem-6.1", "every card once", f"{', '.join(sorted(ann & bob))} of ann and of bob")
 
 
 async def fresh_deck(context: HoldemContext) -> None:
@@ -176,7 +176,7 @@ async def fresh_deck(context: HoldemContext) -> None:
         order = sorted(hands, key=lambda role: context.player_id(role, game) != small)
         deals.append([card for cards in zip(*(hands[role] for role in order), strict=False) for card in cards])
         if len(deals) > 1 and deals[-1] and deals[-1] == deals[-2]:
-            found = f"{', '.join(deals[-1])} in two hands, one after the other"
+            found = f"{', '.join(deals[-1])} in two consecutive hands"
             context.add_deviation("holdem-6.1", "a deck that is shuffled for every hand", found)
             return
         await fold_to_end(context, game)
@@ -188,16 +188,14 @@ async def long_poll(context: HoldemContext) -> None:
     response = await context.request(NOBODY, "GET", f"/games/{game}")
     version = response.headers.get("x-game-version")
     if version is None:
-        context.add_deviation("holdem-9.3", "a version to wait for", "none", Outcome.CHOICE)
+        context.add_deviation("holdem-9.3", "the header X-Game-Version", "none", Outcome.CHOICE)
         return
     path = f"/games/{game}?wait={LONG_POLL_SECONDS:g}&since={version}"
     poll = asyncio.create_task(context.request(NOBODY, "GET", path, timeout=LONG_POLL_SECONDS + context.server.timeout))
     try:
         await asyncio.sleep(SETTLE_SECONDS)
         if poll.done():
-            context.add_deviation(
-                "holdem-9.3", "an answer when something has changed", "one before that", Outcome.CHOICE
-            )
+            context.add_deviation("holdem-9.3", "a response after a change", "one before that", Outcome.CHOICE)
         await context.act(role, game, CALL)
         response = await poll
     finally:

@@ -46,7 +46,7 @@ async def next_hand(context: HoldemContext) -> None:
     game_state = await context.get_game(NOBODY, game)
     await context.act(context.role_to_act(game_state), game, {"action": ACTION_FOLD})
     if context.server.pause_seconds or not (await context.get_game(NOBODY, game)).turn.player_id:
-        context.add_deviation("holdem-5.18", "the next hand in the same moment", "a pause", Outcome.CHOICE)
+        context.add_deviation("holdem-5.18", "the next hand at once", "a pause", Outcome.CHOICE)
 
 
 async def _make_short_stack(context: HoldemContext, left: int) -> tuple[str, str]:
@@ -60,13 +60,13 @@ async def _make_short_stack(context: HoldemContext, left: int) -> tuple[str, str
     context.require_seat(await context.request("cid", "POST", f"/games/{game}/players/"))
     game_state = await context.get_game(NOBODY, game)
     if response.status >= 300 or context.role_to_act(game_state) in {"", short_role}:
-        raise NotReached("nobody can be made poor: a large bet is not accepted")
+        raise NotReached("no player can be left with few chips: a large bet is not accepted")
     other = _player(game_state, game_state.turn.player_id)
     await context.act(context.role_to_act(game_state), game, bet_act(other.wealth))
     await context.act(short_role, game, {"action": ACTION_FOLD})
     game_state = await context.get_game(NOBODY, game)
     if len(game_state.table) != 3 or sum(_total_chips(one) == left for one in game_state.table) != 1:
-        raise NotReached("nobody can be made poor: no next hand with three players, and one of them poor")
+        raise NotReached("there is no next hand of three players with a short stack")
     return game, short_role
 
 
@@ -99,7 +99,7 @@ async def short_all_in(context: HoldemContext) -> None:
         if response.status >= 300:
             context.add_deviation("holdem-6.9", "status 201", response.summary)
             return
-    raise NotReached("the one who raised was not asked again")
+    raise NotReached("the player who raised had no further turn")
 
 
 async def _require_no_reopen(context: HoldemContext, game: str, role: str, game_state: Game, short_stack: int) -> None:
@@ -113,8 +113,8 @@ async def _require_no_reopen(context: HoldemContext, game: str, role: str, game_
     after = await context.get_game(NOBODY, game)
     one = next((one for one in after.table if one.player_id == turn.player_id), None)
     if response.status >= 300 or one is None or one.state != "folded":
-        found = "the raise is taken" if response.status < 300 else response.summary
-        context.add_deviation("holdem-4.12", "a fold: the betting was not opened again", found)
+        found = "the raise is accepted" if response.status < 300 else response.summary
+        context.add_deviation("holdem-4.12", "a fold: the betting was not reopened", found)
 
 
 async def short_blind(context: HoldemContext) -> None:
@@ -125,7 +125,7 @@ async def short_blind(context: HoldemContext) -> None:
     game_state = await context.get_game(NOBODY, game)
     one = next(one for one in game_state.table if one.player_id == context.player_id(short_role, game))
     if one.small_blind or not one.bet_so_far:
-        raise NotReached("the poor one has not the big blind")
+        raise NotReached("the short stack does not have the big blind")
     if game_state.turn.bet_to_player != big_blind:
         context.add_deviation("holdem-6.10", f"bet_to_player {big_blind}", f"{game_state.turn.bet_to_player}")
     if (one.wealth, one.bet_so_far) != (0, short_stack):
@@ -141,7 +141,7 @@ async def last_winners(context: HoldemContext) -> None:
     game_state = await context.get_game(NOBODY, game)
     if game_state.last_winners:
         context.add_deviation(
-            "holdem-7.8", "no last_winners behind a hand without a showdown", f"{game_state.last_winners}"
+            "holdem-7.8", "no last_winners after a hand without a showdown", f"{game_state.last_winners}"
         )
     for _ in range(9):
         chips = game_state.turn.bet_to_player - game_state.turn.bet_so_far
@@ -162,7 +162,7 @@ async def body_sizes(context: HoldemContext) -> None:
     for path, max_bytes in ((f"/games/{game}", MAX_GAME_BYTES), ("/games/", MAX_LIST_BYTES)):
         response = await context.request("ann", "GET", path)
         if len(response.body) > max_bytes:
-            context.add_deviation("holdem-7.10", f"{max_bytes} bytes at the most", f"{len(response.body)}")
+            context.add_deviation("holdem-7.10", f"at most {max_bytes} bytes", f"{len(response.body)}")
 
 
 async def last_winners_in_list(context: HoldemContext) -> None:
@@ -177,7 +177,7 @@ def _player(game_state: Game, player: str) -> Player:
     for one in game_state.table:
         if one.player_id == player:
             return one
-    raise NotReached("it is nobody's turn, although two sit at the table")
+    raise NotReached("no player has the turn, although two sit at the table")
 
 
 def _total_chips(one: Player) -> int:
@@ -187,15 +187,15 @@ def _total_chips(one: Player) -> int:
 MULTI_HAND_CASES: Final[Sequence[CaseSpec]] = (
     CaseSpec("holdem-3.2", "a-game-to-sit-down-at", "There is always a game with a free seat", game_with_free_seat),
     CaseSpec("holdem-5.18", "the-next-hand", "The next hand begins at once", next_hand),
-    CaseSpec("holdem-6.9", "a-short-all-in", "A short all-in opens no betting again", short_all_in, ("holdem-4.12",)),
-    CaseSpec("holdem-6.10", "a-short-blind", "A short blind does not make the bet smaller", short_blind),
-    CaseSpec("holdem-9.10", "looking-often", "Who looks often is answered", frequent_polls),
+    CaseSpec("holdem-6.9", "a-short-all-in", "A short all-in reopens no betting", short_all_in, ("holdem-4.12",)),
+    CaseSpec("holdem-6.10", "a-short-blind", "A short blind does not lower the bet", short_blind),
+    CaseSpec("holdem-9.10", "looking-often", "Frequent reads are answered", frequent_polls),
 )  # fmt: skip
 """The cases of this module for all dialects."""
 
 HSPE_GO_CASES: Final[Sequence[CaseSpec]] = (
     CaseSpec("holdem-7.7", "last-winners-everywhere", "Every Game has the key last_winners", last_winners_in_list),
-    CaseSpec("holdem-7.8", "winners", "The last winners are told with five cards", last_winners),
-    CaseSpec("holdem-7.10", "in-one-piece", "What is shown fits into the reader of the published client", body_sizes),
+    CaseSpec("holdem-7.8", "winners", "The last winners are shown with five cards", last_winners),
+    CaseSpec("holdem-7.10", "in-one-piece", "Responses fit the buffer of the published client", body_sizes),
 )
 """The cases of this module for dialect hspe-go."""

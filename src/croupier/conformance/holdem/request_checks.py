@@ -30,19 +30,19 @@ EXPECTED_REQUESTS: Final[Mapping[str, str]] = {
     "holdem-2.5": "the name and the password of the new user",
     "holdem-2.7": "its own name and password",
     "holdem-2.8": "its own name and password, or none",
-    "holdem-3.7": "to join a game once",
-    "holdem-4.4": "an act as the document has it",
+    "holdem-3.7": "one request to join a game",
+    "holdem-4.4": "an act as in the document",
     "holdem-4.13": "an act in its turn",
-    "holdem-4.14": "one act a turn",
+    "holdem-4.14": "one act per turn",
     "holdem-7.4": "an act in its turn",
     "holdem-7.5": "its own name and password",
     "holdem-8.3": "a path of the document",
-    "holdem-8.4": "a game that there is",
+    "holdem-8.4": "a game that exists",
     "holdem-8.5": "its own player, while it is in the game",
     "holdem-8.6": "the method of the path",
     "holdem-8.8": "its own player",
     "holdem-9.5": "a time to wait in seconds",
-    "holdem-9.12": "a page of games in whole numbers",
+    "holdem-9.12": "whole numbers for a page of games",
 }
 """What a client should send, by the clause with which the request is refused."""
 
@@ -208,7 +208,7 @@ def _judge_poll_rate(recorded_requests: Sequence[RecordedRequest]) -> Iterator[D
             first.at < one.at < last.at for one in _changing_requests(recorded_requests)
         ):
             rate = (last.at - first.at) / MAX_POLL_BURST
-            yield _deviation("holdem-9.10", "50 ms between two looks", f"{1000 * rate:.0f} ms", Outcome.CHOICE)
+            yield _deviation("holdem-9.10", "50 ms between two reads", f"{1000 * rate:.0f} ms", Outcome.CHOICE)
             return
 
 

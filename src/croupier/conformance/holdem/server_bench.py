@@ -110,7 +110,7 @@ class HoldemServerBench(Bench):
         server.timeout = server.answer_timeout.for_try(is_patient=is_patient)
         context, deviations, reason = await self._converse(case)
         if context.turn_may_have_expired and not context.has_timed_out and not case.beside:
-            return Attempt(Outcome.SKIP, "its answers take so long that turns may have ended by themselves")
+            return Attempt(Outcome.SKIP, "its responses take so long that turns may have expired")
         worst = worst_deviation(deviations, preferred=case.clauses[:1])
         if worst is None:
             return Attempt(Outcome.SKIP if reason else Outcome.PASS, reason, dialogue=context.lines)
@@ -213,7 +213,7 @@ class HoldemServerBench(Bench):
             raise TargetGone(str(error)) from None
         except OSError as error:
             context.add_deviation(
-                "holdem-1.8", "a server that goes on", f"none: {error}", Outcome.FAIL, kind=FoundKind.CLOSED
+                "holdem-1.8", "a server that keeps running", f"none: {error}", Outcome.FAIL, kind=FoundKind.CLOSED
             )
             is_aborted = True
         finally:

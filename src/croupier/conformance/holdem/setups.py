@@ -1,5 +1,6 @@
 """The setups of the bot cases: opponents, settings, delivery of responses, and injected faults."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -62,218 +63,103 @@ class HoldemClientCase(Case):
 
 
 SHORT_STACK: Final = {"stack": 100}
+PAUSE: Final = {"pause_seconds": 0.3}
 
 JOIN_ONCE_CLAUSES: Final = ("holdem-3.7",)
 
-LOST_ACT_RESPONSE: Final = RequestFault("POST", ACT_PATH_SEGMENTS, None, is_executed=True)
-LOST_JOIN_RESPONSE: Final = RequestFault("POST", JOIN_PATH_SEGMENTS, None, is_executed=True)
-"""Requests that are executed, but whose response is lost."""
+
+QUEUE_SETUP: Final = TableSetup(("leaves", "thinks"), {"seats": 2}, hands=1, needs_queue=True)
+SEATED_SETUP: Final = TableSetup(is_registered=True, is_seated=True, excused_clauses=JOIN_ONCE_CLAUSES)
+
+
+def _delivered(hands: int = 3, **delivery: Any) -> TableSetup:
+    """A table at which responses are delivered in an unusual way."""
+    return TableSetup(delivery=ResponseDelivery(**delivery), hands=hands)
+
+
+def _written(change: Callable[[Any], Any], write: Callable[[Any], str] = json.dumps) -> TableSetup:
+    """A table whose Games are written in another way."""
+    return TableSetup(transform_body=game_transform(change, write))
+
+
+def _failing(method: str, segments: int, status: int | None = 503, *, is_executed: bool = False) -> TableSetup:
+    """A table at which the first request of a kind fails; see `RequestFault`."""
+    return TableSetup(faults=(RequestFault(method, segments, status, is_executed),))
+
 
 SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
-    ("4.1", "against-one-who-calls", "It plays against one who always calls", TableSetup()),
-    ("4.1", "against-two", "It plays against two", TableSetup(("calls", "calls"))),
+    ("4.1", "against-one-who-calls", "It plays against an opponent who always calls", TableSetup()),
+    ("4.1", "against-two", "It plays against two opponents", TableSetup(("calls", "calls"))),
     ("4.1", "against-five", "It plays against five", TableSetup(("calls", "folds", "raises", "calls", "folds"))),
     ("3.1", "against-nine", "It plays at a full table", TableSetup(("calls",) * 9, hands=2)),
-    ("4.5", "against-one-who-gambles", "It plays against one who does anything", TableSetup(("gambles",), hands=4)),
-    (
-        "4.5",
-        "against-three-who-gamble",
-        "It plays against three who do anything",
-        TableSetup(("gambles",) * 3, hands=4),
-    ),
-    ("4.6", "against-one-who-folds", "It plays against one who folds to every bet", TableSetup(("folds",))),
-    ("6.13", "against-one-who-gives-up", "It wins what nobody else wants", TableSetup(("gives-up",), hands=4)),
-    ("4.9", "against-an-all-in", "It has an answer to an all-in", TableSetup(("shoves",))),
-    ("4.9", "against-two-all-ins", "It has an answer to two all-ins", TableSetup(("shoves", "shoves"))),
-    ("6.12", "beside-side-pots", "It plays on beside side pots", TableSetup(("shoves", "calls", "gambles"))),
-    ("4.11", "against-small-raises", "It has an answer to raises by the least", TableSetup(("raises",), hands=4)),
-    ("4.11", "against-small-raises-of-two", "It has an answer to raises of two", TableSetup(("raises", "raises"))),
-    ("6.8", "against-large-raises", "It has an answer to bets of the pot", TableSetup(("bets-pots",), hands=4)),
+    ("4.5", "against-one-who-gambles", "It plays against a random opponent", TableSetup(("gambles",), hands=4)),
+    ("4.5", "against-three-who-gamble", "It plays against three at random", TableSetup(("gambles",) * 3, hands=4)),
+    ("4.6", "against-one-who-folds", "It plays against an opponent who folds to every bet", TableSetup(("folds",))),
+    ("6.13", "against-one-who-gives-up", "It wins when the opponent folds", TableSetup(("gives-up",), hands=4)),
+    ("4.9", "against-an-all-in", "It answers an all-in", TableSetup(("shoves",))),
+    ("4.9", "against-two-all-ins", "It answers two all-ins", TableSetup(("shoves", "shoves"))),
+    ("6.12", "beside-side-pots", "It plays with side pots", TableSetup(("shoves", "calls", "gambles"))),
+    ("4.11", "against-small-raises", "It answers minimum raises", TableSetup(("raises",), hands=4)),
+    ("4.11", "against-small-raises-of-two", "It answers minimum raises of two", TableSetup(("raises", "raises"))),
+    ("6.8", "against-large-raises", "It answers bets of the pot", TableSetup(("bets-pots",), hands=4)),
     ("4.9", "few-chips", "It plays with five big blinds", TableSetup(("calls",), SHORT_STACK, hands=4)),
-    (
-        "4.9",
-        "few-chips-of-three",
-        "It plays with five big blinds against two",
-        TableSetup(("gambles",) * 2, SHORT_STACK, hands=4),
-    ),
-    (
-        "6.10",
-        "chips-for-one-blind",
-        "It plays with the big blind and nothing more",
-        TableSetup(("calls",), {"stack": 20}),
-    ),
+    ("4.9", "few-chips-of-three", "It plays for five big blinds", TableSetup(("gambles",) * 2, SHORT_STACK, hands=4)),
+    ("6.10", "chips-for-one-blind", "It plays with one big blind", TableSetup(("calls",), {"stack": 20})),
     ("6.10", "chips-for-less", "It plays with less than the big blind", TableSetup(("calls",), {"stack": 15})),
-    (
-        "6.9",
-        "short-all-ins",
-        "It plays where all-ins are short",
-        TableSetup(("shoves", "raises"), {"stack": 90}, hands=4),
-    ),
+    ("6.9", "short-all-ins", "It plays with short all-ins", TableSetup(("shoves", "raises"), {"stack": 90}, hands=4)),
     ("4.9", "many-chips", "It plays with more chips than 32 bits hold", TableSetup(("raises",), {"stack": 10**11})),
     ("6.3", "small-blinds", "It plays for blinds of 1 and 2", TableSetup(("raises",), {"blinds": "1/2"})),
     ("6.3", "large-blinds", "It plays for blinds of 500 and 1000", TableSetup(("raises",), {"blinds": "500/1000"})),
-    ("6.3", "no-small-blind", "It plays where nobody posts a small blind", TableSetup(("calls",), {"blinds": "0/20"})),
-    ("6.17", "an-ante", "It plays where everybody antes", TableSetup(("calls", "raises"), {"ante": 5})),
-    ("6.17", "a-straddle", "It plays where one straddles", TableSetup(("calls", "raises"), {"straddle": 40})),
-    ("5.18", "a-pause", "It waits while the end of a hand is shown", TableSetup(("calls",), {"pause_seconds": 0.3})),
-    ("5.18", "a-pause-of-three", "It waits so among three", TableSetup(("calls", "folds"), {"pause_seconds": 0.3})),
-    ("4.15", "a-slow-opponent", "It waits for one who thinks", TableSetup(("thinks",), hands=1)),
-    ("4.15", "two-slow-opponents", "It waits for two who think", TableSetup(("thinks", "thinks"), hands=1)),
+    ("6.3", "no-small-blind", "It plays without a small blind", TableSetup(("calls",), {"blinds": "0/20"})),
+    ("6.17", "an-ante", "It plays with antes", TableSetup(("calls", "raises"), {"ante": 5})),
+    ("6.17", "a-straddle", "It plays with a straddle", TableSetup(("calls", "raises"), {"straddle": 40})),
+    ("5.18", "a-pause", "It waits while the end of a hand is shown", TableSetup(("calls",), PAUSE)),
+    ("5.18", "a-pause-of-three", "It waits for the next hand of three players", TableSetup(("calls", "folds"), PAUSE)),
+    ("4.15", "a-slow-opponent", "It waits for a slow opponent", TableSetup(("thinks",), hands=1)),
+    ("4.15", "two-slow-opponents", "It waits for two slow opponents", TableSetup(("thinks", "thinks"), hands=1)),
     ("4.13", "alone-at-first", "It waits while it is alone", TableSetup(("calls",), late_seconds=1.0)),
-    (
-        "4.13",
-        "alone-for-long",
-        "It waits while it is alone for longer",
-        TableSetup(("calls",), late_seconds=2.5, hands=1),
-    ),
-    (
-        "3.6",
-        "in-the-queue",
-        "It waits in the queue",
-        TableSetup(("leaves", "thinks"), {"seats": 2}, hands=1, needs_queue=True),
-    ),
-    ("3.5", "in-mid-hand", "It joins while others play", TableSetup(("thinks", "thinks", "calls"), hands=1)),
-    ("3.11", "one-who-leaves", "It plays on when somebody leaves", TableSetup(("leaves", "calls"))),
-    (
-        "3.10",
-        "one-who-comes-and-goes",
-        "It plays on with one who comes and goes",
-        TableSetup(("comes-and-goes",), hands=3),
-    ),
-    ("3.10", "two-who-come-and-go", "It plays on with two of them", TableSetup(("comes-and-goes",) * 2)),
-    (
-        "3.13",
-        "an-opponent-is-broke",
-        "It waits when its opponent is broke",
-        TableSetup(("shoves",), {"stack": 40}, hands=2),
-    ),
-    ("3.14", "broke", "It asks nothing more when it is broke", TableSetup(("shoves",), {"stack": 20}, hands=6)),
+    ("4.13", "alone-for-long", "It waits longer", TableSetup(("calls",), late_seconds=2.5, hands=1)),
+    ("3.6", "in-the-queue", "It waits in the queue", QUEUE_SETUP),
+    ("3.5", "in-mid-hand", "It joins during a hand", TableSetup(("thinks", "thinks", "calls"), hands=1)),
+    ("3.11", "one-who-leaves", "It plays on when an opponent leaves", TableSetup(("leaves", "calls"))),
+    ("3.10", "one-who-comes-and-goes", "It plays with one who leaves and joins again", TableSetup(("comes-and-goes",))),
+    ("3.10", "two-who-come-and-go", "It plays with two of them", TableSetup(("comes-and-goes",) * 2)),
+    ("3.13", "an-opponent-is-broke", "It waits for an opponent", TableSetup(("shoves",), {"stack": 40}, hands=2)),
+    ("3.14", "broke", "It sends no acts when it is broke", TableSetup(("shoves",), {"stack": 20}, hands=6)),
     ("5.1", "more-than-one-game", "It finds a seat among several games", TableSetup(("calls",), has_full_game=True)),
-    ("2.6", "its-name-is-there", "It plays with a name that it has made before", TableSetup(is_registered=True)),
-    (
-        "3.7",
-        "it-sits-already",
-        "It plays on where it sits already",
-        TableSetup(is_registered=True, is_seated=True, excused_clauses=JOIN_ONCE_CLAUSES),
-    ),
-    (
-        "1.8",
-        "byte-by-byte",
-        "It reads answers that come byte by byte",
-        TableSetup(delivery=ResponseDelivery(max_piece_bytes=1), hands=1),
-    ),
-    (
-        "1.8",
-        "in-sevens",
-        "It reads answers that come in pieces",
-        TableSetup(delivery=ResponseDelivery(max_piece_bytes=7), hands=2),
-    ),
-    (
-        "1.8",
-        "with-pauses",
-        "It reads answers that come slowly",
-        TableSetup(delivery=ResponseDelivery(max_piece_bytes=100, delay_seconds=0.02), hands=1),
-    ),
-    ("1.8", "late", "It waits for answers", TableSetup(delivery=ResponseDelivery(delay_seconds=0.25), hands=1)),
-    ("1.1", "chunked", "It reads answers in chunks", TableSetup(delivery=ResponseDelivery(is_chunked=True))),
-    (
-        "1.1",
-        "closing",
-        "It asks again on a new connection",
-        TableSetup(delivery=ResponseDelivery(closes_connection=True)),
-    ),
-    (
-        "1.1",
-        "headers-in-capitals",
-        "It reads headers in capital letters",
-        TableSetup(delivery=ResponseDelivery(has_upper_case_headers=True)),
-    ),
-    (
-        "1.1",
-        "headers-in-small-letters",
-        "It reads headers in small letters",
-        TableSetup(delivery=ResponseDelivery(has_lower_case_headers=True)),
-    ),
-    (
-        "1.5",
-        "pretty",
-        "It reads JSON over many lines",
-        TableSetup(transform_body=game_transform(unchanged, indent_json)),
-    ),
-    (
-        "1.5",
-        "escaped",
-        "It reads JSON with escaped letters",
-        TableSetup(transform_body=game_transform(unchanged, escape_json)),
-    ),
-    ("5.3", "backwards", "It reads keys in any order", TableSetup(transform_body=game_transform(reverse_keys))),
-)
+    ("2.6", "its-name-is-there", "It plays as a user that exists", TableSetup(is_registered=True)),
+    ("3.7", "it-sits-already", "It plays on in a game that it is in", SEATED_SETUP),
+    ("1.8", "byte-by-byte", "It reads responses that arrive byte by byte", _delivered(1, max_piece_bytes=1)),
+    ("1.8", "in-sevens", "It reads responses that arrive in pieces", _delivered(2, max_piece_bytes=7)),
+    ("1.8", "with-pauses", "It reads slow responses", _delivered(1, max_piece_bytes=100, delay_seconds=0.02)),
+    ("1.8", "late", "It waits for responses", _delivered(1, delay_seconds=0.25)),
+    ("1.1", "chunked", "It reads responses in chunks", _delivered(is_chunked=True)),
+    ("1.1", "closing", "It opens a new connection", _delivered(closes_connection=True)),
+    ("1.1", "headers-in-capitals", "It reads headers in capitals", _delivered(has_upper_case_headers=True)),
+    ("1.1", "headers-in-small-letters", "It reads small headers", _delivered(has_lower_case_headers=True)),
+    ("1.5", "pretty", "It reads JSON on many lines", _written(unchanged, indent_json)),
+    ("1.5", "escaped", "It reads JSON with escaped letters", _written(unchanged, escape_json)),
+    ("5.3", "backwards", "It reads keys in any order", _written(reverse_keys)),
+)  # fmt: skip
 """(clause number, slug, title, setup) of what every bot that follows the document must handle."""
 
+LOST_ACT_RESPONSE: Final = _failing("POST", ACT_PATH_SEGMENTS, None, is_executed=True)
+LOST_JOIN_RESPONSE: Final = _failing("POST", JOIN_PATH_SEGMENTS, None, is_executed=True)
+
 OPTIONAL_SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
-    (
-        "5.3",
-        "more-keys",
-        "It reads a Game with keys that nobody knows",
-        TableSetup(transform_body=game_transform(add_unknown_keys)),
-    ),
-    (
-        "5.7",
-        "the-slip-of-the-example",
-        "It reads the key of the document's example",
-        TableSetup(transform_body=game_transform(spell_key_as_example)),
-    ),
-    (
-        "3.15",
-        "busy-when-listing",
-        "It comes again when the server is busy",
-        TableSetup(faults=(RequestFault("GET", GAMES_PATH_SEGMENTS),)),
-    ),
-    (
-        "3.15",
-        "busy-when-looking",
-        "It looks again when the server is busy",
-        TableSetup(faults=(RequestFault("GET", GAME_PATH_SEGMENTS),)),
-    ),
-    (
-        "3.15",
-        "busy-when-joining",
-        "It joins again when the server is busy",
-        TableSetup(faults=(RequestFault("POST", JOIN_PATH_SEGMENTS),)),
-    ),
-    (
-        "3.15",
-        "busy-when-acting",
-        "It acts again when the server is busy",
-        TableSetup(faults=(RequestFault("POST", ACT_PATH_SEGMENTS),)),
-    ),
-    (
-        "3.17",
-        "failed-when-looking",
-        "It looks again behind a fault",
-        TableSetup(faults=(RequestFault("GET", GAME_PATH_SEGMENTS, 500),)),
-    ),
-    (
-        "9.10",
-        "too-often",
-        "It looks again when it has looked too often",
-        TableSetup(faults=(RequestFault("GET", GAME_PATH_SEGMENTS, 429),)),
-    ),
-    (
-        "3.16",
-        "cut-off-when-looking",
-        "It looks again when it is cut off",
-        TableSetup(faults=(RequestFault("GET", GAME_PATH_SEGMENTS, None),)),
-    ),
-    (
-        "3.16",
-        "cut-off-when-acting",
-        "It acts again when it is cut off",
-        TableSetup(faults=(RequestFault("POST", ACT_PATH_SEGMENTS, None),)),
-    ),
-    ("3.17", "cut-off-behind-an-act", "It finds out what was done", TableSetup(faults=(LOST_ACT_RESPONSE,))),
-    ("3.17", "cut-off-behind-joining", "It finds out that it sits", TableSetup(faults=(LOST_JOIN_RESPONSE,))),
-)
+    ("5.3", "more-keys", "It reads a Game with unknown keys", _written(add_unknown_keys)),
+    ("5.7", "the-slip-of-the-example", "It reads the key of the example", _written(spell_key_as_example)),
+    ("3.15", "busy-when-listing", "It lists again when the server is busy", _failing("GET", GAMES_PATH_SEGMENTS)),
+    ("3.15", "busy-when-looking", "It reads again when the server is busy", _failing("GET", GAME_PATH_SEGMENTS)),
+    ("3.15", "busy-when-joining", "It joins again when the server is busy", _failing("POST", JOIN_PATH_SEGMENTS)),
+    ("3.15", "busy-when-acting", "It acts again when the server is busy", _failing("POST", ACT_PATH_SEGMENTS)),
+    ("3.17", "failed-when-looking", "It reads again after an error", _failing("GET", GAME_PATH_SEGMENTS, 500)),
+    ("9.10", "too-often", "It reads again after status 429", _failing("GET", GAME_PATH_SEGMENTS, 429)),
+    ("3.16", "cut-off-when-looking", "It reads again when cut off", _failing("GET", GAME_PATH_SEGMENTS, None)),
+    ("3.16", "cut-off-when-acting", "It acts again when cut off", _failing("POST", ACT_PATH_SEGMENTS, None)),
+    ("3.17", "cut-off-behind-an-act", "It finds out whether it has acted", LOST_ACT_RESPONSE),
+    ("3.17", "cut-off-behind-joining", "It finds out whether it has joined", LOST_JOIN_RESPONSE),
+)  # fmt: skip
 """The same for what the document leaves open: a bot may give up."""
 
 

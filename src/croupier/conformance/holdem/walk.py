@@ -176,7 +176,7 @@ class Walk:
             if not self._referee.player_to_act():
                 await asyncio.sleep(POLL_INTERVAL_SECONDS)
         else:
-            self._add_violation(Violation("holdem-6.1", "no hand", "one: more than two players sit at the table"))
+            self._add_violation(Violation("holdem-6.1", "no hand", "a hand: two players sit at the table"))
             return False
         if self._hands != self._referee.hand_count:
             self._hands = self._referee.hand_count

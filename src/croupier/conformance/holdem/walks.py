@@ -44,7 +44,7 @@ class WalkRunner:
         self._walk_seconds_left = MAX_WALK_SECONDS
         self._traces_by_clause: defaultdict[str, list[DeviationTrace]] = defaultdict(list)
         self._judged_counts: Counter[str] = Counter()
-        self._skip_reason = "it has not come up in any hand"
+        self._skip_reason = "it did not occur in any hand"
         self._deals = DealJudge(FAIR_DEAL, None)
 
     async def find_traces(self, clause: str) -> tuple[Sequence[DeviationTrace], str]:
@@ -77,7 +77,7 @@ class WalkRunner:
         walk = Walk(HoldemContext(self._server), rng, players, choose=choose, max_acts=max_acts)
         reason = await self._run_walk(walk)
         if walk.context.turn_may_have_expired:
-            self._skip_reason = "its answers take so long that turns may have ended by themselves"
+            self._skip_reason = "its responses take so long that turns may have expired"
             return
         self._skip_reason = reason or self._skip_reason
         self._judged_counts.update(walk.judged_counts())
