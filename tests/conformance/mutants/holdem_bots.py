@@ -374,7 +374,7 @@ def _exact_headers(name: str) -> type[ResponseStream]:
 def readers() -> Iterator[HoldemBotMutation]:
     """Bots that misread responses."""
     for what, numbers, reader in (
-        ("one read is one response", "1.8", OneReadStream),
+        ("one read is one response", "1.8 1.1", OneReadStream),
         ("chunks are not known", "1.1", UnchunkedStream),
         ("Content-Length in one spelling", "1.1", _exact_headers("Content-Length")),
         ("content-length in one spelling", "1.1", _exact_headers("content-length")),

@@ -86,6 +86,8 @@ def judge_requests(test_server: HoldemTestServer, *, excused_clauses: Sequence[s
         yield _deviation("holdem-1.1", "a request of HTTP/1.1", repr(data[:80]), Outcome.FAIL, got=data[:400])
     doubtful = False
     for recorded in test_server.requests:
+        if (hosts := _host_count(recorded)) != 1:
+            yield _deviation("holdem-1.1", "one Host header", f"{hosts}", Outcome.FAIL, got=recorded.data)
         if recorded.response is None or recorded.is_executed_unanswered:
             doubtful = doubtful or recorded.is_executed_unanswered
             continue
@@ -93,6 +95,13 @@ def judge_requests(test_server: HoldemTestServer, *, excused_clauses: Sequence[s
             if deviation.clause not in excused_clauses:
                 yield deviation
     yield from _judge_poll_rate(test_server.requests)
+
+
+def _host_count(request: RecordedRequest) -> int:
+    """The number of Host headers, 1 for a request of HTTP/1.0, which needs none."""
+    if not request.data.partition(b"\r\n")[0].endswith(b"HTTP/1.1"):
+        return 1
+    return sum(name.lower() == "host" for name, _ in request.request.headers)
 
 
 def _deviation(
@@ -121,9 +130,10 @@ def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, d
         outcome = REFUSAL_OUTCOMES.get(clause)
         yield _deviation(clause, expected, f"{sent.method} {sent.path}: {response.summary}", outcome, got=shown)
     elif reason := response.headers.get("x-fold-reason"):
-        yield _deviation(
-            _invalid_bet_clause(reason), "a valid bet", f"{reason} in {sent.body!r}", Outcome.FAIL, got=shown
-        )
+        clause, expected = _invalid_bet_clause(reason), "a valid bet"
+        if _is_repeated_act(test_server, request):
+            clause, expected = "holdem-4.14", EXPECTED_REQUESTS["holdem-4.14"]
+        yield _deviation(clause, expected, f"{reason} in {sent.body!r}", Outcome.FAIL, got=shown)
     if sent.method == "POST" and request.path[-1:] == ["acts"] and response.status < 300:
         yield from _judge_key_spelling(request)
 
@@ -167,7 +177,7 @@ def _authorization(request: RecordedRequest) -> str:
 
 def _could_know_better(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
     """Whether the bot could know that the request is invalid: its last read may be outdated."""
-    if not _was_shown(test_server, request):
+    if not _was_shown(test_server, request) or _has_left(test_server, request):
         return True
     reads = [
         one
@@ -183,6 +193,15 @@ def _was_shown(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
     return all(guid.encode() in shown for guid in request.path[1:4:2])
 
 
+def _has_left(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
+    """Whether the player of a path has left the game by its own request before."""
+    return any(
+        one.request.method == "DELETE" and one.path[:4] == request.path[:4] and one.at < request.at
+        for one in test_server.requests
+        if one.response is not None and one.response.status < 300
+    )
+
+
 def _shows_turn_of(request: RecordedRequest, test_server: HoldemTestServer, user: str) -> bool:
     """Whether a response showed that it was the user's turn."""
     if request.response is None:
@@ -191,11 +210,14 @@ def _shows_turn_of(request: RecordedRequest, test_server: HoldemTestServer, user
 
 
 def _is_repeated_act(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
-    """Whether an act follows another act without a read in between."""
+    """Whether an act follows an accepted act without a read in between."""
     own = [
         one for one in test_server.requests if one.user == request.user and one.at <= request.at and one is not request
     ]
-    return bool(own) and own[-1].path[-1:] == ["acts"]
+    if not own or own[-1].path[-1:] != ["acts"]:
+        return False
+    before = own[-1].response
+    return before is not None and before.status < 300
 
 
 def _judge_poll_rate(recorded_requests: Sequence[RecordedRequest]) -> Iterator[Deviation]:
