@@ -146,7 +146,8 @@ def test_tolerated_deviation_fails_when_strict() -> None:
 
 def change_open_points(reply: Reply) -> Reply:
     """Change everything that the document leaves open."""
-    headers = {name: value for name, value in reply.headers.items() if name in {"date", "content-length"}}
+    kept = {"date", "content-length", "x-fold-reason", "www-authenticate"}
+    headers = {name: value for name, value in reply.headers.items() if name in kept}
     status = {405: 404, 413: 400}.get(reply.status, reply.status)
     if status >= 400:
         return reply._replace(status=status, headers=headers, body=b"no\n")

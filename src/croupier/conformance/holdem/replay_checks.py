@@ -22,6 +22,7 @@ from croupier.conformance.holdem.replay_tables import (
     LOGIN_CLAUSES,
     PREFIX_COMPARED_HEADERS,
     READING_CLAUSES,
+    RULED_HEADERS,
     SERVER_ERROR,
     SETUP_CLAUSES,
     TOO_MANY_REQUESTS,
@@ -147,7 +148,7 @@ class ReplayChecks:
     def _check_header(self, name: str, value: str, response: ReceivedResponse) -> None:
         """Compare a header that must be present or, with an empty value, absent.
 
-        Header texts are for people: most mismatches are implementation choices.
+        Header texts are for people: most mismatches are implementation choices, if no ruling demands the header.
         """
         if name.lower() in PREFIX_COMPARED_HEADERS and response.headers.get(name.lower(), "").startswith("Basic"):
             return
@@ -159,7 +160,10 @@ class ReplayChecks:
             bound = match_response(ExpectedResponse(response.status, ((name, value),)), received, self._bindings)
         except Mismatch as error:
             described = f"{name}: {value}" if value else f"no {name}"
-            outcome = Outcome.FAIL if name == "X-Fold-Reason" and not value else Outcome.CHOICE
+            if value and name in RULED_HEADERS and name.lower() not in response.headers:
+                self._context.add_deviation(RULED_HEADERS[name], f"the header {name}", "none")
+                return
+            outcome = Outcome.FAIL if name in RULED_HEADERS and not value else Outcome.CHOICE
             self._context.add_deviation(own, described, str(error), outcome)
             if NAME_PATTERN.search(value):  # later lines need the value of this header
                 raise CaseAborted from None

@@ -57,5 +57,8 @@ IDLE_FIELDS: Final = frozenset({"state", "pots", "size", "players", "small_blind
 ADDED_HEADERS: Final = frozenset({"X-Game-Version", "ETag"})
 """Headers of additions (section 9), which no server needs."""
 
+RULED_HEADERS: Final[Mapping[str, str]] = {"X-Fold-Reason": "holdem-4.7", "WWW-Authenticate": "holdem-2.7"}
+"""Headers that ruling H5 demands, with their clauses."""
+
 PREFIX_COMPARED_HEADERS: Final = frozenset({"www-authenticate"})
 """Headers that match if they begin with `Basic`: the rest is the server's own text."""

@@ -133,6 +133,8 @@ def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, d
         clause, expected = _invalid_bet_clause(reason), "a valid bet"
         if _is_repeated_act(test_server, request):
             clause, expected = "holdem-4.14", EXPECTED_REQUESTS["holdem-4.14"]
+        elif not _has_read_own_turn(test_server, request):
+            clause, expected = "holdem-4.13", EXPECTED_REQUESTS["holdem-4.13"]
         yield _deviation(clause, expected, f"{reason} in {sent.body!r}", Outcome.FAIL, got=shown)
     if sent.method == "POST" and request.path[-1:] == ["acts"] and response.status < 300:
         yield from _judge_key_spelling(request)
@@ -179,18 +181,13 @@ def _could_know_better(test_server: HoldemTestServer, request: RecordedRequest) 
     """Whether the bot could know that the request is invalid: its last read may be outdated."""
     if not _was_shown(test_server, request) or _has_left(test_server, request):
         return True
-    reads = [
-        one
-        for one in test_server.requests
-        if one.user == request.user and one.at < request.at and one.request.method == "GET"
-    ]
-    return request.request.method == "GET" or not reads or not _shows_turn_of(reads[-1], test_server, request.user)
+    return request.request.method == "GET" or not _has_read_own_turn(test_server, request)
 
 
 def _was_shown(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
     """Whether the server has shown the game and the player of a path before."""
     shown = b"".join(one.response_data for one in test_server.requests if one.at < request.at)
-    return all(guid.encode() in shown for guid in request.path[1:4:2])
+    return all(f'"{guid}"'.encode() in shown or f"/{guid}".encode() in shown for guid in request.path[1:4:2])
 
 
 def _has_left(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
@@ -202,11 +199,13 @@ def _has_left(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
     )
 
 
-def _shows_turn_of(request: RecordedRequest, test_server: HoldemTestServer, user: str) -> bool:
-    """Whether a response showed that it was the user's turn."""
-    if request.response is None:
+def _has_read_own_turn(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
+    """Whether the last read before a request showed that it was the turn of its user."""
+    reads = [one for one in test_server.requests if one.at < request.at and one.request.method == "GET"]
+    if not reads or reads[-1].response is None:
         return False
-    return f'"turn":{{"playerID":"{test_server.house.guid_of(user)}"'.encode() in request.response.body
+    turn = f'"turn":{{"playerID":"{test_server.house.guid_of(request.user)}"'.encode()
+    return turn in reads[-1].response.body or turn in reads[-1].response_data
 
 
 def _is_repeated_act(test_server: HoldemTestServer, request: RecordedRequest) -> bool:

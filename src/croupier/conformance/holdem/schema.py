@@ -147,7 +147,7 @@ def _turn_errors(found: Mapping[str, Any]) -> Iterator[SchemaError]:
     if expires_at is None:
         yield SchemaError("holdem-5.11", "a time as in RFC 3339, in UTC", _short(expiry))
     elif GO_TIME_PATTERN.fullmatch(expiry) or expires_at.utcoffset():
-        yield SchemaError("holdem-5.11", "a time as in RFC 3339, in UTC", _short(expiry), Outcome.CHOICE)
+        yield SchemaError("holdem-5.11", "a time as in RFC 3339, in UTC", _short(expiry), Outcome.NON_STRICT)
 
 
 def parse_expiry(expiry: str) -> datetime | None:
@@ -170,7 +170,7 @@ def _cards_errors(found: Mapping[str, Any], dialect: Dialect) -> Iterator[Schema
     hole = found.get("hole", [])
     if hole is None:
         if dialect == "readme":
-            yield SchemaError("holdem-5.5", "[] where no hole cards are shown", "null", Outcome.CHOICE)
+            yield SchemaError("holdem-5.5", "[] where no hole cards are shown", "null", Outcome.NON_STRICT)
     elif not isinstance(hole, list) or len(hole) not in {0, 2}:
         yield SchemaError("holdem-5.5", "two hole cards in an array, or none", _short(hole))
     elif not hole and dialect == "hspe-go":

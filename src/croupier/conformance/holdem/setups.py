@@ -22,9 +22,10 @@ from croupier.conformance.holdem.delivery import (
 
 ROOM: Final = "holdem"
 
-PLAIN_RANK: Final = 0
-VARIATION_RANK: Final = 1
-"""The order of the cases: those with unusual responses after the others."""
+SIMPLEST_RANK: Final = 0
+PLAIN_RANK: Final = 1
+VARIATION_RANK: Final = 2
+"""The order of the cases: one opponent who calls first, unusual responses last."""
 
 ACT_PATH_SEGMENTS: Final = 6
 GAME_PATH_SEGMENTS: Final = 2
@@ -178,10 +179,12 @@ def client_cases() -> tuple[HoldemClientCase, ...]:
 
 def _case(number: str, slug: str, title: str, setup: TableSetup, *, failure_is_choice: bool) -> HoldemClientCase:
     clause = f"{ROOM}-{number}"
-    is_plain = (setup.delivery, setup.transform_body, setup.faults) == (DEFAULT_DELIVERY, None, ())
+    rank = PLAIN_RANK if setup != TableSetup() else SIMPLEST_RANK
+    if (setup.delivery, setup.transform_body, setup.faults) != (DEFAULT_DELIVERY, None, ()):
+        rank = VARIATION_RANK
     return HoldemClientCase(
         id=make_case_id(ROOM, clause, slug),
-        rank=PLAIN_RANK if is_plain else VARIATION_RANK,
+        rank=rank,
         title=title,
         clause=clause,
         setup=setup,
