@@ -53,9 +53,9 @@ class AnswerTimeout:
             return self.max_seconds
         return min(self.max_seconds, FIRST_ANSWER_SECONDS if self._silences < MAX_SILENCES else MUTE_SECONDS)
 
-    def reduced(self, min_seconds: float) -> float:
-        """A timeout relative to the slowest answer, at least `min_seconds` unless the whole timeout is shorter."""
-        return min(self.max_seconds, max(min_seconds, SLOWEST_ANSWER_FACTOR * self.slowest_seconds))
+    def reduced(self, min_seconds: float, factor: float = SLOWEST_ANSWER_FACTOR) -> float:
+        """A multiple of the slowest answer, at least `min_seconds` unless the whole timeout is shorter."""
+        return min(self.max_seconds, max(min_seconds, factor * self.slowest_seconds))
 
     def record_answer(self, seconds: float) -> None:
         """Record how long an answer took."""

@@ -271,7 +271,7 @@ class Client(threading.Thread):
         except RefusedError as error:
             answer = self.error(str(error))
             command = request.get("cmd") if isinstance(request, dict) else None
-            if self.options.errors == "bare" and command in {"draw", "out_of_cards", "status"}:
+            if self.options.errors == "bare" and command in ["draw", "out_of_cards", "status"]:
                 del answer["message"]  # the document has it in the answer to discard alone
         self.send(answer)
 
@@ -285,7 +285,7 @@ class Client(threading.Thread):
         command = request.get("cmd")
         if command == "join":
             return self.join(request)
-        if command not in {"draw", "discard", "out_of_cards", "status"}:
+        if command not in ["draw", "discard", "out_of_cards", "status"]:
             raise RefusedError("There is no such command.")
         cards = read_cards(request) if command == "discard" else None
         if self.game is None:

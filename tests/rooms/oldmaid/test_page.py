@@ -32,7 +32,7 @@ TABLE = [transcript for transcript in TRANSCRIPTS if transcript.head.get("side")
 PLAYER = [transcript for transcript in TRANSCRIPTS if transcript.head.get("side") == "player"]
 HEADS = {
     "table": {
-        *("title", "clause", "players", "join_window", "stuck_seconds", "idle", "dialect", "strict", "deck", "from"),
+        *("title", "clause", "players", "join_window", "stuck_seconds", "idle", "dialect", "strict", "deck", "from", "free"),
     },
     "player": {"title", "clause", "side", "free", "calls", "pause", "dialect", "strict"},
 }

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.outcomes import Failed
-from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, PlayerInput, ScriptedPlayer, parse_input
+from croupier.conformance.oldmaid.scripted_player import PlayerInput, ScriptedPlayer, parse_input
 from croupier.core.referee import Disconnected, Sent
 from croupier.core.rules import Seat
 from croupier.rooms.oldmaid.cards import CARD_COUNT, WIRE_CARDS, Card, to_wire
@@ -22,15 +22,11 @@ from croupier.rooms.oldmaid.wire import (
     OutOfCards,
     Pick,
     Reply,
-    Standing,
     Status,
 )
 
 MAX_PICKS = 600
 """A game ends after this many picks, as it may go on forever once a player has left with a card."""
-
-MAX_STATUS_POLLS = 40
-"""How often the status is polled for a disconnect."""
 
 type BetweenSteps = Callable[["DrivenGame"], Awaitable[None]]
 """A callback between two steps of a game."""
@@ -206,14 +202,8 @@ class DrivenGame:
         player.disconnect(reset=reset)
         self.referee.on(Disconnected(TABLE, player.nick))
         observer = next((other for other in self.players if not other.is_disconnected), None)
-        for _ in range(MAX_STATUS_POLLS):
-            if observer is None:
-                break
-            await observer.send(Status(), is_judged=False)
-            answer = await observer.receive_answer("oldmaid-6.5")
-            if not isinstance(answer.message, Standing) or player.nick in answer.message.outside:
-                break
-            await observer.require_silence("oldmaid-1.8", QUIET_SECONDS / 2)
+        if observer is not None:
+            await observer.wait_until_out([player.nick])
 
     async def status(self, player: ScriptedPlayer) -> ReceivedMessage:
         """Request the status; the referee judges the answer."""

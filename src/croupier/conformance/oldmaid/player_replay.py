@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from croupier.conformance.case import make_case_id
-from croupier.conformance.clauses import find_clause
 from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
 from croupier.conformance.oldmaid.replay import PlayerReplay
-from croupier.conformance.oldmaid.replay_lines import transcript_rank
+from croupier.conformance.oldmaid.replay_lines import is_free, transcript_rank
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
 from croupier.conformance.resources import transcripts
 from croupier.core.transcript import Transcript
@@ -39,7 +38,7 @@ def _transcript_case(transcript: Transcript) -> PlayerCase:
         clause=clause,
         rank=transcript_rank(transcript),
         play=play,
-        failure_is_choice=transcript.head.get("free") == "yes" or find_clause(clause).is_open,
+        failure_is_choice=is_free(transcript),
     )
 
 

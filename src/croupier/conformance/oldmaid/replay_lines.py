@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from croupier.conformance.clauses import find_clause
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.core.http_transcript import QUOTED_PATTERN, encode_body
 from croupier.core.json_transcript import parse_values
@@ -55,6 +56,11 @@ def transcript_rank(transcript: Transcript) -> int:
     """Return the rank of a transcript: the shorter ones first, and those about what is odd after the plain ones."""
     is_plain = transcript.clauses[0] in {f"oldmaid-{found[0]}" for found in CLAUSES_BY_MESSAGE.values()}
     return len(transcript.lines) + (0 if is_plain else ODD_RANK)
+
+
+def is_free(transcript: Transcript) -> bool:
+    """Whether only rulings of the project decide what a transcript is about: a deviation is a choice."""
+    return transcript.head.get("free") == "yes" or find_clause(transcript.clauses[0]).is_open
 
 
 def replay_lines(transcript: Transcript) -> Iterator[ReplayLine]:

@@ -24,13 +24,19 @@ from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, Sent, Verdict
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.referee import TABLE, Referee
-from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Dialect, Join, Message, Reply, Wire
+from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Dialect, Join, Message, Reply, Standing, Status, Wire
 
 QUIET_SECONDS: Final = 0.05
 """How long a table that should be silent is observed."""
 
 MIN_OPTIONAL_ANSWER_SECONDS: Final = 4 * QUIET_SECONDS
 """How long an answer is waited for at least that a table may leave out."""
+
+MAX_STATUS_POLLS: Final = 40
+"""How often the status is asked for until the table has noticed a disconnect."""
+
+UNFRAMED_CLAUSES: Final = frozenset({"oldmaid-8.3", "oldmaid-8.8", "oldmaid-8.9"})
+"""The clauses of input whose end a table may see elsewhere, or that ends the conversation."""
 
 type PlayerInput = Message | Violation | bytes
 """A message, or raw bytes."""
@@ -79,6 +85,11 @@ class ScriptedPlayer:
         return name[0], name[1]
 
     @property
+    def has_unanswered_requests(self) -> bool:
+        """Whether the table owes it answers."""
+        return self._unanswered_count > 0
+
+    @property
     def tolerated(self) -> frozenset[str]:
         """The clauses whose tolerance the table has needed."""
         return self._reader_of_table.tolerated
@@ -97,7 +108,7 @@ class ScriptedPlayer:
         data = player_input if isinstance(player_input, bytes) else JSON_ENCODER.encode(player_input) + b"\n"
         self._dialogue.append(dialogue_line(CLIENT, self.nick, "table", data, self._clock()))
         for message in self._own_codec.feed(data):
-            self._is_last_readable = not isinstance(message, Violation | Reply)
+            self._is_last_readable = _has_certain_end(message, data)
             if not isinstance(message, Reply):
                 self._unanswered_count += 1
                 self._reader_of_table.expect_answer(message)
@@ -109,7 +120,7 @@ class ScriptedPlayer:
     async def _require_one_answer_each(self) -> None:
         """Raise Failed if the table has sent anything, or has disconnected, after it had answered everything.
 
-        After unreadable input a table may do either: it cannot know where the next message begins.
+        After input without a certain end a table may do either: it cannot know where the next message begins.
         """
         if self._unanswered_count or not self._is_last_readable or self.is_disconnected:
             return
@@ -199,13 +210,7 @@ class ScriptedPlayer:
         """Send something invalid and require an error. Raises Failed."""
         await self.send(player_input, **send_options)
         received = await self.receive_answer(clause, f"an error to {_render(player_input)}")
-        if not received.is_error:
-            found, cause = (
-                f"{received.text} as the answer to {_render(player_input)}",
-                likely_spelling("player", received, is_error),
-            )
-            is_known = received.json_object.get("result", "ok") in RESULTS
-            raise Failed(clause if is_known else "oldmaid-2.3", found, "an error", got=received.data, cause=cause)
+        require_refusal(player_input, received, clause)
         return self.judge_answer(parse_input(player_input), received)
 
     async def try_input(self, player_input: PlayerInput) -> None:
@@ -214,10 +219,19 @@ class ScriptedPlayer:
         request = parse_input(player_input)
         clause = ANSWER_CLAUSES.get(type(request), "oldmaid-2.3")
         received = await self.receive_answer(request.clause if isinstance(request, Violation) else clause)
-        if isinstance(request, Violation) and not received.is_error:
-            found = f"{received.text} as the answer to {_render(player_input)}"
-            raise Failed(request.clause, found, "an error", got=received.data)
+        if isinstance(request, Violation):
+            require_refusal(player_input, received, request.clause)
         self.judge_answer(request, received)
+
+    async def wait_until_out(self, nicks: Sequence[str]) -> bool:
+        """Ask for the status until these players are out; return whether they are in time."""
+        for _ in range(MAX_STATUS_POLLS):
+            await self.send(Status(), is_judged=False)
+            answer = await self.receive_answer("oldmaid-6.5")
+            if not isinstance(answer.message, Standing) or {*nicks} <= {*answer.message.outside}:
+                return True
+            await self.require_silence("oldmaid-1.8", QUIET_SECONDS / 2)
+        return False
 
     def judge_answer(self, request: Message | Violation | None, received: ReceivedMessage) -> ReceivedMessage:
         """Check form and meaning of an answer and return it. Raises Failed."""
@@ -256,12 +270,30 @@ class ScriptedPlayer:
             await self._writer.wait_closed()
 
 
+def require_refusal(player_input: PlayerInput, received: ReceivedMessage, clause: str) -> None:
+    """Raise Failed unless an answer is an error, on the clause if it may grant what was asked, else on oldmaid-2.3."""
+    if received.is_error:
+        return
+    check_answer(parse_input(player_input), received)
+    is_known = isinstance(received.message, Standing) or received.json_object.get("result") in RESULTS
+    found = f"{received.text} as the answer to {_render(player_input)}"
+    cause = likely_spelling("player", received, is_error)
+    raise Failed(clause if is_known else "oldmaid-2.3", found, "an error", got=received.data, cause=cause)
+
+
 def raise_failures(verdicts: Sequence[Verdict], received: ReceivedMessage) -> None:
     """Raise Failed for a verdict against the table; deviations of scripted players are intended."""
     for verdict in verdicts:
         if verdict.party == TABLE:
             found = verdict.violation
             raise Failed(found.clause, found.found, found.allowed, got=received.data)
+
+
+def _has_certain_end(message: Message | Violation, data: bytes) -> bool:
+    """Whether every table knows where a message ends, and answers it once."""
+    if isinstance(message, Violation):
+        return message.clause not in UNFRAMED_CLAUSES and data.lstrip().startswith((b"{", b"["))
+    return not isinstance(message, Reply)
 
 
 def _render(player_input: PlayerInput) -> str:

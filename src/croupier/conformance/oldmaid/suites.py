@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from croupier.conformance.oldmaid import player_replay
+from croupier.conformance.oldmaid import player_replay, table_replay
 from croupier.conformance.oldmaid.cases import dealing, ending, framing, games, joining, lobby, requests, rings
 from croupier.conformance.oldmaid.cases.requests import TableCase
 from croupier.conformance.oldmaid.player_bench import PlayerBench
@@ -14,8 +14,9 @@ from croupier.conformance.suite import Suite
 
 def table_cases() -> Iterator[TableCase]:
     """Yield all cases for tables."""
-    for part in (joining, lobby, dealing, ending, framing, requests, games):
-        yield from part.cases()
+    found = [case for part in (joining, lobby, dealing, ending, framing, requests, games) for case in part.cases()]
+    yield from found
+    yield from table_replay.cases({case.id for case in found})
     yield from lobby.slow_cases()
 
 

@@ -26,6 +26,9 @@ JOIN_WAIT_SECONDS: Final = 0.1
 JOIN_GAP_SECONDS: Final = 0.002
 """The pause between two joins, so that their order is certain."""
 
+NOTICE_FACTOR: Final = 4
+"""The wait for a table to notice a disconnect, as a multiple of the slowest answer so far."""
+
 MAX_START_ATTEMPTS: Final = 3
 """Attempts to start a game without players of others."""
 
@@ -137,6 +140,13 @@ class TableContext:
         for game in uncounted:
             deal = [Draw(position, CARD_NAMES[card]) for position, card in enumerate(game.game.dealt_cards)]
             self.table.deals.add_connection([deal])
+
+    async def disconnect_all(self) -> None:
+        """Disconnect all players, and wait until the table should have noticed it."""
+        for player in self.scripted_players:
+            if not player.is_disconnected:
+                player.disconnect()
+        await asyncio.sleep(self.table.timeout.reduced(QUIET_SECONDS, NOTICE_FACTOR))
 
     async def close(self) -> None:
         """Disconnect all players."""
@@ -276,7 +286,8 @@ def check_list(player: ScriptedPlayer, received: ReceivedMessage) -> Sequence[st
 
 
 async def close_context(context: TableContext) -> None:
-    """Disconnect all players and give the table time to notice."""
+    """Disconnect all players and give the table time to notice: who waits for a game must not be in the next one."""
+    is_waiting = any(one.referee is None and one.has_unanswered_requests for one in context.scripted_players)
     with suppress(OSError):
         await context.close()
-    await asyncio.sleep(JOIN_GAP_SECONDS)
+    await asyncio.sleep(context.table.timeout.reduced(QUIET_SECONDS, NOTICE_FACTOR) if is_waiting else JOIN_GAP_SECONDS)

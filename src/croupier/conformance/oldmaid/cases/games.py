@@ -5,6 +5,7 @@ from functools import partial
 from typing import Final
 
 from croupier.conformance.channel.delivery import Delivery
+from croupier.conformance.oldmaid.cases.framing import in_pieces
 from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
@@ -95,14 +96,14 @@ async def _game_with_late_disconnect(context: TableContext) -> None:
         await player.request(Draw())
 
 
-async def _game_in_pieces(context: TableContext) -> None:
-    """A game in which requests are sent in small pieces."""
+async def _game_in_pieces(context: TableContext, delivery: Delivery) -> None:
+    """A game in which requests are sent like this."""
     driven_game = await context.start_game()
     while driven_game.game.drawn_count < CARD_COUNT:
         player = driven_game.drawer
-        await player.request(Draw(), delivery=Delivery(5))
+        await player.request(Draw(), delivery=delivery)
         while (pair := driven_game.discard_request(player)) is not None:
-            await player.request(pair, delivery=Delivery(7))
+            await player.request(pair, delivery=delivery)
     await driven_game.draw()
     await driven_game.play()
 
@@ -125,7 +126,12 @@ WHOLE_GAMES: Final[Sequence[tuple[str, str, str, Callable[[TableContext], Awaita
     ("9.2", "deaths-early", "A game in which two go when few cards are drawn", partial(_game_with_two_disconnects, 6)),
     ("9.2", "deaths-late", "A game in which two go when most cards are drawn", partial(_game_with_two_disconnects, 38)),
     ("9.1", "death-in-the-ring", "A game in which somebody goes when cards are picked", _game_with_late_disconnect),
-    ("1.4", "game-in-pieces", "A game in which everybody sends a few bytes at a time", _game_in_pieces),
+    (
+        "1.4",
+        "game-in-pieces",
+        "A game in which everybody sends a few bytes at a time",
+        in_pieces(_game_in_pieces, Delivery(5)),
+    ),
     (
         "5.8",
         "game-of-the-patient",

@@ -10,7 +10,7 @@ from typing import Final
 from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
-from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
+from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer, require_refusal
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
@@ -29,16 +29,15 @@ async def _require_error(player: ScriptedPlayer, request: bytes, clause: str) ->
     answer = await player.receive_optional_answer()
     if answer is None:
         raise Failed(clause, f"nothing, as if it were right, to {request.decode().strip()}", "an error")
-    if not answer.is_error:
-        raise Failed(clause, answer.text, "an error", got=answer.data)
+    require_refusal(request, answer, clause)
 
 
-def _listed_address(game: DrivenGame, player: ScriptedPlayer) -> Address:
+def _listed_address(game: DrivenGame, player: ScriptedPlayer, clause: str = "oldmaid-3.1") -> Address:
     """Return the address at which a player is listed. Raises Failed if its join was neither refused nor followed."""
     for address, nick in game.listed:
         if nick == player.nick:
             return address
-    raise Failed("oldmaid-3.1", f"no {player.nick!r} in the list, and no error", "the player that has joined")
+    raise Failed(clause, f"no {player.nick!r} in the list, and no error", "the player that has joined")
 
 
 async def players_join(context: TableContext) -> None:
@@ -136,11 +135,10 @@ async def port_taken(context: TableContext) -> None:
     if refused is None:
         driven_game = await context.start_game_with([first, second])
         host, port = address = _listed_address(driven_game, first)
-        if address == _listed_address(driven_game, second):
+        if address == _listed_address(driven_game, second, "oldmaid-3.9"):
             raise Failed("oldmaid-3.9", f"two players at {host} {port}", "an error to the second join of this address")
         raise NonStrict("the port that a join names is ignored")
-    if not refused.is_error:
-        raise Failed("oldmaid-3.9", refused.text, "an error, or nothing before the game", got=refused.data)
+    require_refusal(Join(second.nick, 4099), refused, "oldmaid-3.9")
 
 
 class _RefusedNick:

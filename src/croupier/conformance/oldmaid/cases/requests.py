@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from croupier.conformance.case import Case, make_case_id
+from croupier.conformance.oldmaid.answers import check_answer
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
-from croupier.conformance.oldmaid.scripted_player import PlayerInput, ScriptedPlayer
+from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT
-from croupier.rooms.oldmaid.wire import Discard, Draw, Join, OutOfCards, Status
+from croupier.rooms.oldmaid.wire import Discard, Draw, Join, Message, OutOfCards, Status
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +109,7 @@ GAME_OVER: Final = TableState("game-over", "when the game is over", _game_over)
 
 PAIR: Final = Discard((("3", "spades"), ("3", "clubs")), "false")
 
-ILLEGAL_REQUESTS: Final[Sequence[tuple[str, str, PlayerInput, dict[TableState, str]]]] = (
+ILLEGAL_REQUESTS: Final[Sequence[tuple[str, str, Message, dict[TableState, str]]]] = (
     (
         "draw",
         "draw",
@@ -205,7 +206,7 @@ JOINS_WITHOUT_NICK: Final = (
 )
 
 
-def _refusal_case(request: PlayerInput, clause: str, state: TableState) -> Callable[[TableContext], Awaitable[None]]:
+def _refusal_case(request: Message, clause: str, state: TableState) -> Callable[[TableContext], Awaitable[None]]:
     """Make a case in which a request is refused and the conversation continues (oldmaid-8.1)."""
 
     async def play(context: TableContext) -> None:
@@ -217,10 +218,32 @@ def _refusal_case(request: PlayerInput, clause: str, state: TableState) -> Calla
     return play
 
 
+def _unruled_refusal_case(
+    request: Message, clause: str, state: TableState
+) -> Callable[[TableContext], Awaitable[None]]:
+    """Make a case in which only rulings of the project refuse a request: to grant it is a choice."""
+
+    async def play(context: TableContext) -> None:
+        player, driven_game = await state.reach(context)
+        await player.send(request, is_judged=False)
+        answer = await player.receive_answer(clause, f"an error to {request}")
+        check_answer(request, answer)
+        if not answer.is_error:
+            raise ImplementationChoice(
+                f"ours refuses {request} {state.description}; this one: {answer.text} ({clause})"
+            )
+        if not await _still_answers(player, driven_game):
+            raise Failed("oldmaid-8.1", "the end of the connection behind the error", "that it goes on")
+
+    return play
+
+
 def _invalid_request_case(invalid: InvalidRequest, state: TableState) -> Callable[[TableContext], Awaitable[None]]:
     async def play(context: TableContext) -> None:
         player, driven_game = await state.reach(context)
         await player.require_error(invalid.data, f"oldmaid-{invalid.clause}")
+        if invalid.may_close and (more := await player.receive(QUIET_SECONDS)) is not None:
+            raise ImplementationChoice(f"it answers {invalid.description} more than once: also {more.text}")
         if not await _still_answers(player, driven_game):
             if invalid.may_close:
                 raise ImplementationChoice(f"it hangs up behind {invalid.description}; ours goes on")
@@ -259,14 +282,14 @@ def cases() -> Sequence[TableCase]:
     for slug, name, request, clauses in ILLEGAL_REQUESTS:
         for state, number in clauses.items():
             title = f"{name} {state.description} is refused, and changes nothing"
-            play = _refusal_case(request, f"oldmaid-{number}", state)
+            make_play = _unruled_refusal_case if (slug, state) in UNDOCUMENTED_REFUSALS else _refusal_case
+            play = make_play(request, f"oldmaid-{number}", state)
             all_cases.append(
                 table_case(
                     number,
                     f"{slug}-{state.name}",
                     title,
                     play,
-                    failure_is_choice=(slug, state) in UNDOCUMENTED_REFUSALS,
                     needs_whole_lobby=slug == "join",
                 )
             )

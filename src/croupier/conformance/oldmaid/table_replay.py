@@ -1,0 +1,241 @@
+"""Table cases from transcripts: each peer of a transcript is a scripted player at the table under test.
+
+A table may take more players than a transcript has. The others join last and leave as soon as the game has started:
+the rest is a game of the transcript's players.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Container, Mapping, Sequence
+from typing import Any, Final
+
+from croupier.conformance.case import make_case_id
+from croupier.conformance.oldmaid.answers import ReceivedMessage, check_answer
+from croupier.conformance.oldmaid.cases.requests import TableCase
+from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NotReached
+from croupier.conformance.oldmaid.replay_lines import ReplayLine, is_free, render, replay_lines
+from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
+from croupier.conformance.oldmaid.table_context import JOIN_GAP_SECONDS, MAX_START_ATTEMPTS, TableContext
+from croupier.conformance.oldmaid.untestable import UNTESTABLE
+from croupier.conformance.resources import transcripts
+from croupier.core.errors import FoundKind
+from croupier.core.http_transcript import Mismatch, match_json
+from croupier.core.transcript import Transcript
+from croupier.rooms.oldmaid.wire import Reply, Standing
+
+TABLE_SETTINGS: Final = frozenset({"deck", "dialect", "from", "idle", "join_window", "strict", "stuck_seconds"})
+"""Entries of a head that a table under test would have to be set to."""
+
+SETTING_ACTIONS: Final = frozenset({"pass", "halted"})
+"""Lines that depend on the time limits of a table, or on its owner."""
+
+COMMON_NICK_PATTERN: Final = re.compile("[a-z]{3}")
+"""A nick that is as good as another one; those that differ are what the transcript is about."""
+
+FIRST_PORT: Final = 40001
+"""The first peer of a transcript connects from this port, the others from those after it."""
+
+REPLAY_RANK: Final = 500
+"""Transcripts come after the plain cases."""
+
+
+class OthersJoined(Exception):
+    """Players of others are in the game, for example one that has left and that the table has not noticed yet."""
+
+
+class TableReplay:
+    """Plays a transcript at a table."""
+
+    def __init__(self, transcript: Transcript, context: TableContext) -> None:
+        self._transcript = transcript
+        self._context = context
+        self._players: dict[str, ScriptedPlayer] = {}
+        self._nicks: dict[str, str] = {}
+        self._in_game: dict[ScriptedPlayer, Sequence[ScriptedPlayer]] = {}  # the players of its game
+        self._unlisted: set[ScriptedPlayer] = set()  # players that have not received the list of their game yet
+        self._others: list[ScriptedPlayer] = []
+        self._bound: dict[str, str] = {}
+
+    async def play(self) -> None:
+        """Play all lines. Raises Failed if the table deviates, NotReached and ImplementationChoice."""
+        for entry in replay_lines(self._transcript):
+            peer = entry.transcript_line.peer
+            match entry.transcript_line.kind:
+                case ">":
+                    await self._send(peer, entry)
+                case "<":
+                    await self._receive(self._players[peer], entry)
+                case "left":
+                    await self._leave(self._players[peer])
+                case _:
+                    await self._require_end(self._players[peer])
+
+    # Lines.
+
+    async def _send(self, peer: str, entry: ReplayLine) -> None:
+        if peer not in self._players:
+            self._players[peer] = await self._context.connect_player()
+        player = self._players[peer]
+        for value in entry.value:
+            if isinstance(value, dict) and value.get("cmd") == "join" and isinstance(value.get("nick"), str):
+                player.nick = self._real_nick(value["nick"])
+        text = b" ".join(json.dumps(self._substitute_real(value)).encode() for value in entry.value)
+        await player.send(entry.data or text + b"\n")
+        await asyncio.sleep(JOIN_GAP_SECONDS)
+
+    async def _receive(self, player: ScriptedPlayer, entry: ReplayLine) -> None:
+        (wanted,) = entry.value
+        is_error = wanted.get("result") == "error"
+        clause = wanted["message"].partition(":")[0] if is_error else self._transcript.clauses[0]
+        if "players" in wanted and player not in self._unlisted:
+            await self._start_game([self._real_nick(nick) for _, nick in wanted["players"].values()])
+        received = await player.receive_answer(clause, "an error" if is_error else render(entry.value))
+        self._require_own_game(received)
+        if received.is_error != is_error:
+            raise Failed(clause, received.text, "an error" if is_error else render(entry.value), got=received.data)
+        if not is_error:
+            check_answer(None, received)
+            self._compare(clause, wanted, received)
+        if "players" in wanted:
+            self._unlisted.remove(player)
+            if not self._unlisted:
+                await self._lose_others(player)
+
+    def _require_own_game(self, received: ReceivedMessage) -> None:
+        """Raise OthersJoined if this is a list with players of others."""
+        message, own_nicks = received.message, {player.nick for player in self._context.scripted_players}
+        listed = message.players if isinstance(message, Reply) else None
+        if not {nick for _, nick in listed or ()} <= own_nicks:
+            raise OthersJoined
+
+    def _compare(self, clause: str, wanted: Mapping[str, Any], received: ReceivedMessage) -> None:
+        """Compare an answer with the transcript; the others that joined are not in it. Raises Failed."""
+        found, message = received.json_object, received.message
+        others = {player.nick for player in self._context.scripted_players} - {
+            player.nick for player in self._players.values()
+        }
+        if isinstance(message, Reply) and message.players is not None:
+            listed = [nick for _, nick in message.players if nick not in others]
+            self._require_equal(clause, listed, [nick for _, nick in wanted["players"].values()], received)
+        elif isinstance(message, Standing) and "in" in wanted:
+            inside, outside = (
+                [nick for nick in nicks if nick not in others] for nicks in (message.inside, message.outside)
+            )
+            self._require_equal(clause, inside, wanted["in"], received)
+            self._require_equal(clause, sorted(outside), sorted(map(self._real_nick, wanted["out"])), received)
+            if outside != [*map(self._real_nick, wanted["out"])]:
+                raise ImplementationChoice(f"the players that are out are listed as {', '.join(outside)}")
+        else:
+            try:
+                match_json(wanted, {key: found[key] for key in wanted if key in found}, self._bound, "the message")
+            except Mismatch as error:
+                raise Failed(clause, f"{received.text} ({error})", render([wanted]), got=received.data) from None
+
+    async def _leave(self, player: ScriptedPlayer) -> None:
+        """Disconnect, and wait until the table has noticed it or should have."""
+        if not player.is_disconnected:
+            player.disconnect()
+        await self._wait_until_out(self._in_game.get(player, ()), player)
+
+    async def _require_end(self, player: ScriptedPlayer) -> None:
+        received = await player.receive_optional_answer()
+        if received is not None or not player.is_disconnected:
+            found = "an open connection" if received is None else received.text
+            raise Failed(self._transcript.clauses[0], found, "the end of the connection", kind=FoundKind.STILL_OPEN)
+
+    # Games.
+
+    async def _start_game(self, nicks: Sequence[str]) -> None:
+        """Let as many others join as the table needs for a game of the players with these nicks."""
+        size = self._context.table_size
+        if size < len(nicks):
+            raise NotReached(f"it takes {len(nicks)} players, and the table plays with {size}")
+        players = [player for player in self._players.values() if player.nick in nicks and not player.is_disconnected]
+        self._unlisted = {*players}
+        self._in_game |= dict.fromkeys(players, players)
+        self._others = [await self._context.join_player() for _ in range(size - len(nicks))]
+
+    async def _lose_others(self, player: ScriptedPlayer) -> None:
+        """Let the others leave the game that has started. Raises NotReached if the table does not notice it."""
+        for other in self._others:
+            await other.receive_answer("oldmaid-3.2", "the list of the players, as the others have it")
+            other.disconnect()
+        if self._others and not await self._wait_until_out(self._in_game[player], *self._others):
+            raise NotReached("the table has not noticed that players have left")
+        self._others = []
+
+    async def _wait_until_out(self, players: Sequence[ScriptedPlayer], *leavers: ScriptedPlayer) -> bool:
+        """Wait until the table has noticed that players have left; return whether it has, as far as that is known."""
+        idle = next((one for one in players if not (one.is_disconnected or one.has_unanswered_requests)), None)
+        if idle is not None:
+            return await idle.wait_until_out([leaver.nick for leaver in leavers])
+        await asyncio.sleep(QUIET_SECONDS)
+        return True
+
+    # Names of the transcript, and real ones.
+
+    def _real_nick(self, nick: str) -> str:
+        if COMMON_NICK_PATTERN.fullmatch(nick) is None:
+            return nick
+        return self._nicks.setdefault(nick, f"{nick}-{self._context.new_nick()}")
+
+    def _substitute_real(self, value: Any) -> Any:
+        """Replace nicks and ports in a request by the real ones."""
+        match value:
+            case {"cmd": "join"}:
+                nick, port = value.get("nick"), value.get("port")
+                real_nick = {"nick": self._real_nick(nick)} if isinstance(nick, str) else {}
+                return {**value, **real_nick, **({"port": self._real_port(port)} if type(port) is int else {})}
+        return value
+
+    def _real_port(self, port: int) -> int:
+        """Return the port of a peer in place of that in the transcript, and any other port as it is."""
+        players = [*self._players.values()]
+        at = port - FIRST_PORT
+        return players[at].address[1] if 0 <= at < len(players) else port
+
+    def _require_equal(
+        self, clause: str, found: Sequence[str], nicks: Sequence[str], received: ReceivedMessage
+    ) -> None:
+        """Raise Failed unless these are the real nicks of a transcript's players, in this order."""
+        wanted = [*map(self._real_nick, nicks)]
+        if found != wanted:
+            raise Failed(clause, received.text, f"the players {', '.join(wanted) or 'none'}", got=received.data)
+
+
+def _transcript_case(transcript: Transcript) -> TableCase:
+    async def play(context: TableContext) -> None:
+        await context.learn_table_size()
+        for _ in range(MAX_START_ATTEMPTS):
+            try:
+                await TableReplay(transcript, context).play()
+            except OthersJoined:
+                await context.disconnect_all()
+            else:
+                return
+        raise NotReached("others join as well")
+
+    clause = transcript.clauses[0]
+    return TableCase(
+        id=make_case_id("oldmaid", clause, transcript.name),
+        title=transcript.title,
+        clause=clause,
+        rank=REPLAY_RANK,
+        play=play,
+        failure_is_choice=is_free(transcript),
+        needs_whole_lobby=True,
+    )
+
+
+def cases(known_ids: Container[str]) -> Sequence[TableCase]:
+    """Return the cases from transcripts that need no setting of the table, except those with known ids."""
+    found = [
+        _transcript_case(transcript)
+        for transcript in transcripts("oldmaid")
+        if transcript.head.get("side") != "player"
+        and not transcript.head.keys() & TABLE_SETTINGS
+        and not any(line.kind in SETTING_ACTIONS for line in transcript.lines)
+        and transcript.clauses[0] not in UNTESTABLE
+    ]
+    return [case for case in found if case.id not in known_ids]
