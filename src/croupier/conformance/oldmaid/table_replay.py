@@ -11,6 +11,7 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any, Final
 
 from croupier.conformance.case import make_case_id
+from croupier.conformance.clauses import find_clause
 from croupier.conformance.oldmaid.answers import ReceivedMessage, check_answer
 from croupier.conformance.oldmaid.cases.requests import TableCase
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NotReached
@@ -237,5 +238,6 @@ def cases(known_ids: Container[str]) -> Sequence[TableCase]:
         and not transcript.head.keys() & TABLE_SETTINGS
         and not any(line.kind in SETTING_ACTIONS for line in transcript.lines)
         and transcript.clauses[0] not in UNTESTABLE
+        and not find_clause(transcript.clauses[0]).is_tolerated
     ]
     return [case for case in found if case.id not in known_ids]
