@@ -32,7 +32,8 @@ TABLE = [transcript for transcript in TRANSCRIPTS if transcript.head.get("side")
 PLAYER = [transcript for transcript in TRANSCRIPTS if transcript.head.get("side") == "player"]
 HEADS = {
     "table": {
-        *("title", "clause", "players", "join_window", "stuck_seconds", "idle", "dialect", "strict", "deck", "from", "free"),
+        *("title", "clause", "free", "players", "join_window", "stuck_seconds", "idle", "dialect", "strict", "deck"),
+        "from",
     },
     "player": {"title", "clause", "side", "free", "calls", "pause", "dialect", "strict"},
 }
