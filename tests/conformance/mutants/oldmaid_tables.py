@@ -88,7 +88,7 @@ def _hidden(data: bytes) -> bytes:
 def _allowing(clause: str, kind: type[Any], answer: bytes) -> Change:
     def change(situation: Situation, messages: list[bytes]) -> Sequence[bytes]:
         if not isinstance(situation.message, kind):
-            return messages
+            return [*map(_hidden, messages)]
         refused = f"oldmaid-{clause}:".encode()
         return [data for data in (answer if refused in data else _hidden(data) for data in messages) if data]
 

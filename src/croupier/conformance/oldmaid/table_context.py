@@ -108,7 +108,7 @@ class TableContext:
     def new_nick(self) -> str:
         """Return a unique nick."""
         self._nick_count += 1
-        return f"p{self._nick_count}-{self._salt}"
+        return f"p{self._nick_count:02}-{self._salt}"  # their order is that of the alphabet
 
     async def connect_player(self, nick: str | None = None) -> ScriptedPlayer:
         """Connect a player who has not joined."""
@@ -265,6 +265,8 @@ class TableContext:
 
 def check_list(player: ScriptedPlayer, received: ReceivedMessage) -> Sequence[str]:
     """Return the listed nicks. Raises Failed if it is not a list of 2 to 8 players."""
+    if received.json_object.get("result") == "ok" and received.json_object.keys() <= {"result", "message"}:
+        raise Failed("oldmaid-3.2", received.text, "the list of the players when the game starts", got=received.data)
     player.judge_answer(Join(player.nick), received)
     if received.is_error:
         raise Failed(

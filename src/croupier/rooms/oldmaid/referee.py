@@ -271,7 +271,9 @@ class Referee:
 
     def _check_discard(self, player: Observed, game: TableGame, discard: Discard, *, accepted: bool) -> None:
         wrong = self._apply_action(
-            lambda: game.discard(player.seat, *discard.cards, 0.0), accepted=accepted, clause="oldmaid-5.2"
+            lambda: game.discard(player.seat, *discard.cards, 0.0),
+            accepted=accepted,
+            clause="oldmaid-5.2" if game.drawn_count < CARD_COUNT else "oldmaid-5.8",
         )
         a, b = (CARD_NUMBERS.get(card, -1) for card in discard.cards)
         if not ({a, b} <= player.hand and is_pair(a, b)):
