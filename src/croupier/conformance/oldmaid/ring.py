@@ -5,7 +5,6 @@ processed in an order in which they are valid, if there is one.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from itertools import permutations
@@ -13,9 +12,8 @@ from typing import Any, Final
 
 from croupier.conformance.oldmaid.answers import ReceivedMessage, likely_spelling
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, ProgramEndpoints
-from croupier.conformance.oldmaid.nodes import ConnectionEnd, RingNode
+from croupier.conformance.oldmaid.nodes import PICK_PAUSE_SECONDS, ConnectionEnd, NodeNetwork, RingNode
 from croupier.conformance.oldmaid.outcomes import Failed
-from croupier.core.bots import RandomBot
 from croupier.core.dealer import FairDealer, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE, Disconnected, Party, Sent, Verdict
@@ -24,7 +22,6 @@ from croupier.core.session import (
     Connect,
     Drop,
     Effect,
-    Event,
     HandFinished,
     Joined,
     Left,
@@ -32,8 +29,6 @@ from croupier.core.session import (
     Peer,
     Received,
     Send,
-    Submitted,
-    TimedOut,
 )
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.player import Player
@@ -57,7 +52,6 @@ from croupier.rooms.oldmaid.wire import (
     YourTurn,
 )
 
-PICK_PAUSE_SECONDS: Final = 0.01
 POLL_SECONDS: Final = 0.1
 RETRY_SECONDS: Final = 1.0
 """Short timings of our players."""
@@ -94,13 +88,12 @@ class ProgramRing:
         self._seed = seed
         self._size = players
         self._seat = seat
-        self._luck = FairDealer(derive_server_seed(seed, "conform", players)).luck
         self._loop = asyncio.get_running_loop()
         self._wire = Wire("table", dialect=endpoints.dialect)
         self._connections: list[ProgramConnection] = []
         self._ends: dict[ProgramConnection, ConnectionEnd] = {}
         self._offered_counts: dict[ProgramConnection, int] = {}
-        self._events: deque[tuple[RingNode, Event[Any]]] = deque()
+        self._nodes = NodeNetwork(self._perform, FairDealer(derive_server_seed(seed, "conform", players)).luck)
         self._connect_tasks: set[asyncio.Task[None]] = set()
         self._failed_connects = 0
         self._is_wake_scheduled = False
@@ -121,8 +114,8 @@ class ProgramRing:
 
     def _join(self, nodes: Sequence[RingNode]) -> None:
         for node in nodes:
-            self._connect(node, CALLED, self.table)
-        self._run()
+            self._nodes.connect(node, CALLED, self.table)
+        self._nodes.run()
 
     # The program.
 
@@ -142,7 +135,7 @@ class ProgramRing:
         node.connection_count += 1
         end = ConnectionEnd(node, node.connection_count, connection=connection)
         node.ends[node.connection_count] = self._ends[connection] = end
-        self._events.append((node, Joined(node.connection_count, connection.address)))
+        self._nodes.add_event(node, Joined(node.connection_count, connection.address))
         self._wake()
 
     def _wake(self) -> None:
@@ -159,10 +152,10 @@ class ProgramRing:
         ):
             while connection.received:
                 self._handle_received(connection, connection.received.popleft())
-                self._run()
+                self._nodes.run()
         for connection in [connection for connection in self._ends if connection.has_ended and not connection.received]:
             self._handle_disconnect(self._ends.pop(connection))
-        self._run()
+        self._nodes.run()
         self.endpoints.activity.set()
 
     def _fair_order(self, connections: list[ProgramConnection]) -> Sequence[ProgramConnection]:
@@ -204,11 +197,11 @@ class ProgramRing:
             self.has_picked_past_end |= message.card_num == self._offered_counts.get(connection)
         self._report(self.endpoints.nick or "?", end.node.party, message, received)
         if isinstance(message, Violation):
-            self._events.append((end.node, Malformed(end.peer, message)))
+            self._nodes.add_event(end.node, Malformed(end.peer, message))
         else:
-            self._events.append((end.node, Received(end.peer, message)))
+            self._nodes.add_event(end.node, Received(end.peer, message))
         if isinstance(message, Join):
-            self._run()
+            self._nodes.run()
             self._join(self.players[self._seat :])
 
     def _handle_disconnect(self, end: ConnectionEnd) -> None:
@@ -219,7 +212,7 @@ class ProgramRing:
                 self.referee.on(Disconnected(end.node.party, self.endpoints.nick or "?"))
             if end.connection is not None:
                 end.connection.close()
-            self._events.append((end.node, Left(end.peer, "hung up")))
+            self._nodes.add_event(end.node, Left(end.peer, "hung up"))
 
     def _report(
         self, sender: Party, receiver: Party, message: Message | Violation, received: ReceivedMessage | None = None
@@ -239,54 +232,6 @@ class ProgramRing:
                 self.endpoints.activity.set()
 
     # Our nodes.
-
-    def _connect(self, caller: RingNode, number: Peer, called: RingNode) -> None:
-        called.connection_count += 1
-        caller_end, called_end = ConnectionEnd(caller, number), ConnectionEnd(called, called.connection_count)
-        caller_end.remote, called_end.remote = called_end, caller_end
-        caller.ends[number], called.ends[called.connection_count] = caller_end, called_end
-        self._events.append((called, Joined(called.connection_count, caller.address)))
-        self._events.append((caller, Joined(number, called.address)))
-
-    def _run(self) -> None:
-        """Process all due events one by one."""
-        while self._events:
-            node, event = self._events.popleft()
-            if isinstance(event, Left):
-                node.ends.pop(event.peer, None)
-            if node.is_alive:
-                self._handle_event(node, event)
-
-    def _handle_event(self, node: RingNode, event: Event[Any]) -> None:
-        now = self._loop.time()
-        if isinstance(event, TimedOut) and node.session.deadline is not None:
-            now = max(now, node.session.deadline)  # the pause before a pick may have been skipped
-        for effect in node.session.on(event, now):
-            if node.is_alive:
-                self._perform(node, effect)
-        player = node.session
-        if isinstance(player, Player) and (pick := player.decide(RandomBot(), self._luck)) is not None:
-            self._events.appendleft((node, Submitted(pick)))
-        if isinstance(event, Received) and isinstance(event.message, Offer):
-            node.offerer = event.peer
-        self._set_timer(node)
-
-    def _set_timer(self, node: RingNode) -> None:
-        if node.timer is not None:
-            node.timer.cancel()
-        now, deadline = self._loop.time(), node.session.deadline
-        if deadline is None or not node.is_alive:
-            node.timer = None
-            return
-        offerer = node.ends.get(node.offerer)
-        if offerer is not None and offerer.remote is not None and deadline <= now + PICK_PAUSE_SECONDS:
-            deadline = now  # only the program may need the pause before a pick (oldmaid-7.3)
-        node.timer = self._loop.call_at(deadline, self._on_timeout, node)
-
-    def _on_timeout(self, node: RingNode) -> None:
-        node.timer = None
-        self._events.append((node, TimedOut()))
-        self._run()
 
     def _perform(self, node: RingNode, effect: Effect[Any]) -> None:
         match effect:
@@ -308,7 +253,7 @@ class ProgramRing:
             self._report(node.party, other.node.party, message)
             if other.is_closed:
                 return
-            self._events.append((other.node, Received(other.peer, message)))
+            self._nodes.add_event(other.node, Received(other.peer, message))
             return
         self.on_before_send(node, message)
         if end.connection is not None and not (end.is_dropped or end.is_closed):
@@ -335,7 +280,7 @@ class ProgramRing:
                 end.is_closed = True
                 if not end.is_dropped and end.remote is not None:
                     self.referee.on(Disconnected(end.node.party, end.remote.node.party))
-                self._events.append((end.node, Left(end.peer, "hung up")))
+                self._nodes.add_event(end.node, Left(end.peer, "hung up"))
 
     def _connect_to(self, node: RingNode, peer: Peer, address: Address) -> None:
         called = next((one for one in self.players if one.address == address), None)
@@ -344,10 +289,10 @@ class ProgramRing:
             self._connect_tasks.add(task)
             task.add_done_callback(self._connect_tasks.discard)
         elif called.is_alive:
-            self._connect(node, peer, called)
+            self._nodes.connect(node, peer, called)
         else:
             self.referee.on(Disconnected(node.party, called.party))
-            self._events.append((node, Left(peer, "refused")))
+            self._nodes.add_event(node, Left(peer, "refused"))
 
     async def _connect_to_program(self, node: RingNode, peer: Peer, address: Address) -> None:
         connection = await self.endpoints.connect(node.name, address, 0.0)
@@ -356,13 +301,13 @@ class ProgramRing:
         if connection is None:
             self._note_unreachable(address)
             self.referee.on(Disconnected(node.party, self.endpoints.nick or "?"))
-            self._events.append((node, Left(peer, "refused")))
+            self._nodes.add_event(node, Left(peer, "refused"))
         else:
             end = ConnectionEnd(node, peer, connection=connection)
             node.ends[peer] = self._ends[connection] = end
-            self._events.append((node, Joined(peer, address)))
+            self._nodes.add_event(node, Joined(peer, address))
             self._wake()
-        self._run()
+        self._nodes.run()
 
     def _note_unreachable(self, address: Address) -> None:
         """Count failed connection attempts: the program may start to listen late, but must do so."""
@@ -397,9 +342,8 @@ class ProgramRing:
 
     def kill(self, node: RingNode) -> None:
         """Kill one of our players: its connections end and it stops listening."""
-        node.is_alive = False
+        self._nodes.stop(node)
         self.death_message_count = self.message_count
-        self._set_timer(node)
         self.endpoints.stop_listening(node.name)
         if self.endpoints.nick is not None:
             self.referee.on(Disconnected(self.endpoints.nick, node.party))
@@ -416,7 +360,6 @@ class ProgramRing:
     def close(self) -> None:
         """Stop all nodes."""
         for node in (self.table, *self.players):
-            node.is_alive = False
-            self._set_timer(node)
+            self._nodes.stop(node)
         for task in self._connect_tasks:
             task.cancel()
