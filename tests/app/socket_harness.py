@@ -11,10 +11,10 @@ from contextlib import suppress
 from threading import Thread
 from typing import Any, Self
 
+from croupier.core.logger import SilentLogger
 from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Drop, Effect, Event, Joined, Left, Peer, Settle
 from croupier.core.transcript import Transcript, TranscriptLine, house_settings, is_strict, make_hall
-from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from tests.net.raw_client import TIMEOUT_SECONDS
 
@@ -34,7 +34,7 @@ class ServerThread:
         self._ahead = 0.0
         self._make_session = make_session
         self._context = context
-        self._options = {"log": silent_logger(), "limits": EndpointLimits(close_timeout=1.0)} | options
+        self._options = {"log": SilentLogger(), "limits": EndpointLimits(close_timeout=1.0)} | options
         self._loop = loop_factory()
         self._loop.set_exception_handler(lambda _, context: self.faults.append(context))
         self._thread = Thread(target=self._loop.run_forever, daemon=True)

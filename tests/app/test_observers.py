@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from croupier.app.http_room import HttpRoom
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Drop, Event, Left, Received, Send
-from croupier.logs import silent_logger
 from croupier.store.store import open_store
 from tests.clients import oldmaid_fixtures
 from tests.http.service_fixture import InProcessService, house
@@ -109,7 +109,7 @@ def test_holdem_room_with_a_failing_observer_closes(run: Run) -> None:
 
     async def main() -> None:
         holdem_house = house()
-        web = HttpRoom(holdem_house, silent_logger(), [failing_observer], clock=asyncio.get_running_loop().time)
+        web = HttpRoom(holdem_house, SilentLogger(), [failing_observer], clock=asyncio.get_running_loop().time)
         web.halt(final=False)
         async with asyncio.timeout(5):
             await web.wait_drained()

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from ssl import SSLContext
 
 from croupier.app.open_rooms import RoomConfig, RoomContext, ServerConfig, open_room
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Address
-from croupier.logs import silent_logger
 from croupier.recording.shared_store import SharedStore
 from croupier.rooms import ROOMS
 
@@ -17,7 +17,7 @@ async def serving(
 ) -> AsyncIterator[list[Address]]:
     """A server of a room that stores nothing; yields the addresses on which it listens."""
     room_config = RoomConfig(ROOMS[name], port, ROOMS[name].settings(), document_port=document_port)
-    context = RoomContext(silent_logger(), [], tls_context, SharedStore(None))
+    context = RoomContext(SilentLogger(), [], tls_context, SharedStore(None))
     room, addresses = await open_room(room_config, ServerConfig(journal="off"), context)
     try:
         yield [*addresses]

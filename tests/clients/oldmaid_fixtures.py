@@ -12,8 +12,8 @@ from typing import Any
 from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
 from croupier.core.bots import RandomBot
 from croupier.core.dealer import FairDealer, Luck, dealer_factory, derive_server_seed
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Address, Effect, Event, HandFinished, Observer
-from croupier.logs import silent_logger
 from croupier.net.shared_endpoint import SharedEndpoint
 from croupier.recording.durable_session import DurableTableEndpoint
 from croupier.recording.oldmaid_journal import open_journal
@@ -76,10 +76,10 @@ async def open_table(
     )
     wire = partial(Wire, "table", strict=strict, dialect=table_settings.dialect)
     if store is None:
-        endpoint = SharedEndpoint(house, wire, silent_logger(), observers=[*taps, add_finished_games])
+        endpoint = SharedEndpoint(house, wire, SilentLogger(), observers=[*taps, add_finished_games])
     else:
         _, journal, *_ = await open_journal(await open_store(str(store)), Seeds(1), time())
-        endpoint = DurableTableEndpoint(house, journal, wire, silent_logger(), observers=[*taps, add_finished_games])
+        endpoint = DurableTableEndpoint(house, journal, wire, SilentLogger(), observers=[*taps, add_finished_games])
     table = OpenTable(endpoint, await endpoint.listen(host, 0, ssl), games)
     try:
         yield table

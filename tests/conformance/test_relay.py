@@ -25,6 +25,7 @@ from croupier.conformance.tap.relay import IDLE_TIMEOUT_SECONDS, MAX_BUFFER_BYTE
 from croupier.core.bots import bot_factory
 from croupier.core.dealer import FairDealer, dealer_factory, derive_server_seed
 from croupier.core.hall import Hall
+from croupier.core.logger import SilentLogger
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import (
     Closing,
@@ -41,7 +42,6 @@ from croupier.core.session import (
     TimedOut,
     Timeouts,
 )
-from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint
 from croupier.rooms.kuhn import ROOM
 from tests.net.raw_client import LOOPS, TIMEOUT_SECONDS, Run
@@ -400,7 +400,7 @@ async def opened(relay: Callable[[tuple[str, int]], Relay]) -> tuple[Any, Any, t
         dealer_factory(lambda table: derive_server_seed(7, "kuhn", table)),
         patience.shortest,
     )
-    house = Endpoint(hall, lambda: ROOM.codec(False, None), silent_logger())
+    house = Endpoint(hall, lambda: ROOM.codec(False, None), SilentLogger())
     target = await house.listen("127.0.0.1", 0)
     board = relay_endpoint(relay(target), close_timeout=0.5)
     return house, board, await board.listen("127.0.0.1", 0)

@@ -10,8 +10,8 @@ from typing import Any, Self
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.hall import Hall
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Address, Closing, Drop, Effect, Event, Joined, Left, Received, Send, Timeouts
-from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.event_loop import loop_factory
 from croupier.rooms import HOUSE_ROOMS
@@ -107,7 +107,7 @@ class RecordingSession:
 @asynccontextmanager
 async def opened(session: Any, **options: Any) -> AsyncIterator[tuple[Endpoint, Address]]:
     """An endpoint that listens on a free port; at the end it halts, and all connections have to close."""
-    options = {"codec_factory": WordCodec, "log": silent_logger()} | options
+    options = {"codec_factory": WordCodec, "log": SilentLogger()} | options
     endpoint = Endpoint(session, **options)
     address = await endpoint.listen("127.0.0.1", 0)
     try:

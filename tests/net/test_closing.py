@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Effect, Event, Joined, Received
-from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, RecordingSession, Run, WordCodec
 
@@ -23,7 +23,7 @@ def test_client_that_connects_while_the_room_closes_is_disconnected(run: Run, co
     async def main() -> None:
         nonlocal endpoint
         session = RecordingSession(close)
-        endpoint = Endpoint(session, WordCodec, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
+        endpoint = Endpoint(session, WordCodec, SilentLogger(), limits=EndpointLimits(close_timeout=0.1))
         address = await endpoint.listen("127.0.0.1", 0)
         async with RawClient(address) as caller, RawClient(address) as other:
             await session.wait_for(Joined, 2)

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Connect, Drop, Effect, Event, Joined, Left, Received, Send, TimedOut
-from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, RecordingSession, Run, WordCodec, opened
 
@@ -101,7 +101,7 @@ def test_connection_that_times_out_is_left_with_the_reason(run: Run) -> None:
             unresponsive.bind(("127.0.0.1", 0))
             unresponsive.listen()
             session = RecordingSession()
-            endpoint = Endpoint(session, WordCodec, silent_logger(), limits=EndpointLimits(connect_timeout=0.05))
+            endpoint = Endpoint(session, WordCodec, SilentLogger(), limits=EndpointLimits(connect_timeout=0.05))
             # The connection is made, but there is no TLS handshake.
             await endpoint.connect(NEIGHBOUR, unresponsive.getsockname(), ssl.create_default_context())
             assert session.events == [Left(NEIGHBOUR, "no answer within 0.05 seconds")]
@@ -119,7 +119,7 @@ def test_connection_made_as_it_times_out_is_left_once_and_closed(run: Run) -> No
         async with opened(RecordingSession()) as (_, neighbour_address):
             session = RecordingSession(block_on_joined)
             endpoint = Endpoint(
-                session, WordCodec, silent_logger(), limits=EndpointLimits(connect_timeout=0.05, close_timeout=0.05)
+                session, WordCodec, SilentLogger(), limits=EndpointLimits(connect_timeout=0.05, close_timeout=0.05)
             )
             await endpoint.connect(NEIGHBOUR, neighbour_address)
             if not session.events_of(Left):  # on some loops the connection counts as made
@@ -169,7 +169,7 @@ def test_connection_made_after_the_room_closed_is_left(run: Run) -> None:
         greeting = RecordingSession(lambda event, _: [Send(event.peer, "welcome")] if type(event) is Joined else [])
         session = RecordingSession()
         async with opened(greeting) as (_, neighbour_address):
-            endpoint = Endpoint(session, WordCodec, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
+            endpoint = Endpoint(session, WordCodec, SilentLogger(), limits=EndpointLimits(close_timeout=0.1))
             endpoint.halt(final=False)
             await endpoint.connect(NEIGHBOUR, neighbour_address)
             async with asyncio.timeout(TIMEOUT_SECONDS):
@@ -213,7 +213,7 @@ def test_deadline_passes_while_connecting(run: Run) -> None:
             unresponsive.bind(("127.0.0.1", 0))
             unresponsive.listen()
             session = RecordingSession(answer)
-            endpoint = Endpoint(session, WordCodec, silent_logger(), limits=EndpointLimits(connect_timeout=0.2))
+            endpoint = Endpoint(session, WordCodec, SilentLogger(), limits=EndpointLimits(connect_timeout=0.2))
             session.deadline = endpoint.clock() + 0.02
             connecting = asyncio.ensure_future(
                 endpoint.connect(NEIGHBOUR, unresponsive.getsockname(), ssl.create_default_context())

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Drop, Joined, Left, Received, Send
-from croupier.logs import silent_logger
 from croupier.net.endpoint import Connection, Endpoint
 from tests.net.raw_client import MemoryTransport, RawClient, RecordingSession, Run, WordCodec, kuhn, opened
 
@@ -24,7 +24,7 @@ async def transcript(chunks: list[bytes]) -> bytes:
 
 def test_messages_of_one_read_are_answered_in_one_write(run: Run) -> None:
     async def main() -> None:
-        endpoint = Endpoint(RecordingSession(), WordCodec, silent_logger())
+        endpoint = Endpoint(RecordingSession(), WordCodec, SilentLogger())
         transport = MemoryTransport()
         connection = Connection(endpoint)
         connection.connection_made(transport)
@@ -40,7 +40,7 @@ def test_one_read_causes_one_write_per_recipient(run: Run) -> None:
         session = RecordingSession(
             lambda event, _: [Send(peer, event.message) for peer in (1, 2)] if type(event) is Received else []
         )
-        endpoint = Endpoint(session, WordCodec, silent_logger())
+        endpoint = Endpoint(session, WordCodec, SilentLogger())
         transports = [MemoryTransport(port=1), MemoryTransport(port=2)]
         connections = [Connection(endpoint), Connection(endpoint)]
         for connection, transport in zip(connections, transports, strict=True):
@@ -54,7 +54,7 @@ def test_one_read_causes_one_write_per_recipient(run: Run) -> None:
 def test_last_message_and_earlier_answers_are_one_write(run: Run) -> None:
     async def main() -> None:
         room = kuhn(bot="script:CAL")
-        endpoint = Endpoint(room["session"], room["codec_factory"], silent_logger())
+        endpoint = Endpoint(room["session"], room["codec_factory"], SilentLogger())
         transport = MemoryTransport()
         connection = Connection(endpoint)
         connection.connection_made(transport)

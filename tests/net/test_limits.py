@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import pytest
 
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Joined, Left
-from croupier.logs import silent_logger
 from croupier.net.endpoint import Connection, Endpoint, EndpointLimits
 from tests.net.raw_client import MemoryTransport, RawClient, RecordingSession, Run, WordCodec, kuhn, opened
 
@@ -73,7 +73,7 @@ def test_zero_means_no_limit(run: Run) -> None:
         endpoint = Endpoint(
             RecordingSession(),
             WordCodec,
-            silent_logger(),
+            SilentLogger(),
             limits=EndpointLimits(max_connections=0, max_connections_per_address=0),
         )
         connections = [Connection(endpoint) for _ in range(3_000)]
@@ -90,7 +90,7 @@ def test_each_address_has_its_own_limit(run: Run) -> None:
         endpoint = Endpoint(
             RecordingSession(),
             WordCodec,
-            silent_logger(),
+            SilentLogger(),
             limits=EndpointLimits(max_connections_per_address=1),
             refusal=["full"],
         )
@@ -106,7 +106,7 @@ def test_each_address_has_its_own_limit(run: Run) -> None:
 def test_closing_room_refuses_a_connection_that_was_just_accepted(run: Run) -> None:
     async def main() -> None:
         session = RecordingSession()
-        endpoint = Endpoint(session, WordCodec, silent_logger(), refusal=["closing"])
+        endpoint = Endpoint(session, WordCodec, SilentLogger(), refusal=["closing"])
         endpoint.halt(final=False)
         transport = MemoryTransport()
         connection = Connection(endpoint)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Joined, Left, Received
-from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.outgoing import LocalAddressError, outgoing_addresses
 from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, RecordingSession, Run, WordCodec, opened
@@ -31,7 +31,7 @@ HOSTS = ["127.0.0.1", *(["::1"] if has_ipv6() else [])]
 def test_session_that_connects_from_its_port_can_be_connected_to_there(run: Run, host: str) -> None:
     async def main() -> None:
         table, session = RecordingSession(), RecordingSession()
-        remote, endpoint = Endpoint(table, WordCodec, silent_logger()), Endpoint(session, WordCodec, silent_logger())
+        remote, endpoint = Endpoint(table, WordCodec, SilentLogger()), Endpoint(session, WordCodec, SilentLogger())
         own = await endpoint.listen(host, 0)
         await endpoint.connect(TABLE, await remote.listen(host, 0), local_address=own)
         (joined,) = await table.wait_for(Joined)
@@ -63,7 +63,7 @@ def test_listening_port_cannot_be_listened_on_again(run: Run) -> None:
     async def main() -> None:
         async with opened(RecordingSession()) as (_, remote), opened(RecordingSession()) as (endpoint, own):
             await endpoint.connect(TABLE, remote, local_address=own)
-            second = Endpoint(RecordingSession(), WordCodec, silent_logger())
+            second = Endpoint(RecordingSession(), WordCodec, SilentLogger())
             with pytest.raises(OSError, match="in use"):
                 await second.listen(*own)
 
@@ -117,7 +117,7 @@ def test_timed_out_connection_from_a_local_port_closes_its_socket(run: Run, monk
             stuck.append(sock)
             await loop.create_future()
 
-        endpoint = Endpoint(session, WordCodec, silent_logger(), limits=EndpointLimits(connect_timeout=0.05))
+        endpoint = Endpoint(session, WordCodec, SilentLogger(), limits=EndpointLimits(connect_timeout=0.05))
         own = await endpoint.listen("127.0.0.1", 0)
         monkeypatch.setattr(endpoint, "_loop", Loop(loop, never_connect))
         await endpoint.connect(TABLE, ("127.0.0.1", 9), local_address=own)

@@ -13,8 +13,8 @@ import trustme
 from hypothesis import given
 from hypothesis import strategies as st
 
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Address, Joined
-from croupier.logs import silent_logger
 from croupier.net.client_addresses import parse_trusted_proxies
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.proxy_protocol import (
@@ -139,7 +139,7 @@ async def behind_a_proxy(session: Any, tls: ssl.SSLContext | None = None, **limi
     """An endpoint that trusts proxies on this machine, and its address."""
     settings = EndpointLimits(**({"trusted_proxies": LOCAL, "close_timeout": 0.2} | limits))
 
-    endpoint = Endpoint(session, WordCodec, silent_logger(), limits=settings, refusal=["full"])
+    endpoint = Endpoint(session, WordCodec, SilentLogger(), limits=settings, refusal=["full"])
     address = await endpoint.listen("127.0.0.1", 0, tls)
     try:
         yield endpoint, address

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Closing, Drop, Effect, Event, Joined, Left, Received
-from croupier.logs import silent_logger
 from croupier.net.endpoint import EndpointLimits
 from croupier.net.shared_endpoint import SharedEndpoint
 from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, RecordingSession, Run, WordCodec
@@ -36,7 +36,7 @@ async def wait_drained(endpoint: SharedEndpoint) -> None:
 def test_endpoint_without_a_game_is_drained_with_open_connections(run: Run) -> None:
     async def main() -> None:
         session = GameSession()
-        endpoint = SharedEndpoint(session, WordCodec, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
+        endpoint = SharedEndpoint(session, WordCodec, SilentLogger(), limits=EndpointLimits(close_timeout=0.1))
         async with RawClient(await endpoint.listen("127.0.0.1", 0)) as caller:
             await session.wait_for(Joined)
             endpoint.halt(final=False)
@@ -55,7 +55,7 @@ def test_running_game_delays_draining(run: Run, monkeypatch: pytest.MonkeyPatch)
 
     async def main() -> None:
         session = GameSession()
-        endpoint = SharedEndpoint(session, WordCodec, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
+        endpoint = SharedEndpoint(session, WordCodec, SilentLogger(), limits=EndpointLimits(close_timeout=0.1))
         async with RawClient(await endpoint.listen("127.0.0.1", 0)) as caller:
             await caller.send(b"begin\n")
             await session.wait_for(Received)
@@ -77,7 +77,7 @@ def test_running_game_delays_draining(run: Run, monkeypatch: pytest.MonkeyPatch)
 def test_peers_have_a_moment_to_disconnect_after_the_game(run: Run) -> None:
     async def main() -> None:
         session = GameSession()
-        endpoint = SharedEndpoint(session, WordCodec, silent_logger(), limits=EndpointLimits(close_timeout=0.1))
+        endpoint = SharedEndpoint(session, WordCodec, SilentLogger(), limits=EndpointLimits(close_timeout=0.1))
         async with RawClient(await endpoint.listen("127.0.0.1", 0)) as caller:
             await caller.send(b"begin\n")
             await session.wait_for(Received)

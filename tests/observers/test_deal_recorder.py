@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from croupier.core.deal_record import DealPromise, DealSeed, encode_entry, verify_record
+from croupier.core.logger import SilentLogger
 from croupier.core.room import HouseRoom
 from croupier.core.session import Commit, Drop, Send, TimedOut
 from croupier.core.transcript import Transcript, house_settings
-from croupier.logs import silent_logger
 from croupier.observers.deal_file import DealFile
 from croupier.observers.deal_recorder import DealRecorder
 from croupier.observers.line_writer import LineWriter
@@ -23,7 +23,7 @@ KUHN = HOUSE_ROOMS["kuhn"]
 
 
 def recorder_to(file: BytesIO) -> DealRecorder:
-    return DealRecorder("kuhn", DealFile(LineWriter(file), silent_logger()), KUHN.dealt_cards, moves=KUHN.commands)
+    return DealRecorder("kuhn", DealFile(LineWriter(file), SilentLogger()), KUHN.dealt_cards, moves=KUHN.commands)
 
 
 def client_steps(room: str, data: bytes) -> list[Step]:
@@ -44,7 +44,7 @@ def record_lines(session: RandomSession, room: HouseRoom = KUHN) -> list[bytes]:
     room_settings = house_settings(room, Transcript("test", "a test", (), session.head, ()))
     recorder = DealRecorder(
         room.name,
-        DealFile(LineWriter(file), silent_logger()),
+        DealFile(LineWriter(file), SilentLogger()),
         room.dealt_cards,
         room.deck_count(room_settings),
         room.commands,

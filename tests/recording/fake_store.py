@@ -12,8 +12,8 @@ import msgspec
 
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.hall import Hall
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Address, Timeouts
-from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.recording.accounts import Purses
 from croupier.recording.game_records import GameRecord, all_games
@@ -177,7 +177,7 @@ def _make_endpoint(
     hall: Hall[Any, Any] = Hall(make_session, dealer_factory(lambda table: derive_server_seed(seed, room, table)))
     codec = partial(house.codec, False, settings)
     return RecordedEndpoint(
-        recorder, hall, codec, silent_logger(), observers=taps, limits=limits, refusal=house.refusal_messages
+        recorder, hall, codec, SilentLogger(), observers=taps, limits=limits, refusal=house.refusal_messages
     )
 
 
@@ -190,11 +190,11 @@ async def house_with_fake_store(
     room_settings = house.settings(**settings)
     account = Account(1, room, True, None, NOW, None, 0)
     purses = (
-        Purses(store, house, silent_logger(), identify_by="address", opening_coins=10, house_account=account)
+        Purses(store, house, SilentLogger(), identify_by="address", opening_coins=10, house_account=account)
         if accounts
         else None
     )  # type: ignore[arg-type]  # has what Purses uses
-    recorder = GameRecorder(store, house, silent_logger(), lambda: NOW, durable=durable, purses=purses)  # type: ignore[arg-type]
+    recorder = GameRecorder(store, house, SilentLogger(), lambda: NOW, durable=durable, purses=purses)  # type: ignore[arg-type]
     async with _open_house(
         _make_endpoint(room, recorder, room_settings, EndpointLimits(close_timeout=0.2), 1), recorder
     ) as opened:
@@ -219,7 +219,7 @@ async def house_with_store(
     """A house with a store in a file."""
     room_settings = HOUSE_ROOMS[room].settings(**settings)
     recorder = await open_recorder(
-        SharedStore(str(path)), HOUSE_ROOMS[room], room_settings, silent_logger(), journal=journal, identify_by=by
+        SharedStore(str(path)), HOUSE_ROOMS[room], room_settings, SilentLogger(), journal=journal, identify_by=by
     )
     async with _open_house(
         _make_endpoint(room, recorder, room_settings, EndpointLimits(close_timeout=0.2), seed, taps), recorder, tls

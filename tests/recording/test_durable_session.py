@@ -11,8 +11,8 @@ import pytest
 
 from croupier.core.deal_record import verify_record
 from croupier.core.dealer import Dealer, dealer_factory
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Closing, Drop, Effect, Event, HandFinished, Received, Send, TimedOut
-from croupier.logs import silent_logger
 from croupier.observers.deal_file import DealFile
 from croupier.observers.deal_recorder import DealRecorder
 from croupier.observers.line_writer import LineWriter
@@ -60,7 +60,7 @@ class DurableTable(TableHarness):
         super().__init__(**settings)
         self.house = House(Settings(**settings), dealers, record_entries=True)
         self.session = DurableSession(
-            self.house, journal, silent_logger(), lambda: self.now, hold=self.hold, deliver=self.perform
+            self.house, journal, SilentLogger(), lambda: self.now, hold=self.hold, deliver=self.perform
         )
         self.held_peers: list[int] = []
         self.games: list[TableGame] = []
@@ -264,7 +264,7 @@ class OpenedTable:
         self.table = DurableTable(journal, dealers, players=2)
         self.table.house.restore(started, len(self.void_games), 0.0)
         self.file = record.open("ab", buffering=0)
-        self.deals = DealRecorder(ROOM_NAME, DealFile(LineWriter(self.file), silent_logger()), OLDMAID.dealt_cards)
+        self.deals = DealRecorder(ROOM_NAME, DealFile(LineWriter(self.file), SilentLogger()), OLDMAID.dealt_cards)
         for game in self.void_games:
             self.deals(TimedOut(), void_game_effects(game, dealers(game.number)), 0.0)
 

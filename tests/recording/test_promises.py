@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Commit, Effect
-from croupier.logs import silent_logger
 from croupier.recording import promises as module
 from croupier.recording.promises import FileSync, Promises
 from croupier.store.records import StoreUnavailable
@@ -148,7 +148,7 @@ def test_requests_during_an_fsync_share_the_next_one(run: Run, tmp_path: Path, m
 
     async def main() -> None:
         with (tmp_path / "deals").open("ab") as file:
-            file_sync = FileSync(file.fileno(), silent_logger())
+            file_sync = FileSync(file.fileno(), SilentLogger())
             fsync.may_return.clear()
             waiting = [file_sync.request_sync() for _ in range(100)]
             assert not any(future is None or future.done() for future in waiting)
@@ -207,7 +207,7 @@ def test_failed_fsync_is_logged_and_the_hand_continues(
 def test_device_is_never_waited_for(run: Run) -> None:
     async def main() -> None:
         descriptor = os.open("/dev/full", os.O_WRONLY)
-        file_sync = FileSync(descriptor, silent_logger())
+        file_sync = FileSync(descriptor, SilentLogger())
         assert file_sync.request_sync() is None
         file_sync.close()
         os.close(descriptor)
@@ -222,7 +222,7 @@ def test_effects_without_a_promise_are_not_waited_for(run: Run, tmp_path: Path) 
 
     async def main() -> None:
         with (tmp_path / "deals").open("ab") as file:
-            file_sync = FileSync(file.fileno(), silent_logger())
+            file_sync = FileSync(file.fileno(), SilentLogger())
             assert Promises(NoPromises(), file_sync).write([]) is None  # type: ignore[arg-type]
             file_sync.close()
 

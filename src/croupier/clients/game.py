@@ -19,10 +19,10 @@ from croupier.clients.identify import (
 from croupier.clients.silence import SilenceWatch
 from croupier.core.codec import printable_bytes
 from croupier.core.errors import Violation
+from croupier.core.logger import SilentLogger
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom, RoomClient
 from croupier.core.session import Address, Drop, Effect, Event, Joined, Left, Notify, Settle, Submitted
-from croupier.logs import silent_logger
 from croupier.net.addresses import format_address
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.rooms import HOUSE_ROOMS
@@ -88,7 +88,7 @@ class GameClient:
         self._endpoint = Endpoint(
             self.player,
             lambda: self._codec,
-            silent_logger(),
+            SilentLogger(),
             observers=[self._on_event],
             limits=EndpointLimits(close_timeout=1.0),
         )

@@ -15,9 +15,8 @@ from croupier.clients.identify import NOTIFY_AFTER_SECONDS, OtherProtocol, ident
 from croupier.clients.silence import SilenceWatch
 from croupier.core.bots import Bot
 from croupier.core.dealer import FairDealer, Luck
-from croupier.core.logger import Logger
+from croupier.core.logger import Logger, SilentLogger
 from croupier.core.session import Address, Effect, Event, Joined, Left, Notify, Received, Submitted
-from croupier.logs import silent_logger
 from croupier.net.addresses import format_address
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.outgoing import LocalAddressError, outgoing_addresses
@@ -64,7 +63,7 @@ class RingClient:
         self._config = config
         self._options = options
         self._luck = luck
-        self._log = silent_logger() if log is None else log
+        self._log = SilentLogger() if log is None else log
         self._endpoint: Endpoint
         self._notify = notify
         self._silence_watch: SilenceWatch

@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from croupier.core.logger import Logger
+from croupier.core.logger import Logger, SilentLogger
 from croupier.core.session import Address, Observer
 from croupier.http.auth import Authenticator, VerifiedLogin
 from croupier.http.holdem_service import HoldemService
@@ -24,7 +24,6 @@ from croupier.http.messages import Answer, Deferred, HTTPError, Request, Respons
 from croupier.http.read_api import ReadApi
 from croupier.http.routes import Match, find_route
 from croupier.http.server import HttpServer
-from croupier.logs import silent_logger
 from croupier.net.client_addresses import TrustedProxies, address_key
 from croupier.net.event_loop import yield_processor
 from croupier.net.rate_limiter import RateLimiter
@@ -72,7 +71,7 @@ class HoldemApp:
         self.counts = RoomCounters()
         self.limits = limits
         self.max_body_bytes = limits.max_body_bytes
-        self.log = log or silent_logger()
+        self.log = log or SilentLogger()
         self.service = HoldemService(
             house,
             dialect,

@@ -96,9 +96,3 @@ def get_logger(**facts: object) -> Logger:
     """A logger that adds these facts to every entry."""
     bound: Logger = structlog.get_logger().bind(**facts)
     return bound
-
-
-def silent_logger() -> Logger:
-    """A logger without output, for use as a library: results and exceptions carry all information."""
-    logger: Logger = structlog.wrap_logger(None, wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    return logger

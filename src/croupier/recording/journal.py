@@ -8,9 +8,8 @@ from typing import Final, Protocol
 from msgspec import Struct
 from msgspec.json import encode
 
-from croupier.core.logger import Logger
+from croupier.core.logger import Logger, SilentLogger
 from croupier.core.stored import Stored
-from croupier.logs import silent_logger
 from croupier.recording.seeds import Seeds, decode_start
 from croupier.store.records import JournalEntry, Snapshot, StoredHand, WriteRefused
 from croupier.store.store import Store
@@ -76,7 +75,7 @@ class EventJournal[Fact: Stored, E]:
         self._table = table
         self._state = state
         self._is_live = is_live
-        self._log = log or silent_logger()
+        self._log = log or SilentLogger()
         self._snapshot_seq = 1
         self._snapshot_bytes = 0
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Address, Drop, Effect, Event, Malformed, Peer, Received, Send
-from croupier.logs import silent_logger
 from croupier.net.shared_endpoint import SharedEndpoint
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.house import House
@@ -112,7 +112,7 @@ async def open_mutant_table(mutation: Mutation) -> AsyncIterator[Address]:
         Settings(players=PLAYERS, join_window=JOIN_WINDOW_SECONDS),
         lambda number: change_dealer(new_dealer(1 if mutation.is_shared else number)),
     )
-    endpoint = SharedEndpoint(MutantSession(house, mutation), lambda: MutantWire(mutation), silent_logger())
+    endpoint = SharedEndpoint(MutantSession(house, mutation), lambda: MutantWire(mutation), SilentLogger())
     try:
         yield await endpoint.listen("127.0.0.1", 0)
     finally:

@@ -9,8 +9,8 @@ from typing import Any
 
 from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
+from croupier.core.logger import SilentLogger
 from croupier.core.session import Address, Drop, Effect, Event, Left, Received, Send
-from croupier.logs import silent_logger
 from croupier.net.shared_endpoint import SharedEndpoint
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
@@ -145,7 +145,7 @@ async def open_faulty_table(faulty: FaultyTable) -> AsyncIterator[Address]:
     endpoint = SharedEndpoint(
         Session(house, faulty.mutation()),
         lambda: MutatedWire(table_wire(faulty), faulty.encode_change),
-        silent_logger(),
+        SilentLogger(),
     )
     try:
         yield await endpoint.listen("127.0.0.1", 0)

@@ -23,7 +23,7 @@ from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, Suite
 from croupier.core.dealer import derive_server_seed
-from croupier.logs import silent_logger
+from croupier.core.logger import SilentLogger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 
 ANSWER_TIMEOUT_SECONDS: Final = 5.0
@@ -175,7 +175,7 @@ class HouseClientBench(Bench):
         endpoint = Endpoint(
             connections,
             lambda: DialectCodec(self._dialect),
-            silent_logger(),
+            SilentLogger(),
             limits=EndpointLimits(close_timeout=times.close_seconds),
         )
         async with (

@@ -14,9 +14,9 @@ from croupier.conformance.program import ProgramError
 from croupier.core.bots import bot_factory
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.hall import Hall
+from croupier.core.logger import SilentLogger
 from croupier.core.referee import HOUSE
 from croupier.core.session import Closing, Effect, Event, Left, Settle, Submitted, Timeouts
-from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 
 REFERENCE_GAMES: Final = 5
@@ -113,7 +113,7 @@ async def _serve(terms: PairingTerms, port: int, seed: int) -> Program:
     timeouts = Timeouts(2 * terms.timeout_seconds)
     dealers = dealer_factory(lambda table: derive_server_seed(seed, room.name, table))
     hall = Hall(room.house(setting, timeouts, terms.strict), dealers, timeouts.shortest)
-    endpoint = Endpoint(hall, partial(room.codec, terms.strict, setting), silent_logger(), limits=REFERENCE_LIMITS)
+    endpoint = Endpoint(hall, partial(room.codec, terms.strict, setting), SilentLogger(), limits=REFERENCE_LIMITS)
     try:
         await endpoint.listen(HOST, port)
     except OSError as error:
@@ -125,7 +125,7 @@ async def _play(terms: PairingTerms, port: int, seed: int) -> Program:
     client = ReferenceClient(terms, seed)
     options = terms.known_options or terms.room.options()
     endpoint = Endpoint(
-        client, partial(terms.room.codec, terms.strict, options), silent_logger(), limits=REFERENCE_LIMITS
+        client, partial(terms.room.codec, terms.strict, options), SilentLogger(), limits=REFERENCE_LIMITS
     )
     await endpoint.connect(HOUSE, (HOST, port))
     return ReferenceProgram(endpoint, client.ended)

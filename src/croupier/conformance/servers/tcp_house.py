@@ -6,9 +6,9 @@ from typing import Final
 
 from croupier.conformance.diagnosis.dialect import Dialect, DialectCodec
 from croupier.conformance.servers.scripted_client import ScriptedClient
+from croupier.core.logger import SilentLogger
 from croupier.core.referee import HOUSE
 from croupier.core.session import Address, Event, Joined
-from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 
 CONNECT_TIMEOUT_SECONDS: Final = 5.0
@@ -51,7 +51,7 @@ class TcpHouse:
                 over.set()
 
         endpoint = Endpoint(
-            probe, lambda: DialectCodec(self._dialect), silent_logger(), observers=[watch], limits=self._limits
+            probe, lambda: DialectCodec(self._dialect), SilentLogger(), observers=[watch], limits=self._limits
         )
         await endpoint.connect(HOUSE, self._address, self._ssl)
         try:

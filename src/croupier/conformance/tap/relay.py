@@ -14,7 +14,7 @@ from croupier.conformance.tap.connection import (
     TapEvent,
     TappedConnection,
 )
-from croupier.core.logger import Logger
+from croupier.core.logger import Logger, SilentLogger
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import (
     Address,
@@ -32,7 +32,6 @@ from croupier.core.session import (
     Send,
     TimedOut,
 )
-from croupier.logs import silent_logger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 
 MAX_BUFFER_BYTES: Final = 1 << 20
@@ -288,4 +287,4 @@ def relay_endpoint(
         close_timeout=close_timeout,
         allow_half_close=half_closed,
     )
-    return Endpoint(relay, RawCodec, silent_logger() if log is None else log, limits=limits)
+    return Endpoint(relay, RawCodec, SilentLogger() if log is None else log, limits=limits)
