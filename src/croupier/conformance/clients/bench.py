@@ -71,7 +71,7 @@ EOF_TIMEOUT_SECONDS: Final = 0.5
 class HouseClientBench(Bench):
     """Starts the client for every case, and remembers how it has behaved so far."""
 
-    lanes = 2
+    lanes = 3
 
     def __init__(self, test_data: ClientTestData, config: Config) -> None:
         self._test_data = test_data
