@@ -102,6 +102,16 @@ class ClientTestData:
     goodbye_variations: Sequence[WireVariation] = ()
 
 
+def reasons_by_clause(room: str, sections: Mapping[str, str]) -> Mapping[str, str]:
+    """The reason why a clause cannot be tested, by clause; `sections` has the numbers of the clauses by reason.
+
+    Example:
+        >>> reasons_by_clause("kuhn", {"it binds the house": "6.6 6.7"})
+        {'kuhn-6.6': 'it binds the house', 'kuhn-6.7': 'it binds the house'}
+    """
+    return {f"{room}-{number}": reason for reason, numbers in sections.items() for number in numbers.split()}
+
+
 def finished(games: int) -> StateReached:
     """The client has finished this many games on its connection."""
     return lambda conversation: conversation.referee.finished_count >= games
