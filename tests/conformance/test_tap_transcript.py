@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.tap.connection import TappedConnection
+from croupier.conformance.tap.connection import BytesRelayed, TappedConnection
 from croupier.conformance.tap.house_transcript import HouseTranscriptWriter, transcript_text
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.room import HouseRoom
@@ -62,7 +62,7 @@ def script(
     passage = TappedConnection(1, None, heard, 0.0)
     passage.closed_sides += closed
     writing = HouseTranscriptWriter(paper, StringIO())
-    writing.add_lines(passage, heard.lines, heard.faults)
+    writing.add_entries(passage, BytesRelayed(passage, 0.0, CLIENT, b"", heard.lines, heard.faults).entries)
     writing.add_end(passage)
     return "".join(writing.transcript(title, head))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from io import StringIO
 
 from croupier.conformance.conversation import Fault
-from croupier.conformance.tap.connection import TappedConnection
+from croupier.conformance.tap.connection import BytesRelayed, TappedConnection
 from croupier.conformance.tap.follow_holdem import HoldemConnection
 from croupier.conformance.tap.judge_exchange import ExchangeChecker
 from croupier.conformance.tap.table_transcripts import HoldemTranscriptWriter
@@ -67,7 +67,8 @@ class FollowedHarness(InProcessDriver):
         conversation = connection.conversation
         for piece in pieces(data, self._size):
             conversation.on_data(side, piece, self._loop.time())
-            self.writer.add_lines(connection, [*conversation.lines], [*conversation.faults])
+            relayed = BytesRelayed(connection, self._loop.time(), side, piece, conversation.lines, conversation.faults)
+            self.writer.add_entries(connection, relayed.entries)
             self.faults += conversation.faults
             conversation.forget()
 

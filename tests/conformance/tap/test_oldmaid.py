@@ -8,7 +8,7 @@ import pytest
 
 from croupier.conformance.channel.spans import MAX_INCOMPLETE_BYTES
 from croupier.conformance.conversation import Fault
-from croupier.conformance.tap.connection import TappedConnection
+from croupier.conformance.tap.connection import BytesRelayed, TappedConnection
 from croupier.conformance.tap.exchange import MAX_PENDING_REQUESTS
 from croupier.conformance.tap.follow_oldmaid import (
     ObservedTable,
@@ -80,7 +80,8 @@ class FollowedHarness(Harness[Any, Any]):
 
     def take(self, connection: TappedConnection) -> None:
         conversation = connection.conversation
-        self.lines.add_lines(connection, [*conversation.lines], [*conversation.faults])
+        relayed = BytesRelayed(connection, self.now, CLIENT, b"", conversation.lines, conversation.faults)
+        self.lines.add_entries(connection, relayed.entries)
         self.faults += conversation.faults
         self.games = sum(each.conversation.games for each in self.tapped.values())
         conversation.forget()

@@ -1,6 +1,6 @@
 """A connection through the relay, and the events that a tap reports about it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -42,6 +42,15 @@ class BytesRelayed(Struct, frozen=True):
     data: bytes
     lines: Sequence[DialogueLine]
     faults: Sequence[Fault]
+
+    @property
+    def entries(self) -> Iterator[DialogueLine | Fault]:
+        """The messages, each followed by the faults that it shows; faults of earlier messages come first."""
+        before = self.connection.conversation.line_count - len(self.lines)
+        yield from (fault for fault in self.faults if fault.line_count <= before)
+        for number, line in enumerate(self.lines, start=before + 1):
+            yield line
+            yield from (fault for fault in self.faults if fault.line_count == number)
 
 
 class SilenceFound(Struct, frozen=True):

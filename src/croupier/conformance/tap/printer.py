@@ -15,7 +15,7 @@ from croupier.conformance.tap.connection import (
     TapEvent,
     TappedConnection,
 )
-from croupier.conformance.tap.transcript import END_NAMES, safe_text
+from croupier.conformance.tap.transcript import END_NAMES, safe_text, verdict_sentence
 from croupier.core.errors import Violation
 from croupier.core.plural import format_count
 from croupier.core.referee import CLIENT, HOUSE
@@ -33,12 +33,10 @@ def render_event(event: TapEvent) -> Iterator[Text]:
     match event:
         case ConnectionOpened():
             yield _line(event, Text(f"client is here{_place(connection.address)}", "bold"))
-        case BytesRelayed(lines=lines, faults=faults):
-            first = connection.conversation.line_count - len(lines)
-            yield from (_line(event, _verdict(fault)) for fault in faults if fault.line_count <= first)
-            for number, line in enumerate(lines, start=first + 1):
-                yield _line(event, _spoken(line, is_text=connection.conversation.is_text))
-                yield from (_line(event, _verdict(fault)) for fault in faults if fault.line_count == number)
+        case BytesRelayed(entries=entries):
+            is_text = connection.conversation.is_text
+            for entry in entries:
+                yield _line(event, _verdict(entry) if isinstance(entry, Fault) else _spoken(entry, is_text=is_text))
         case SilenceFound(faults=faults):
             yield from (_line(event, _verdict(fault)) for fault in faults)
         case SideClosed(side=side, reason=reason, faults=faults):
@@ -102,4 +100,4 @@ def _bytes(data: bytes, *, is_text: bool) -> str:
 
 
 def _verdict(fault: Fault) -> Text:
-    return Text(f"✗ the {END_NAMES[fault.verdict.party]} breaks {safe_text(str(fault.verdict.violation))}", "bold red")
+    return Text(f"✗ {verdict_sentence(fault)}", "bold red")

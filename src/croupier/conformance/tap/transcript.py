@@ -1,7 +1,7 @@
 """Writes tapped conversations as transcripts that can be parsed and replayed, into a folder or any text file."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -51,15 +51,14 @@ class TranscriptWriter(ABC):
     def render_end(self, connection: TappedConnection) -> Iterator[str]:
         """Yield the lines of the transcript for the end of a connection."""
 
-    def add_lines(self, connection: TappedConnection, lines: Sequence[DialogueLine], faults: Sequence[Fault]) -> None:
-        """Add messages of a connection, with each verdict after the line that shows it. Raises OSError."""
-        number = connection.conversation.line_count - len(lines)
-        self._write(_verdict(fault) for fault in faults if fault.line_count <= number)
-        for line in lines:
-            number += 1
-            self._write(self.render_line(connection, line))
-            self._write(_verdict(fault) for fault in faults if fault.line_count == number)
-        self._broken |= dict.fromkeys((fault.verdict.party, fault.verdict.violation.clause) for fault in faults)
+    def add_entries(self, connection: TappedConnection, entries: Iterable[DialogueLine | Fault]) -> None:
+        """Add messages of a connection and verdicts on them, in this order. Raises OSError."""
+        for entry in entries:
+            if isinstance(entry, Fault):
+                self._write([f"# {verdict_sentence(entry)}"])
+                self._broken[entry.verdict.party, entry.verdict.violation.clause] = None
+            else:
+                self._write(self.render_line(connection, entry))
 
     def add_end(self, connection: TappedConnection) -> None:
         """Add the end of a connection. Raises OSError."""
@@ -76,13 +75,13 @@ class TranscriptWriter(ABC):
         self._body.seek(0)
         yield from self._body
 
-    def _write(self, lines: Iterator[str]) -> None:
+    def _write(self, lines: Iterable[str]) -> None:
         self._body.writelines(f"{line}\n" for line in lines)
 
 
-def _verdict(fault: Fault) -> str:
-    """A verdict as a comment line."""
-    return f"# the {END_NAMES[fault.verdict.party]} breaks {safe_text(str(fault.verdict.violation))}"
+def verdict_sentence(fault: Fault) -> str:
+    """A verdict as a sentence."""
+    return f"the {END_NAMES[fault.verdict.party]} breaks {safe_text(str(fault.verdict.violation))}"
 
 
 class TranscriptFolder:
@@ -124,10 +123,8 @@ class TranscriptFolder:
         connection = event.connection
         writer = self._writer(0 if self._is_merged else connection.number)
         match event:
-            case BytesRelayed(lines=lines, faults=faults):
-                writer.add_lines(connection, lines, faults)
-            case SilenceFound(faults=faults) | SideClosed(faults=faults):
-                writer.add_lines(connection, (), faults)
+            case BytesRelayed(entries=entries) | SilenceFound(faults=entries) | SideClosed(faults=entries):
+                writer.add_entries(connection, entries)
             case ConnectionEnded():
                 writer.add_end(connection)
                 if not self._is_merged:
