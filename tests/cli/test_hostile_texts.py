@@ -14,6 +14,7 @@ from croupier.cli import main
 from croupier.store.records import JournalEntry, StoredHand
 from croupier.store.store import Store, open_store
 from tests.processes import COMMAND, environment
+from tests.store.store_fixture import add_hand
 
 HOSTILE = "\x1b]0;pwned\x07[red]\u202e\nann"
 RECORD = '{"nicks":["ann"]}'
@@ -25,7 +26,7 @@ def make_store(path: Path, *hands: StoredHand) -> Path:
     async def fill() -> None:
         async with await open_store(str(path)) as store:
             for hand in hands:
-                await store.add_hand(hand)
+                await add_hand(store, hand)
 
     asyncio.run(fill())
     return path
@@ -143,6 +144,7 @@ def test_a_closed_pipe_ends_a_replay_silently(tmp_path: Path) -> None:
 MEASURE_MEMORY_SCRIPT = """
 import resource, sys
 from croupier.cli import main
+from tests.store.store_fixture import add_hand
 try:
     main(sys.argv[1:])
 finally:

@@ -37,6 +37,7 @@ from tests.recording.test_house_recorder import (
     play_until_recorded,
     wait_until,
 )
+from tests.store.store_fixture import statement
 
 LOCAL_ACCOUNT = "kuhn:127.0.0.1"
 
@@ -69,7 +70,7 @@ def test_returning_client_keeps_its_coins(run: Run, tmp_path: Path) -> None:
         async with await open_store(str(path)) as store:
             account = await store.account(LOCAL_ACCOUNT)
             assert account is not None
-            lines = await store.statement(account.id)
+            lines = await statement(store, account.id)
         assert [line.coins for line in lines] == [10, *(game.net for game in await stored_games(path))]
         first = (await stored_games(path))[0]
         assert lines[0].reason == "first visit"

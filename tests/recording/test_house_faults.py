@@ -22,6 +22,7 @@ from bench.cluster import Cluster
 from croupier.recording.game_records import all_games
 from croupier.store.store import Store, open_store, upgrade_store
 from tests.processes import PATIENCE, Serving, rest
+from tests.store.store_fixture import statement
 
 RANKS = "JQK"
 MANY_COINS = 1_000_000
@@ -69,7 +70,7 @@ async def read_ledger(store: Store) -> dict[str, list[int]]:
     found = {}
     for account in accounts:
         if not account.house:
-            lines = await store.statement(account.id)
+            lines = await statement(store, account.id)
             assert lines[0].coins == MANY_COINS
             found[account.name.removeprefix("kuhn:")] = [line.coins for line in lines[1:]]
     games: dict[str, list[int]] = {name: [] for name in found}

@@ -2,12 +2,13 @@
 
 import asyncio
 from asyncio import Future
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple
 
 from croupier.net.event_loop import loop_factory
+from croupier.store import scripts
 from croupier.store.engine import Script, StatementGenerator
-from croupier.store.records import JournalEntry, StoreError
+from croupier.store.records import JournalEntry, Posting, StoredHand, StoreError
 from croupier.store.store import Store, open_store
 
 TIMEOUT_SECONDS = 30.0
@@ -55,6 +56,43 @@ def add_match(store: Store) -> Future[Any]:
 async def matches(store: Store) -> list[tuple[object, ...]]:
     """All rows of the table of matches."""
     return [tuple(row) for row in await store._engine.fetch("SELECT * FROM matches ORDER BY id")]
+
+
+class StatementEntry(NamedTuple):
+    """A line of an account's statement: the coins of a transfer, and the balance after it."""
+
+    transfer: int
+    time: float
+    reason: str
+    coins: int
+    balance: int
+
+
+async def statement(store: Store, account: int) -> list[StatementEntry]:
+    """The entries of an account with the balance after each, oldest first."""
+    rows = await store._engine.fetch(
+        """SELECT t.id, t.time, t.reason, e.coins, CAST(SUM(e.coins) OVER (ORDER BY t.id) AS bigint)
+        FROM entries e JOIN transfers t ON t.id = e.transfer WHERE e.account = $1 ORDER BY t.id""",
+        account,
+    )
+    return [StatementEntry(*row) for row in rows]
+
+
+async def balance(store: Store, account: int) -> int:
+    """The balance of an account in coins."""
+    ((coins,),) = await store._engine.fetch("SELECT balance FROM accounts WHERE id = $1", account)
+    return int(coins)
+
+
+def transfer(store: Store, reason: str, postings: Sequence[Posting], key: str | None = None) -> Future[int]:
+    """Execute one transfer; the result is its id."""
+    now = store._clock()
+    return store._write(lambda: scripts.transfer(reason, postings, key, now))
+
+
+def add_hand(store: Store, hand: StoredHand) -> Future[None]:
+    """Store a finished hand alone."""
+    return store._write(lambda: scripts.add_hand(hand))
 
 
 def fact(table: str, seq: int, text: str = "", room: str = "holdem") -> JournalEntry:

@@ -9,7 +9,7 @@ import pytest
 from croupier.store.records import Posting, Snapshot, StoredHand, StoreFinding
 from croupier.store.store import Store
 from tests.store.conftest import ask
-from tests.store.store_fixture import NOON, TempStore, add_match, fact, facts
+from tests.store.store_fixture import NOON, TempStore, add_hand, add_match, fact, facts, transfer
 
 
 async def fill(store: Store) -> None:
@@ -17,8 +17,8 @@ async def fill(store: Store) -> None:
     alice, house = await store.add_account("alice", "hash", coins=100), await store.house_account("holdem")
     await store.append([*facts("a", range(1, 6)), *facts("b", range(1, 3)), fact("a", 1, room="kuhn")])
     await store.save_snapshot(Snapshot("holdem", "a", 4, b'{"chips":[1,2]}', NOON))
-    await store.add_hand(StoredHand("holdem", "a", 1, NOON, ("alice", "bob"), "record", "alice won"))
-    await store.transfer("hand 1", [Posting(alice.id, -20), Posting(house.id, 20)], key="holdem/a/1")
+    await add_hand(store, StoredHand("holdem", "a", 1, NOON, ("alice", "bob"), "record", "alice won"))
+    await transfer(store, "hand 1", [Posting(alice.id, -20), Posting(house.id, 20)], key="holdem/a/1")
     await store.add_account("bob")
     await store.close_account("bob", reason="gone")
     await add_match(store)

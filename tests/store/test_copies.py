@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from croupier.store.store import Store, open_store
-from tests.store.store_fixture import TempStore, fact, journal, matches
+from tests.store.store_fixture import TempStore, fact, journal, matches, statement
 from tests.store.test_checks import fill
 
 
@@ -19,7 +19,7 @@ async def store_content(store: Store) -> list[object]:
     accounts = await store.accounts()
     return [
         accounts,
-        [await store.statement(account.id) for account in accounts],
+        [await statement(store, account.id) for account in accounts],
         [
             (head, await journal(store, head.table, room=room))
             for room in ("holdem", "kuhn")

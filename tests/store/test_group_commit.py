@@ -184,28 +184,14 @@ def test_full_queue_refuses_writes_until_there_is_space() -> None:
     async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
         engine.may_commit.clear()
         waiting = [committer.submit(make_facts("a", 1, 2)), committer.submit(make_facts("b", 1))]
-        assert committer.is_full
         with pytest.raises(StoreUnavailable, match="found 3 facts that wait to be written; allowed: 3"):
             await committer.submit(make_facts("c", 1))
-        room = asyncio.ensure_future(committer.wait_for_space())
-        await engine.has_begun.wait()
-        assert not room.done()
         engine.may_commit.set()
-        await room
-        assert not committer.is_full
-        await asyncio.gather(*waiting, committer.submit(make_facts("d", 1)))
+        await asyncio.gather(*waiting)
+        await committer.submit(make_facts("d", 1))
         assert engine.written() == [("a", 1), ("a", 2), ("b", 1), ("d", 1)]
 
     run_steps(steps, max_pending=3)
-
-
-def test_empty_queue_has_space_at_once() -> None:
-    async def steps(committer: GroupCommitter, engine: FakeEngine) -> None:
-        await committer.wait_for_space()
-        await committer.wait_until_up()
-        assert (committer.is_full, committer.outage) == (False, None)
-
-    run_steps(steps)
 
 
 def test_failed_commit_fails_all_pending_writes_for_good() -> None:
@@ -236,7 +222,6 @@ def test_writes_fail_at_once_during_an_outage_and_the_store_recovers() -> None:
             refused = committer.submit(make_facts("a", 1))
             assert refused.done()
             assert isinstance(refused.exception(), StoreUnavailable)
-            await committer.wait_for_space()
             await asyncio.sleep(0)
         engine.failure = None
         await committer.wait_until_up()

@@ -6,7 +6,7 @@ import pytest
 
 from croupier.store.records import StoredHand, WriteRefused
 from croupier.store.store import Store
-from tests.store.store_fixture import NOON, TempStore, error, fact, facts
+from tests.store.store_fixture import NOON, TempStore, add_hand, error, fact, facts
 
 
 def hand(number: int, *players: str, table: str = "a", room: str = "holdem") -> StoredHand:
@@ -25,7 +25,7 @@ HANDS = [
 
 def test_hand_is_found_by_its_number(temp_store: TempStore) -> None:
     async def steps(store: Store) -> None:
-        await store.add_hand(HANDS[0])
+        await add_hand(store, HANDS[0])
         assert await store.hand("holdem", "a", 1) == HANDS[0]
         assert await store.hand("holdem", "a", 2) is None
 
@@ -51,7 +51,7 @@ def test_hands_are_found_by_room_table_and_player(
 ) -> None:
     async def steps(store: Store) -> None:
         for each in HANDS:
-            await store.add_hand(each)
+            await add_hand(store, each)
         assert await store.hands(**filters) == [HANDS[number - 1] for number in found]
 
     temp_store.run(steps)
@@ -59,8 +59,8 @@ def test_hands_are_found_by_room_table_and_player(
 
 def test_duplicate_hand_number_is_refused(temp_store: TempStore) -> None:
     async def steps(store: Store) -> None:
-        await store.add_hand(HANDS[0])
-        failed = await error(store.add_hand(hand(1, "zoe")))
+        await add_hand(store, HANDS[0])
+        failed = await error(add_hand(store, hand(1, "zoe")))
         assert isinstance(failed, WriteRefused)
         assert str(failed) == "found hand 1 of holdem a already; allowed: a new number"
         assert await store.hands() == [HANDS[0]]
@@ -110,13 +110,13 @@ def test_hands_with_any_players_are_committed_together(temp_store: TempStore) ->
 def test_iteration_sees_a_consistent_snapshot(temp_store: TempStore, filters: dict[str, str]) -> None:
     async def steps(store: Store) -> None:
         for each in HANDS:
-            await store.add_hand(each)
+            await add_hand(store, each)
         found = []
         async for each in store.iterate_hands("holdem", **filters):
             found.append(each)
             if len(found) == 1:
-                await store.add_hand(hand(99, "alice", "cleo", table="a"))
-                await store.add_hand(hand(99, "alice", "cleo", table="b"))
+                await add_hand(store, hand(99, "alice", "cleo", table="a"))
+                await add_hand(store, hand(99, "alice", "cleo", table="b"))
         now = [each for each in await store.hands("holdem", **filters, limit=1000) if each.number != 99]
         assert found == now != []
 

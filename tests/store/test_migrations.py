@@ -15,7 +15,7 @@ from croupier.store.records import JournalEntry, Snapshot, StoredHand, StoreErro
 from croupier.store.schema import tables
 from croupier.store.store import Store, open_store, upgrade_store
 from tests.store.conftest import ENGINES, ask, new_database
-from tests.store.store_fixture import NOON, TempStore, add_match, error, matches, run
+from tests.store.store_fixture import NOON, TempStore, add_match, error, matches, run, statement
 
 SCHEMAS = Path(__file__).parent / "revision_0002"
 
@@ -82,7 +82,7 @@ def test_upgraded_store_has_its_content(make_old: Callable[[str], TempStore], re
         assert await store.hands(player="bob") == [found]
         bob = await store.account("bob")
         assert bob is not None
-        assert (bob.balance, [entry.coins for entry in await store.statement(bob.id)]) == (7, [7])
+        assert (bob.balance, [entry.coins for entry in await statement(store, bob.id)]) == (7, [7])
         assert await store.find_problems() == []
         await store.append([JournalEntry("holdem", "b", 2, b"[2]", NOON)])
         await add_match(store)

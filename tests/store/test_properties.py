@@ -15,7 +15,7 @@ from croupier.net.event_loop import loop_factory
 from croupier.store.records import Posting, Snapshot, WriteRefused
 from croupier.store.store import open_store
 from tests.store.conftest import new_database
-from tests.store.store_fixture import NOON, fact, journal
+from tests.store.store_fixture import NOON, fact, journal, transfer
 
 TABLES = st.sampled_from("abc")
 NAMES = st.sampled_from(["alice", "bob", "cleo"])
@@ -117,7 +117,7 @@ class StoreMachine(RuleBasedStateMachine):
         other = data.draw(st.sampled_from(["holdem", *sorted(self.ids)]))
         ids = {**self.ids, "holdem": self.house}
         postings = [Posting(ids[one], coins), Posting(ids[other], -coins)]
-        refused = self.refused(lambda: self.store.transfer("a game", postings, key))
+        refused = self.refused(lambda: transfer(self.store, "a game", postings, key))
         change: dict[str, int] = defaultdict(int)
         change[one] += coins
         change[other] -= coins

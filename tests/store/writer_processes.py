@@ -10,7 +10,7 @@ from typing import Any
 from croupier.net.event_loop import run
 from croupier.store.records import Posting, StoredHand, StoreUnavailable
 from croupier.store.store import Store, open_store
-from tests.store.store_fixture import NOON, fact
+from tests.store.store_fixture import NOON, fact, transfer
 
 TABLES = "abcdef"
 TIMEOUT_SECONDS = 60.0
@@ -63,7 +63,7 @@ def play_and_pay(pipe: Connection, url: str) -> None:
         while True:
             if seq:
                 lost = [Posting(alice, -1), Posting(house, 1)]
-                await store.transfer("lost", lost, key=f"{name}/{seq}")
+                await transfer(store, "lost", lost, key=f"{name}/{seq}")
                 pipe.send((name, "coin", seq))
             seq += 1
             await store.append([fact(name, seq)], [StoredHand("holdem", name, seq, NOON, ("alice",), "{}")])

@@ -43,10 +43,9 @@ class GroupCommitter:
         self._futures: list[Future[Any]] = []  # of the writes, in the same order
         self._weight = 0  # of the pending writes and of the current batch
         self._has_work = asyncio.Event()  # writes, or an outage
-        self._has_space = asyncio.Event()
         self._is_up = asyncio.Event()
         self._is_idle = asyncio.Event()
-        for event in (self._has_space, self._is_up, self._is_idle):
+        for event in (self._is_up, self._is_idle):
             event.set()
         self._is_closing = False
         self._task = self._loop.create_task(self._run(), name="store")
@@ -55,15 +54,6 @@ class GroupCommitter:
     def pending_count(self) -> int:
         """The number of facts that wait to be written, or are being written; any other write counts as one."""
         return self._weight
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the queue is full, so that further writes would fail."""
-        return self._weight >= self._max_pending
-
-    async def wait_for_space(self) -> None:
-        """Wait until the queue is not full. During an outage it never is, because writes fail at once."""
-        await self._has_space.wait()
 
     async def wait_until_up(self) -> None:
         """Wait until the store is writable."""
@@ -109,8 +99,6 @@ class GroupCommitter:
         self._writes.append(write)
         self._futures.append(future)
         self._weight += write.weight
-        if self._weight >= self._max_pending:
-            self._has_space.clear()
 
     async def _run(self) -> None:
         while True:
@@ -123,7 +111,7 @@ class GroupCommitter:
                     self._go_down(_error_text(error), futures)
                     break
                 self._resolve(futures, outcomes)
-                self._release_weight(weight)
+                self._weight -= weight
                 await asyncio.sleep(0)  # the woken tasks submit their next writes
             self._has_work.clear()
             self._is_idle.set()
@@ -171,7 +159,7 @@ class GroupCommitter:
                 _fail_future(future, reason)
         self._writes.clear()
         self._futures.clear()
-        self._release_weight(self._weight)
+        self._weight = 0
         self._has_work.set()
 
     async def _recover(self) -> None:
@@ -186,11 +174,6 @@ class GroupCommitter:
             else:
                 self.outage = None
                 self._is_up.set()
-
-    def _release_weight(self, weight: int) -> None:
-        self._weight -= weight
-        if not self.is_full:
-            self._has_space.set()
 
 
 def _error_text(error: Exception) -> str:

@@ -90,16 +90,6 @@ class Transfer(Struct, frozen=True, gc=False):
     key: str | None = None
 
 
-class StatementEntry(Struct, frozen=True, gc=False):
-    """A line of an account's statement: the coins of a transfer, and the balance after it."""
-
-    transfer: int
-    time: float
-    reason: str
-    coins: int
-    balance: int
-
-
 class StoredHand(Struct, frozen=True):
     """A finished hand, numbered at its table. `record` has the data of its history; `summary` is one line."""
 

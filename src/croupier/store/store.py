@@ -20,9 +20,7 @@ from croupier.store.records import (
     Account,
     JournalEntry,
     JournalHead,
-    Posting,
     Snapshot,
-    StatementEntry,
     StoredHand,
     StoreError,
     StoreFinding,
@@ -135,15 +133,6 @@ class Store:
     def commit_times(self) -> Mapping[str, Histogram]:
         """How long commits took, by the place where they were made: loop and thread (SQLite), server (PostgreSQL)."""
         return self._engine.commit_times
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the queue of writes is full, so that further writes would fail."""
-        return self._committer.is_full
-
-    async def wait_for_space(self) -> None:
-        """Wait while the queue of writes is full."""
-        await self._committer.wait_for_space()
 
     async def wait_until_up(self) -> None:
         """Wait until the store is writable."""
@@ -274,37 +263,12 @@ class Store:
         """
         await self._engine.watch_accounts()
 
-    def transfer(self, reason: str, postings: Sequence[Posting], key: str | None = None) -> Future[int]:
-        """Move coins between accounts; the result is the id of the transfer. The same key moves them only once."""
-        now = self._clock()
-        return self._write(lambda: scripts.transfer(reason, postings, key, now))
-
     def transfer_all(self, transfers: Sequence[Transfer]) -> Future[None]:
         """Execute transfers in this order; if one is refused, none is executed."""
         now = self._clock()
         return self._write(lambda: scripts.transfer_all(transfers, now))
 
-    async def balance(self, account: int) -> int:
-        """The balance of an account in coins. Raises StoreError if there is no account with this id."""
-        rows = await self._engine.fetch("SELECT balance FROM accounts WHERE id = $1", account)
-        if not rows:
-            raise StoreError(f"found no account {account}; allowed: the id of one")
-        return int(rows[0][0])
-
-    async def statement(self, account: int) -> list[StatementEntry]:
-        """The entries of an account with the balance after each, oldest first."""
-        rows = await self._engine.fetch(
-            """SELECT t.id, t.time, t.reason, e.coins, CAST(SUM(e.coins) OVER (ORDER BY t.id) AS bigint)
-            FROM entries e JOIN transfers t ON t.id = e.transfer WHERE e.account = $1 ORDER BY t.id""",
-            account,
-        )
-        return [StatementEntry(*row) for row in rows]
-
     # Hands
-
-    def add_hand(self, hand: StoredHand) -> Future[None]:
-        """Store a finished hand. A number that the table already has is refused."""
-        return self._write(lambda: scripts.add_hand(hand))
 
     async def hands(
         self,
