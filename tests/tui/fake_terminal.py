@@ -1,5 +1,6 @@
 """A pseudo-terminal that runs croupier, with keys and a screen to check, and houses to play against."""
 
+import codecs
 import fcntl
 import os
 import pty
@@ -18,6 +19,7 @@ from threading import Thread
 from tests.processes import PATIENCE, Process, Serving, environment, start
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+CUT_ANSI = re.compile(r"\x1b(\[[0-9;?]*)?$")
 COLUMNS = 100
 SIZELESS = {"COLUMNS": "", "LINES": ""}
 """Environment variables that leave the size to the terminal itself."""
@@ -30,6 +32,8 @@ class Seat:
         self.process = process
         self.screen = ""
         self._terminal = terminal
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._cut = ""
 
     def press(self, key: str) -> None:
         self.screen = ""
@@ -46,7 +50,14 @@ class Seat:
             except OSError:  # the program has closed the terminal
                 data = b""
             assert data, f"{text!r} was never on the screen:\n{self.screen}"
-            self.screen += ANSI.sub("", data.decode(errors="replace"))
+            self._show(data)
+
+    def _show(self, data: bytes) -> None:
+        """Add output to the screen, but not yet a character or a control sequence that is cut off."""
+        text = self._cut + self._decoder.decode(data)
+        cut = CUT_ANSI.search(text)
+        self._cut = cut[0] if cut else ""
+        self.screen += ANSI.sub("", text.removesuffix(self._cut))
 
     def plays(self, *steps: tuple[str, str]) -> None:
         """Press keys, and wait for a text after each of them."""
