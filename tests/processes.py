@@ -55,6 +55,36 @@ def start(
     )
 
 
+class Background:
+    """A `croupier` command that runs while the context is open; its input is empty. It is killed at the end."""
+
+    def __init__(self, *arguments: object, variables: Mapping[str, str] | None = None, cwd: Path | None = None) -> None:
+        self._words = [*map(str, arguments)]
+        self._environment = environment(variables)
+        self._cwd = cwd
+
+    def __enter__(self) -> Self:
+        self._output = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()
+        streams = {"stdout": self._output.fileno(), "stderr": self._errors.fileno()}
+        self._process = start(self._words, environment=self._environment, cwd=self._cwd, **streams)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._output.close()
+        self._errors.close()
+
+    def signal(self, number: int) -> None:
+        self._process.send_signal(number)
+
+    def end(self, timeout: float = PATIENCE) -> subprocess.CompletedProcess[str]:
+        """Wait for the end of the command. Raises subprocess.TimeoutExpired after `timeout` seconds."""
+        status = self._process.wait(timeout)
+        return subprocess.CompletedProcess(self._words, status, whole(self._output), whole(self._errors))
+
+
 def croupier(
     *arguments: object,
     variables: Mapping[str, str] | None = None,
@@ -62,16 +92,8 @@ def croupier(
     timeout: float = PATIENCE,
 ) -> subprocess.CompletedProcess[str]:
     """Run a `croupier` command to its end."""
-    words = [*map(str, arguments)]
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        streams = {"stdout": output.fileno(), "stderr": errors.fileno()}
-        process = start(words, environment=environment(variables), cwd=cwd, **streams)
-        try:
-            status = process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise
-        return subprocess.CompletedProcess(words, status, whole(output), whole(errors))
+    with Background(*arguments, variables=variables, cwd=cwd) as process:
+        return process.end(timeout)
 
 
 def whole(file: IO[bytes]) -> str:
@@ -174,6 +196,13 @@ class Serving:
     def entries(self) -> list[dict[str, Any]]:
         """The log entries: one JSON object per line, because standard error is not a terminal."""
         return [json.loads(line) for line in self.log.splitlines()]
+
+    def wait_for_event(self, event: str) -> None:
+        """Wait until the log has an entry of an event."""
+        end = time.monotonic() + PATIENCE
+        while not any(entry["event"] == event for entry in self.entries):
+            assert time.monotonic() < end, f"no {event!r} is logged"
+            time.sleep(0.005)
 
     def read_output(self) -> str:
         """Read the standard output after the ready lines, until the process ends."""

@@ -14,7 +14,7 @@ import trustme
 
 from croupier.cli.play import ConnectionOptions, server_address
 from croupier.rooms import HOUSE_ROOMS
-from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
+from tests.processes import PATIENCE, Background, Serving, croupier
 
 
 def play(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -210,14 +210,13 @@ def test_an_interrupted_bot_ends_without_a_traceback() -> None:
     """The bot is interrupted while it waits for a house that never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(PATIENCE)
-        command = [*COMMAND, "play", "kuhn", f":{server.getsockname()[1]}", "--bot", "random"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+        with Background("play", "kuhn", f":{server.getsockname()[1]}", "--bot", "random") as process:
             connection, _ = server.accept()
             with connection:
                 connection.settimeout(PATIENCE)
                 assert connection.recv(8)
-                process.send_signal(signal.SIGINT)
+                process.signal(signal.SIGINT)
                 assert connection.recv(8) in {b"DISC", b""}
-            summary, errors = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, errors) == (130, b"")
-    assert b"no game was finished" in summary
+            done = process.end()
+    assert (done.returncode, done.stderr) == (130, "")
+    assert "no game was finished" in done.stdout

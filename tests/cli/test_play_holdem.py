@@ -16,7 +16,7 @@ import trustme
 
 from croupier.clients.luck import make_luck
 from croupier.rooms.holdem.bots import BOT_SPECS
-from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
+from tests.processes import PATIENCE, Background, Serving, croupier
 
 ANN = ("--user", "ann", "--password", "secret")
 
@@ -32,18 +32,15 @@ def server() -> Iterator[Serving]:
 
 
 @contextmanager
-def rival_bot(address: str, *flags: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a bot that calls until the end of the context."""
-    command = [*COMMAND, "play", "holdem", address, "--user", "bob", "--password", "hidden", "--bot", "caller", *flags]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+def rival_bot(address: str, *flags: str) -> Iterator[Background]:
+    """Run a bot that calls until the end of the context, and then leaves."""
+    login = ("--user", "bob", "--password", "hidden")
+    with Background("play", "holdem", address, *login, "--bot", "caller", *flags) as process:
         try:
             yield process
         finally:
-            process.send_signal(signal.SIGINT)
-            try:
-                process.wait(PATIENCE)
-            finally:
-                process.kill()
+            process.signal(signal.SIGINT)
+            process.end()
 
 
 def test_a_bot_plays_all_hands_and_prints_a_summary(server: Serving) -> None:
@@ -70,10 +67,10 @@ def test_without_a_terminal_the_default_bot_plays(server: Serving) -> None:
 def test_an_interrupted_bot_prints_its_summary(server: Serving) -> None:
     with rival_bot(server.address, "-n", "1000000", "--json") as process:
         assert play(server.address, *ANN, "--bot", "maniac", "-n", "5", "--json").returncode == 0
-        process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, errors) == (130, b"")
-    assert json.loads(output)["hands"] >= 5
+        process.signal(signal.SIGINT)
+        done = process.end()
+    assert (done.returncode, done.stderr) == (130, "")
+    assert json.loads(done.stdout)["hands"] >= 5
 
 
 def test_a_seed_fixes_the_randomness_of_a_bot() -> None:

@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -15,7 +14,7 @@ from croupier.cli.oldmaid import summary_text
 from croupier.clients.luck import make_luck
 from croupier.clients.ring import RingTally
 from croupier.rooms.oldmaid.bots import BOT_SPECS
-from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment
+from tests.processes import PATIENCE, Background, Serving, croupier
 
 FAST_PLAY = ("--pause", 0, "--poll-seconds", 0.05)
 
@@ -45,14 +44,10 @@ def test_five_bots_of_one_process_play_at_one_table() -> None:
 
 
 def test_bots_of_three_processes_play_at_one_table_and_print_text(server: Serving) -> None:
-    command = [*COMMAND, "play", "oldmaid", server.address, *map(str, FAST_PLAY), "--nick"]
-    others = [
-        subprocess.Popen([*command, nick], env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-        for nick in ("bob", "cyd")
-    ]
+    others = [Background("play", "oldmaid", server.address, *FAST_PLAY, "--nick", nick) for nick in ("bob", "cyd")]
     with others[0], others[1]:
         done = play(server.address, *FAST_PLAY, "--nick", "ann", "--bot", "first")
-        outputs = [done.stdout, *(other.communicate(timeout=PATIENCE)[0].decode() for other in others)]
+        outputs = [done.stdout, *(other.end().stdout for other in others)]
     assert done.returncode == 0, done.stderr
     assert outputs[0].startswith(f"first at {server.address}: ")
     assert outputs[1].startswith(f"random at {server.address}: ")
@@ -86,18 +81,15 @@ def test_explicit_ports_count_up() -> None:
 
 
 def test_an_interrupted_bot_prints_its_summary() -> None:
-    with Serving("oldmaid", "--port", 0, "--log-level", "debug") as server:
-        command = [*COMMAND, "play", "oldmaid", server.address, "--bot", "random", "--json"]
-        with subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
-            end = time.monotonic() + PATIENCE
-            while not (joined := any(entry["event"] == "received" for entry in server.entries)):
-                if time.monotonic() > end:
-                    break
-            process.send_signal(signal.SIGINT)
-            output, _ = process.communicate(timeout=PATIENCE)
-    assert joined, "the bot does not join"
-    assert process.returncode == 130
-    (player,) = json.loads(output)["players"]
+    with (
+        Serving("oldmaid", "--port", 0, "--log-level", "debug") as server,
+        Background("play", "oldmaid", server.address, "--bot", "random", "--json") as process,
+    ):
+        server.wait_for_event("received")
+        process.signal(signal.SIGINT)
+        done = process.end()
+    assert done.returncode == 130
+    (player,) = json.loads(done.stdout)["players"]
     assert player == {"nick": "croupier", "games": 0, "lost": 0, "places": {}, "faults": []}
 
 

@@ -2,7 +2,6 @@
 
 import json
 import stat
-import subprocess
 from base64 import b64encode
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -16,7 +15,7 @@ from croupier.cli import serve as serving
 from croupier.cli.serve import assign_ports
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSE_ROOMS, ROOMS
-from tests.processes import COMMAND, Serving, croupier, environment
+from tests.processes import Background, Serving, croupier
 from tests.properties.every_room import every_room
 from tests.properties.random_session import bot_names
 from tests.sampling import sampled
@@ -54,14 +53,10 @@ def test_every_bot_plays_holdem_and_the_deal_record_verifies(tmp_path: Path, ste
     login = ("--password", "secret", "--user")
     record = tmp_path / "deals.jsonl"
     with Serving("holdem", "--port", 0, "--drain-seconds", 0, "--deals", record) as server:
-        rival = [*COMMAND, "play", "holdem", server.address, *login, "rival", "--bot", "caller", "--hands", "9999"]
-        with subprocess.Popen(rival, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as other:
-            try:
-                for bot in bot_names(ROOMS["holdem"])[::step]:
-                    summary = play("holdem", server.address, *login, bot.replace(":", "-"), "--bot", bot, "--hands", 5)
-                    assert (summary["hands"], summary["fault"], summary["bot"]) == (5, None, bot)
-            finally:
-                other.terminate()
+        with Background("play", "holdem", server.address, *login, "rival", "--bot", "caller", "--hands", 9999):
+            for bot in bot_names(ROOMS["holdem"])[::step]:
+                summary = play("holdem", server.address, *login, bot.replace(":", "-"), "--bot", bot, "--hands", 5)
+                assert (summary["hands"], summary["fault"], summary["bot"]) == (5, None, bot)
         assert server.stop() == 0
     assert croupier("verify", record).returncode == 0
 

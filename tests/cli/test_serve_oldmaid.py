@@ -16,7 +16,7 @@ import trustme
 
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.cards import CARD_NAMES
-from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment, rest
+from tests.processes import Background, Serving, croupier, rest
 
 
 class Talk:
@@ -165,8 +165,8 @@ def test_waiting_players_are_disconnected_at_once_at_shutdown() -> None:
 @pytest.mark.extended
 def test_a_running_game_can_finish_during_shutdown() -> None:
     with serving("--players", 4, "--drain-seconds", 30) as server:
-        bots = [*COMMAND, "play", "oldmaid", server.address, "--bots", "3", "--nick", "bot", "--json"]
-        with subprocess.Popen(bots, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
+        bots = ("play", "oldmaid", server.address, "--bots", 3, "--nick", "bot", "--json")
+        with Background(*bots) as process:
             ring = (
                 "import asyncio, sys; from croupier.clients.ring import join_table\n"
                 "from croupier.rooms.oldmaid.ring.player_events import OfferReceived, PlayerFinished; "
@@ -185,9 +185,9 @@ def test_a_running_game_can_finish_during_shutdown() -> None:
                 assert person.stdout is not None
                 assert person.stdout.readline() == "offered\n"
                 server.signal()
-                output, _ = process.communicate(timeout=PATIENCE)
+                done = process.end()
                 assert person.stdout.read().splitlines()[-1] in {"out", "lost"}
-        players = json.loads(output)["players"]
+        players = json.loads(done.stdout)["players"]
         assert [(one["games"], one["faults"]) for one in players] == [(1, [])] * 3
         assert server.end() == 0
 

@@ -3,7 +3,6 @@
 import re
 import signal
 import socket
-import subprocess
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from croupier.core.transcript import parse_transcript
 from croupier.rooms import HOUSE_ROOMS
-from tests.processes import COMMAND, PATIENCE, Serving, croupier, environment, hear, rest
+from tests.processes import COMMAND, PATIENCE, Background, Serving, croupier, hear, rest
 from tests.transcript_drivers import make_harness, play_transcript
 
 ROOM = HOUSE_ROOMS["kuhn"]
@@ -133,15 +132,10 @@ def test_holdem_is_tapped_without_passwords(tmp_path: Path) -> None:
         Serving("holdem", "--port", 0) as room,
         Serving(room.address, "--transcript", tmp_path, "--chop", 50, command=command) as tap,
     ):
-        bots = [
-            subprocess.Popen(
-                [*COMMAND, "play", "holdem", tap.address, "--user", name, "--bot", "caller", "--hands", "3"],
-                env=environment({"CROUPIER_PLAY_HOLDEM_PASSWORD": "mellon"}),
-                stdout=subprocess.DEVNULL,
-            )
-            for name in ("ann", "bob")
-        ]
-        assert [bot.wait(PATIENCE) for bot in bots] == [0, 0]
+        password = {"CROUPIER_PLAY_HOLDEM_PASSWORD": "mellon"}
+        play = ("play", "holdem", tap.address, "--bot", "caller", "--hands", 3, "--user")
+        with Background(*play, "ann", variables=password) as ann, Background(*play, "bob", variables=password) as bob:
+            assert [ann.end().returncode, bob.end().returncode] == [0, 0]
         assert tap.stop() == 0
         lines = tap_lines(tap)
     assert any(" client → ann POST /users/" in line for line in lines)

@@ -1,8 +1,6 @@
 """Old Maid in the terminal, with a real table and a bot as the other player."""
 
 import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -11,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import COMMAND, PATIENCE, Serving, environment
+from tests.processes import Background, Serving
 from tests.tui import fake_terminal as seats
 from tests.tui.fake_terminal import SIZELESS, Seat
 
@@ -44,15 +42,10 @@ def bob_waits(*flags: str) -> Iterator[Serving]:
     with Serving(
         "oldmaid", "--port", "0", "--players", "2", "--log-level", "debug", "--drain-seconds", "0", *flags
     ) as server:
-        bot = [*COMMAND, "play", "oldmaid", server.address, "--nick", "bob", "--bot", "first", "--pause", "0"]
-        with subprocess.Popen([*bot, "--poll-seconds", "0.1"], env=environment(), stdin=subprocess.DEVNULL) as process:
-            end = time.monotonic() + PATIENCE
-            while not any(entry["event"] == "received" for entry in server.entries):
-                assert time.monotonic() < end, "Bob does not join"
-            try:
-                yield server
-            finally:
-                process.terminate()
+        bot = ("play", "oldmaid", server.address, "--nick", "bob", "--bot", "first", "--pause", "0")
+        with Background(*bot, "--poll-seconds", "0.1"):
+            server.wait_for_event("received")
+            yield server
 
 
 @contextmanager
