@@ -309,7 +309,10 @@ class HouseBench(Bench):
         return "" if refused is None else f"the server refuses {refused}"
 
     def _refused_kind(self, probe: ScriptedClient) -> str | None:
-        """The kind of the last message, if it was refused although it was allowed and the client can pay for it."""
+        """The kind of the last message, if it was refused although it was allowed and requires another answer.
+
+        A client that cannot pay for it is refused rightly.
+        """
         lines = probe.conversation.lines
         if len(lines) < 2 or lines[-2].side != CLIENT:
             return None
@@ -319,7 +322,10 @@ class HouseBench(Bench):
         wrong = any(
             found.verdict.party == CLIENT and found.line_count == len(lines) - 1 for found in probe.conversation.faults
         )
-        return None if wrong else self._test_data.kind_of(lines[-2].message)
+        before = self._conversations.new_conversation(self._answer_timeout, strict=self._strict)
+        for line in lines[:-1]:
+            before.on_data(line.side, line.data, 0.0)
+        return None if wrong or before.referee.pending is None else self._test_data.kind_of(lines[-2].message)
 
 
 def _client_needed_tolerance(tolerant: Conversation, strict: Conversation) -> bool:
