@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Final, NamedTuple
 
+from croupier.conformance.conversation import Conversation
 from croupier.conformance.servers.kuhn_purses import find_wrong_payment, purse_sizes
-from croupier.conformance.servers.kuhn_referee import CoinTrackingReferee
+from croupier.conformance.servers.kuhn_referee import USUAL_PURSE_COINS, CoinTrackingReferee
 from croupier.conformance.servers.scripted_client import ClientScript
 from croupier.conformance.servers.test_data import AnyClientReferee, ExtraCase, Scenario, ScenarioContext
 from croupier.core.errors import Violation
@@ -15,14 +16,16 @@ from croupier.rooms.kuhn.wire import ACTN, DISC, NO_COINS, STRT, Message
 MAX_COMPARED_GAMES: Final = 50
 """The games on each purse that is compared: with a wrong payment a client may never lose all its coins."""
 
-LOOSE_PURSES: Final = 4
-"""The purses that are spent at random, for each seat in the first game."""
+SPENT_PURSES: Final = 10
+"""The purses that are spent without mistakes, and with them."""
 
-MISTAKEN_PURSES: Final = 13
+MAX_ALL_GAMES: Final = 1500
+"""After this many games no further purse is spent: large purses take long."""
+
 MISTAKE_RATE: Final = 0.6
-"""The purses that are spent with mistakes, and the share of mistakes in the messages."""
+"""The probability of a mistake before each message."""
 
-MAX_GAMES: Final = 120
+MAX_GAMES: Final = 400
 """At most this many games are played to empty a purse: a purse of 10 coins needs about 25."""
 
 type SpendingStrategy = Callable[[AnyClientReferee, Random], Message]
@@ -36,12 +39,14 @@ def play_randomly(referee: AnyClientReferee, luck: Random) -> Message:
 
 
 def _play_to_lose(*seats: str) -> SpendingStrategy:
-    """Play to empty the purse in these seats: no bets, no calls."""
+    """Play to empty the purse in these seats: no bets, and no calls but with a jack that cannot be the last ones."""
 
     def strategy(referee: AnyClientReferee, luck: Random) -> Message:
         if referee.game is None:
             return STRT[luck.choice(seats)]
-        return ACTN["FLD"] if ACTN["FLD"] in referee.legal else ACTN["CHK"]
+        if ACTN["FLD"] not in referee.legal:
+            return ACTN["CHK"]
+        return ACTN["CAL" if referee.game.card == "J" and _tracking(referee).coins_left > 1 else "FLD"]
 
     return strategy
 
@@ -75,14 +80,13 @@ STAKING_STRATEGIES: Final[Mapping[tuple[str, str], SpendingStrategy]] = {
 def _empty_purse(context: ScenarioContext, strategy: SpendingStrategy) -> Iterator[bytes]:
     """Play until the purse cannot pay for something."""
     referee = context.referee
-    while referee.finished_count < MAX_GAMES and _can_play(referee) and not _is_out_of_coins(context):
+    while referee.finished_count < MAX_GAMES and _can_play(referee) and not _is_out_of_coins(context.conversation):
         yield context.encoded(strategy(referee, context.luck))
 
 
-def _is_out_of_coins(context: ScenarioContext) -> bool:
+def _is_out_of_coins(conversation: Conversation) -> bool:
     """Whether the last message of the house was that there are not enough coins."""
-    lines = context.conversation.lines
-    return bool(lines) and lines[-1].message == NO_COINS
+    return bool(conversation.lines) and conversation.lines[-1].message == NO_COINS
 
 
 def _tracking(referee: AnyClientReferee) -> CoinTrackingReferee:
@@ -101,7 +105,7 @@ PURSE_NOT_EMPTIED: Final = f"the purse of the house was good for {MAX_GAMES} gam
 def lose_everything(context: ScenarioContext) -> ClientScript:
     """Lose until there is no coin for the ante, and check that it is refused in either seat."""
     yield from _empty_purse(context, play_to_lose)
-    if not _is_out_of_coins(context):
+    if not _is_out_of_coins(context.conversation):
         return PURSE_NOT_EMPTIED
     if context.referee.game is not None or not context.referee.finished_count:
         return "the purse was empty from the start" if context.referee.game is None else "the purse had a coin left"
@@ -115,7 +119,7 @@ def _spend_last_coin(seat: str, action: KuhnAction, *then: KuhnAction) -> Scenar
 
     def play(context: ScenarioContext) -> ClientScript:
         yield from _empty_purse(context, STAKING_STRATEGIES[action, seat])
-        if not _is_out_of_coins(context):
+        if not _is_out_of_coins(context.conversation):
             return PURSE_NOT_EMPTIED
         if context.referee.game is None:
             return "the last coin was lost before"
@@ -129,7 +133,7 @@ def _spend_last_coin(seat: str, action: KuhnAction, *then: KuhnAction) -> Scenar
 def stake_winnings(context: ScenarioContext) -> ClientScript:
     """Lose all coins but one or none, win with it, and check that exactly the winnings can be staked."""
     yield from _empty_purse(context, STAKING_STRATEGIES["BET", "P_1"])
-    if not _is_out_of_coins(context):
+    if not _is_out_of_coins(context.conversation):
         return PURSE_NOT_EMPTIED
     if context.referee.game is None:
         return "the last coin was lost before"
@@ -145,31 +149,46 @@ def stake_winnings(context: ScenarioContext) -> ClientScript:
 def check_new_purse(context: ScenarioContext) -> ClientScript:
     """Check that a purse that was emptied on one connection is full on the next."""
     yield context.encoded(STRT["P_1"])
-    if _is_out_of_coins(context):
+    if _is_out_of_coins(context.conversation):
         raise Violation("kuhn-7.1", "FAIL N_C at the first STRT of a connection", "a purse as full as the last one was")
     return None
 
 
-def _spend(start: str, strategy: SpendingStrategy) -> Scenario:
-    """Begin in this seat, and play until no ante can be paid, or for many games."""
+def _drain(seat: str) -> Scenario:
+    """Lose everything in this seat; two such purses show how large purses are."""
 
     def play(context: ScenarioContext) -> ClientScript:
-        yield context.encoded(STRT[start])
-        while context.referee.finished_count < MAX_COMPARED_GAMES and _can_play(context.referee):
-            yield context.encoded(strategy(context.referee, context.luck))
-        return None
+        yield from _empty_purse(context, _play_to_lose(seat))
+        is_large = not any(map(_is_out_of_coins, (context.conversation, *context.earlier)))
+        return PURSE_NOT_EMPTIED if is_large and context.earlier else None
 
     return play
 
 
+def _spend(context: ScenarioContext) -> ClientScript:
+    """Lose all but a few coins, and play until no ante can be paid, or for many games."""
+    referee = _tracking(context.referee)
+    if sum(len(conversation.finished_games) for conversation in context.earlier) > MAX_ALL_GAMES:
+        return None
+    yield context.encoded(STRT[("P_1", "P_2")[len(context.earlier) % 2]])
+    while referee.coins_left > USUAL_PURSE_COINS and referee.finished_count < MAX_GAMES and _can_play(referee):
+        yield context.encoded(play_to_lose(referee, context.luck))
+    last_game = referee.finished_count + MAX_COMPARED_GAMES
+    while referee.finished_count < last_game and _can_play(referee):
+        yield context.encoded(_play_loosely(referee, context.luck))
+    return None
+
+
 def _spend_with_mistakes(context: ScenarioContext) -> ClientScript:
-    """Play until no ante can be paid, and make mistakes in every state."""
-    referee, luck, data = context.referee, context.luck, context.test_data
+    """The same, with mistakes in every state."""
+    data = context.test_data
     mistakes = [given.message for given in data.inputs if given.slug in data.invalid_inputs]
-    yield context.encoded(mistakes[len(context.earlier) % len(mistakes)])
-    while referee.finished_count < MAX_COMPARED_GAMES and _can_play(referee):
-        is_mistake = luck.random() < MISTAKE_RATE
-        yield context.encoded(luck.choice(mistakes) if is_mistake else _play_loosely(referee, luck))
+    for number in (len(context.earlier), len(context.earlier) + 1):
+        yield context.encoded(mistakes[number % len(mistakes)])
+    for message in _spend(context):
+        while context.luck.random() < MISTAKE_RATE:
+            yield context.encoded(context.luck.choice(mistakes))
+        yield message
     return None
 
 
@@ -185,7 +204,7 @@ def compare_purses(context: ScenarioContext) -> ClientScript:
     purses = [_tracking(conversation.referee).purse for conversation in (*context.earlier, context.conversation)]
     if (wrong := find_wrong_payment(purses)) is not None:
         raise wrong
-    return None if any(event.is_refused for purse in purses for event in purse) else PURSE_NOT_EMPTIED
+    return None
 
 
 class PoorState(NamedTuple):
@@ -256,9 +275,8 @@ COIN_CASES: Final = (
         "Every ante, bet, call and pot changes the purse by its coins",
         "kuhn-7.4",
         (
-            *[_spend(seat, _play_to_lose(seat)) for seat in STRT],
-            *[_spend(seat, _play_loosely) for seat in STRT] * LOOSE_PURSES,
-            *[_spend_with_mistakes] * MISTAKEN_PURSES,
+            *map(_drain, STRT),
+            *[_spend, _spend_with_mistakes] * SPENT_PURSES,
             compare_purses,
         ),
     ),

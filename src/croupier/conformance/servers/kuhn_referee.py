@@ -118,7 +118,7 @@ def _payments(message: Message | Violation, occasion: Occasion, clause: str, sta
     return [
         Payment(occasion, clause, f"each {text}"),
         Payment(occasion, clause, f"each {text} {state}"),
-        Payment(occasion, clause, f"each message under {clause} {state}"),
+        Payment(occasion, clause, f"each {text.split()[0]} {state}"),
         Payment(Occasion.STATE, "kuhn-7.1", f"each message {state}"),
     ]
 
