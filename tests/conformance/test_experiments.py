@@ -58,6 +58,19 @@ def test_a_failure_that_comes_up_in_any_way_keeps_its_clause() -> None:
     assert result.failure.clause == "kuhn-4.6"
 
 
+@pytest.mark.parametrize(
+    ("name", "case", "clause"),
+    [
+        ("silent: PLY (MON), between rounds", "blackjack/4.8/games-in-a-row", "blackjack-4.1"),
+        ("silent: SRD (RES)", "blackjack/4.5/surrender-at-turn", "blackjack-4.5"),
+    ],
+)
+def test_a_silence_that_ends_with_an_unreadable_line_end_keeps_its_clause(name: str, case: str, clause: str) -> None:
+    result = run_mutant("blackjack", name, case)
+    assert result.failure is not None
+    assert result.failure.clause == clause
+
+
 def test_bytes_that_remain_of_a_refusal_are_not_its_consequence() -> None:
     name = "misspelt: STBT (ERRO): 1. ERRO with a text longer than its length, after STBT"
     result = run_mutant("sevenhalf", name, "sevenhalf/6.5/the-houses-words-in-a-game")

@@ -104,6 +104,8 @@ class Experiments:
             probe = await self._send(others, WHOLE)
             if probe.fault is not None:
                 return probe
+            if _has_unreadable(probe.conversation):
+                return Comparison.UNDECIDED
             failures += (await self._send(original, delivery)).fault is not None
             if failures == MIN_CONTROL_FAILURES:
                 return Comparison.ONLY_THE_ORIGINAL_FAILS
@@ -147,6 +149,12 @@ class Experiments:
 
 def _client_messages(attempt: Attempt) -> Sequence[bytes]:
     return [line.data for line in attempt.dialogue if line.side == CLIENT]
+
+
+def _has_unreadable(conversation: Conversation) -> bool:
+    """Whether the client has sent what a house cannot read: its answer says nothing about the messages."""
+    messages = (line.message for line in conversation.lines if line.side == CLIENT)
+    return any(isinstance(message, Violation) and message.fatal for message in messages)
 
 
 def _client_faults(conversation: Conversation) -> int:
