@@ -59,7 +59,7 @@ class RoomTable:
     what it sends before it closes, and `farewell_clauses` those that are broken if it does not. `spellings` maps the
     name of a misspelling to the code that it applies to, the function that misspells, and the clauses that it breaks.
     `unmoved` are the clauses, in addition to those of a refusal, by which a refusal changes nothing. After a reply that
-    ends with `may_close_after`, a house may close, and it may say goodbye in place of the replies of which
+    ends with `may_close_after`, a house may close, and it may do so in place of the replies of which
     `may_leave_instead` is true. `bare` are the messages without arguments.
     """
 
@@ -230,12 +230,12 @@ def _closes_after(room: RoomTable, exchange: Exchange, new: New) -> Iterator[Mut
 
 def _closes_instead(room: RoomTable, exchange: Exchange, new: New) -> Iterator[Mutation]:
     """A close in place of the reply, with a goodbye and without."""
-    if HANG_UP in exchange.reply or not exchange.reply:
+    if HANG_UP in exchange.reply or not exchange.reply or room.may_leave_instead(exchange):
         return
     unanswered = exchange.clauses | room.unasked_clauses
     without = unanswered | room.farewell_clauses
     yield new("closes instead", "without a goodbye", without, lambda _, messages: [HANG_UP])
-    if room.goodbye and not room.may_leave_instead(exchange):
+    if room.goodbye:
         farewell = [*room.goodbye, HANG_UP]
         yield new("closes instead", "with a goodbye", unanswered, lambda _, messages: farewell)
 
