@@ -169,8 +169,6 @@ TABLE_OF_ROOM = RoomTable(
     unasked_clauses=sevenhalf("4.9", "6.8"),
     spellings=SPELLINGS,
     may_close_after=GAIN,
-    may_leave_instead=lambda exchange: (
-        (exchange.state, exchange.sent) == (IDLE[1], "STRT")
-    ),  # it plays once, and says so
+    may_leave_instead=lambda exchange: (exchange.state, exchange.sent) == (IDLE[1], "STRT"),  # sevenhalf-8.5, P14
     bare=frozenset({BUST}),
 )
