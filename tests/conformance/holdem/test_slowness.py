@@ -7,9 +7,10 @@ import pytest
 
 from croupier.conformance import timeouts
 from croupier.conformance.case import Case, select
-from croupier.conformance.holdem import context
+from croupier.conformance.holdem import exchange
 from croupier.conformance.holdem.cases import HoldemServerCase
-from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.context import HoldemContext
+from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.results import Outcome, Result
 from croupier.rooms.holdem import ROOM
 from tests.conformance.holdem.faulty_programs import FaultyServer
@@ -78,7 +79,7 @@ def delayed_result(seconds: float) -> Result:
 
 def test_deviation_after_a_possibly_expired_turn_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert delayed_result(0.0).outcome is Outcome.FAIL
-    monkeypatch.setattr(context, "MAX_TURN_FRACTION", 0.001)  # of 15 s
+    monkeypatch.setattr(exchange, "MAX_TURN_FRACTION", 0.001)  # of 15 s
     result = delayed_result(0.05)
     assert result.outcome is Outcome.SKIP
     assert result.note == "its responses take so long that turns may have expired"

@@ -3,8 +3,9 @@
 import asyncio
 from random import Random
 
-from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.endpoint import ServerUnderTest
+from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.steps import WalkStep
 from croupier.conformance.holdem.walks import Walk
 from croupier.conformance.timeouts import AnswerTimeout

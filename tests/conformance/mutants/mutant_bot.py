@@ -4,7 +4,6 @@ import asyncio
 import json
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from random import Random
@@ -12,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.conformance.mutants.mutation import Role
+from tests.conformance.oldmaid.players import TaskProgram
 
 type Json = Any
 
@@ -155,7 +155,7 @@ class MutantBot:
         if status == 409:
             player = await self._find_player(game)
         elif status not in {201, 202}:
-            raise SystemExit(f"joining was refused with {status}")
+            raise RuntimeError(f"joining was refused with {status}")
         self._situation.player = player if isinstance(player, str) else ""
         return game
 
@@ -187,7 +187,7 @@ class MutantBot:
         if self._mutation.reads_turn is not None:
             return self._mutation.reads_turn(shown, self._situation.player)
         turn = shown["turn"]
-        return turn["playerID"] == self._situation.player and turn["expiry"] != self._acted_turn
+        return bool(turn["playerID"] == self._situation.player and turn["expiry"] != self._acted_turn)
 
     async def _act(self, game: str, shown: Json, me: Json) -> None:
         choose = self._mutation.choose or choose_usually
@@ -254,18 +254,8 @@ class BotProgram:
         return RunningBot(MutantBot(self._mutation, next(self._seeds), values).play())
 
 
-class RunningBot:
+class RunningBot(TaskProgram):
     """A bot that runs as a task, with the interface of a running program."""
-
-    def __init__(self, play: Any) -> None:
-        self._task = asyncio.ensure_future(self._run(play))
-
-    async def _run(self, play: Any) -> int:
-        try:
-            await play
-        except SystemExit:
-            return 1
-        return 0
 
     async def __aenter__(self) -> Self:
         return self
@@ -275,25 +265,6 @@ class RunningBot:
     ) -> None:
         await self.stop()
 
-    @property
-    def status(self) -> int | None:
-        if not self._task.done() or self._task.cancelled():
-            return None
-        return 1 if self._task.exception() is not None else self._task.result()
-
-    @property
-    def stderr(self) -> bytes:
-        is_over = self._task.done() and not self._task.cancelled()
-        return repr(self._task.exception()).encode() if is_over and self._task.exception() else b""
-
-    def stderr_excerpt(self, size: int = 2000) -> str:
-        return f"; its stderr: {self.stderr.decode()[:size]}" if self.stderr else ""
-
     async def wait_ended(self, seconds: float) -> int | None:
         await asyncio.wait({self._task}, timeout=seconds)
         return self.status
-
-    async def stop(self, grace: float = 0.0) -> None:
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait({self._task})

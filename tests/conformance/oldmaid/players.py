@@ -33,8 +33,8 @@ class TaskProgram:
         error = self._task.exception() if self._task.done() and not self._task.cancelled() else None
         return repr(error).encode() if error else b""
 
-    def stderr_excerpt(self) -> str:
-        return f"; its stderr: {self.stderr.decode()}" if self.stderr else ""
+    def stderr_excerpt(self, size: int = 2000) -> str:
+        return f"; its stderr: {self.stderr.decode()[:size]}" if self.stderr else ""
 
     async def stop(self) -> None:
         self._task.cancel()

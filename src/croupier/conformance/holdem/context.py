@@ -1,4 +1,4 @@
-"""The context of one case: its users on the server, the dialogue, seats, and recorded deviations."""
+"""The context of one case: the games and seats of its users, and the steps that nearly all cases share."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -8,21 +8,14 @@ from typing import Any, Final
 from msgspec.json import encode
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.channel.http import HttpMessage, ReceivedResponse, SentRequest
-from croupier.conformance.conversation import DialogueLine
-from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, default_outcome
-from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, ServerUser
-from croupier.conformance.holdem.hidden_cards import leaked_hand
-from croupier.conformance.holdem.http_client import HttpClient, ResponseError, ResponseTimeout
-from croupier.conformance.holdem.schema import SchemaError, guid_errors, parse_game, parse_games
-from croupier.conformance.results import Outcome
-from croupier.core.errors import FoundKind, Violation
-from croupier.core.referee import CLIENT, HOUSE
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest
+from croupier.conformance.holdem.deviations import CaseAborted, NotReached
+from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest
+from croupier.conformance.holdem.exchange import NOBODY, Exchange
+from croupier.conformance.holdem.schema import guid_errors, parse_game, parse_games
+from croupier.core.errors import Violation
 from croupier.rooms.holdem.observed.state_reader import read_guid
 from croupier.rooms.holdem.wire import Game
-
-NOBODY: Final = "nobody"
-"""The role without credentials."""
 
 NO_FREE_GAME: Final = "there is no game without players, and POST /games/ creates none"
 """Why a case that needs a game of its own cannot be played."""
@@ -31,38 +24,16 @@ PAUSE_POLL_SECONDS: Final = 0.05
 MAX_PAUSE_POLLS: Final = 40
 """After its usual pause a server that pauses between hands is polled this often until it has dealt the next one."""
 
-REDIRECT_STATUSES: Final = frozenset({301, 302, 307, 308})
 
-MAX_TURN_FRACTION: Final = 0.8
-"""After this part of a turn without a request the turn may have expired."""
-
-
-class HoldemContext:
-    """The context of one case. Roles (`ann`) are played by users with fresh names (`ann-034210988`).
-
-    `lines` is the dialogue. `deviations` has every deviation, whether or not the case is about its clause.
-    """
+class HoldemContext(Exchange):
+    """The context of one case: the exchange with the server, and where the roles sit."""
 
     def __init__(self, server: ServerUnderTest, timeout: float | None = None) -> None:
-        self.server = server
+        super().__init__(server)
         self.timeout = timeout  # time limit in seconds, None without a limit
-        self.dialect = server.dialect
-        self.lines: list[DialogueLine] = []
-        self.deviations: list[Deviation] = []
-        self.users: dict[str, ServerUser] = {}
-        self.joined_seats: list[JoinedSeat] = []
-        self.has_timed_out = False  # whether a response timed out
-        self._last_request = SentRequest("", "")
-        self._last_request_at = 0.0  # the time of the last request
-        self._last_change_at = 0.0  # the time of the last request that may have begun a turn
-        self._longest_gap_seconds = 0.0  # the longest time after such a request
-        self._clients: dict[str, HttpClient] = {}
-        self._busy_roles: set[str] = set()
         self._games: set[str] = set()
         self._unnamed_openers: list[str] = []  # roles with a seat in a game that POST /games/ did not name
         self._is_closing = False
-        self.responses: list[tuple[str, ReceivedResponse]] = []  # with the role to which each was sent
-        self.redirects: list[str] = []  # redirects that were followed
 
     async def close(self) -> None:
         """Leave all games, close the connections, and return the users to the pool."""
@@ -87,68 +58,6 @@ class HoldemContext:
             for client in self._clients.values():
                 client.abort()
 
-    # Deviations.
-
-    def add_deviation(
-        self,
-        clause: str,
-        expected: str,
-        actual: str,
-        outcome: Outcome | None = None,
-        *,
-        wanted: bytes | None = None,
-        got: bytes = b"",
-        kind: FoundKind = FoundKind.MESSAGE,
-    ) -> Deviation:
-        """Record a deviation from a clause; without an outcome the clause decides it."""
-        found = Deviation(
-            clause,
-            outcome or default_outcome(clause),
-            expected,
-            actual,
-            wanted,
-            got,
-            len(self.lines),
-            kind,
-        )
-        self.deviations.append(found)
-        return found
-
-    def add_schema_errors(self, errors: Sequence[SchemaError]) -> None:
-        """Record deviations in form."""
-        for error in errors:
-            self.add_deviation(error.clause, error.expected, error.actual, error.outcome)
-
-    @property
-    def turn_may_have_expired(self) -> bool:
-        """Whether so much time passed, on either side, that a turn may have expired."""
-        return self._longest_gap_seconds > MAX_TURN_FRACTION * self.server.turn_seconds
-
-    def add_response_error(self, error: ResponseError, expected: str = "an HTTP/1.1 response") -> None:
-        """Record that no valid response was received."""
-        if isinstance(error, ResponseTimeout):
-            self.has_timed_out = True
-            self.server.answer_timeout.record_silence()
-        kind = FoundKind.SILENCE if isinstance(error, ResponseTimeout) else FoundKind.MESSAGE
-        self.add_deviation("holdem-1.8", expected, f"{error}", Outcome.FAIL, kind=kind)
-
-    def check_hidden_cards(
-        self, hands: Mapping[str, Sequence[str]], first_response: int = 0, board: Sequence[str] = ()
-    ) -> None:
-        """Search the responses from number `first_response` on for the hole cards of another role.
-
-        `hands` are the hole cards of the roles in the running hand.
-        """
-        for role, response in self.responses[first_response:]:
-            others = {other: hand for other, hand in hands.items() if other != role}
-            player, hand = leaked_hand(response.body, {*hands.get(role, ()), *board}, others)
-            if player:
-                found = f"{', '.join(hand)} of {player}"
-                self.add_deviation("holdem-5.6", f"no hole cards of others for {role}", found)
-                return
-
-    # Requests.
-
     async def request(
         self,
         role: str,
@@ -160,32 +69,19 @@ class HoldemContext:
         delivery: Delivery = WHOLE,
         timeout: float | None = None,
     ) -> ReceivedResponse:
-        """Send a request as a role and return the response.
+        """Send a request as a role and return the response; keep track of the seats that it changes.
 
-        Raises CaseAborted, after recording a deviation, if no valid response arrives.
+        At a server that pauses between hands, wait for the next hand. Raises CaseAborted, after recording a deviation,
+        if no valid response arrives.
         """
-        request = SentRequest(method, path, self.with_credentials(role, headers or {}), body)
-        client = self.idle_client(role)
-        self.record_request(request, request.encode(client.host))
-        self._busy_roles.add(role)
-        try:
-            response = await client.request(request, delivery=delivery, timeout=timeout)
-        except ResponseError as error:
-            self.add_response_error(error)
-            raise CaseAborted from None
-        finally:
-            self._busy_roles.discard(role)
-        response = self.record_response(response)
-        self.responses.append((role, response))
-        where = response.headers.get("location", "")
-        if response.status in REDIRECT_STATUSES and where.startswith("/") and where != path:
-            self.redirects.append(f"{response.status}, and {path} is at {where}")
-            return await self.request(role, method, where, body, headers, delivery=delivery, timeout=timeout)
+        sent = SentRequest(method, path, self.with_credentials(role, headers or {}), body)
+        answered = await self.send(role, sent, delivery=delivery, timeout=timeout)
+        request, response = answered.request, answered.response
         authorization = dict(request.headers).get("Authorization")
         role = next((name for name, user in self.users.items() if user.auth_header[1] == authorization), role)
         self._track_seats(role, request, response)
         if method != "GET" and self.server.pause_seconds and not self._is_closing and 200 <= response.status < 300:
-            await self._await_next_hand(path)
+            await self._await_next_hand(request.path)
         return response
 
     async def _await_next_hand(self, path: str) -> None:
@@ -210,47 +106,6 @@ class HoldemContext:
         response = await self.request(NOBODY, "GET", f"/games/{game}")
         shown = parse_game(response.body, self.dialect).games
         return not shown or bool(shown[0].turn.player_id)
-
-    def record_request(self, request: SentRequest, data: bytes) -> None:
-        """Add a request to the dialogue, with its bytes."""
-        self._last_request = request
-        self._add_line(CLIENT, data, request)
-
-    def record_response(self, response: ReceivedResponse) -> ReceivedResponse:
-        """Add a response to the dialogue as received; return it as the detected dialect reads it."""
-        self.server.answer_timeout.record_answer(asyncio.get_running_loop().time() - self._last_request_at)
-        request = self._last_request
-        self.server.features.record_response(request, response)
-        self._add_line(HOUSE, response.data, response)
-        dialect = self.server.detected_dialect
-        return response if dialect is None else dialect.read(f"{request.method} {request.path}", response)
-
-    def _add_line(self, side: int, data: bytes, message: HttpMessage) -> None:
-        now = asyncio.get_running_loop().time()
-        if side == CLIENT:
-            self._last_request_at = now
-        if self.joined_seats:
-            self._longest_gap_seconds = max(self._longest_gap_seconds, now - self._last_change_at)
-        self.lines.append(DialogueLine(side, data, message, now))
-
-    def idle_client(self, role: str) -> HttpClient:
-        """Return a client of a role that is not waiting for a response."""
-        name = role if role not in self._busy_roles else f"{role}/{len(self._clients)}"
-        if name not in self._clients:
-            self._clients[name] = self.server.new_client()
-        return self._clients[name]
-
-    def with_credentials(self, role: str, headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-        """Return headers with the credentials of the role, unless others are given."""
-        if role == NOBODY or "Authorization" in headers:
-            return tuple(headers.items())
-        return (self.user(role).auth_header, *headers.items())
-
-    def user(self, role: str) -> ServerUser:
-        """Return the user who plays a role; a new one has a name, but is not registered."""
-        if role not in self.users:
-            self.users[role] = ServerUser(self.server.new_name(role))
-        return self.users[role]
 
     def _track_seats(self, role: str, request: SentRequest, response: ReceivedResponse) -> None:
         """Track users, games and seats from a successful request."""

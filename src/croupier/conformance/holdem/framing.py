@@ -7,8 +7,9 @@ from typing import Final
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.cases import CaseSpec
-from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
+from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.handwritten import CALL
 from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.results import Outcome

@@ -8,9 +8,10 @@ from typing import Final
 
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.cases import CaseSpec
-from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import TURN_SECONDS
+from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.schema import parse_games, seconds_left
 from croupier.conformance.holdem.table_cases import fold_to_end

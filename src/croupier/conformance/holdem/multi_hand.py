@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from croupier.conformance.holdem.cases import CaseSpec
-from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import NotReached
+from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.schema import parse_games
 from croupier.conformance.results import Outcome
 from croupier.rooms.holdem.cards import CARD_NUMBERS

@@ -13,9 +13,10 @@ from functools import cache
 from typing import Final
 
 from croupier.conformance.holdem.chips import scale_text
-from croupier.conformance.holdem.context import NO_FREE_GAME, NOBODY, HoldemContext
+from croupier.conformance.holdem.context import NO_FREE_GAME, HoldemContext
 from croupier.conformance.holdem.deviations import NotReached
 from croupier.conformance.holdem.endpoint import ServerUser
+from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.replay_checks import ReplayChecks, is_list
 from croupier.conformance.holdem.replay_tables import (
     GAME_NAME_PATTERN,

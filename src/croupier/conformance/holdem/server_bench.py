@@ -9,9 +9,10 @@ from typing import Final
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.cases import HoldemServerCase
 from croupier.conformance.holdem.causes import likely_cause
-from croupier.conformance.holdem.context import NOBODY, PAUSE_POLL_SECONDS, HoldemContext
+from croupier.conformance.holdem.context import PAUSE_POLL_SECONDS, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, worst_deviation
 from croupier.conformance.holdem.endpoint import TURN_SECONDS, ServerUnderTest
+from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.handwritten import server_time
 from croupier.conformance.holdem.schema import seconds_left
 from croupier.conformance.holdem.steps import WalkStep

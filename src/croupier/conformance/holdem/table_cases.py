@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from croupier.conformance.holdem.cases import CaseSpec
-from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
+from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.results import Outcome
 from croupier.rooms.holdem.wire import ACTION_FOLD, Game
 

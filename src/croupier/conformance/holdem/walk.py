@@ -11,8 +11,9 @@ from msgspec.json import encode
 
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.conversation import DialogueLine
-from croupier.conformance.holdem.context import NOBODY, HoldemContext
+from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation
+from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.steps import StepChoice, WalkStep, random_step, resolve_amount
 from croupier.conformance.holdem.walk_clauses import FORM_CLAUSES
 from croupier.conformance.results import Outcome

@@ -1,0 +1,191 @@
+"""The exchange of one case with a server: requests of its roles, the dialogue, and recorded deviations."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.channel.http import HttpMessage, ReceivedResponse, SentRequest
+from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.holdem.deviations import CaseAborted, Deviation, default_outcome
+from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, ServerUser
+from croupier.conformance.holdem.hidden_cards import leaked_hand
+from croupier.conformance.holdem.http_client import HttpClient, ResponseError, ResponseTimeout
+from croupier.conformance.holdem.schema import SchemaError
+from croupier.conformance.results import Outcome
+from croupier.core.errors import FoundKind
+from croupier.core.referee import CLIENT, HOUSE
+
+NOBODY: Final = "nobody"
+"""The role without credentials."""
+
+REDIRECT_STATUSES: Final = frozenset({301, 302, 307, 308})
+
+MAX_TURN_FRACTION: Final = 0.8
+"""After this part of a turn without a request the turn may have expired."""
+
+
+class Answered(NamedTuple):
+    """A request with its response, after redirects."""
+
+    request: SentRequest
+    response: ReceivedResponse
+
+
+class Exchange:
+    """What the roles of a case (`ann`), who are users with fresh names (`ann-034210988`), send and receive.
+
+    `lines` is the dialogue. `deviations` has every deviation, whether or not the case is about its clause. `responses`
+    are in their order, each with the role to which it was sent, and `redirects` describes those that were followed.
+    """
+
+    def __init__(self, server: ServerUnderTest) -> None:
+        self.server = server
+        self.dialect = server.dialect
+        self.lines: list[DialogueLine] = []
+        self.deviations: list[Deviation] = []
+        self.users: dict[str, ServerUser] = {}
+        self.joined_seats: list[JoinedSeat] = []
+        self.has_timed_out = False  # whether a response timed out
+        self.responses: list[tuple[str, ReceivedResponse]] = []
+        self.redirects: list[str] = []
+        self._last_request = SentRequest("", "")
+        self._last_request_at = 0.0  # the time of the last request
+        self._last_change_at = 0.0  # the time of the last request that may have begun a turn
+        self._longest_gap_seconds = 0.0  # the longest time after such a request
+        self._clients: dict[str, HttpClient] = {}
+        self._busy_roles: set[str] = set()
+
+    # Deviations.
+
+    def add_deviation(
+        self,
+        clause: str,
+        expected: str,
+        actual: str,
+        outcome: Outcome | None = None,
+        *,
+        wanted: bytes | None = None,
+        got: bytes = b"",
+        kind: FoundKind = FoundKind.MESSAGE,
+    ) -> Deviation:
+        """Record a deviation from a clause; without an outcome the clause decides it."""
+        found = Deviation(
+            clause,
+            outcome or default_outcome(clause),
+            expected,
+            actual,
+            wanted,
+            got,
+            len(self.lines),
+            kind,
+        )
+        self.deviations.append(found)
+        return found
+
+    def add_schema_errors(self, errors: Sequence[SchemaError]) -> None:
+        """Record deviations in form."""
+        for error in errors:
+            self.add_deviation(error.clause, error.expected, error.actual, error.outcome)
+
+    @property
+    def turn_may_have_expired(self) -> bool:
+        """Whether so much time passed, on either side, that a turn may have expired."""
+        return self._longest_gap_seconds > MAX_TURN_FRACTION * self.server.turn_seconds
+
+    def add_response_error(self, error: ResponseError, expected: str = "an HTTP/1.1 response") -> None:
+        """Record that no valid response was received."""
+        if isinstance(error, ResponseTimeout):
+            self.has_timed_out = True
+            self.server.answer_timeout.record_silence()
+        kind = FoundKind.SILENCE if isinstance(error, ResponseTimeout) else FoundKind.MESSAGE
+        self.add_deviation("holdem-1.8", expected, f"{error}", Outcome.FAIL, kind=kind)
+
+    def check_hidden_cards(
+        self, hands: Mapping[str, Sequence[str]], first_response: int = 0, board: Sequence[str] = ()
+    ) -> None:
+        """Search the responses from number `first_response` on for the hole cards of another role.
+
+        `hands` are the hole cards of the roles in the running hand.
+        """
+        for role, response in self.responses[first_response:]:
+            others = {other: hand for other, hand in hands.items() if other != role}
+            player, hand = leaked_hand(response.body, {*hands.get(role, ()), *board}, others)
+            if player:
+                found = f"{', '.join(hand)} of {player}"
+                self.add_deviation("holdem-5.6", f"no hole cards of others for {role}", found)
+                return
+
+    # Requests.
+
+    async def send(
+        self,
+        role: str,
+        request: SentRequest,
+        *,
+        delivery: Delivery = WHOLE,
+        timeout: float | None = None,
+    ) -> Answered:
+        """Send a request as a role, and follow redirects.
+
+        Raises CaseAborted, after recording a deviation, if no valid response arrives.
+        """
+        client = self.idle_client(role)
+        self.record_request(request, request.encode(client.host))
+        self._busy_roles.add(role)
+        try:
+            response = await client.request(request, delivery=delivery, timeout=timeout)
+        except ResponseError as error:
+            self.add_response_error(error)
+            raise CaseAborted from None
+        finally:
+            self._busy_roles.discard(role)
+        response = self.record_response(response)
+        self.responses.append((role, response))
+        where = response.headers.get("location", "")
+        if response.status in REDIRECT_STATUSES and where.startswith("/") and where != request.path:
+            self.redirects.append(f"{response.status}, and {request.path} is at {where}")
+            redirected = SentRequest(request.method, where, request.headers, request.body)
+            return await self.send(role, redirected, delivery=delivery, timeout=timeout)
+        return Answered(request, response)
+
+    def record_request(self, request: SentRequest, data: bytes) -> None:
+        """Add a request to the dialogue, with its bytes."""
+        self._last_request = request
+        self._add_line(CLIENT, data, request)
+
+    def record_response(self, response: ReceivedResponse) -> ReceivedResponse:
+        """Add a response to the dialogue as received; return it as the detected dialect reads it."""
+        self.server.answer_timeout.record_answer(asyncio.get_running_loop().time() - self._last_request_at)
+        request = self._last_request
+        self.server.features.record_response(request, response)
+        self._add_line(HOUSE, response.data, response)
+        dialect = self.server.detected_dialect
+        return response if dialect is None else dialect.read(f"{request.method} {request.path}", response)
+
+    def _add_line(self, side: int, data: bytes, message: HttpMessage) -> None:
+        now = asyncio.get_running_loop().time()
+        if side == CLIENT:
+            self._last_request_at = now
+        if self.joined_seats:
+            self._longest_gap_seconds = max(self._longest_gap_seconds, now - self._last_change_at)
+        self.lines.append(DialogueLine(side, data, message, now))
+
+    def idle_client(self, role: str) -> HttpClient:
+        """Return a client of a role that is not waiting for a response."""
+        name = role if role not in self._busy_roles else f"{role}/{len(self._clients)}"
+        if name not in self._clients:
+            self._clients[name] = self.server.new_client()
+        return self._clients[name]
+
+    def with_credentials(self, role: str, headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+        """Return headers with the credentials of the role, unless others are given."""
+        if role == NOBODY or "Authorization" in headers:
+            return tuple(headers.items())
+        return (self.user(role).auth_header, *headers.items())
+
+    def user(self, role: str) -> ServerUser:
+        """Return the user who plays a role; a new one has a name, but is not registered."""
+        if role not in self.users:
+            self.users[role] = ServerUser(self.server.new_name(role))
+        return self.users[role]
