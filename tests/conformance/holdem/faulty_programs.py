@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from time import time
@@ -26,7 +26,7 @@ from croupier.rooms.holdem.engine.ranks import rank
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table import table
-from croupier.rooms.holdem.table.seats import Participant
+from croupier.rooms.holdem.table.seats import Participant, Seats
 from croupier.rooms.holdem.table.table import Table
 from croupier.rooms.holdem.wire import (
     ACT_DONE,
@@ -429,6 +429,59 @@ class FixedButton(Table):
         super()._start_hand(dealt)
 
 
+def with_seats(seats: type[Seats]) -> type[Table]:
+    """Return a table with faulty seats."""
+
+    class TableWithSeats(Table):
+        def __init__(self, *args: Any, **more: Any) -> None:
+            super().__init__(*args, **more)
+            self.seats.__class__ = seats
+
+    return TableWithSeats
+
+
+class BackwardButton(Seats):
+    """The button goes round the table the other way."""
+
+    __slots__ = ()
+
+    def pass_button(self, dealt: Sequence[Participant]) -> Seat:
+        chairs = [participant.chair for participant in dealt if participant.chair is not None]
+        button = next((seat for seat in range(len(chairs) - 1, -1, -1) if chairs[seat] < self._button), len(chairs) - 1)
+        self._button, self._big_blind = chairs[button], None
+        return button
+
+
+class SkippingButton(BackwardButton):
+    """The button goes on by two players."""
+
+    __slots__ = ()
+
+    def pass_button(self, dealt: Sequence[Participant]) -> Seat:
+        Seats.pass_button(self, dealt)
+        self._big_blind = None
+        return Seats.pass_button(self, dealt)
+
+
+class LastComeFirstServed(Seats):
+    """A free seat goes to the last of the queue."""
+
+    __slots__ = ()
+
+    def fill_from_queue(self) -> None:
+        while self._queue and None in self._chairs:
+            self._take_seat(self._queue.popitem()[1])
+
+
+class ForgottenQueue(Seats):
+    """A seat that becomes free stays free."""
+
+    __slots__ = ()
+
+    def fill_from_queue(self) -> None:
+        pass
+
+
 class NeverFull(Table):
     """Every join gets a seat."""
 
@@ -533,4 +586,8 @@ FAULTY_SERVERS: dict[str, FaultyServer] = {
     "nobody-leaves": FaultyServer(clause_names("3.10", "3.11", "3.12", "3.14"), house=Houses.Staying),
     "button-stays": FaultyServer(clause_names("6.2"), table=FixedButton),
     "no-queue": FaultyServer(clause_names("3.6"), table=NeverFull),
+    "button-backwards": FaultyServer(clause_names("6.2"), table=with_seats(BackwardButton)),
+    "button-by-two": FaultyServer(clause_names("6.2"), table=with_seats(SkippingButton)),
+    "last-come-first-served": FaultyServer(clause_names("3.9"), table=with_seats(LastComeFirstServed)),
+    "forgotten-queue": FaultyServer(clause_names("3.9"), table=with_seats(ForgottenQueue)),
 }

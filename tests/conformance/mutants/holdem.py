@@ -9,8 +9,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tests.conformance.holdem.faulty_programs import FaultyServer, Reply, ResponseTransform, clause_names, in_games
+from tests.conformance.holdem.faulty_programs import (
+    BackwardButton,
+    FaultyServer,
+    ForgottenQueue,
+    LastComeFirstServed,
+    Reply,
+    ResponseTransform,
+    SkippingButton,
+    clause_names,
+    in_games,
+    with_seats,
+)
+from tests.conformance.mutants import decks
 from tests.conformance.mutants.mutation import Role
+
+ACE_OF_SPADES = 51
 
 type Json = Any
 type ValueChange = Callable[[Json], Json]
@@ -258,9 +272,36 @@ def bodies() -> Iterator[HoldemMutation]:
         yield mutant("body", f"{body.decode() or 'nothing'} as the body", numbers, body_of(route, body), f"to {route}")
 
 
+# Deals and seats.
+
+
+def server(operator: str, what: str, numbers: str, **faults: Any) -> HoldemMutation:
+    clauses = clause_names(*numbers.split())
+    faulty = FaultyServer(clauses, settings={"turn_seconds": 4.0}, **faults)
+    return HoldemMutation(operator=operator, state="always", what=what, clauses=clauses, faulty=faulty)
+
+
+def tables() -> Iterator[HoldemMutation]:
+    """Unfair decks, a button that goes astray, and a queue out of order."""
+    for what, dealer in (
+        ("no shuffle", decks.unshuffled),
+        ("no ace of spades", decks.without_card(ACE_OF_SPADES)),
+        ("always the ace of spades first", decks.with_cards_first(ACE_OF_SPADES)),
+    ):
+        yield server("deal", what, "6.1 5.6", dealer=dealer)
+    for what, numbers, seats in (
+        ("the button goes backwards", "6.2 6.3", BackwardButton),
+        ("the button goes on by two", "6.2 6.3", SkippingButton),
+        ("the last of the queue is first", "3.9 3.6", LastComeFirstServed),
+        ("the queue is forgotten", "3.9 3.6", ForgottenQueue),
+    ):
+        yield server("seats", what, numbers, table=with_seats(seats))
+
+
 def servers() -> Iterator[HoldemMutation]:
     """All mutations of servers."""
     yield from forms()
     yield from values()
     yield from statuses()
     yield from bodies()
+    yield from tables()

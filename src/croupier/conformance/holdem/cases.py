@@ -40,13 +40,14 @@ CONFIGURED_HEAD_KEYS: Final = frozenset(
 
 
 class CaseSpec(NamedTuple):
-    """A handwritten case; `more_clauses` are further clauses that it judges."""
+    """A handwritten case; `more_clauses` are further clauses that it judges. Without a `rank` the clause decides it."""
 
     clause: str
     slug: str
     title: str
     play: Callable[[HoldemContext], Awaitable[None]]
     more_clauses: tuple[str, ...] = ()
+    rank: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,14 +71,14 @@ def _sort_key(case: Case) -> tuple[int, int, str]:
 
 
 def _case_from_spec(spec: CaseSpec, **more: Any) -> HoldemServerCase:
-    clause, slug, title, play, more_clauses = spec
+    clause, slug, title, play, more_clauses, rank = spec
     return HoldemServerCase(
         id=make_case_id(ROOM, clause, slug),
         title=title,
         clause=clause,
         play=play,
         clauses=(clause, *more_clauses),
-        rank=rank_of(clause),
+        rank=rank_of(clause) if rank is None else rank,
         retries=RETRIES,
         **more,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from croupier.conformance.holdem.cases import CaseSpec
+from croupier.conformance.holdem.cases import EMPTY_GAME_RANK, CaseSpec
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.exchange import NOBODY
@@ -13,6 +13,9 @@ from croupier.rooms.holdem.wire import ACTION_FOLD, Game
 USUAL_SEATS: Final = 10
 QUEUED: Final = 202
 """The seats of a table unless set otherwise (3.1), and the status of a player who waits for one (3.6)."""
+
+EARLY_RANK: Final = EMPTY_GAME_RANK
+"""The button decides whose turn it is: other cases break if it goes astray."""
 
 BUTTON_ROLES: Final = ("ann", "bob", "cid", "dan")
 
@@ -143,6 +146,6 @@ TABLE_CASES: Final[Sequence[CaseSpec]] = (
     CaseSpec("holdem-3.6", "a-full-table", "The eleventh player waits", full_table, ("holdem-3.9", "holdem-3.1")),
     CaseSpec("holdem-3.9", "the-queue-in-order", "Free seats go to the queue in order", queue_in_order),
     CaseSpec("holdem-3.12", "out-of-the-queue", "A player may leave the queue", queue_without_one, ("holdem-3.9",)),
-    CaseSpec("holdem-6.2", "once-round", "The button goes once round the table", button_goes_round),
+    CaseSpec("holdem-6.2", "once-round", "The button goes once round the table", button_goes_round, rank=EARLY_RANK),
 )  # fmt: skip
 """The cases of this module."""
