@@ -13,6 +13,7 @@ from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest
 from croupier.conformance.holdem.exchange import NOBODY, Exchange
 from croupier.conformance.holdem.schema import guid_errors, parse_game, parse_games
+from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.observed.state_reader import read_guid
 from croupier.rooms.holdem.wire import Game
@@ -273,6 +274,12 @@ class HoldemContext(Exchange):
             self.add_deviation(clause, f"status {status}", response.summary)
         if not 200 <= response.status < 300:
             raise CaseAborted
+
+    def require_refusal(self, response: ReceivedResponse, clause: str, status: int) -> None:
+        """Require that a request was refused; another status of refusal is a choice."""
+        if response.status != status:
+            outcome = Outcome.CHOICE if response.status >= 400 else None
+            self.add_deviation(clause, f"status {status}", response.summary, outcome)
 
     def require_seat(self, response: ReceivedResponse) -> None:
         """Require that a join got a seat. Raises CaseAborted."""

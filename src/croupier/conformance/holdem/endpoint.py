@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from secrets import randbelow
 from ssl import SSLContext
 from typing import Final
@@ -14,12 +15,21 @@ from croupier.conformance.holdem.http_client import HttpClient
 from croupier.conformance.timeouts import AnswerTimeout
 from croupier.rooms.holdem.engine.stakes import STAKES
 from croupier.rooms.holdem.referee import STARTING_STACK
-from croupier.rooms.holdem.wire import Dialect
+from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Dialect
 
 TURN_SECONDS: Final = 15.0
 """The time limit of a turn (holdem-4.15)."""
 
 PASSWORD: Final = "secret"  # noqa: S105 -- a password for tests
+
+
+FOLD: Final[Mapping[str, int]] = {"action": ACTION_FOLD}
+"""The body of a fold."""
+
+
+def bet(chips: int) -> Mapping[str, int]:
+    """Return the body of a bet."""
+    return {"action": ACTION_BET, "betAmount": chips}
 
 
 class ServerUser(Struct):

@@ -4,13 +4,15 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec.json import encode
+
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.cases import CaseSpec
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
+from croupier.conformance.holdem.endpoint import bet
 from croupier.conformance.holdem.exchange import NOBODY
-from croupier.conformance.holdem.handwritten import CALL
 from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.results import Outcome
 
@@ -25,8 +27,7 @@ async def byte_by_byte(context: HoldemContext) -> None:
     game, role = await context.seat_and_find_turn("ann", "bob")
     response = await context.request(role, "GET", f"/games/{game}", delivery=Delivery(1))
     _require_status(context, response, 200, "a request that arrives byte by byte")
-    path = f"/games/{game}/players/{context.player_id(role, game)}/acts/"
-    response = await context.request(role, "POST", path, b'{"action": 1, "betAmount": 10}', delivery=Delivery(1))
+    response = await context.request(role, "POST", *_call_target(context, role, game), delivery=Delivery(1))
     _require_status(context, response, 201, "an act that arrives byte by byte")
 
 
@@ -41,7 +42,7 @@ async def pieces_of_seven_bytes(context: HoldemContext) -> None:
 async def body_after_head(context: HoldemContext) -> None:
     """The body of an act may arrive later than its head."""
     game, role = await context.seat_and_find_turn("ann", "bob")
-    request = _act(context, role, game, b'{"action": 1, "betAmount": 10}')
+    request = _call(context, role, game)
     client = context.idle_client(role)
     head, blank, body = request.encode(client.host).partition(b"\r\n\r\n")
     context.record_request(request, request.encode(client.host))
@@ -71,7 +72,7 @@ async def pipelined(context: HoldemContext) -> None:
     requests = [
         SentRequest("GET", f"/games/{game}", headers),
         SentRequest("GET", "/games/nowhere", headers),
-        _act(context, role, game, b'{"action": 1, "betAmount": 10}'),
+        _call(context, role, game),
         SentRequest("GET", f"/games/{game}", headers),
     ]
     for request in requests:
@@ -91,7 +92,7 @@ async def pipelined(context: HoldemContext) -> None:
 async def aborted_request(context: HoldemContext) -> None:
     """An incomplete request changes nothing, and the next connection works."""
     game, role = await context.seat_and_find_turn("ann", "bob")
-    request = _act(context, role, game, b'{"action": 1, "betAmount": 10}')
+    request = _call(context, role, game)
     client = context.idle_client(role)
     data = request.encode(client.host)[:-4]
     context.record_request(request, data)
@@ -105,7 +106,7 @@ async def aborted_request(context: HoldemContext) -> None:
             f"the turn of {role}: the request is incomplete",
             f"that of {context.role_to_act(game_state) or 'nobody'}",
         )
-    response = await context.act(role, game, CALL)
+    response = await context.act(role, game, bet(10))
     _require_status(context, response, 201, "an act on a new connection")
 
 
@@ -113,7 +114,7 @@ async def seen_on_other_connections(context: HoldemContext) -> None:
     """A change made on one connection is visible on every other."""
     game, role = await context.seat_and_find_turn("ann", "bob")
     game_state = await context.get_game(NOBODY, game)
-    await context.act(role, game, CALL)
+    await context.act(role, game, bet(10))
     after = await context.get_game(NOBODY, game)
     if after.turn == game_state.turn and after.table == game_state.table:
         context.add_deviation("holdem-1.8", "the act, on another connection", "the game without it")
@@ -148,8 +149,13 @@ async def persistent_connection(context: HoldemContext) -> None:
         context.add_deviation("holdem-1.1", "a persistent connection (HTTP/1.1)", "its end", Outcome.CHOICE)
 
 
-def _act(context: HoldemContext, role: str, game: str, body: bytes) -> SentRequest:
-    path = f"/games/{game}/players/{context.player_id(role, game)}/acts/"
+def _call_target(context: HoldemContext, role: str, game: str) -> tuple[str, bytes]:
+    """Return the path and the body of a call."""
+    return f"/games/{game}/players/{context.player_id(role, game)}/acts/", encode(bet(10))
+
+
+def _call(context: HoldemContext, role: str, game: str) -> SentRequest:
+    path, body = _call_target(context, role, game)
     return SentRequest("POST", path, context.with_credentials(role, {}), body)
 
 

@@ -1,16 +1,17 @@
 """Server cases that need one or more hands to reach the point, independent of the cards dealt."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from croupier.conformance.holdem.cases import CaseSpec
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import NotReached
+from croupier.conformance.holdem.endpoint import FOLD, bet
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.schema import parse_games
 from croupier.conformance.results import Outcome
 from croupier.rooms.holdem.cards import CARD_NUMBERS
-from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Game, Player
+from croupier.rooms.holdem.wire import Game, Player
 
 MAX_SEATS: Final = 10
 POLL_COUNT: Final = 20
@@ -18,11 +19,6 @@ POLL_COUNT: Final = 20
 MAX_GAME_BYTES: Final = 10_240
 MAX_LIST_BYTES: Final = 131_072
 """The read limits of the published client for one Game and for the list of games."""
-
-
-def bet_act(chips: int) -> Mapping[str, int]:
-    """Return the body of a bet."""
-    return {"action": ACTION_BET, "betAmount": chips}
 
 
 async def game_with_free_seat(context: HoldemContext) -> None:
@@ -45,7 +41,7 @@ async def next_hand(context: HoldemContext) -> None:
     """The next hand begins when the last one ends."""
     game = await context.seat("ann", "bob")
     game_state = await context.get_game(NOBODY, game)
-    await context.act(context.role_to_act(game_state), game, {"action": ACTION_FOLD})
+    await context.act(context.role_to_act(game_state), game, FOLD)
     if context.server.pause_seconds or not (await context.get_game(NOBODY, game)).turn.player_id:
         context.add_deviation("holdem-5.18", "the next hand at once", "a pause", Outcome.CHOICE)
 
@@ -57,14 +53,14 @@ async def _make_short_stack(context: HoldemContext, left: int) -> tuple[str, str
     game_state = await context.get_game(NOBODY, game)
     short_role = context.role_to_act(game_state)
     player = _player(game_state, game_state.turn.player_id)
-    response = await context.act(short_role, game, bet_act(player.wealth - left))
+    response = await context.act(short_role, game, bet(player.wealth - left))
     context.require_seat(await context.request("cid", "POST", f"/games/{game}/players/"))
     game_state = await context.get_game(NOBODY, game)
     if response.status >= 300 or context.role_to_act(game_state) in {"", short_role}:
         raise NotReached("no player can be left with few chips: a large bet is not accepted")
     other = _player(game_state, game_state.turn.player_id)
-    await context.act(context.role_to_act(game_state), game, bet_act(other.wealth))
-    await context.act(short_role, game, {"action": ACTION_FOLD})
+    await context.act(context.role_to_act(game_state), game, bet(other.wealth))
+    await context.act(short_role, game, FOLD)
     game_state = await context.get_game(NOBODY, game)
     if len(game_state.table) != 3 or sum(_total_chips(one) == left for one in game_state.table) != 1:
         raise NotReached("there is no next hand of three players with a short stack")
@@ -96,7 +92,7 @@ async def short_all_in(context: HoldemContext) -> None:
             return
         else:
             chips = turn.bet_to_player - turn.bet_so_far
-        response = await context.act(role, game, bet_act(chips))
+        response = await context.act(role, game, bet(chips))
         if response.status >= 300:
             context.add_deviation("holdem-6.9", "status 201", response.summary)
             return
@@ -110,7 +106,7 @@ async def _require_no_reopen(context: HoldemContext, game: str, role: str, game_
         context.add_deviation("holdem-6.9", expected, f"{turn.bet_to_player}")
         return
     raise_chips = turn.bet_to_player - turn.bet_so_far + context.server.stack * 3 // 10
-    response = await context.act(role, game, bet_act(raise_chips))
+    response = await context.act(role, game, bet(raise_chips))
     after = await context.get_game(NOBODY, game)
     one = next((one for one in after.table if one.player_id == turn.player_id), None)
     if response.status >= 300 or one is None or one.state != "folded":
@@ -138,7 +134,7 @@ async def last_winners(context: HoldemContext) -> None:
     """`last_winners` has five cards per winner after a showdown, and is empty otherwise."""
     game = await context.seat("ann", "bob")
     game_state = await context.get_game(NOBODY, game)
-    await context.act(context.role_to_act(game_state), game, {"action": ACTION_FOLD})
+    await context.act(context.role_to_act(game_state), game, FOLD)
     game_state = await context.get_game(NOBODY, game)
     if game_state.last_winners:
         context.add_deviation(
@@ -146,7 +142,7 @@ async def last_winners(context: HoldemContext) -> None:
         )
     for _ in range(9):
         chips = game_state.turn.bet_to_player - game_state.turn.bet_so_far
-        await context.act(context.role_to_act(game_state), game, bet_act(chips))
+        await context.act(context.role_to_act(game_state), game, bet(chips))
         game_state = await context.get_game(NOBODY, game)
         if game_state.last_winners:
             break

@@ -15,7 +15,7 @@ from typing import Final
 from croupier.conformance.holdem.chips import scale_text
 from croupier.conformance.holdem.context import NO_FREE_GAME, HoldemContext
 from croupier.conformance.holdem.deviations import NotReached
-from croupier.conformance.holdem.endpoint import ServerUser
+from croupier.conformance.holdem.endpoint import FOLD, ServerUser
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.replay_checks import ReplayChecks, is_list
 from croupier.conformance.holdem.replay_tables import (
@@ -165,7 +165,7 @@ class HoldemReplay:
         context.server.deals_first_button_elsewhere = not context.server.has_dealt_first_button_first
         if self._head.get("button") == "first":
             raise NotReached(BUTTON_ELSEWHERE)
-        await context.act(role, self._bindings["game"], {"action": 0})
+        await context.act(role, self._bindings["game"], FOLD)
         self._correct_chips(role, self._first_role)
 
     async def _seat_again(self, second_role: str) -> None:

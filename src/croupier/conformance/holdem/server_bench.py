@@ -11,7 +11,7 @@ from croupier.conformance.holdem.cases import HoldemServerCase
 from croupier.conformance.holdem.causes import likely_cause
 from croupier.conformance.holdem.context import PAUSE_POLL_SECONDS, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, worst_deviation
-from croupier.conformance.holdem.endpoint import TURN_SECONDS, ServerUnderTest
+from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUnderTest
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.handwritten import server_time
 from croupier.conformance.holdem.schema import seconds_left
@@ -168,7 +168,7 @@ class HoldemServerBench(Bench):
         left = seconds_left(game_state.turn.expiry, server_time(response))
         server.turn_seconds = left if left is not None and left > 1 else TURN_SECONDS
         if role := context.role_to_act(game_state):
-            await context.act(role, game, {"action": ACTION_FOLD})
+            await context.act(role, game, FOLD)
             await self._measure_pause(context, game)
         await context.list_games()
 

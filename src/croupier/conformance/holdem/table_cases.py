@@ -6,9 +6,10 @@ from typing import Final
 from croupier.conformance.holdem.cases import EMPTY_GAME_RANK, CaseSpec
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
+from croupier.conformance.holdem.endpoint import FOLD
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.results import Outcome
-from croupier.rooms.holdem.wire import ACTION_FOLD, Game
+from croupier.rooms.holdem.wire import Game
 
 USUAL_SEATS: Final = 10
 QUEUED: Final = 202
@@ -133,7 +134,7 @@ async def fold_to_end(context: HoldemContext, game: str) -> None:
         role = context.role_to_act(game_state)
         if not role:
             return
-        response = await context.act(role, game, {"action": ACTION_FOLD})
+        response = await context.act(role, game, FOLD)
         if response.status >= 300:
             raise NotReached("a fold in turn is refused")
         after = await context.get_game(NOBODY, game)

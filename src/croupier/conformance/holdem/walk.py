@@ -3,16 +3,15 @@
 import asyncio
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import Random
-from typing import Any, Final, NamedTuple
-
-from msgspec.json import encode
+from typing import Final, NamedTuple
 
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation
+from croupier.conformance.holdem.endpoint import FOLD, bet
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.steps import StepChoice, WalkStep, random_step, resolve_amount
 from croupier.conformance.holdem.walk_clauses import FORM_CLAUSES
@@ -264,7 +263,7 @@ class Walk:
     async def _act(self, role: str, action: int, chips: int, *, looks: bool) -> None:
         context = self.context
         player = context.player_id(role, self._game)
-        response = await context.act(role, self._game, encode(_act_body(action, chips)))
+        response = await context.act(role, self._game, bet(chips) if action == ACTION_BET else FOLD)
         self._report(player, Act(role, self._game, player, action, chips), response.status)
         self._check_act_status(response)
         await self._look()
@@ -291,7 +290,3 @@ class Walk:
         context.require_success(response, "holdem-3.10", 200)
         self._report(place.player_id, Leave(role, self._game, place.player_id), response.status)
         await self._look()
-
-
-def _act_body(action: int, chips: int) -> Mapping[str, Any]:
-    return {"action": action, "betAmount": chips} if action == ACTION_BET else {"action": action}
