@@ -31,6 +31,11 @@ class SentRequest(Struct, frozen=True):
     headers: Headers = ()
     body: bytes = b""
 
+    @property
+    def target(self) -> str:
+        """The method and the path."""
+        return f"{self.method} {self.path}"
+
     def encode(self, host: str) -> bytes:
         """Encode the request. Adds Content-Length unless the headers frame the body."""
         header_names = {name.lower() for name, _ in self.headers}

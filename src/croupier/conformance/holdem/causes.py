@@ -1,71 +1,99 @@
-"""Maps a deviation of a hold'em server to its likely cause."""
+"""Finds the likely cause of a deviation of a hold'em server, by reading its response in the known dialects."""
 
-import re
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from msgspec import DecodeError
+from msgspec.json import decode
+
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.diagnosis.cause import Cause, dialect_cause
 from croupier.conformance.holdem.deviations import Deviation
 from croupier.conformance.holdem.dialects import (
     BARE_GUID_DIALECT,
-    DECIMAL_NUMBERS_DIALECT,
+    FORM_DIALECTS,
+    GUID_REQUESTS,
     HSPE_GO_DIALECT,
-    MISSPELT_KEYS_DIALECT,
-    SMALL_LETTERS_DIALECT,
     STATUS_200_DIALECT,
-    TEN_DIALECT,
-    TEXT_NUMBERS_DIALECT,
-    TRUTHS_DIALECT,
-    normalise_key,
+    HttpDialect,
 )
+from croupier.conformance.holdem.schema import SchemaError, parse_game, parse_games
+from croupier.rooms.holdem.wire import Dialect
 
-HSPE_GO_PATTERNS: Final = (
-    (r"a GUID as a JSON string", r"^201 \{"),
-    (r"status 201", r"^202 [{\[]"),
-    (r"status 201", r"^409"),
-    (r"status 401", r"^400"),
-    (r"status 403", r"^409"),
-    (r"status 403", r"^201 \{"),
-    (r"status 200", r"^403"),
-)
-"""Patterns of (expected, actual) that a server of dialect hspe-go produces."""
+HSPE_GO_STATUSES: Final = frozenset({(201, 202), (201, 409), (401, 400), (403, 409), (403, 201), (200, 403)})
+"""Pairs of (expected, found) statuses of a server of dialect hspe-go."""
 
-CAUSE_PATTERNS: Final = (
-    (r"an integer as", r"^['\"]", dialect_cause([TEXT_NUMBERS_DIALECT])),
-    (r"an integer as", r"\.\d", dialect_cause([DECIMAL_NUMBERS_DIALECT])),
-    (r"true or false as", r"", dialect_cause([TRUTHS_DIALECT])),
-    (r"small_blind", r"small blind", Cause("it copies the slip of the document's example")),
-    (r"a GUID as a JSON string", r"\{", Cause("it answers with an object, as dialect hspe-go does")),
-    (r"a GUID as a JSON string", r"", dialect_cause([BARE_GUID_DIALECT])),
-    (r"a card as", r"10", dialect_cause([TEN_DIALECT])),
-    (r"a card as", r"[cdhs]'|^'[tjqka]", dialect_cause([SMALL_LETTERS_DIALECT])),
-    (r"status 401", r"^400", Cause("it treats missing credentials as a malformed request, as dialect hspe-go does")),
-    (r"status 403", r"^409", Cause("it answers 409 to an act out of turn, as dialect hspe-go does")),
-    (r"status 201", r"^200", dialect_cause([STATUS_200_DIALECT])),
-    (r"status 20\d", r"^20\d", Cause("it answers with another status of success")),
-    (r"status \d", r"^5\d\d", Cause("it has an internal error: see its log")),
-    (r"^JSON", r"", Cause("it answers with something that is not JSON")),
-)  # fmt: skip
-"""Patterns of (expected, actual) and the cause they indicate; the first match counts."""
+STATUS_CAUSES: Final[Mapping[tuple[int, int], Cause]] = {
+    (401, 400): Cause("it treats missing credentials as a malformed request, as dialect hspe-go does"),
+    (403, 409): Cause("it answers 409 to an act out of turn, as dialect hspe-go does"),
+    (201, 200): dialect_cause([STATUS_200_DIALECT]),
+}
+"""Causes by the expected and the found status."""
+
+ANOTHER_SUCCESS: Final = Cause("it answers with another status of success")
+INTERNAL_ERROR: Final = Cause("it has an internal error: see its log")
+OBJECT_FOR_GUID: Final = Cause("it answers with an object, as dialect hspe-go does")
+EXAMPLE_KEY: Final = Cause("it copies the slip of the document's example")
+NOT_JSON: Final = Cause("it answers with something that is not JSON")
 
 
-def likely_cause(deviation: Deviation, *, is_hspe_go: bool = False) -> Cause | None:
+def likely_cause(
+    deviation: Deviation, *, is_hspe_go: bool = False, dialect: Dialect = "readme", detected: HttpDialect | None = None
+) -> Cause | None:
     """Return the likely cause of a deviation, None if none is known.
 
-    `is_hspe_go`: the server answers new users as dialect hspe-go does, although it is tested by the document.
+    `is_hspe_go`: the server answers new users as dialect hspe-go does, although it is tested by the document. Its
+    responses are read in the `detected` dialect.
     """
-    if is_hspe_go and any(
-        re.search(expected_pattern, deviation.expected) and re.search(actual_pattern, deviation.actual)
-        for expected_pattern, actual_pattern in HSPE_GO_PATTERNS
-    ):
+    if deviation.exchange is None:
+        return None
+    request, raw = deviation.exchange
+    if deviation.wanted_status is not None:
+        return _status_cause(deviation.wanted_status, raw.status, is_hspe_go=is_hspe_go)
+    response = raw if detected is None else detected.read(request.target, raw)
+    if GUID_REQUESTS.fullmatch(request.target):
+        return _guid_cause(request, response, is_hspe_go=is_hspe_go)
+    before = _form_errors(request, response, dialect)
+    if not any(_is_same(error, deviation) for error in before):
+        return None
+    if b'"small blind"' in response.body and b'"small_blind"' not in response.body:
+        return EXAMPLE_KEY
+    for form in FORM_DIALECTS:
+        after = _form_errors(request, form.read(request.target, response), dialect)
+        if not any(_is_same(error, deviation) for error in after):
+            return dialect_cause([form])
+    return None if _is_json(response.body) else NOT_JSON
+
+
+def _status_cause(wanted: int, found: int, *, is_hspe_go: bool) -> Cause | None:
+    if is_hspe_go and (wanted, found) in HSPE_GO_STATUSES:
         return dialect_cause([HSPE_GO_DIALECT])
-    for expected, actual, cause in CAUSE_PATTERNS:
-        if re.search(expected, deviation.expected) and re.search(actual, deviation.actual):
-            return cause
-    return dialect_cause([MISSPELT_KEYS_DIALECT]) if _is_key_misspelt(deviation) else None
+    if wanted < 300 and 200 <= found < 300:
+        return STATUS_CAUSES.get((wanted, found), ANOTHER_SUCCESS)
+    return INTERNAL_ERROR if found >= 500 else STATUS_CAUSES.get((wanted, found))
 
 
-def _is_key_misspelt(deviation: Deviation) -> bool:
-    """Whether the missing key is present in another spelling."""
-    key, keys = deviation.expected.removeprefix("the key "), deviation.actual.removeprefix("the keys ")
-    is_missing_key = key != deviation.expected and keys != deviation.actual
-    return is_missing_key and normalise_key(key) in {normalise_key(found) for found in keys.split(", ")}
+def _guid_cause(request: SentRequest, response: ReceivedResponse, *, is_hspe_go: bool) -> Cause | None:
+    """The cause of a response that is not a GUID as a JSON string."""
+    if response.body.lstrip().startswith(b"{"):
+        return dialect_cause([HSPE_GO_DIALECT]) if is_hspe_go else OBJECT_FOR_GUID
+    is_bare = BARE_GUID_DIALECT.read(request.target, response) != response
+    return dialect_cause([BARE_GUID_DIALECT]) if is_bare else None
+
+
+def _form_errors(request: SentRequest, response: ReceivedResponse, dialect: Dialect) -> Sequence[SchemaError]:
+    """The deviations in form of a response that shows one game, or all of them."""
+    is_list = request.path.partition("?")[0].strip("/") == "games"
+    return (parse_games if is_list else parse_game)(response.body, dialect).errors
+
+
+def _is_same(error: SchemaError, deviation: Deviation) -> bool:
+    return (error.clause, error.expected, error.actual) == (deviation.clause, deviation.expected, deviation.actual)
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        decode(body)
+    except (DecodeError, UnicodeDecodeError):
+        return False
+    return True

@@ -4,7 +4,6 @@ import asyncio
 from contextlib import suppress
 from typing import Final
 
-from croupier.conformance.holdem.causes import likely_cause
 from croupier.conformance.holdem.deviations import Deviation, default_outcome, worst_deviation
 from croupier.conformance.holdem.endpoint import PASSWORD
 from croupier.conformance.holdem.opponents import Opponent
@@ -241,7 +240,7 @@ class ClientCaseRun:
         outcome = Outcome.FAIL if worst.outcome is Outcome.NON_STRICT and self._strict else worst.outcome
         failure = None
         if outcome is Outcome.FAIL:
-            failure = Failure(worst.clause, worst.expected, worst.actual, worst.wanted, worst.got, likely_cause(worst))
+            failure = Failure(worst.clause, worst.expected, worst.actual, worst.wanted, worst.got)
         at = next((number for number, line in enumerate(dialogue, 1) if line.data == worst.got), len(dialogue))
         note = "" if failure else f"expected {worst.expected}; found {worst.actual}"
         return Attempt(outcome, note, failure, dialogue[: at + 1])

@@ -271,7 +271,7 @@ class HoldemContext(Exchange):
     def require_success(self, response: ReceivedResponse, clause: str, status: int) -> None:
         """Require success. Another status of success is recorded as a deviation, a refusal raises CaseAborted."""
         if response.status != status:
-            self.add_deviation(clause, f"status {status}", response.summary)
+            self.add_status_deviation(clause, status, response)
         if not 200 <= response.status < 300:
             raise CaseAborted
 
@@ -279,7 +279,7 @@ class HoldemContext(Exchange):
         """Require that a request was refused; another status of refusal is a choice."""
         if response.status != status:
             outcome = Outcome.CHOICE if response.status >= 400 else None
-            self.add_deviation(clause, f"status {status}", response.summary, outcome)
+            self.add_status_deviation(clause, status, response, outcome)
 
     def require_seat(self, response: ReceivedResponse) -> None:
         """Require that a join got a seat. Raises CaseAborted."""

@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.results import Outcome
 from croupier.core.errors import FoundKind
@@ -23,7 +24,8 @@ class Deviation(Struct, frozen=True):
     """A deviation from a clause: what it demands and what was found, as text for people.
 
     `wanted` are the expected bytes if there is only one valid form, `got` the received ones. `line_count` is the length
-    of the dialogue when it was found, and `kind` the kind of what was found.
+    of the dialogue when it was found, and `kind` the kind of what was found. `wanted_status` is the expected status if
+    the status is what deviates, and `exchange` the last request with its response; None if there is none.
     """
 
     clause: str
@@ -34,6 +36,8 @@ class Deviation(Struct, frozen=True):
     got: bytes = b""
     line_count: int = 0
     kind: FoundKind = FoundKind.MESSAGE
+    wanted_status: int | None = None
+    exchange: tuple[SentRequest, ReceivedResponse] | None = None
 
 
 class CaseAborted(Exception):

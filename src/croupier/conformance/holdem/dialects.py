@@ -167,14 +167,19 @@ SMALL_LETTERS_DIALECT: Final = HttpDialect(
 BARE_GUID_DIALECT: Final = HttpDialect("writes GUIDs without quotes", response_transforms=(_quote_guid,))
 STATUS_200_DIALECT: Final = HttpDialect("answers 200 where 201 is required", response_transforms=(_ok_to_created,))
 
-DIALECTS: Final[Sequence[HttpDialect]] = (
-    HSPE_GO_DIALECT,
+FORM_DIALECTS: Final[Sequence[HttpDialect]] = (
     MISSPELT_KEYS_DIALECT,
     TEXT_NUMBERS_DIALECT,
     DECIMAL_NUMBERS_DIALECT,
     TRUTHS_DIALECT,
     TEN_DIALECT,
     SMALL_LETTERS_DIALECT,
+)
+"""The dialects in which a Game is written in another form."""
+
+DIALECTS: Final[Sequence[HttpDialect]] = (
+    HSPE_GO_DIALECT,
+    *FORM_DIALECTS,
     BARE_GUID_DIALECT,
     STATUS_200_DIALECT,
 )

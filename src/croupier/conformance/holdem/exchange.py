@@ -50,6 +50,7 @@ class Exchange:
         self.responses: list[tuple[str, ReceivedResponse]] = []
         self.redirects: list[str] = []
         self._last_request = SentRequest("", "")
+        self._last_exchange: tuple[SentRequest, ReceivedResponse] | None = None
         self._last_request_at = 0.0  # the time of the last request
         self._last_change_at = 0.0  # the time of the last request that may have begun a turn
         self._longest_gap_seconds = 0.0  # the longest time after such a request
@@ -68,6 +69,7 @@ class Exchange:
         wanted: bytes | None = None,
         got: bytes = b"",
         kind: FoundKind = FoundKind.MESSAGE,
+        wanted_status: int | None = None,
     ) -> Deviation:
         """Record a deviation from a clause; without an outcome the clause decides it."""
         found = Deviation(
@@ -79,9 +81,17 @@ class Exchange:
             got,
             len(self.lines),
             kind,
+            wanted_status,
+            self._last_exchange,
         )
         self.deviations.append(found)
         return found
+
+    def add_status_deviation(
+        self, clause: str, status: int, response: ReceivedResponse, outcome: Outcome | None = None, what: str = ""
+    ) -> None:
+        """Record a response with another status than required; `what` describes the request."""
+        self.add_deviation(clause, f"status {status}{what}", response.summary, outcome, wanted_status=status)
 
     def add_schema_errors(self, errors: Sequence[SchemaError]) -> None:
         """Record deviations in form."""
@@ -159,9 +169,10 @@ class Exchange:
         self.server.answer_timeout.record_answer(asyncio.get_running_loop().time() - self._last_request_at)
         request = self._last_request
         self.server.features.record_response(request, response)
+        self._last_exchange = request, response
         self._add_line(HOUSE, response.data, response)
         dialect = self.server.detected_dialect
-        return response if dialect is None else dialect.read(f"{request.method} {request.path}", response)
+        return response if dialect is None else dialect.read(request.target, response)
 
     def _add_line(self, side: int, data: bytes, message: HttpMessage) -> None:
         now = asyncio.get_running_loop().time()

@@ -1,20 +1,15 @@
 """What a server implements: routes that have worked, and optional features that it has shown."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
-from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.deviations import Deviation
 from croupier.conformance.results import Outcome
-from croupier.core.referee import CLIENT
 
-NOT_FOUND_PATTERN: Final = re.compile(r"(?:404|405|501)\b")
-"""The status of a route that the server does not have."""
-
-SUCCESS_EXPECTED_PATTERN: Final = re.compile(r"status 2\d\d")
-"""The expectation of a request that should succeed."""
+NOT_FOUND_STATUSES: Final = frozenset({404, 405, 501})
+"""The statuses of a route that the server does not have."""
 
 HSPE_GO_USER_PATTERN: Final = re.compile(rb'\s*\{\s*"PlayerID"\s*:')
 """The response to POST /users/ in dialect hspe-go."""
@@ -63,13 +58,14 @@ class ServerFeatures:
             clause for clause, shows_feature in OPTIONAL_FEATURES.items() if shows_feature(route, response)
         )
 
-    def lacks(self, deviation: Deviation, lines: Sequence[DialogueLine]) -> bool:
-        """Whether a deviation means that the server lacks a feature, judged by the last request of `lines`."""
+    def lacks(self, deviation: Deviation) -> bool:
+        """Whether a deviation means that the server lacks a feature."""
         if deviation.clause in OPTIONAL_FEATURES:
             return deviation.outcome is Outcome.CHOICE and deviation.clause not in self._additions
-        requests = [line.message for line in lines if line.side == CLIENT]
-        refused = SUCCESS_EXPECTED_PATTERN.match(deviation.expected) and NOT_FOUND_PATTERN.match(deviation.actual)
-        return bool(refused and requests) and _route(requests[-1]) not in self._routes
+        if deviation.exchange is None or deviation.wanted_status is None or deviation.wanted_status >= 300:
+            return False
+        request, response = deviation.exchange
+        return response.status in NOT_FOUND_STATUSES and _route(request) not in self._routes
 
 
 def _route(request: SentRequest) -> str:

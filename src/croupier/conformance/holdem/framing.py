@@ -176,7 +176,7 @@ def _require_status(context: HoldemContext, response: ReceivedResponse, status: 
     Raises CaseAborted after it has recorded a deviation.
     """
     if response.status // 100 != status // 100:
-        context.add_deviation("holdem-1.8", f"status {status} to {what}", response.summary, Outcome.FAIL)
+        context.add_status_deviation("holdem-1.8", status, response, Outcome.FAIL, f" to {what}")
         raise CaseAborted
 
 

@@ -33,7 +33,7 @@ async def frequent_polls(context: HoldemContext) -> None:
     for _ in range(POLL_COUNT):
         response = await context.request("ann", "GET", f"/games/{game}")
         if response.status != 200:
-            context.add_deviation("holdem-9.10", "status 200", response.summary, Outcome.CHOICE)
+            context.add_status_deviation("holdem-9.10", 200, response, Outcome.CHOICE)
             return
 
 
@@ -94,7 +94,7 @@ async def short_all_in(context: HoldemContext) -> None:
             chips = turn.bet_to_player - turn.bet_so_far
         response = await context.act(role, game, bet(chips))
         if response.status >= 300:
-            context.add_deviation("holdem-6.9", "status 201", response.summary)
+            context.add_status_deviation("holdem-6.9", 201, response)
             return
     raise NotReached("the player who raised had no further turn")
 

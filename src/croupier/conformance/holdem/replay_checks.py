@@ -107,7 +107,7 @@ class ReplayChecks:
         elif wanted == UNAUTHORIZED and not {*LOGIN_CLAUSES} & {*self._clauses}:
             own = "holdem-2.8" if request.method == "GET" else "holdem-2.7"
         outcome = self._status_outcome(wanted, found)
-        self._context.add_deviation(own, f"status {wanted}", response.summary, outcome)
+        self._context.add_status_deviation(own, wanted, response, outcome)
         if not both and (wanted < 300 or 200 <= found < 300):
             raise CaseAborted
         return both

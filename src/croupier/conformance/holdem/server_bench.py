@@ -238,14 +238,15 @@ class HoldemServerBench(Bench):
         """Return the attempt that ended with a deviation."""
         features = self._server.features
         outcome = worst.outcome
-        if features.lacks(worst, lines):
+        if features.lacks(worst):
             outcome = Outcome.UNIMPLEMENTED
         elif outcome is Outcome.NON_STRICT and self._config.strict:
             outcome = Outcome.FAIL
         failure = None
         if outcome is Outcome.FAIL or worst.outcome is Outcome.FAIL:
             is_hspe_go = features.is_hspe_go and self._server.dialect == "readme"
-            cause = likely_cause(worst, is_hspe_go=is_hspe_go)
+            server = self._server
+            cause = likely_cause(worst, is_hspe_go=is_hspe_go, dialect=server.dialect, detected=server.detected_dialect)
             failure = Failure(worst.clause, worst.expected, worst.actual, worst.wanted, worst.got, cause, worst.kind)
         note = "" if failure else f"expected {worst.expected}; found {worst.actual}"
         return Attempt(outcome, note, failure, lines, is_optional=worst.outcome is Outcome.CHOICE)

@@ -114,7 +114,7 @@ async def _fill_table(context: HoldemContext, queue: int) -> tuple[str, Sequence
         else:
             context.require_seat(response)
             seated.append(late)
-    context.add_deviation("holdem-3.6", "status 202, as the table is full", response.summary)
+    context.add_status_deviation("holdem-3.6", QUEUED, response, what=": the table is full")
     raise CaseAborted
 
 

@@ -273,13 +273,13 @@ class Walk:
     def _check_act_status(self, response: ReceivedResponse) -> None:
         """Require status 201 for an act that was accepted."""
         if 200 <= response.status < 300 and response.status != 201:
-            self.context.add_deviation("holdem-4.1", "status 201", response.summary)
+            self.context.add_status_deviation("holdem-4.1", 201, response)
 
     async def _send_malformed_act(self, role: str, body: bytes) -> None:
         context = self.context
         response = await context.act(role, self._game, body)
         if 200 <= response.status < 300 or response.status >= 500:
-            context.add_deviation("holdem-4.4", "status 400", response.summary, Outcome.FAIL)
+            context.add_status_deviation("holdem-4.4", 400, response, Outcome.FAIL)
             raise CaseAborted
         await self._look()
 

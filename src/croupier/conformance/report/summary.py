@@ -101,7 +101,7 @@ def _show_http(side: str, data: bytes) -> ShownLine:
     """Show a request or a response line by line, as it was on the wire; in hexadecimal only what is not UTF-8."""
     shown = data[:MAX_SHOWN_HTTP_BYTES]
     omitted = len(data) - len(shown)
-    text = shown.decode(errors="backslashreplace").replace("\r\n", "\n")
+    text = shown.decode(errors="backslashreplace").replace("\r\n", "\n").removesuffix("\n")
     more = f" … {format_count(omitted, 'more byte')}" if omitted else ""
     return ShownLine(side, f"{printable(text)}{more}", "" if is_utf8(data) else hexadecimal(data))
 
