@@ -5,19 +5,18 @@ from typing import Final
 
 from croupier.conformance.oldmaid import player_replay, table_replay
 from croupier.conformance.oldmaid.cases import dealing, ending, framing, games, joining, lobby, requests, rings
-from croupier.conformance.oldmaid.cases.requests import TableCase
 from croupier.conformance.oldmaid.player_bench import PlayerBench
 from croupier.conformance.oldmaid.table_bench import TableBench
+from croupier.conformance.oldmaid.table_case import TableCase
 from croupier.conformance.oldmaid.untestable import untested_clauses
 from croupier.conformance.suite import Suite
 
 
 def table_cases() -> Iterator[TableCase]:
     """Yield all cases for tables."""
-    found = [case for part in (joining, lobby, dealing, ending, framing, requests, games) for case in part.cases()]
+    found = [case for part in (joining, lobby, dealing, ending, framing, requests, games) for case in part.CASES.all]
     yield from found
     yield from table_replay.cases({case.id for case in found})
-    yield from lobby.slow_cases()
 
 
 TABLES: Final = Suite(1.5, lambda: tuple(table_cases()), lambda cases: untested_clauses(cases, "player"), TableBench)

@@ -13,10 +13,10 @@ from typing import Any, Final
 from croupier.conformance.case import make_case_id
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.oldmaid.answers import ReceivedMessage, check_answer
-from croupier.conformance.oldmaid.cases.requests import TableCase
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NotReached
 from croupier.conformance.oldmaid.replay_lines import ReplayLine, is_free, render, replay_lines
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
+from croupier.conformance.oldmaid.table_case import TableCase
 from croupier.conformance.oldmaid.table_context import JOIN_GAP_SECONDS, MAX_START_ATTEMPTS, TableContext
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
 from croupier.conformance.resources import transcripts

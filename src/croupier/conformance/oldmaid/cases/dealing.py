@@ -1,17 +1,19 @@
 """Table cases about drawing cards and discarding pairs."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 from itertools import combinations
 from typing import Final
 
 from croupier.conformance.oldmaid.answers import ReceivedMessage
-from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
+from croupier.conformance.oldmaid.table_case import Play, TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card, is_pair, to_wire
 from croupier.rooms.oldmaid.wire import Discard, Draw
+
+CASES: Final = TableCases()
 
 type Pair = tuple[Card, Card]
 
@@ -28,13 +30,18 @@ def discard_of(pair: Pair, *, is_reversed: bool = False) -> Discard:
     return Discard((to_wire(first), to_wire(second)), "false")
 
 
+@CASES.add("4.1", "each-card-once", "Every card is dealt once")
+@CASES.add("2.4", "every-card", "Every card is spelt as it should be")
+@CASES.add("4.2", "one-card", "A draw is answered with a single card")
+@CASES.add("4.3", "again-and-again", "The players draw a card each in the order of the list")
+@CASES.add("4.4", "last-card", "With card 53 the result is last_card, and with no other")
 async def whole_deck(context: TableContext) -> None:
     """All cards are drawn under the referee."""
     await (await context.start_game()).draw(discards_pairs=False)
 
 
-async def deck_is_shuffled(context: TableContext) -> None:
-    """Two games are dealt differently."""
+@CASES.add("4.1", "shuffled", "Every game is dealt from a freshly shuffled deck")
+async def _deck_is_shuffled(context: TableContext) -> None:
     dealt = []
     for _ in range(2):
         driven_game = await context.start_game()
@@ -44,8 +51,8 @@ async def deck_is_shuffled(context: TableContext) -> None:
         raise Failed("oldmaid-4.1", "the same cards in the same order in two games", "a deck that is freshly shuffled")
 
 
-async def deals_are_fair(context: TableContext) -> None:
-    """The cards of all games of the run are those of freshly shuffled decks; a short run plays more games."""
+@CASES.add("4.1", "fair-deal", "No card comes too often or too rarely", rank=FAIR_DEAL_RANK)
+async def _deals_are_fair(context: TableContext) -> None:
     while context.table.deals.deals < FAIR_DEALS:
         await (await context.start_game()).draw(discards_pairs=False)
         context.count_deals()
@@ -53,8 +60,8 @@ async def deals_are_fair(context: TableContext) -> None:
         raise Failed("oldmaid-4.1", unfair.found, unfair.fair)
 
 
-async def no_second_draw(context: TableContext) -> None:
-    """A player may not draw twice in a row."""
+@CASES.add("4.3", "not-twice", "Who has drawn does not draw again at once")
+async def _no_second_draw(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.drawer
     await player.request(Draw())
@@ -62,8 +69,8 @@ async def no_second_draw(context: TableContext) -> None:
     await driven_game.draw(len(driven_game.players))
 
 
-async def refused_draw_takes_no_card(context: TableContext) -> None:
-    """A refused draw does not take a card from the deck."""
+@CASES.add("4.3", "takes-no-card", "A draw out of order takes nobody's card")
+async def _refused_draw_takes_no_card(context: TableContext) -> None:
     driven_game = await context.start_game()
     while driven_game.game.drawn_count < CARD_COUNT - 1:
         await driven_game.waiting_player.require_error(Draw(), "oldmaid-4.3")
@@ -74,8 +81,8 @@ async def refused_draw_takes_no_card(context: TableContext) -> None:
     await driven_game.draw(CARD_COUNT)
 
 
-async def draw_after_last_card(context: TableContext) -> None:
-    """Draws are refused when all cards are drawn."""
+@CASES.add("4.5", "behind-the-last", "There is nothing to draw behind the last card")
+async def _draw_after_last_card(context: TableContext) -> None:
     driven_game = await context.start_game()
     await driven_game.draw()
     for player in driven_game.players:
@@ -101,7 +108,7 @@ async def _game_with_pair(context: TableContext) -> tuple[DrivenGame, ScriptedPl
     return driven_game, player, pair
 
 
-def _discard_case(*, is_reversed: bool) -> Callable[[TableContext], Awaitable[None]]:
+def _discard_case(*, is_reversed: bool) -> Play:
     async def play(context: TableContext) -> None:
         _, player, pair = await _game_with_pair(context)
         await player.require_ok(discard_of(pair, is_reversed=is_reversed), "oldmaid-5.2")
@@ -109,8 +116,8 @@ def _discard_case(*, is_reversed: bool) -> Callable[[TableContext], Awaitable[No
     return play
 
 
-async def discard_out_of_turn(context: TableContext) -> None:
-    """A pair may be discarded out of turn."""
+@CASES.add("5.8", "out-of-turn", "A pair may be thrown away when it is another's turn")
+async def _discard_out_of_turn(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
     while driven_game.drawer is player:
         await driven_game.draw(driven_game.game.drawn_count + 1, discards_pairs=False)
@@ -118,8 +125,8 @@ async def discard_out_of_turn(context: TableContext) -> None:
     await driven_game.draw(driven_game.game.drawn_count + len(driven_game.players), discards_pairs=False)
 
 
-async def discard_in_turn(context: TableContext) -> None:
-    """A pair may be discarded before the player draws the next card."""
+@CASES.add("5.8", "in-turn", "A pair may be thrown away before the next card is drawn")
+async def _discard_in_turn(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
     while driven_game.drawer is not player and driven_game.game.drawn_count < CARD_COUNT:
         await driven_game.draw(driven_game.game.drawn_count + 1, discards_pairs=False)
@@ -129,15 +136,15 @@ async def discard_in_turn(context: TableContext) -> None:
     )
 
 
-async def late_discard(context: TableContext) -> None:
-    """Pairs may be discarded after all cards are drawn."""
+@CASES.add("5.8", "late", "Pairs may be thrown away when all cards are drawn")
+async def _late_discard(context: TableContext) -> None:
     driven_game = await context.start_game()
     await driven_game.draw(discards_pairs=False)
     await driven_game.discard_all_pairs()
 
 
-async def discard_twice(context: TableContext) -> None:
-    """A pair can be discarded once."""
+@CASES.add("5.5", "twice", "A pair is thrown away once")
+async def _discard_twice(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
     await player.request(discard_of(pair))
     await player.require_error(discard_of(pair, is_reversed=True), "oldmaid-5.5")
@@ -146,7 +153,7 @@ async def discard_twice(context: TableContext) -> None:
     await driven_game.draw(driven_game.game.drawn_count + 1, discards_pairs=False)
 
 
-def _no_pair_case(matches: Callable[[Card, Card], bool], clause: str) -> Callable[[TableContext], Awaitable[None]]:
+def _no_pair_case(matches: Callable[[Card, Card], bool], clause: str) -> Play:
     """Make a case that discards two cards of a player that are not a pair."""
 
     async def play(context: TableContext) -> None:
@@ -170,8 +177,8 @@ def _no_pair_case(matches: Callable[[Card, Card], bool], clause: str) -> Callabl
     return play
 
 
-async def card_with_itself(context: TableContext) -> None:
-    """A card is not a pair with itself."""
+@CASES.add("5.3", "same-card", "A card makes no pair with itself")
+async def _card_with_itself(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.drawer
     await player.request(Draw())
@@ -188,6 +195,8 @@ UNKNOWN_PAIRS: Final = (
 """Pairs of cards that are not in the pack."""
 
 
+@CASES.add("2.9", "reason", "A discard that is refused is answered with a message")
+@CASES.add("5.4", "unknown", "Cards that are not in the pack, or spelt otherwise, are refused")
 async def unknown_cards(context: TableContext) -> None:
     """Discards of cards that are not in the pack, or misspelt, are refused."""
     driven_game = await context.start_game()
@@ -196,8 +205,8 @@ async def unknown_cards(context: TableContext) -> None:
         await driven_game.players[0].require_error(Discard(cards, "false"), "oldmaid-5.4")
 
 
-async def partner_in_deck(context: TableContext) -> None:
-    """A card whose partner is in the deck cannot be discarded."""
+@CASES.add("5.6", "from-the-deck", "A card in the deck cannot be thrown away")
+async def _partner_in_deck(context: TableContext) -> None:
     driven_game = await context.start_game()
     while True:
         player = driven_game.drawer
@@ -210,8 +219,8 @@ async def partner_in_deck(context: TableContext) -> None:
     await driven_game.draw(driven_game.game.drawn_count + len(driven_game.players), discards_pairs=False)
 
 
-async def partner_of_another(context: TableContext) -> None:
-    """While cards are drawn, a player cannot discard a card of another player."""
+@CASES.add("5.7", "of-others", "While cards are drawn nobody throws away the card of another")
+async def _partner_of_another(context: TableContext) -> None:
     driven_game = await context.start_game()
 
     def found() -> tuple[ScriptedPlayer, ScriptedPlayer, Pair] | None:
@@ -230,8 +239,8 @@ async def partner_of_another(context: TableContext) -> None:
         await player.require_error(discard_of(pair), "oldmaid-5.7")
 
 
-async def pair_of_another(context: TableContext) -> None:
-    """A player cannot discard a pair of another player."""
+@CASES.add("5.7", "of-another", "Nor a whole pair of another")
+async def _pair_of_another(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
     if driven_game.game.drawn_count == CARD_COUNT:
         raise NotReached("the pair came with the last card")
@@ -240,8 +249,8 @@ async def pair_of_another(context: TableContext) -> None:
     await player.require_ok(discard_of(pair), "oldmaid-5.7")
 
 
-async def one_refusal_text(context: TableContext) -> None:
-    """A refused discard of a pair gets one and the same answer, wherever its cards are."""
+@CASES.add("5.12", "one-text", "A refused discard does not reveal where its cards are")
+async def _one_refusal_text(context: TableContext) -> None:
     driven_game = await context.start_game()
     asker, *others = driven_game.players
     texts: dict[Pair, str] = {}
@@ -275,16 +284,16 @@ def _refusal_text(answer: ReceivedMessage) -> str:
     return str(answer.json_object.get("message"))
 
 
-async def pair_with_picked_card(context: TableContext) -> None:
-    """After the last draw a pair with a picked card is accepted: the table does not know the hands."""
+@CASES.add("5.7", "picked", "A pair with a card that was picked is taken")
+async def _pair_with_picked_card(context: TableContext) -> None:
     driven_game = await context.start_game()
     await driven_game.draw()
     before = len(driven_game.game.log)
     await driven_game.play(lambda: any(entry[0] == "threw" for entry in driven_game.game.log[before:]))
 
 
-async def last_cards_claim(context: TableContext) -> None:
-    """A player who announces last cards while cards are drawn is not out."""
+@CASES.add("5.10", "not-out-yet", "Who says that these were his last cards is not out")
+async def _last_cards_claim(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
     await player.require_ok(Discard(discard_of(pair).cards, "true"), "oldmaid-5.10")
     await driven_game.draw(
@@ -292,7 +301,7 @@ async def last_cards_claim(context: TableContext) -> None:
     )
 
 
-def _tolerance_case(clause: str, keys: str, description: str) -> Callable[[TableContext], Awaitable[None]]:
+def _tolerance_case(clause: str, keys: str, description: str) -> Play:
     """Make a case that requires another form of last_cards to be accepted; `keys` follow the cards."""
 
     async def play(context: TableContext) -> None:
@@ -313,63 +322,17 @@ def _tolerance_case(clause: str, keys: str, description: str) -> Callable[[Table
     return play
 
 
-def cases() -> Sequence[TableCase]:
-    """Return the cases about drawing and discarding, in the order of the document."""
-    value, colour = "5.3", "5.1"
-    return (
-        table_case("4.1", "each-card-once", "Every card is dealt once", whole_deck),
-        table_case("4.1", "shuffled", "Every game is dealt from a freshly shuffled deck", deck_is_shuffled),
-        table_case("4.1", "fair-deal", "No card comes too often or too rarely", deals_are_fair, rank=FAIR_DEAL_RANK),
-        table_case("2.9", "reason", "A discard that is refused is answered with a message", unknown_cards),
-        table_case("2.4", "every-card", "Every card is spelt as it should be", whole_deck),
-        table_case("4.2", "one-card", "A draw is answered with a single card", whole_deck),
-        table_case("4.3", "again-and-again", "The players draw a card each in the order of the list", whole_deck),
-        table_case("4.3", "not-twice", "Who has drawn does not draw again at once", no_second_draw),
-        table_case("4.3", "takes-no-card", "A draw out of order takes nobody's card", refused_draw_takes_no_card),
-        table_case("4.4", "last-card", "With card 53 the result is last_card, and with no other", whole_deck),
-        table_case("4.5", "behind-the-last", "There is nothing to draw behind the last card", draw_after_last_card),
-        table_case("5.2", "pair", "A pair is thrown away", _discard_case(is_reversed=False)),
-        table_case("5.2", "turned", "A pair is one in either order", _discard_case(is_reversed=True)),
-        table_case(
-            value,
-            "values",
-            "Two values are no pair",
-            _no_pair_case(lambda a, b: b < JOKER and a // 4 != b // 4, "oldmaid-5.3"),
-        ),
-        table_case(
-            value,
-            "colours",
-            "A black and a red card are no pair",
-            _no_pair_case(lambda a, b: b < JOKER and a // 4 == b // 4 and not is_pair(a, b), "oldmaid-5.3"),
-        ),
-        table_case(value, "same-card", "A card makes no pair with itself", card_with_itself),
-        table_case(colour, "joker", "The joker makes no pair", _no_pair_case(lambda _, b: b == JOKER, "oldmaid-5.1")),
-        table_case("5.4", "unknown", "Cards that are not in the pack, or spelt otherwise, are refused", unknown_cards),
-        table_case("5.5", "twice", "A pair is thrown away once", discard_twice),
-        table_case("5.6", "from-the-deck", "A card in the deck cannot be thrown away", partner_in_deck),
-        table_case(
-            "5.7", "of-others", "While cards are drawn nobody throws away the card of another", partner_of_another
-        ),
-        table_case("5.7", "of-another", "Nor a whole pair of another", pair_of_another),
-        table_case("5.12", "one-text", "A refused discard does not reveal where its cards are", one_refusal_text),
-        table_case("5.7", "picked", "A pair with a card that was picked is taken", pair_with_picked_card),
-        table_case("5.8", "out-of-turn", "A pair may be thrown away when it is another's turn", discard_out_of_turn),
-        table_case("5.8", "in-turn", "A pair may be thrown away before the next card is drawn", discard_in_turn),
-        table_case("5.8", "late", "Pairs may be thrown away when all cards are drawn", late_discard),
-        table_case("5.10", "not-out-yet", "Who says that these were his last cards is not out", last_cards_claim),
-        table_case(
-            "2.6",
-            "boolean",
-            "last_cards may be a boolean",
-            _tolerance_case("2.6", ', "last_cards": false', "a boolean"),
-        ),
-        table_case(
-            "2.7",
-            "last-card",
-            "The key may be last_card",
-            _tolerance_case("2.7", ', "last_card": "false"', "the key last_card"),
-        ),
-        table_case(
-            "2.8", "missing", "last_cards may be missing", _tolerance_case("2.8", "", "a discard without last_cards")
-        ),
-    )
+CASES.add("5.2", "pair", "A pair is thrown away")(_discard_case(is_reversed=False))
+CASES.add("5.2", "turned", "A pair is one in either order")(_discard_case(is_reversed=True))
+CASES.add("5.3", "values", "Two values are no pair")(
+    _no_pair_case(lambda a, b: b < JOKER and a // 4 != b // 4, "oldmaid-5.3")
+)
+CASES.add("5.3", "colours", "A black and a red card are no pair")(
+    _no_pair_case(lambda a, b: b < JOKER and a // 4 == b // 4 and not is_pair(a, b), "oldmaid-5.3")
+)
+CASES.add("5.1", "joker", "The joker makes no pair")(_no_pair_case(lambda _, b: b == JOKER, "oldmaid-5.1"))
+CASES.add("2.6", "boolean", "last_cards may be a boolean")(_tolerance_case("2.6", ', "last_cards": false', "a boolean"))
+CASES.add("2.7", "last-card", "The key may be last_card")(
+    _tolerance_case("2.7", ', "last_card": "false"', "the key last_card")
+)
+CASES.add("2.8", "missing", "last_cards may be missing")(_tolerance_case("2.8", "", "a discard without last_cards"))

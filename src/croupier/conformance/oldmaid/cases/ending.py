@@ -1,23 +1,24 @@
 """Table cases about the end of games: players out of cards, disconnected players, and the status."""
 
-from collections.abc import Awaitable, Callable, Sequence
 from itertools import combinations
 from typing import Final
 
 from croupier.conformance.oldmaid.cases.dealing import discard_of
-from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached, Unimplemented
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
+from croupier.conformance.oldmaid.table_case import Play, TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card
 from croupier.rooms.oldmaid.wire import Draw, OutOfCards, Standing, Status
+
+CASES: Final = TableCases()
 
 MAX_GAMES: Final = 4
 """The number of games to play until a random event occurs."""
 
 
-def _whole_game_case(clause: str) -> Callable[[TableContext], Awaitable[None]]:
+def _whole_game_case(clause: str) -> Play:
     """Make a case that plays a whole game and checks the status whenever a player is out, and at the end."""
 
     async def play(context: TableContext) -> None:
@@ -60,8 +61,8 @@ async def _check_status(game: DrivenGame, player: ScriptedPlayer, clause: str = 
     player.judge_answer(Status(), answer)
 
 
-async def last_pair_left(context: TableContext) -> None:
-    """The last player may discard the pair made by the other player's last card."""
+@CASES.add("6.9", "last-pair", "Who is left may throw away his last pair", failure_is_choice=True)
+async def _last_pair_left(context: TableContext) -> None:
     for _ in range(MAX_GAMES):
         driven_game = await context.start_game()
         driven_game.announces_out_first = True
@@ -72,8 +73,8 @@ async def last_pair_left(context: TableContext) -> None:
     raise NotReached(f"in {MAX_GAMES} games the last pair was never made by somebody's last card")
 
 
-async def out_with_cards_in_deck(context: TableContext) -> None:
-    """out_of_cards is refused while the deck has cards, even with an empty hand."""
+@CASES.add("6.2", "deck", "Nobody is out of cards while there are some in the deck")
+async def _out_with_cards_in_deck(context: TableContext) -> None:
     driven_game = await context.start_game()
     while driven_game.game.drawn_count < CARD_COUNT - 1:
         await driven_game.draw(driven_game.game.drawn_count + 1)
@@ -91,8 +92,8 @@ async def out_with_cards_in_deck(context: TableContext) -> None:
     await driven_game.draw()
 
 
-async def njaal_game(context: TableContext) -> None:
-    """A whole game in dialect njaal."""
+@CASES.add("10.3", "game", "njaal: all but the list is as the document has it")
+async def _njaal_game(context: TableContext) -> None:
     if context.table.dialect != "njaal":
         raise NotReached("the table is expected to speak as the document has it")
     driven_game = await context.start_game()
@@ -114,36 +115,36 @@ async def _game_with_disconnect(
     return driven_game, player
 
 
-async def player_disconnects(context: TableContext) -> None:
-    """A player who disconnects is out, and ranked last."""
+@CASES.add("9.1", "gone", "Who hangs up is out, and last")
+async def _player_disconnects(context: TableContext) -> None:
     driven_game, _ = await _game_with_disconnect(context)
     await _check_status(driven_game, driven_game.players_inside[0], "oldmaid-9.1")
 
 
-async def connection_reset(context: TableContext) -> None:
-    """The same for a reset connection."""
+@CASES.add("9.1", "reset", "So is whose connection is reset")
+async def _connection_reset(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw(5, discards_pairs=False)
     await driven_game.disconnect(driven_game.waiting_player, reset=True)
     await driven_game.draw(5 + 2 * len(driven_game.players), discards_pairs=False)
 
 
-async def drawing_continues(context: TableContext) -> None:
-    """The others continue to draw."""
+@CASES.add("9.2", "drawn-on", "The others draw on without who is gone")
+async def _drawing_continues(context: TableContext) -> None:
     driven_game, _ = await _game_with_disconnect(context)
     await driven_game.draw(discards_pairs=False)
 
 
-async def drawer_disconnects(context: TableContext) -> None:
-    """If the player about to draw disconnects, the next one draws."""
+@CASES.add("9.2", "when-due", "If he was about to draw, the next one draws")
+async def _drawer_disconnects(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw(5, discards_pairs=False)
     await driven_game.disconnect(driven_game.drawer)
     await driven_game.draw(5 + 2 * len(driven_game.players), discards_pairs=False)
 
 
-async def cards_leave_with_player(context: TableContext) -> None:
-    """The cards of a disconnected player leave the game: no one may discard them."""
+@CASES.add("9.2", "with-cards", "The cards of who is gone are gone with him")
+async def _cards_leave_with_player(context: TableContext) -> None:
     driven_game = await context.start_game(3)
 
     def found() -> tuple[ScriptedPlayer, ScriptedPlayer, Card] | None:
@@ -162,8 +163,8 @@ async def cards_leave_with_player(context: TableContext) -> None:
     await player.require_error(discard_of((card, card ^ 1)), "oldmaid-9.2")
 
 
-async def last_drawer_disconnects(context: TableContext) -> None:
-    """If the player who drew the last card disconnects, nothing is drawn again."""
+@CASES.add("9.2", "last-drawer", "If who has drawn the last card is gone, nothing is drawn again")
+async def _last_drawer_disconnects(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw()
     seat = [entry[1] for entry in driven_game.game.log if entry[0] == "drew"][-1]
@@ -171,8 +172,8 @@ async def last_drawer_disconnects(context: TableContext) -> None:
     await driven_game.players_inside[0].require_error(Draw(), "oldmaid-4.5")
 
 
-async def one_player_left(context: TableContext) -> None:
-    """The game is over when one player is left."""
+@CASES.add("9.3", "all-but-one", "When the others are gone the game is over")
+async def _one_player_left(context: TableContext) -> None:
     driven_game = await context.start_game()
     await driven_game.draw(3, discards_pairs=False)
     last_player, *others = driven_game.players
@@ -181,8 +182,8 @@ async def one_player_left(context: TableContext) -> None:
     await last_player.require_error(Draw(), "oldmaid-9.3")
 
 
-async def all_disconnect(context: TableContext) -> None:
-    """A game that all players have left does not affect the next one."""
+@CASES.add("9.3", "everybody", "A game that all have left does not disturb the next one")
+async def _all_disconnect(context: TableContext) -> None:
     driven_game = await context.start_game()
     await driven_game.draw(3, discards_pairs=False)
     for player in driven_game.players:
@@ -191,8 +192,8 @@ async def all_disconnect(context: TableContext) -> None:
     await following.draw(discards_pairs=False)
 
 
-async def finished_player_disconnects(context: TableContext) -> None:
-    """A player who is out may disconnect and keeps their rank."""
+@CASES.add("9.4", "out-and-gone", "Who is out may leave, and keeps his place")
+async def _finished_player_disconnects(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw()
     await driven_game.play(lambda: bool(driven_game.game.finished_seats))
@@ -204,8 +205,8 @@ async def finished_player_disconnects(context: TableContext) -> None:
     )
 
 
-async def rank_of_disconnected(context: TableContext) -> None:
-    """Of disconnected players, the one who stayed longer ranks higher."""
+@CASES.add("6.6", "stayed-longer", "Of those who are gone, who stayed longer comes first", failure_is_choice=True)
+async def _rank_of_disconnected(context: TableContext) -> None:
     driven_game = await context.start_game(4)
     await driven_game.draw(5, discards_pairs=False)
     for player in (driven_game.players[3], driven_game.players[1]):
@@ -213,8 +214,8 @@ async def rank_of_disconnected(context: TableContext) -> None:
     await _check_status(driven_game, driven_game.players[0], "oldmaid-6.6")
 
 
-async def gone_behind_winner(context: TableContext) -> None:
-    """A player that is gone is listed after those that are out of cards, although it was out first."""
+@CASES.add("6.6", "gone-last", "A player that is gone comes after the winner")
+async def _gone_behind_winner(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw(5)
     await driven_game.disconnect(driven_game.waiting_player)
@@ -225,55 +226,10 @@ async def gone_behind_winner(context: TableContext) -> None:
     await _check_status(driven_game, driven_game.players[driven_game.game.finished_seats[0]], "oldmaid-6.6")
 
 
-def cases() -> Sequence[TableCase]:
-    """Return the cases about the end of games, in the order of the document."""
-    return (
-        table_case(
-            "2.2", "every-request", "The table knows every request of a player", _whole_game_case("oldmaid-2.2")
-        ),
-        table_case(
-            "2.3",
-            "every-answer",
-            "Every answer has the form that its request asks for",
-            _whole_game_case("oldmaid-2.3"),
-        ),
-        table_case("10.3", "game", "njaal: all but the list is as the document has it", njaal_game),
-        table_case(
-            "6.1",
-            "order",
-            "The order of out_of_cards is that in which players are out",
-            _whole_game_case("oldmaid-6.1"),
-        ),
-        table_case("6.2", "deck", "Nobody is out of cards while there are some in the deck", out_with_cards_in_deck),
-        table_case("6.5", "everybody", "The status has all players of the game", _whole_game_case("oldmaid-6.5")),
-        table_case(
-            "6.6", "winner-first", "Of those who are out the winner comes first", _whole_game_case("oldmaid-6.6")
-        ),
-        table_case(
-            "6.6",
-            "stayed-longer",
-            "Of those who are gone, who stayed longer comes first",
-            rank_of_disconnected,
-            failure_is_choice=True,
-        ),
-        table_case("6.6", "gone-last", "A player that is gone comes after the winner", gone_behind_winner),
-        table_case("6.8", "one-left", "When one player is left the game is over", _whole_game_case("oldmaid-6.8")),
-        table_case("6.11", "ranking", "The one who is left has lost", _whole_game_case("oldmaid-6.11")),
-        table_case(
-            "6.9", "last-pair", "Who is left may throw away his last pair", last_pair_left, failure_is_choice=True
-        ),
-        table_case("9.1", "gone", "Who hangs up is out, and last", player_disconnects),
-        table_case("9.1", "reset", "So is whose connection is reset", connection_reset),
-        table_case("9.2", "drawn-on", "The others draw on without who is gone", drawing_continues),
-        table_case("9.2", "when-due", "If he was about to draw, the next one draws", drawer_disconnects),
-        table_case("9.2", "with-cards", "The cards of who is gone are gone with him", cards_leave_with_player),
-        table_case(
-            "9.2",
-            "last-drawer",
-            "If who has drawn the last card is gone, nothing is drawn again",
-            last_drawer_disconnects,
-        ),
-        table_case("9.3", "all-but-one", "When the others are gone the game is over", one_player_left),
-        table_case("9.3", "everybody", "A game that all have left does not disturb the next one", all_disconnect),
-        table_case("9.4", "out-and-gone", "Who is out may leave, and keeps his place", finished_player_disconnects),
-    )
+CASES.add("2.2", "every-request", "The table knows every request of a player")(_whole_game_case("oldmaid-2.2"))
+CASES.add("2.3", "every-answer", "Every answer has the form that its request asks for")(_whole_game_case("oldmaid-2.3"))
+CASES.add("6.1", "order", "The order of out_of_cards is that in which players are out")(_whole_game_case("oldmaid-6.1"))
+CASES.add("6.5", "everybody", "The status has all players of the game")(_whole_game_case("oldmaid-6.5"))
+CASES.add("6.6", "winner-first", "Of those who are out the winner comes first")(_whole_game_case("oldmaid-6.6"))
+CASES.add("6.8", "one-left", "When one player is left the game is over")(_whole_game_case("oldmaid-6.8"))
+CASES.add("6.11", "ranking", "The one who is left has lost")(_whole_game_case("oldmaid-6.11"))

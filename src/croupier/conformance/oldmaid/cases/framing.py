@@ -2,15 +2,18 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
 from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, ImplementationChoice
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
+from croupier.conformance.oldmaid.table_case import Play, TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.wire import JSON_ENCODER, MAX_FRAME_BYTES, Draw, Join, Message, Status
+
+CASES: Final = TableCases()
 
 PIECE_GAP_SECONDS = 0.003
 """The pause between two pieces of a message, so that each is read separately."""
@@ -22,7 +25,7 @@ def _encode(*messages: Message) -> bytes:
     return b"".join(map(JSON_ENCODER.encode, messages))
 
 
-def _delivery_case(clause: str, data: bytes, piece_bytes: int = 0) -> Callable[[TableContext], Awaitable[None]]:
+def _delivery_case(clause: str, data: bytes, piece_bytes: int = 0) -> Play:
     """Make a case in which a draw is sent in this form."""
     delivery = Delivery(piece_bytes, PIECE_GAP_SECONDS)
 
@@ -34,9 +37,7 @@ def _delivery_case(clause: str, data: bytes, piece_bytes: int = 0) -> Callable[[
     return play
 
 
-def in_pieces(
-    play: Callable[[TableContext, Delivery], Awaitable[None]], delivery: Delivery
-) -> Callable[[TableContext], Awaitable[None]]:
+def in_pieces(play: Callable[[TableContext, Delivery], Awaitable[None]], delivery: Delivery) -> Play:
     """Make a case in which requests are sent in pieces. If it fails, the same is played with whole messages."""
 
     async def play_in_pieces(context: TableContext) -> None:
@@ -74,8 +75,8 @@ async def cut_anywhere(context: TableContext, delivery: Delivery) -> None:
             await driven_game.drawer.require_ok(data, "oldmaid-1.4", delivery=pieces)
 
 
-async def pipelined_requests(context: TableContext) -> None:
-    """Pipelined requests are answered in order."""
+@CASES.add("1.4", "glued", "Messages in one go are answered in their order")
+async def _pipelined_requests(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.drawer
     requests: tuple[Message, ...] = (Draw(), Status(), Draw(), Status())
@@ -91,8 +92,8 @@ async def pipelined_requests(context: TableContext) -> None:
     await driven_game.draw(len(driven_game.players))
 
 
-async def fifty_requests_ahead(context: TableContext) -> None:
-    """Fifty requests sent ahead are all answered."""
+@CASES.add("1.4", "sent-ahead", "Fifty requests sent ahead are all answered")
+async def _fifty_requests_ahead(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.players[-1]
     await player.send(b"\n".join(50 * [_encode(Status())]) + b"\n")
@@ -100,8 +101,8 @@ async def fifty_requests_ahead(context: TableContext) -> None:
         player.judge_answer(Status(), await player.receive_answer("oldmaid-1.4", f"answer {number} of 50"))
 
 
-async def message_tail_with_next(context: TableContext) -> None:
-    """The end of a message may arrive with the beginning of the next."""
+@CASES.add("1.4", "tail", "The end of a message may come with the next one's beginning")
+async def _message_tail_with_next(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.drawer
     requests = _encode(Draw(), Status())
@@ -112,8 +113,8 @@ async def message_tail_with_next(context: TableContext) -> None:
         player.judge_answer(request, await player.receive_answer("oldmaid-1.4", f"the answer to {request}"))
 
 
-async def slow_sender(context: TableContext) -> None:
-    """A client that sends slowly delays no other."""
+@CASES.add("1.4", "slow", "Who is slow with a message holds up nobody")
+async def _slow_sender(context: TableContext) -> None:
     driven_game = await context.start_game()
     first, *others = driven_game.players
     data = _encode(Draw())
@@ -126,8 +127,8 @@ async def slow_sender(context: TableContext) -> None:
     await first.require_ok(data[9:], "oldmaid-1.4")
 
 
-async def all_at_once(context: TableContext) -> None:
-    """Many connections send requests at the same time."""
+@CASES.add("1.4", "all-at-once", "Many may speak at the same time")
+async def _all_at_once(context: TableContext) -> None:
     driven_games = [await context.start_game() for _ in range(3)]
     players = [player for driven_game in driven_games for player in driven_game.players]
     for _ in range(5):
@@ -138,8 +139,8 @@ async def all_at_once(context: TableContext) -> None:
     await asyncio.gather(*(driven_game.draw(discards_pairs=False) for driven_game in driven_games))
 
 
-async def disconnect_mid_message(context: TableContext) -> None:
-    """A player who disconnects in the middle of a message has left; others may join."""
+@CASES.add("9.1", "in-the-middle", "Who hangs up in the middle of a message is gone")
+async def _disconnect_mid_message(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw(4, discards_pairs=False)
     player = driven_game.waiting_player
@@ -149,8 +150,8 @@ async def disconnect_mid_message(context: TableContext) -> None:
     await (await context.start_game()).draw(3)
 
 
-async def single_error(context: TableContext) -> None:
-    """A request with several errors gets one error."""
+@CASES.add("8.2", "said-once", "What is wrong is refused once")
+async def _single_error(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.waiting_player
     await player.require_error(b'{"cmd": "discard", "cards": [["3", 7]], "port": 0, "last_cards": 4}\n', "oldmaid-8.2")
@@ -158,7 +159,7 @@ async def single_error(context: TableContext) -> None:
     await driven_game.draw(len(driven_game.players))
 
 
-def _text_between_case(data: bytes, clause: str, description: str) -> Callable[[TableContext], Awaitable[None]]:
+def _text_between_case(data: bytes, clause: str, description: str) -> Play:
     """Make a case in which text before a message gets an error, and the message is answered."""
 
     async def play(context: TableContext) -> None:
@@ -178,15 +179,15 @@ def _text_between_case(data: bytes, clause: str, description: str) -> Callable[[
     return play
 
 
-async def undecodable_bytes(context: TableContext) -> None:
-    """Bytes that are not UTF-8 get an error."""
+@CASES.add("8.8", "no-text", "Bytes that are no text are answered with an error")
+async def _undecodable_bytes(context: TableContext) -> None:
     player = await context.connect_player()
     await player.require_error(b'{"cmd": "\xff\xfe"}\n', "oldmaid-8.8")
     await _require_others_unaffected(context, player, "bytes that are no text")
 
 
-async def endless_message(context: TableContext) -> None:
-    """An endless message is not read forever."""
+@CASES.add("8.9", "endless", "What does not end is not read for ever", failure_is_choice=True)
+async def _endless_message(context: TableContext) -> None:
     player = await context.connect_player()
     await player.send(b'{"cmd": "' + (MAX_FRAME_BYTES + 1024) * b"x")
     answer = await player.receive_optional_answer()
@@ -207,15 +208,15 @@ async def _require_others_unaffected(context: TableContext, player: ScriptedPlay
         raise ImplementationChoice(f"behind {description} it goes on; ours hangs up")
 
 
-async def long_message(context: TableContext) -> None:
-    """A long message that ends is accepted."""
+@CASES.add("8.9", "long-message", "A message that ends in time may be long", failure_is_choice=True)
+async def _long_message(context: TableContext) -> None:
     driven_game = await context.start_game()
     padded = b'{"cmd": "draw", "padding": "' + 16_000 * b"x" + b'"}\n'
     await driven_game.drawer.require_ok(padded, "oldmaid-8.9")
 
 
-async def unexpected_answers_ignored(context: TableContext) -> None:
-    """Unexpected answers are ignored."""
+@CASES.add("2.11", "swallowed", "Answers that nobody waits for are swallowed", failure_is_choice=True)
+async def _unexpected_answers_ignored(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.drawer
     await player.send(b'{"result": "ok"}\n{"result": "error", "message": "what?"}\n')
@@ -225,8 +226,8 @@ async def unexpected_answers_ignored(context: TableContext) -> None:
     await driven_game.draw(len(driven_game.players))
 
 
-async def line_ends(context: TableContext) -> None:
-    """Report how the table ends its messages, from what arrives before the next one."""
+@CASES.add("1.5", "line-ends", "How messages end")
+async def _line_ends(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.drawer
     answer = await player.request(Draw())
@@ -237,8 +238,10 @@ async def line_ends(context: TableContext) -> None:
     )
 
 
-async def strings_for_numbers(context: TableContext) -> None:
-    """A number in a string is refused."""
+@CASES.add(
+    "2.10", "strings-for-numbers", "A number in a string is none", failure_is_choice=True, needs_whole_lobby=True
+)
+async def _strings_for_numbers(context: TableContext) -> None:
     await context.learn_table_size()
     player = await context.connect_player()
     request = {"cmd": "join", "nick": player.nick, "port": "4099"}
@@ -250,90 +253,29 @@ async def strings_for_numbers(context: TableContext) -> None:
         raise Failed("oldmaid-2.10", answer.text, "an error", got=answer.data)
 
 
-def cases() -> Sequence[TableCase]:
-    """Return the cases about framing."""
-    draw = _encode(Draw())
-    spaced = b' \r\n\t{ "cmd"\n:\t"draw" }  \n\n'
-    turned = b'{"cmd": "draw", "what": {"is": ["this", 7, null]}, "nick": "nobody"}\n'
-    return (
-        table_case(
-            "1.3",
-            "white-space",
-            "There may be any white space between messages, and in them",
-            _delivery_case("oldmaid-1.3", spaced),
-        ),
-        table_case(
-            "1.3", "no-line-end", "A message is complete without a line end", _delivery_case("oldmaid-1.3", draw)
-        ),
-        table_case(
-            "1.3", "escapes", "Strings may be escaped", _delivery_case("oldmaid-1.3", b'{"\\u0063md": "dr\\u0061w"}\n')
-        ),
-        table_case(
-            "1.4",
-            "byte-by-byte",
-            "Messages may come byte by byte",
-            in_pieces(three_rounds, BYTE_BY_BYTE),
-            needs_whole_lobby=True,
-        ),
-        table_case(
-            "1.4",
-            "cut-anywhere",
-            "A message may be cut at any byte",
-            in_pieces(cut_anywhere, Delivery(1, PIECE_GAP_SECONDS)),
-        ),
-        table_case(
-            "1.4", "in-threes", "A message may come in small pieces", _delivery_case("oldmaid-1.4", draw + b"\n", 3)
-        ),
-        table_case("1.4", "glued", "Messages in one go are answered in their order", pipelined_requests),
-        table_case("1.4", "sent-ahead", "Fifty requests sent ahead are all answered", fifty_requests_ahead),
-        table_case(
-            "1.4", "tail", "The end of a message may come with the next one's beginning", message_tail_with_next
-        ),
-        table_case("1.4", "slow", "Who is slow with a message holds up nobody", slow_sender),
-        table_case("1.4", "all-at-once", "Many may speak at the same time", all_at_once),
-        table_case("9.1", "in-the-middle", "Who hangs up in the middle of a message is gone", disconnect_mid_message),
-        table_case("1.5", "line-ends", "How messages end", line_ends),
-        table_case(
-            "1.7",
-            "open-string",
-            "A forgotten quote costs one line",
-            _text_between_case(b'{"cmd": "status}\n', "oldmaid-1.7", "a forgotten quote"),
-            failure_is_choice=True,
-        ),
-        table_case(
-            "1.7",
-            "text-between",
-            "Text between messages is no message",
-            _text_between_case(b"hello ", "oldmaid-1.7", "text before a message"),
-            failure_is_choice=True,
-        ),
-        table_case("2.1", "unknown-keys", "Unknown keys are ignored", _delivery_case("oldmaid-2.1", turned)),
-        table_case(
-            "2.1",
-            "equal-keys",
-            "Of equal keys the last one counts",
-            _delivery_case("oldmaid-2.1", b'{"cmd": "status", "cmd": "draw"}\n'),
-            failure_is_choice=True,
-        ),
-        table_case(
-            "2.10",
-            "strings-for-numbers",
-            "A number in a string is none",
-            strings_for_numbers,
-            failure_is_choice=True,
-            needs_whole_lobby=True,
-        ),
-        table_case(
-            "2.11",
-            "swallowed",
-            "Answers that nobody waits for are swallowed",
-            unexpected_answers_ignored,
-            failure_is_choice=True,
-        ),
-        table_case("8.2", "said-once", "What is wrong is refused once", single_error),
-        table_case("8.8", "no-text", "Bytes that are no text are answered with an error", undecodable_bytes),
-        table_case("8.9", "endless", "What does not end is not read for ever", endless_message, failure_is_choice=True),
-        table_case(
-            "8.9", "long-message", "A message that ends in time may be long", long_message, failure_is_choice=True
-        ),
-    )
+DRAW: Final = _encode(Draw())
+SPACED_DRAW: Final = b' \r\n\t{ "cmd"\n:\t"draw" }  \n\n'
+LONG_DRAW: Final = b'{"cmd": "draw", "what": {"is": ["this", 7, null]}, "nick": "nobody"}\n'
+
+for clause, slug, title, data, piece_bytes in (
+    ("1.3", "white-space", "There may be any white space between messages, and in them", SPACED_DRAW, 0),
+    ("1.3", "no-line-end", "A message is complete without a line end", DRAW, 0),
+    ("1.3", "escapes", "Strings may be escaped", b'{"\\u0063md": "dr\\u0061w"}\n', 0),
+    ("1.4", "in-threes", "A message may come in small pieces", DRAW + b"\n", 3),
+    ("2.1", "unknown-keys", "Unknown keys are ignored", LONG_DRAW, 0),
+):
+    CASES.add(clause, slug, title)(_delivery_case(f"oldmaid-{clause}", data, piece_bytes))
+CASES.add("2.1", "equal-keys", "Of equal keys the last one counts", failure_is_choice=True)(
+    _delivery_case("oldmaid-2.1", b'{"cmd": "status", "cmd": "draw"}\n')
+)
+CASES.add("1.4", "byte-by-byte", "Messages may come byte by byte", needs_whole_lobby=True)(
+    in_pieces(three_rounds, BYTE_BY_BYTE)
+)
+CASES.add("1.4", "cut-anywhere", "A message may be cut at any byte")(
+    in_pieces(cut_anywhere, Delivery(1, PIECE_GAP_SECONDS))
+)
+for slug, title, data, description in (
+    ("open-string", "A forgotten quote costs one line", b'{"cmd": "status}\n', "a forgotten quote"),
+    ("text-between", "Text between messages is no message", b"hello ", "text before a message"),
+):
+    CASES.add("1.7", slug, title, failure_is_choice=True)(_text_between_case(data, "oldmaid-1.7", description))

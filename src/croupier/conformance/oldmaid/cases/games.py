@@ -6,12 +6,14 @@ from typing import Final
 
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.oldmaid.cases.framing import in_pieces
-from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
+from croupier.conformance.oldmaid.table_case import Play, TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, to_wire
 from croupier.rooms.oldmaid.wire import Discard, Draw, Join, Status
+
+CASES: Final = TableCases()
 
 DISTURBANCE_PERIOD: Final = 3
 """A disturbance is injected at one of this many steps, on average."""
@@ -116,7 +118,7 @@ async def _game_with_late_discards(context: TableContext) -> None:
     await driven_game.play()
 
 
-WHOLE_GAMES: Final[Sequence[tuple[str, str, str, Callable[[TableContext], Awaitable[None]]]]] = (
+WHOLE_GAMES: Final[Sequence[tuple[str, str, str, Play]]] = (
     ("6.8", "game-1", "A whole game", _fair_game),
     ("6.8", "game-2", "Another one", _fair_game),
     ("6.8", "game-3", "And another one", _fair_game),
@@ -141,9 +143,5 @@ WHOLE_GAMES: Final[Sequence[tuple[str, str, str, Callable[[TableContext], Awaita
 )
 
 
-def cases() -> Sequence[TableCase]:
-    """Return the cases that play whole games."""
-    return [
-        table_case(clause, slug, title, play, needs_whole_lobby=play is _game_with_illegal_requests)
-        for clause, slug, title, play in WHOLE_GAMES
-    ]
+for clause, slug, title, play in WHOLE_GAMES:
+    CASES.add(clause, slug, title, needs_whole_lobby=play is _game_with_illegal_requests)(play)

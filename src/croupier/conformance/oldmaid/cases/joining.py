@@ -2,19 +2,19 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
-from dataclasses import replace
 from ipaddress import ip_address
 from typing import Final
 
-from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer, require_refusal
+from croupier.conformance.oldmaid.table_case import Play, TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
 from croupier.rooms.oldmaid.wire import Join
+
+CASES: Final = TableCases(holds_lobby=True)
 
 
 async def _refused_join(context: TableContext, nick: str, clause: str) -> ScriptedPlayer:
@@ -40,13 +40,16 @@ def _listed_address(game: DrivenGame, player: ScriptedPlayer, clause: str = "old
     raise Failed(clause, f"no {player.nick!r} in the list, and no error", "the player that has joined")
 
 
+@CASES.add("3.1", "join", "Who joins, plays")
+@CASES.add("3.10", "game-starts", f"A game starts with 2 to {MAX_PLAYERS} players")
+@CASES.add("3.2", "same-list", "All players of a game get the same list")
 async def players_join(context: TableContext) -> None:
     """All players who join get the list."""
     await context.start_game()
 
 
-async def join_order(context: TableContext) -> None:
-    """The list is in the order of joining."""
+@CASES.add("3.3", "order", "The players are listed in the order in which they have joined")
+async def _join_order(context: TableContext) -> None:
     await context.learn_table_size()
     waiting = []
     for number in range(context.table_size - 1):
@@ -59,8 +62,8 @@ async def join_order(context: TableContext) -> None:
         raise Failed("oldmaid-3.3", f"the order {', '.join(found)}", f"that of joining: {', '.join(wanted)} first")
 
 
-async def list_is_object(context: TableContext) -> None:
-    """The list is an object with the keys player1, player2, …"""
+@CASES.add("3.3", "form", "The list is an object with the keys player1, player2, …")
+async def _list_is_object(context: TableContext) -> None:
     driven_game = await context.start_game()
     if context.table.dialect == "njaal":
         raise NotReached("the table is expected to speak as the one on njaal did")
@@ -68,8 +71,8 @@ async def list_is_object(context: TableContext) -> None:
         raise NonStrict("the players are listed in an array, as the table on njaal did: the dialect njaal")
 
 
-async def list_is_array(context: TableContext) -> None:
-    """In dialect njaal the list is an array."""
+@CASES.add("10.1", "form", "njaal: the list is an array")
+async def _list_is_array(context: TableContext) -> None:
     driven_game = await context.start_game()
     if context.table.dialect == "document":
         raise NotReached("the table is expected to speak as the document has it")
@@ -77,8 +80,8 @@ async def list_is_array(context: TableContext) -> None:
         raise NonStrict("the players are listed in an object, as the document has it")
 
 
-async def listed_addresses(context: TableContext) -> None:
-    """Players are listed with the address their connection comes from."""
+@CASES.add("3.4", "addresses", "A player is listed where his connection comes from")
+async def _listed_addresses(context: TableContext) -> None:
     driven_game = await context.start_game()
     for player in driven_game.players:
         listed = _listed_address(driven_game, player)
@@ -91,15 +94,15 @@ async def listed_addresses(context: TableContext) -> None:
             raise Failed("oldmaid-3.4", f"the address {found}", f"{wanted}, where the connection comes from")
 
 
-async def listed_ipv4_form(context: TableContext) -> None:
-    """IPv4 addresses are listed in IPv4 form."""
+@CASES.add("3.6", "plain-addresses", "The table lists an IPv4 address in its own form")
+async def _listed_ipv4_form(context: TableContext) -> None:
     driven_game = await context.start_game()
     if any("oldmaid-3.6" in player.tolerated for player in driven_game.players):
         raise NonStrict("addresses are listed with ::ffff: before them")
 
 
-async def named_port(context: TableContext) -> None:
-    """A port in the join is listed."""
+@CASES.add("3.5", "port", "What becomes of a port that a join names")
+async def _named_port(context: TableContext) -> None:
     await context.learn_table_size()
     player = await context.connect_player()
     await player.send(Join(player.nick, 4099))
@@ -116,16 +119,16 @@ async def named_port(context: TableContext) -> None:
         raise Failed("oldmaid-3.5", f"the port {listed[1]}", f"4099, which was named, or {player.address[1]}")
 
 
-async def invalid_port(context: TableContext) -> None:
-    """A port outside 1 to 65535 is refused."""
+@CASES.add("3.5", "port-that-is-none", "A port is 1 to 65535", failure_is_choice=True)
+async def _invalid_port(context: TableContext) -> None:
     for port in (0, 65536, -1, "4099", 4099.5):
         player = await context.connect_player()
         request = {"cmd": "join", "nick": player.nick, "port": port}
         await _require_error(player, json.dumps(request).encode() + b"\n", "oldmaid-3.5")
 
 
-async def port_taken(context: TableContext) -> None:
-    """Two players cannot name the same port."""
+@CASES.add("3.9", "port-taken", "No two players name the same port")
+async def _port_taken(context: TableContext) -> None:
     await context.learn_table_size(3)
     first, second = await context.connect_player(), await context.connect_player()
     for player in (first, second):
@@ -141,25 +144,21 @@ async def port_taken(context: TableContext) -> None:
     require_refusal(Join(second.nick, 4099), refused, "oldmaid-3.9")
 
 
-class _RefusedNick:
-    """A case that joins with an invalid nick."""
+def _refused_nick_case(nick: str) -> Play:
+    """Make a case that joins with an invalid nick."""
 
-    def __init__(self, nick: str) -> None:
-        self._nick = nick
-
-    async def __call__(self, context: TableContext) -> None:
+    async def play(context: TableContext) -> None:
         await context.learn_table_size()
-        await _refused_join(context, self._nick, "oldmaid-3.7")
+        await _refused_join(context, nick, "oldmaid-3.7")
+
+    return play
 
 
-class _AcceptedNick:
-    """A case that joins with an unusual, valid nick; `{}` stands for a unique part."""
+def _accepted_nick_case(pattern: str) -> Play:
+    """Make a case that joins with an unusual, valid nick; `{}` stands for a unique part."""
 
-    def __init__(self, nick: str) -> None:
-        self._nick = nick
-
-    async def __call__(self, context: TableContext) -> None:
-        nick = self._nick.replace("{}", context.new_nick())
+    async def play(context: TableContext) -> None:
+        nick = pattern.replace("{}", context.new_nick())
         await context.learn_table_size()
         player = await context.join_player(nick)
         answer = await player.receive(QUIET_SECONDS)
@@ -167,9 +166,11 @@ class _AcceptedNick:
             raise Failed("oldmaid-3.7", answer.text, f"the nick {nick!r}", got=answer.data)
         await context.start_game_with([player] if answer is None else [])
 
+    return play
 
-async def nick_taken(context: TableContext) -> None:
-    """A nick in use is refused, and another one is accepted."""
+
+@CASES.add("3.8", "nick-taken", "A nick is taken once in a game")
+async def _nick_taken(context: TableContext) -> None:
     await context.learn_table_size()
     first = await context.join_player()
     second = await _refused_join(context, first.nick, "oldmaid-3.8")
@@ -178,8 +179,8 @@ async def nick_taken(context: TableContext) -> None:
     await context.start_game_with([first, second])
 
 
-async def join_with_another_nick(context: TableContext) -> None:
-    """After a refused nick, the same connection may join with another one."""
+@CASES.add("3.18", "another-nick", "Who is refused for his nick may join with another one")
+async def _join_with_another_nick(context: TableContext) -> None:
     await context.learn_table_size()
     first = await context.join_player()
     second = await context.connect_player(first.nick)
@@ -197,8 +198,8 @@ async def join_with_another_nick(context: TableContext) -> None:
         await context.start_game_with([first, second])
 
 
-async def nick_in_another_game(context: TableContext) -> None:
-    """Two games may have players with the same nick."""
+@CASES.add("3.8", "nick-elsewhere", "Players of two games may have the same nick")
+async def _nick_in_another_game(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = await context.join_player(driven_game.players[0].nick)
     answer = await player.receive(QUIET_SECONDS)
@@ -207,8 +208,8 @@ async def nick_in_another_game(context: TableContext) -> None:
     await context.start_game_with([player] if answer is None else [])
 
 
-async def joins_twice(context: TableContext) -> None:
-    """A connection can join once."""
+@CASES.add("3.9", "joins-twice", "Who has joined has one place")
+async def _joins_twice(context: TableContext) -> None:
     await context.learn_table_size()
     player = await context.join_player()
     await player.send(Join(context.new_nick()))
@@ -224,57 +225,21 @@ async def joins_twice(context: TableContext) -> None:
         raise Failed("oldmaid-3.9", f"a game of {len(driven_game.players)}", f"one of {context.table_size}")
 
 
-async def table_is_silent_first(context: TableContext) -> None:
-    """The table sends nothing before the first request."""
+@CASES.add("1.8", "greets-nobody", "The table does not speak first")
+async def _table_is_silent_first(context: TableContext) -> None:
     player = await context.connect_player()
     await player.require_silence("oldmaid-1.8", 2 * QUIET_SECONDS)
 
 
-UNUSUAL_NICKS: Final = (
+for slug, nick, title in (
+    ("empty", "", "An empty nick is refused"),
+    ("65-characters", 65 * "x", "A nick of 65 characters is refused"),
+    ("control-characters", "a\x1b[2J", "A nick with control characters is refused"),
+):
+    CASES.add("3.7", slug, title, failure_is_choice=True)(_refused_nick_case(nick))
+for slug, nick, title in (
     ("letters-of-the-world", "{} Ægir ♠", "A nick may have any letters, for messages are UTF-8"),
     ("brackets", '{}}{][\\"}', "Brackets and quotes within a nick do not end a message"),
     ("long-nick", "{}" + 44 * "x", "A nick may be long"),
-)
-
-
-def cases() -> Sequence[TableCase]:
-    """Return the cases about joining."""
-    return [replace(found, needs_whole_lobby=True) for found in _all_cases()]
-
-
-def _all_cases() -> Sequence[TableCase]:
-    return (
-        table_case("3.1", "join", "Who joins, plays", players_join),
-        table_case("3.10", "game-starts", f"A game starts with 2 to {MAX_PLAYERS} players", players_join),
-        table_case("3.2", "same-list", "All players of a game get the same list", players_join),
-        table_case("3.3", "order", "The players are listed in the order in which they have joined", join_order),
-        table_case("3.3", "form", "The list is an object with the keys player1, player2, …", list_is_object),
-        table_case("10.1", "form", "njaal: the list is an array", list_is_array),
-        table_case("3.4", "addresses", "A player is listed where his connection comes from", listed_addresses),
-        table_case("3.6", "plain-addresses", "The table lists an IPv4 address in its own form", listed_ipv4_form),
-        table_case("3.5", "port", "What becomes of a port that a join names", named_port),
-        table_case("3.5", "port-that-is-none", "A port is 1 to 65535", invalid_port, failure_is_choice=True),
-        table_case("3.9", "port-taken", "No two players name the same port", port_taken),
-        table_case("3.9", "joins-twice", "Who has joined has one place", joins_twice),
-        table_case("3.7", "empty", "An empty nick is refused", _RefusedNick(""), failure_is_choice=True),
-        table_case(
-            "3.7", "65-characters", "A nick of 65 characters is refused", _RefusedNick(65 * "x"), failure_is_choice=True
-        ),
-        table_case(
-            "3.7",
-            "control-characters",
-            "A nick with control characters is refused",
-            _RefusedNick("a\x1b[2J"),
-            failure_is_choice=True,
-        ),
-        *(
-            table_case("3.7", slug, title, _AcceptedNick(nick), failure_is_choice=slug == "long-nick")
-            for slug, nick, title in UNUSUAL_NICKS
-        ),
-        table_case("3.8", "nick-taken", "A nick is taken once in a game", nick_taken),
-        table_case("3.8", "nick-elsewhere", "Players of two games may have the same nick", nick_in_another_game),
-        table_case(
-            "3.18", "another-nick", "Who is refused for his nick may join with another one", join_with_another_nick
-        ),
-        table_case("1.8", "greets-nobody", "The table does not speak first", table_is_silent_first),
-    )
+):
+    CASES.add("3.7", slug, title, failure_is_choice=slug == "long-nick")(_accepted_nick_case(nick))

@@ -1,16 +1,16 @@
 """Table cases about waiting: the join window, players who leave before the start, and late joins."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
-from croupier.conformance.oldmaid.cases.requests import TableCase, table_case
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
+from croupier.conformance.oldmaid.table_case import TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.table.lobby import MAX_QUEUED_REQUESTS
 from croupier.rooms.oldmaid.wire import Draw, Join, Status
+
+CASES: Final = TableCases(holds_lobby=True)
 
 JOIN_WINDOW_SECONDS: Final = 10.0
 """The default time that a table waits for more than two players (oldmaid-3.11)."""
@@ -21,6 +21,9 @@ MAX_WINDOW_CHECK_SECONDS: Final = 2.0
 PIPELINING_RANK: Final = 1
 """Requests behind a join come after the plain cases about several messages at once."""
 
+WINDOW_RANK: Final = 600
+"""The case that waits for the join window comes after the others."""
+
 REQUESTS_AHEAD: Final = 3
 """The number of requests behind the join of a player that leaves."""
 
@@ -28,8 +31,8 @@ LONE_WAIT_SECONDS: Final = 0.3
 """How long a single waiting player is observed."""
 
 
-async def join_window(context: TableContext) -> None:
-    """A game of two starts when the join window closes."""
+@CASES.add("3.11", "window", "Two players need not wait for the others for ever", rank=WINDOW_RANK)
+async def _join_window(context: TableContext) -> None:
     await context.learn_table_size(3)
     players = [await context.join_player(), await context.join_player()]
     longest = context.table.timeout.max_seconds
@@ -40,16 +43,16 @@ async def join_window(context: TableContext) -> None:
     await context.game_from_list(players, received, players[1])
 
 
-async def single_player_waits(context: TableContext) -> None:
-    """A single player waits."""
+@CASES.add("3.11", "alone", "A single player waits")
+async def _single_player_waits(context: TableContext) -> None:
     await context.learn_table_size()
     player = await context.join_player()
     await player.require_silence("oldmaid-3.11", LONE_WAIT_SECONDS)
     await context.start_game_with([player])
 
 
-async def silence_before_start(context: TableContext) -> None:
-    """Nothing is sent to waiting players before the game starts."""
+@CASES.add("3.2", "join-blocks", "Nobody is told anything before the game starts")
+async def _silence_before_start(context: TableContext) -> None:
     await context.learn_table_size()
     players = [await context.join_player() for _ in range(context.table_size - 1)]
     for player in players:
@@ -57,8 +60,8 @@ async def silence_before_start(context: TableContext) -> None:
     await context.start_game_with(players)
 
 
-async def leaver_frees_nick(context: TableContext) -> None:
-    """A player who leaves before the start frees their nick."""
+@CASES.add("3.12", "nick-is-free", "Who leaves before the start frees his nick")
+async def _leaver_frees_nick(context: TableContext) -> None:
     await context.learn_table_size()
     first = await context.join_player()
     first.disconnect()
@@ -71,8 +74,8 @@ async def leaver_frees_nick(context: TableContext) -> None:
     await context.start_game_with([second])
 
 
-async def leaver_with_requests(context: TableContext) -> None:
-    """A player that leaves before the start with unread requests frees its nick and its place as well."""
+@CASES.add("3.12", "leaves-with-requests-ahead", "A player that leaves with unread requests frees its place")
+async def _leaver_with_requests(context: TableContext) -> None:
     await context.learn_table_size()
     first = await context.join_player()
     for _ in range(REQUESTS_AHEAD):
@@ -94,8 +97,8 @@ async def leaver_with_requests(context: TableContext) -> None:
         )
 
 
-async def players_move_up(context: TableContext) -> None:
-    """Players after one who has left move up; that player is not listed."""
+@CASES.add("3.12", "moves-up", "Those behind who leaves before the start move up")
+async def _players_move_up(context: TableContext) -> None:
     await context.learn_table_size(3)
     first, second = await context.join_player(), await context.join_player()
     first.disconnect()
@@ -106,16 +109,16 @@ async def players_move_up(context: TableContext) -> None:
         raise Failed("oldmaid-3.12", f"the order {found}", f"{second.nick!r} first, for who was before him has left")
 
 
-async def concurrent_games(context: TableContext) -> None:
-    """Two games run at the same time, each with its own deck."""
+@CASES.add("3.13", "two-games", "Two games are played at the same time, each with its own deck")
+async def _concurrent_games(context: TableContext) -> None:
     driven_games = [await context.start_game(), await context.start_game()]
     for count in range(1, 54):
         for driven_game in driven_games:
             await driven_game.draw(count)
 
 
-async def join_after_start(context: TableContext) -> None:
-    """A player who joins after the start waits for the next game."""
+@CASES.add("3.13", "joins-late", "Who joins after the start waits for the next game")
+async def _join_after_start(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = await context.join_player()
     await player.require_silence("oldmaid-3.13")
@@ -125,16 +128,16 @@ async def join_after_start(context: TableContext) -> None:
     await driven_game.draw(8)
 
 
-async def join_after_game(context: TableContext) -> None:
-    """Players of a finished game may join again."""
+@CASES.add("3.14", "joins-again", "When a game is over its players may join again", failure_is_choice=True)
+async def _join_after_game(context: TableContext) -> None:
     driven_game = await context.start_game()
     await driven_game.draw()
     await driven_game.play()
     await _join_next_game(context, driven_game.players[driven_game.game.finished_seats[0]])
 
 
-async def join_when_out(context: TableContext) -> None:
-    """A player who is out may join the next game while the others play on."""
+@CASES.add("3.14", "joins-when-out", "Who is out may join the next game", failure_is_choice=True)
+async def _join_when_out(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw()
     await driven_game.play(lambda: bool(driven_game.game.finished_seats))
@@ -152,8 +155,8 @@ async def _join_next_game(context: TableContext, player: ScriptedPlayer) -> None
     await driven_game.draw(len(driven_game.players))
 
 
-async def requests_after_join(context: TableContext) -> None:
-    """Requests sent after a join are answered after it."""
+@CASES.add("3.15", "kept", "Requests sent ahead wait behind the join, and are answered behind it", rank=PIPELINING_RANK)
+async def _requests_after_join(context: TableContext) -> None:
     await context.learn_table_size()
     player = await context.join_player()
     await player.send(Draw())
@@ -174,8 +177,8 @@ async def requests_after_join(context: TableContext) -> None:
         )
 
 
-async def too_many_requests_after_join(context: TableContext) -> None:
-    """The number of requests sent ahead is limited."""
+@CASES.add("3.15", "too-much", "Who sends too much ahead is dropped", rank=PIPELINING_RANK, failure_is_choice=True)
+async def _too_many_requests_after_join(context: TableContext) -> None:
     await context.learn_table_size()
     player = await context.join_player()
     for _ in range(MAX_QUEUED_REQUESTS + 1):
@@ -185,59 +188,3 @@ async def too_many_requests_after_join(context: TableContext) -> None:
         raise Failed(
             "oldmaid-3.15", f"nothing to {MAX_QUEUED_REQUESTS + 1} requests behind a join", "an error, and the end"
         )
-
-
-def cases() -> Sequence[TableCase]:
-    """Return the cases about waiting."""
-    return [
-        replace(found, needs_whole_lobby=True, rank=PIPELINING_RANK * (found.clause == "oldmaid-3.15"))
-        for found in _all_cases()
-    ]
-
-
-def _all_cases() -> Sequence[TableCase]:
-    return (
-        table_case("3.2", "join-blocks", "Nobody is told anything before the game starts", silence_before_start),
-        table_case("3.11", "alone", "A single player waits", single_player_waits),
-        table_case("3.12", "nick-is-free", "Who leaves before the start frees his nick", leaver_frees_nick),
-        table_case(
-            "3.12",
-            "leaves-with-requests-ahead",
-            "A player that leaves with unread requests frees its place",
-            leaver_with_requests,
-        ),
-        table_case("3.12", "moves-up", "Those behind who leaves before the start move up", players_move_up),
-        table_case(
-            "3.13", "two-games", "Two games are played at the same time, each with its own deck", concurrent_games
-        ),
-        table_case("3.13", "joins-late", "Who joins after the start waits for the next game", join_after_start),
-        table_case(
-            "3.14",
-            "joins-again",
-            "When a game is over its players may join again",
-            join_after_game,
-            failure_is_choice=True,
-        ),
-        table_case(
-            "3.14", "joins-when-out", "Who is out may join the next game", join_when_out, failure_is_choice=True
-        ),
-        table_case(
-            "3.15", "kept", "Requests sent ahead wait behind the join, and are answered behind it", requests_after_join
-        ),
-        table_case(
-            "3.15",
-            "too-much",
-            "Who sends too much ahead is dropped",
-            too_many_requests_after_join,
-            failure_is_choice=True,
-        ),
-    )
-
-
-def slow_cases() -> Sequence[TableCase]:
-    """Return the case that waits for the join window."""
-    return (
-        table_case(
-            "3.11", "window", "Two players need not wait for the others for ever", join_window, needs_whole_lobby=True
-        ),
-    )

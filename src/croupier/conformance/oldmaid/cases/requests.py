@@ -2,52 +2,18 @@
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from croupier.conformance.case import Case, make_case_id
 from croupier.conformance.oldmaid.answers import check_answer
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
+from croupier.conformance.oldmaid.table_case import Play, TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.wire import Discard, Draw, Join, Message, OutOfCards, Status
 
-
-@dataclass(frozen=True, kw_only=True)
-class TableCase(Case):
-    """A case for a table. `failure_is_choice`: only rulings of the project decide it.
-
-    `needs_whole_lobby`: no other case may have waiting players meanwhile.
-    """
-
-    play: Callable[[TableContext], Awaitable[None]]
-    failure_is_choice: bool = False
-    needs_whole_lobby: bool = False
-
-
-def table_case(
-    clause: str,
-    slug: str,
-    title: str,
-    play: Callable[[TableContext], Awaitable[None]],
-    *,
-    rank: int = 0,
-    failure_is_choice: bool = False,
-    needs_whole_lobby: bool = False,
-) -> TableCase:
-    """Make a case; `clause` is a number such as `4.3`."""
-    name = make_case_id("oldmaid", clause, slug)
-    return TableCase(
-        id=name,
-        title=title,
-        clause=f"oldmaid-{clause}",
-        rank=rank,
-        play=play,
-        failure_is_choice=failure_is_choice,
-        needs_whole_lobby=needs_whole_lobby,
-    )
+CASES: Final = TableCases()
 
 
 class GamePosition(NamedTuple):
@@ -143,6 +109,11 @@ class InvalidRequest(NamedTuple):
     data: bytes
     may_close: bool = False
 
+    @property
+    def sentence_start(self) -> str:
+        """The description as the beginning of a sentence."""
+        return f"{self.description[0].upper()}{self.description[1:]}"
+
 
 def _encode_object(**keys: object) -> bytes:
     return json.dumps(keys).encode() + b"\n"
@@ -206,7 +177,7 @@ JOINS_WITHOUT_NICK: Final = (
 )
 
 
-def _refusal_case(request: Message, clause: str, state: TableState) -> Callable[[TableContext], Awaitable[None]]:
+def _refusal_case(request: Message, clause: str, state: TableState) -> Play:
     """Make a case in which a request is refused and the conversation continues (oldmaid-8.1)."""
 
     async def play(context: TableContext) -> None:
@@ -218,9 +189,7 @@ def _refusal_case(request: Message, clause: str, state: TableState) -> Callable[
     return play
 
 
-def _unruled_refusal_case(
-    request: Message, clause: str, state: TableState
-) -> Callable[[TableContext], Awaitable[None]]:
+def _unruled_refusal_case(request: Message, clause: str, state: TableState) -> Play:
     """Make a case in which only rulings of the project refuse a request: to grant it is a choice."""
 
     async def play(context: TableContext) -> None:
@@ -238,7 +207,7 @@ def _unruled_refusal_case(
     return play
 
 
-def _invalid_request_case(invalid: InvalidRequest, state: TableState) -> Callable[[TableContext], Awaitable[None]]:
+def _invalid_request_case(invalid: InvalidRequest, state: TableState) -> Play:
     async def play(context: TableContext) -> None:
         player, driven_game = await state.reach(context)
         await player.require_error(invalid.data, f"oldmaid-{invalid.clause}")
@@ -268,7 +237,7 @@ async def _still_answers(player: ScriptedPlayer, driven_game: DrivenGame | None)
     return not player.is_disconnected
 
 
-def _status_case(state: TableState) -> Callable[[TableContext], Awaitable[None]]:
+def _status_case(state: TableState) -> Play:
     async def play(context: TableContext) -> None:
         player, _ = await state.reach(context)
         await player.require_ok(Status(), "oldmaid-6.7")
@@ -276,42 +245,21 @@ def _status_case(state: TableState) -> Callable[[TableContext], Awaitable[None]]
     return play
 
 
-def cases() -> Sequence[TableCase]:
-    """Return the cases for each request in each state that refuses it, and for each invalid request."""
-    all_cases = []
-    for slug, name, request, clauses in ILLEGAL_REQUESTS:
-        for state, number in clauses.items():
-            title = f"{name} {state.description} is refused, and changes nothing"
-            make_play = _unruled_refusal_case if (slug, state) in UNDOCUMENTED_REFUSALS else _refusal_case
-            play = make_play(request, f"oldmaid-{number}", state)
-            all_cases.append(
-                table_case(
-                    number,
-                    f"{slug}-{state.name}",
-                    title,
-                    play,
-                    needs_whole_lobby=slug == "join",
-                )
-            )
-    for invalid in INVALID_REQUESTS:
-        for state in (BEFORE_JOINING, IN_TURN):
-            description = f"{invalid.description[0].upper()}{invalid.description[1:]}"
-            title = f"{description} {state.description} is answered with an error"
-            all_cases.append(
-                table_case(invalid.clause, f"{invalid.slug}-{state.name}", title, _invalid_request_case(invalid, state))
-            )
-    for invalid in JOINS_WITHOUT_NICK:
-        title = f"{invalid.description[0].upper()}{invalid.description[1:]} is answered with an error"
-        all_cases.append(
-            table_case(
-                invalid.clause,
-                invalid.slug,
-                title,
-                _invalid_request_case(invalid, BEFORE_JOINING),
-                needs_whole_lobby=True,
-            )
+for slug, name, request, refusing_clauses in ILLEGAL_REQUESTS:
+    for state, clause in refusing_clauses.items():
+        make_play = _unruled_refusal_case if (slug, state) in UNDOCUMENTED_REFUSALS else _refusal_case
+        title = f"{name} {state.description} is refused, and changes nothing"
+        CASES.add(clause, f"{slug}-{state.name}", title, needs_whole_lobby=slug == "join")(
+            make_play(request, f"oldmaid-{clause}", state)
         )
-    for state in (IN_TURN, OUT_OF_TURN, ALL_DRAWN, OUT_OF_CARDS, GAME_OVER):
-        title = f"The status is told {state.description}"
-        all_cases.append(table_case("6.7", f"status-{state.name}", title, _status_case(state)))
-    return all_cases
+for invalid in INVALID_REQUESTS:
+    for state in (BEFORE_JOINING, IN_TURN):
+        title = f"{invalid.sentence_start} {state.description} is answered with an error"
+        CASES.add(invalid.clause, f"{invalid.slug}-{state.name}", title)(_invalid_request_case(invalid, state))
+for invalid in JOINS_WITHOUT_NICK:
+    title = f"{invalid.sentence_start} is answered with an error"
+    CASES.add(invalid.clause, invalid.slug, title, needs_whole_lobby=True)(
+        _invalid_request_case(invalid, BEFORE_JOINING)
+    )
+for state in (IN_TURN, OUT_OF_TURN, ALL_DRAWN, OUT_OF_CARDS, GAME_OVER):
+    CASES.add("6.7", f"status-{state.name}", f"The status is told {state.description}")(_status_case(state))
