@@ -1,15 +1,16 @@
 """A game at a table under test whose players are all scripted: drawing, discarding, and picking."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import combinations
 from random import Random
 from typing import Literal, NamedTuple
 
 from croupier.conformance.oldmaid.answers import ReceivedMessage
-from croupier.conformance.oldmaid.outcomes import Failed
+from croupier.conformance.oldmaid.outcomes import Failed, NotReached
 from croupier.conformance.oldmaid.scripted_player import PlayerInput, ScriptedPlayer, parse_input
 from croupier.core.referee import Disconnected, Sent
 from croupier.core.rules import Seat
-from croupier.rooms.oldmaid.cards import CARD_COUNT, WIRE_CARDS, Card, to_wire
+from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, WIRE_CARDS, Card, to_wire
 from croupier.rooms.oldmaid.referee import TABLE, Referee
 from croupier.rooms.oldmaid.ring.observed import Observed
 from croupier.rooms.oldmaid.table.game import TableGame
@@ -30,6 +31,9 @@ MAX_PICKS = 600
 
 type BetweenSteps = Callable[["DrivenGame"], Awaitable[None]]
 """A callback between two steps of a game."""
+
+
+type Pair = tuple[Card, Card]
 
 
 class GameAction(NamedTuple):
@@ -73,6 +77,21 @@ class DrivenGame:
         """The game as the table has to know it."""
         assert self.referee.game is not None, "the game begins with the list"
         return self.referee.game
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game is over."""
+        return self.game.is_over
+
+    @property
+    def drawn_count(self) -> int:
+        """The number of cards that have left the deck."""
+        return self.game.drawn_count
+
+    @property
+    def finished_seats(self) -> Sequence[Seat]:
+        """The seats of the players who are out of cards, the winner's first."""
+        return self.game.finished_seats
 
     @property
     def drawer(self) -> ScriptedPlayer:
@@ -119,6 +138,11 @@ class DrivenGame:
             if between is not None:
                 await between(self)
 
+    async def draw_more(self, count: int | None = None) -> None:
+        """Draw this many more cards, by default one for each player, as far as there are any; discard nothing."""
+        more = len(self.players) if count is None else count
+        await self.draw(min(CARD_COUNT, self.drawn_count + more), discards_pairs=False)
+
     async def _draw_one(self, player: ScriptedPlayer) -> None:
         """Let a player draw. Raises Failed; after a disconnect a refusal violates the clause about that."""
         try:
@@ -128,11 +152,39 @@ class DrivenGame:
                 raise Failed("oldmaid-9.2", failed.actual, failed.expected, got=failed.got) from None
             raise
 
-    async def draw_until(self, found: Callable[[], object | None], *, discards_pairs: bool = False) -> bool:
-        """Draw cards in turn until `found` returns something; return whether it did."""
-        while found() is None and self.game.drawn_count < CARD_COUNT:
-            await self.draw(self.game.drawn_count + 1, discards_pairs=discards_pairs)
-        return found() is not None
+    async def draw_until[T](self, find: Callable[[], T | None], reason: str, *, before_last: bool = False) -> T:
+        """Draw cards in turn until `find` returns something, and return that. Raises NotReached with the reason.
+
+        `before_last`: there must be cards left then.
+        """
+        while (found := find()) is None and self.drawn_count < CARD_COUNT:
+            await self.draw_more(1)
+        if found is None or (before_last and self.drawn_count == CARD_COUNT):
+            raise NotReached(reason)
+        return found
+
+    async def draw_pair(
+        self, players: Sequence[ScriptedPlayer] | None = None, *, before_last: bool = False
+    ) -> tuple[ScriptedPlayer, Pair]:
+        """Draw until one of these players has drawn a pair; return both. Raises NotReached."""
+        candidates = self.players if players is None else players
+
+        def find() -> tuple[ScriptedPlayer, Pair] | None:
+            return next(((player, pair) for player in candidates if (pair := self.observed(player).pair)), None)
+
+        return await self.draw_until(find, "nobody has drawn both cards of a pair", before_last=before_last)
+
+    async def draw_split_pair(self) -> tuple[ScriptedPlayer, ScriptedPlayer, Pair]:
+        """Draw until two players have drawn a card each of a pair; return all three. Raises NotReached."""
+
+        def find() -> tuple[ScriptedPlayer, ScriptedPlayer, Pair] | None:
+            for one, other in combinations(self.players, 2):
+                for card in self.hand(one):
+                    if card != JOKER and card ^ 1 in self.hand(other):
+                        return one, other, (card, card ^ 1)
+            return None
+
+        return await self.draw_until(find, "no pair was drawn by two players", before_last=True)
 
     async def discard_pairs(self, player: ScriptedPlayer) -> None:
         """Let a player discard all pairs."""

@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Final
 
 from croupier.conformance.oldmaid.answers import ReceivedMessage
-from croupier.conformance.oldmaid.driven_game import DrivenGame
+from croupier.conformance.oldmaid.driven_game import DrivenGame, Pair
 from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_case import Play, TableCases
@@ -14,8 +14,6 @@ from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card, is_pair, to_wi
 from croupier.rooms.oldmaid.wire import Discard, Draw
 
 CASES: Final = TableCases()
-
-type Pair = tuple[Card, Card]
 
 FAIR_DEALS: Final = 60
 """With this many games, a card that never comes among the first ones is found, and the same order in every game."""
@@ -72,10 +70,10 @@ async def _no_second_draw(context: TableContext) -> None:
 @CASES.add("4.3", "takes-no-card", "A draw out of order takes nobody's card")
 async def _refused_draw_takes_no_card(context: TableContext) -> None:
     driven_game = await context.start_game()
-    while driven_game.game.drawn_count < CARD_COUNT - 1:
+    while driven_game.drawn_count < CARD_COUNT - 1:
         await driven_game.waiting_player.require_error(Draw(), "oldmaid-4.3")
         await driven_game.draw(
-            driven_game.game.drawn_count + 7 if driven_game.game.drawn_count < 40 else CARD_COUNT - 1,
+            driven_game.drawn_count + 7 if driven_game.drawn_count < 40 else CARD_COUNT - 1,
             discards_pairs=False,
         )
     await driven_game.draw(CARD_COUNT)
@@ -95,17 +93,7 @@ async def _draw_after_last_card(context: TableContext) -> None:
 async def _game_with_pair(context: TableContext) -> tuple[DrivenGame, ScriptedPlayer, Pair]:
     """Start a game and draw until a player has a pair; return the game, the player and the pair."""
     driven_game = await context.start_game()
-
-    def owner() -> ScriptedPlayer | None:
-        return next((player for player in driven_game.players if driven_game.observed(player).pair), None)
-
-    await driven_game.draw_until(owner)
-    player = owner()
-    if player is None:
-        raise NotReached("nobody has drawn both cards of a pair")
-    pair = driven_game.observed(player).pair
-    assert pair is not None, "draw_until found a pair"
-    return driven_game, player, pair
+    return driven_game, *await driven_game.draw_pair()
 
 
 def _discard_case(*, is_reversed: bool) -> Play:
@@ -120,20 +108,18 @@ def _discard_case(*, is_reversed: bool) -> Play:
 async def _discard_out_of_turn(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
     while driven_game.drawer is player:
-        await driven_game.draw(driven_game.game.drawn_count + 1, discards_pairs=False)
+        await driven_game.draw_more(1)
     await player.require_ok(discard_of(pair), "oldmaid-5.8")
-    await driven_game.draw(driven_game.game.drawn_count + len(driven_game.players), discards_pairs=False)
+    await driven_game.draw_more()
 
 
 @CASES.add("5.8", "in-turn", "A pair may be thrown away before the next card is drawn")
 async def _discard_in_turn(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
-    while driven_game.drawer is not player and driven_game.game.drawn_count < CARD_COUNT:
-        await driven_game.draw(driven_game.game.drawn_count + 1, discards_pairs=False)
+    while driven_game.drawer is not player and driven_game.drawn_count < CARD_COUNT:
+        await driven_game.draw_more(1)
     await player.require_ok(discard_of(pair), "oldmaid-5.8")
-    await driven_game.draw(
-        min(CARD_COUNT, driven_game.game.drawn_count + len(driven_game.players)), discards_pairs=False
-    )
+    await driven_game.draw_more()
 
 
 @CASES.add("5.8", "late", "Pairs may be thrown away when all cards are drawn")
@@ -150,7 +136,7 @@ async def _discard_twice(context: TableContext) -> None:
     await player.require_error(discard_of(pair, is_reversed=True), "oldmaid-5.5")
     second = next(second for second in driven_game.players if second is not player)
     await second.require_error(discard_of(pair), "oldmaid-5.5")
-    await driven_game.draw(driven_game.game.drawn_count + 1, discards_pairs=False)
+    await driven_game.draw_more(1)
 
 
 def _no_pair_case(matches: Callable[[Card, Card], bool], clause: str) -> Play:
@@ -159,18 +145,14 @@ def _no_pair_case(matches: Callable[[Card, Card], bool], clause: str) -> Play:
     async def play(context: TableContext) -> None:
         driven_game = await context.start_game()
 
-        def found() -> tuple[ScriptedPlayer, Pair] | None:
+        def find() -> tuple[ScriptedPlayer, Pair] | None:
             for player in driven_game.players:
                 for first, second in combinations(sorted(driven_game.hand(player)), 2):
                     if matches(first, second):
                         return player, (first, second)
             return None
 
-        await driven_game.draw_until(found)
-        found_cards = found()
-        if found_cards is None:
-            raise NotReached("nobody has drawn two such cards")
-        player, pair = found_cards
+        player, pair = await driven_game.draw_until(find, "nobody has drawn two such cards")
         await player.require_error(discard_of(pair), clause)
         await player.require_error(discard_of(pair, is_reversed=True), clause)
 
@@ -210,31 +192,19 @@ async def _partner_in_deck(context: TableContext) -> None:
     driven_game = await context.start_game()
     while True:
         player = driven_game.drawer
-        await driven_game.draw(driven_game.game.drawn_count + 1, discards_pairs=False)
+        await driven_game.draw_more(1)
         drawn = {*driven_game.game.dealt_cards}
         single = next((card for card in driven_game.hand(player) if card != JOKER and card ^ 1 not in drawn), None)
         if single is not None:
             break
     await player.require_error(discard_of((single, single ^ 1)), "oldmaid-5.6")
-    await driven_game.draw(driven_game.game.drawn_count + len(driven_game.players), discards_pairs=False)
+    await driven_game.draw_more()
 
 
 @CASES.add("5.7", "of-others", "While cards are drawn nobody throws away the card of another")
 async def _partner_of_another(context: TableContext) -> None:
     driven_game = await context.start_game()
-
-    def found() -> tuple[ScriptedPlayer, ScriptedPlayer, Pair] | None:
-        for first, second in combinations(driven_game.players, 2):
-            for card in driven_game.hand(first):
-                if card != JOKER and card ^ 1 in driven_game.hand(second):
-                    return first, second, (card, card ^ 1)
-        return None
-
-    await driven_game.draw_until(found)
-    found_cards = found()
-    if found_cards is None or driven_game.game.drawn_count == CARD_COUNT:
-        raise NotReached("no pair was drawn by two players")
-    *both, pair = found_cards
+    *both, pair = await driven_game.draw_split_pair()
     for player in both:
         await player.require_error(discard_of(pair), "oldmaid-5.7")
 
@@ -242,7 +212,7 @@ async def _partner_of_another(context: TableContext) -> None:
 @CASES.add("5.7", "of-another", "Nor a whole pair of another")
 async def _pair_of_another(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
-    if driven_game.game.drawn_count == CARD_COUNT:
+    if driven_game.drawn_count == CARD_COUNT:
         raise NotReached("the pair came with the last card")
     second = next(second for second in driven_game.players if second is not player)
     await second.require_error(discard_of(pair), "oldmaid-5.7")
@@ -258,15 +228,7 @@ async def _one_refusal_text(context: TableContext) -> None:
         pair = card, card + 1
         answer = await asker.require_error(discard_of(pair), "oldmaid-5.6")
         texts[pair] = _refusal_text(answer)
-
-    def held_by_one() -> tuple[ScriptedPlayer, Pair] | None:
-        return next(((player, pair) for player in others if (pair := driven_game.observed(player).pair)), None)
-
-    await driven_game.draw_until(held_by_one)
-    found = held_by_one()
-    if found is None or driven_game.game.drawn_count == CARD_COUNT:
-        raise NotReached("nobody else has drawn both cards of a pair")
-    holder, pair = found
+    holder, pair = await driven_game.draw_pair(others, before_last=True)
     await _require_same_text(asker, pair, texts[pair], "oldmaid-5.7")
     await holder.require_ok(discard_of(pair), "oldmaid-5.2")
     await _require_same_text(asker, pair, texts[pair], "oldmaid-5.5")
@@ -296,9 +258,7 @@ async def _pair_with_picked_card(context: TableContext) -> None:
 async def _last_cards_claim(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
     await player.require_ok(Discard(discard_of(pair).cards, "true"), "oldmaid-5.10")
-    await driven_game.draw(
-        min(CARD_COUNT, driven_game.game.drawn_count + len(driven_game.players)), discards_pairs=False
-    )
+    await driven_game.draw_more()
 
 
 def _tolerance_case(clause: str, keys: str, description: str) -> Play:
@@ -313,9 +273,7 @@ def _tolerance_case(clause: str, keys: str, description: str) -> Play:
         if not answer.is_error:
             player.report_request(request)
         player.judge_answer(request if not answer.is_error else None, answer)
-        await driven_game.draw(
-            min(CARD_COUNT, driven_game.game.drawn_count + len(driven_game.players)), discards_pairs=False
-        )
+        await driven_game.draw_more()
         if answer.is_error and not context.table.strict:
             raise NonStrict(f"{description} is refused, which the protocol tolerates")
 

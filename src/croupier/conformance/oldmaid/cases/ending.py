@@ -1,6 +1,5 @@
 """Table cases about the end of games: players out of cards, disconnected players, and the status."""
 
-from itertools import combinations
 from typing import Final
 
 from croupier.conformance.oldmaid.cases.dealing import discard_of
@@ -9,7 +8,7 @@ from croupier.conformance.oldmaid.outcomes import Failed, NotReached, Unimplemen
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_case import Play, TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
-from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card
+from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.wire import Draw, OutOfCards, Standing, Status
 
 CASES: Final = TableCases()
@@ -29,14 +28,12 @@ def _whole_game_case(clause: str) -> Play:
 
         async def check_when_out(driven_game: DrivenGame) -> None:
             nonlocal out_count
-            if len(driven_game.game.finished_seats) > out_count:
-                out_count = len(driven_game.game.finished_seats)
-                await _check_status(
-                    driven_game, driven_game.players[driven_game.game.finished_seats[-1]], "oldmaid-6.6"
-                )
+            if len(driven_game.finished_seats) > out_count:
+                out_count = len(driven_game.finished_seats)
+                await _check_status(driven_game, driven_game.players[driven_game.finished_seats[-1]], "oldmaid-6.6")
 
         await driven_game.play(between=check_when_out)
-        if not driven_game.game.is_over:
+        if not driven_game.is_over:
             raise NotReached("the game has not ended")
         for player in driven_game.players:
             await _check_status(driven_game, player, clause)
@@ -68,7 +65,7 @@ async def _last_pair_left(context: TableContext) -> None:
         driven_game.announces_out_first = True
         await driven_game.draw()
         await driven_game.play()
-        if driven_game.game.is_over and len(driven_game.game.log) > 0 and driven_game.game.log[-1][0] == "threw":
+        if driven_game.is_over and len(driven_game.game.log) > 0 and driven_game.game.log[-1][0] == "threw":
             return
     raise NotReached(f"in {MAX_GAMES} games the last pair was never made by somebody's last card")
 
@@ -76,14 +73,10 @@ async def _last_pair_left(context: TableContext) -> None:
 @CASES.add("6.2", "deck", "Nobody is out of cards while there are some in the deck")
 async def _out_with_cards_in_deck(context: TableContext) -> None:
     driven_game = await context.start_game()
-    while driven_game.game.drawn_count < CARD_COUNT - 1:
-        await driven_game.draw(driven_game.game.drawn_count + 1)
+    while driven_game.drawn_count < CARD_COUNT - 1:
+        await driven_game.draw(driven_game.drawn_count + 1)
         player = next(
-            (
-                player
-                for player in driven_game.players
-                if driven_game.game.drawn_count > 20 and not driven_game.hand(player)
-            ),
+            (player for player in driven_game.players if driven_game.drawn_count > 20 and not driven_game.hand(player)),
             None,
         )
         if player is not None:
@@ -146,21 +139,9 @@ async def _drawer_disconnects(context: TableContext) -> None:
 @CASES.add("9.2", "with-cards", "The cards of who is gone are gone with him")
 async def _cards_leave_with_player(context: TableContext) -> None:
     driven_game = await context.start_game(3)
-
-    def found() -> tuple[ScriptedPlayer, ScriptedPlayer, Card] | None:
-        for one, other in combinations(driven_game.players, 2):
-            for card in driven_game.hand(one):
-                if card != JOKER and card ^ 1 in driven_game.hand(other):
-                    return one, other, card
-        return None
-
-    await driven_game.draw_until(found)
-    shared_pair = found()
-    if shared_pair is None or driven_game.game.drawn_count == CARD_COUNT:
-        raise NotReached("no pair was drawn by two players")
-    player, leaver, card = shared_pair
+    player, leaver, pair = await driven_game.draw_split_pair()
     await driven_game.disconnect(leaver)
-    await player.require_error(discard_of((card, card ^ 1)), "oldmaid-9.2")
+    await player.require_error(discard_of(pair), "oldmaid-9.2")
 
 
 @CASES.add("9.2", "last-drawer", "If who has drawn the last card is gone, nothing is drawn again")
@@ -196,8 +177,8 @@ async def _all_disconnect(context: TableContext) -> None:
 async def _finished_player_disconnects(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw()
-    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
-    winner = driven_game.players[driven_game.game.finished_seats[0]]
+    await driven_game.play(lambda: bool(driven_game.finished_seats))
+    winner = driven_game.players[driven_game.finished_seats[0]]
     winner.disconnect()
     await driven_game.play()
     await _check_status(
@@ -220,10 +201,10 @@ async def _gone_behind_winner(context: TableContext) -> None:
     await driven_game.draw(5)
     await driven_game.disconnect(driven_game.waiting_player)
     await driven_game.draw()
-    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
-    if not driven_game.game.finished_seats:
+    await driven_game.play(lambda: bool(driven_game.finished_seats))
+    if not driven_game.finished_seats:
         raise NotReached("nobody was out of cards")
-    await _check_status(driven_game, driven_game.players[driven_game.game.finished_seats[0]], "oldmaid-6.6")
+    await _check_status(driven_game, driven_game.players[driven_game.finished_seats[0]], "oldmaid-6.6")
 
 
 CASES.add("2.2", "every-request", "The table knows every request of a player")(_whole_game_case("oldmaid-2.2"))

@@ -90,7 +90,7 @@ async def _game_with_late_disconnect(context: TableContext) -> None:
     """A game in which a player disconnects while cards are picked."""
     driven_game = await context.start_game(3)
     await driven_game.draw()
-    await driven_game.play(lambda: bool(driven_game.game.finished_seats) or len(driven_game.game.log) > CARD_COUNT + 12)
+    await driven_game.play(lambda: bool(driven_game.finished_seats) or len(driven_game.game.log) > CARD_COUNT + 12)
     leaver = driven_game.players_inside[0]
     await driven_game.disconnect(leaver)
     for player in driven_game.players_inside:
@@ -101,7 +101,7 @@ async def _game_with_late_disconnect(context: TableContext) -> None:
 async def _game_in_pieces(context: TableContext, delivery: Delivery) -> None:
     """A game in which requests are sent like this."""
     driven_game = await context.start_game()
-    while driven_game.game.drawn_count < CARD_COUNT:
+    while driven_game.drawn_count < CARD_COUNT:
         player = driven_game.drawer
         await player.request(Draw(), delivery=delivery)
         while (pair := driven_game.discard_request(player)) is not None:

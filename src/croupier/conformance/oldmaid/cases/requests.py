@@ -47,15 +47,15 @@ async def _all_drawn(context: TableContext) -> GamePosition:
 async def _out_of_cards(context: TableContext) -> GamePosition:
     driven_game = await context.start_game(3)
     await driven_game.draw()
-    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
-    return GamePosition(driven_game.players[driven_game.game.finished_seats[0]], driven_game)
+    await driven_game.play(lambda: bool(driven_game.finished_seats))
+    return GamePosition(driven_game.players[driven_game.finished_seats[0]], driven_game)
 
 
 async def _game_over(context: TableContext) -> GamePosition:
     driven_game = await context.start_game()
     await driven_game.draw()
     await driven_game.play()
-    return GamePosition(driven_game.players[driven_game.game.finished_seats[0]], driven_game)
+    return GamePosition(driven_game.players[driven_game.finished_seats[0]], driven_game)
 
 
 class TableState(NamedTuple):
@@ -224,10 +224,8 @@ def _invalid_request_case(invalid: InvalidRequest, state: TableState) -> Play:
 async def _still_answers(player: ScriptedPlayer, driven_game: DrivenGame | None) -> bool:
     """Return whether the table still answers draws, or a status request when nothing can be drawn."""
     try:
-        if driven_game is not None and driven_game.game.drawn_count < CARD_COUNT:
-            await driven_game.draw(
-                min(CARD_COUNT, driven_game.game.drawn_count + len(driven_game.players)), discards_pairs=False
-            )
+        if driven_game is not None and driven_game.drawn_count < CARD_COUNT:
+            await driven_game.draw_more()
         else:
             await player.send(Status(), is_judged=False)
             await player.receive_optional_answer()
