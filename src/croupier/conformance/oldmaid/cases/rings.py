@@ -1,7 +1,7 @@
 """Player cases that play games in a ring: at every seat, with slow neighbours, and with neighbours that die."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -39,6 +39,7 @@ DELIVERY_RANK: Final = 200
 DEATH_RANK: Final = 300
 """Whole games come after the transcripts, and those with odd delivery or deaths after the plain ones."""
 
+type Play = Callable[[PlayerContext], Awaitable[None]]
 type MessagePredicate = Callable[[Message], bool]
 
 
@@ -47,10 +48,14 @@ class GameStalled(Failed):
 
 
 class Death(NamedTuple):
-    """A player of ours dies instead of sending a matching message to the program for the `occurrence`th time."""
+    """A player of ours dies instead of sending a matching message to the program for the `occurrence`th time.
+
+    `salt` selects a game in which there is such a message.
+    """
 
     matches: MessagePredicate
     occurrence: int
+    salt: int = 33
 
 
 async def play_game(
@@ -182,14 +187,14 @@ def _turn_clause(ring: ProgramRing) -> str:
 # Cases.
 
 
-def _game_case(players: int, seat: int) -> Callable[[PlayerContext], Awaitable[None]]:
+def _game_case(players: int, seat: int) -> Play:
     async def play(context: PlayerContext) -> None:
         await share_game(context, players, seat, salt=players + seat)
 
     return play
 
 
-def _delivery_case(delivery: Delivery) -> Callable[[PlayerContext], Awaitable[None]]:
+def _delivery_case(delivery: Delivery) -> Play:
     """Make a case in which messages arrive in pieces, or late. If it fails, the same game is played without that."""
 
     async def play(context: PlayerContext) -> None:
@@ -208,12 +213,12 @@ def _delivery_case(delivery: Delivery) -> Callable[[PlayerContext], Awaitable[No
     return play
 
 
-def _death_case(clause: str, death: Death, salt: int) -> Callable[[PlayerContext], Awaitable[None]]:
+def _death_case(clause: str, death: Death) -> Play:
     """Make a case in which a player dies; a stall afterwards violates this clause."""
 
     async def play(context: PlayerContext) -> None:
         try:
-            await play_game(context, players=4, seat=1, salt=salt, death=death)
+            await play_game(context, players=4, seat=1, salt=death.salt, death=death)
         except GameStalled as stalled:
             raise Failed(f"oldmaid-{clause}", stalled.actual, stalled.expected) from None
 
@@ -262,7 +267,7 @@ async def _wait_for_join(ring: ProgramRing, program: RunningProgram, seconds: fl
         await asyncio.sleep(STATUS_POLL_SECONDS / 5)
 
 
-def _tolerance_case(clause: str, description: str) -> Callable[[PlayerContext], Awaitable[None]]:
+def _tolerance_case(clause: str, description: str) -> Play:
     """Make a case that reports whether the program needs a tolerance in a game of two."""
 
     async def play(context: PlayerContext) -> None:
@@ -282,8 +287,17 @@ async def _play_until_result(context: PlayerContext, *, loses: bool) -> None:
     raise NotReached(f"in {MAX_GAMES} games of two it has {'not lost' if loses else 'always lost'}")
 
 
-def _is_reply_without_card(result: str) -> MessagePredicate:
+def _is_a(kind: type[Message]) -> MessagePredicate:
+    return lambda message: isinstance(message, kind)
+
+
+def _is_plain(result: str) -> MessagePredicate:
+    """An answer without a card."""
     return lambda message: isinstance(message, Reply) and message.result == result and message.card is None
+
+
+def _gives_card(message: Message) -> bool:
+    return isinstance(message, Reply) and message.card is not None
 
 
 SEAT_CASES: Final = (
@@ -308,94 +322,65 @@ DELIVERY_CASES: Final = (
     ("halves", "Messages come in two pieces", 20, 0.01),
 )
 
-DEATH_CASES: Final = (
-    ("9.7", "right-dies-passing-on", "The right neighbour dies instead of passing the turn on", YourTurn, 4),
-    ("9.7", "right-dies-early", "The right neighbour dies before he passes on his first turn", YourTurn, 1),
-    ("9.6", "left-dies-picking", "The left neighbour dies instead of picking", Pick, 1),
-    ("9.6", "left-dies-picking-later", "The left neighbour dies instead of picking his second card", Pick, 2),
-    ("9.8", "right-dies-offering", "The right neighbour dies instead of offering", Offer, 2),
+DEATH_CASES: Final[Sequence[tuple[str, str, str, Death]]] = (
+    (
+        "9.7",
+        "right-dies-passing-on",
+        "The right neighbour dies instead of passing the turn on",
+        Death(_is_a(YourTurn), 4),
+    ),
+    (
+        "9.7",
+        "right-dies-early",
+        "The right neighbour dies before he passes on his first turn",
+        Death(_is_a(YourTurn), 1),
+    ),
+    ("9.6", "left-dies-picking", "The left neighbour dies instead of picking", Death(_is_a(Pick), 1)),
+    (
+        "9.6",
+        "left-dies-picking-later",
+        "The left neighbour dies instead of picking his second card",
+        Death(_is_a(Pick), 2),
+    ),
+    ("9.8", "right-dies-offering", "The right neighbour dies instead of offering", Death(_is_a(Offer), 2)),
+    ("9.6", "left-dies-asked", "The left neighbour dies when he is offered a hand", Death(_is_plain("out"), 1, 35)),
+    ("9.8", "right-dies-giving", "The right neighbour dies instead of giving the card", Death(_gives_card, 1, 35)),
+    ("9.7", "left-dies-in-turn", "The left neighbour dies when it is his turn to draw", Death(_is_plain("ok"), 3, 35)),
+)
+
+TOLERANCES: Final = (
+    ("3.5", "it names a port of its own in join, and does not listen where it comes from"),
+    ("2.6", "last_cards is a boolean"),
+    ("2.7", "the key is last_card"),
+    ("2.8", "last_cards is missing"),
+    ("7.4", "it picks the card behind the last one"),
 )
 
 
-def cases() -> Sequence[PlayerCase]:
-    """Return the cases that play games in a ring."""
-    found = [
-        _case(clause, slug, f"{title}: a whole game", _game_case(players, seat))
-        for slug, title, players, seat, clause in SEAT_CASES
-    ]
-    found += [
-        _case(
-            "1.4",
-            slug,
-            f"{title}: a whole game",
-            _delivery_case(Delivery(chop, delay)),
-            rank=DELIVERY_RANK,
-        )
-        for slug, title, chop, delay in DELIVERY_CASES
-    ]
-    for clause, slug, title, kind, count in DEATH_CASES:
-        death = Death(lambda message, kind=kind: isinstance(message, kind), count)  # type: ignore[misc]  # it is bound
-        found.append(
-            _case(
-                clause, slug, title, _death_case(clause, death, 33), rank=DEATH_RANK, failure_is_choice=clause == "9.7"
-            )
-        )
-    for clause, slug, title, death in (
-        (
-            "9.6",
-            "left-dies-asked",
-            "The left neighbour dies when he is offered a hand",
-            Death(_is_reply_without_card("out"), 1),
-        ),
-        (
-            "9.8",
-            "right-dies-giving",
-            "The right neighbour dies instead of giving the card",
-            Death(lambda message: isinstance(message, Reply) and message.card is not None, 1),
-        ),
-        (
-            "9.7",
-            "left-dies-in-turn",
-            "The left neighbour dies when it is his turn to draw",
-            Death(_is_reply_without_card("ok"), 3),
-        ),
-    ):
-        found.append(
-            _case(
-                clause, slug, title, _death_case(clause, death, 35), rank=DEATH_RANK, failure_is_choice=clause == "9.7"
-            )
-        )
-    for clause, description in (
-        ("3.5", "it names a port of its own in join, and does not listen where it comes from"),
-        ("2.6", "last_cards is a boolean"),
-        ("2.7", "the key is last_card"),
-        ("2.8", "last_cards is missing"),
-        ("7.4", "it picks the card behind the last one"),
-    ):
-        found.append(
-            _case(
-                clause,
-                "departure",
-                f"Not tolerated with --strict: {description}",
-                _tolerance_case(f"oldmaid-{clause}", description),
-            )
-        )
-    found.append(_case("3.1", "joins", "Who wants to play joins, with his nick", program_joins, rank=0))
-    found.append(
-        _case("3.17", "listens", "Who has joined accepts connections before the game starts", program_listens, rank=1)
-    )
-    found.append(
-        _case("7.11", "keeps-the-maid", "Who keeps the old maid has lost", partial(_play_until_result, loses=True))
-    )
-    found.append(_case("6.1", "rid-of-her", "Who is out of cards says so", partial(_play_until_result, loses=False)))
-    return found
+def cases() -> Iterator[PlayerCase]:
+    """Yield the cases that play games in a ring."""
+    for slug, title, players, seat, clause in SEAT_CASES:
+        yield _case(clause, slug, f"{title}: a whole game", _game_case(players, seat))
+    for slug, title, chop, delay in DELIVERY_CASES:
+        delivery = _delivery_case(Delivery(chop, delay))
+        yield _case("1.4", slug, f"{title}: a whole game", delivery, rank=DELIVERY_RANK)
+    for clause, slug, title, death in DEATH_CASES:
+        play = _death_case(clause, death)
+        yield _case(clause, slug, title, play, rank=DEATH_RANK, failure_is_choice=clause == "9.7")
+    for clause, description in TOLERANCES:
+        title = f"Not tolerated with --strict: {description}"
+        yield _case(clause, "departure", title, _tolerance_case(f"oldmaid-{clause}", description))
+    yield _case("3.1", "joins", "Who wants to play joins, with his nick", program_joins, rank=0)
+    yield _case("3.17", "listens", "Who has joined accepts connections before the game starts", program_listens, rank=1)
+    yield _case("7.11", "keeps-the-maid", "Who keeps the old maid has lost", partial(_play_until_result, loses=True))
+    yield _case("6.1", "rid-of-her", "Who is out of cards says so", partial(_play_until_result, loses=False))
 
 
 def _case(
     clause: str,
     slug: str,
     title: str,
-    play: Callable[[PlayerContext], Awaitable[None]],
+    play: Play,
     *,
     rank: int = GAME_RANK,
     failure_is_choice: bool = False,
