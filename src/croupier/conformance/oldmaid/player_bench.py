@@ -10,9 +10,10 @@ from typing import Final, cast
 from msgspec import structs
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.oldmaid.case_list import PlayerCase
 from croupier.conformance.oldmaid.endpoints import StartProgram
 from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, OUTCOME_ERRORS, make_attempt
-from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext, SharedRuns
+from croupier.conformance.oldmaid.player_context import PlayerContext, SharedRuns
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config

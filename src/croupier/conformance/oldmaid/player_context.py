@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from croupier.conformance.case import Case
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, RunningProgram, StartProgram
@@ -86,11 +85,3 @@ class PlayerContext:
             raise
         finally:
             self.endpoints, self.stderr = context.endpoints, context.stderr
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlayerCase(Case):
-    """A case for a player. `failure_is_choice`: only rulings of the project decide it."""
-
-    play: Callable[[PlayerContext], Awaitable[None]]
-    failure_is_choice: bool = False

@@ -1,9 +1,10 @@
 """Player cases from transcripts: the program under test takes the place of our player."""
 
 from collections.abc import Sequence
+from functools import partial
 
-from croupier.conformance.case import make_case_id
-from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
+from croupier.conformance.oldmaid.case_list import CaseList, PlayerCase
+from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.replay import PlayerReplay
 from croupier.conformance.oldmaid.replay_lines import is_free, transcript_rank
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
@@ -23,25 +24,23 @@ def player_transcripts() -> Sequence[Transcript]:
     ]
 
 
-def _transcript_case(transcript: Transcript) -> PlayerCase:
-    async def play(context: PlayerContext) -> None:
-        table = await context.endpoints.listen("table")
-        async with context.run_program(table) as program:
-            replay = PlayerReplay(transcript, context, program)
-            await replay.prepare()
-            await replay.play()
-
-    clause = transcript.clauses[0]
-    return PlayerCase(
-        id=make_case_id("oldmaid", clause, transcript.name.removeprefix("player-")),
-        title=transcript.title.removeprefix("player: "),
-        clause=clause,
-        rank=transcript_rank(transcript),
-        play=play,
-        failure_is_choice=is_free(transcript),
-    )
-
-
 def cases() -> Sequence[PlayerCase]:
     """Return the cases from transcripts."""
-    return [_transcript_case(transcript) for transcript in player_transcripts()]
+    found = CaseList[PlayerContext]()
+    for transcript in player_transcripts():
+        found.add(
+            transcript.clauses[0].removeprefix("oldmaid-"),
+            transcript.name.removeprefix("player-"),
+            transcript.title.removeprefix("player: "),
+            rank=transcript_rank(transcript),
+            failure_is_choice=is_free(transcript),
+        )(partial(_play, transcript))
+    return found.all
+
+
+async def _play(transcript: Transcript, context: PlayerContext) -> None:
+    table = await context.endpoints.listen("table")
+    async with context.run_program(table) as program:
+        replay = PlayerReplay(transcript, context, program)
+        await replay.prepare()
+        await replay.play()

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from croupier.conformance.oldmaid import player_replay, table_replay
+from croupier.conformance.oldmaid.case_list import TableCase
 from croupier.conformance.oldmaid.cases import dealing, ending, framing, games, joining, lobby, requests, rings
 from croupier.conformance.oldmaid.player_bench import PlayerBench
 from croupier.conformance.oldmaid.table_bench import TableBench
-from croupier.conformance.oldmaid.table_case import TableCase
 from croupier.conformance.oldmaid.untestable import untested_clauses
 from croupier.conformance.suite import Suite
 

@@ -5,9 +5,9 @@ from contextlib import nullcontext
 from random import Random
 from typing import Final, cast
 
+from croupier.conformance.oldmaid.case_list import TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
 from croupier.conformance.oldmaid.outcomes import OUTCOME_ERRORS, make_attempt
-from croupier.conformance.oldmaid.table_case import TableCase
 from croupier.conformance.oldmaid.table_context import TableContext, TableUnderTest, close_context
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone

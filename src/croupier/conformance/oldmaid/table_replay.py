@@ -8,15 +8,15 @@ import asyncio
 import json
 import re
 from collections.abc import Container, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
-from croupier.conformance.case import make_case_id
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.oldmaid.answers import ReceivedMessage, check_answer
+from croupier.conformance.oldmaid.case_list import CaseList, TableCase
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NotReached
 from croupier.conformance.oldmaid.replay_lines import ReplayLine, is_free, render, replay_lines
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
-from croupier.conformance.oldmaid.table_case import TableCase
 from croupier.conformance.oldmaid.table_context import JOIN_GAP_SECONDS, MAX_START_ATTEMPTS, TableContext
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
 from croupier.conformance.resources import transcripts
@@ -205,39 +205,35 @@ class TableReplay:
             raise Failed(clause, received.text, f"the players {', '.join(wanted) or 'none'}", got=received.data)
 
 
-def _transcript_case(transcript: Transcript) -> TableCase:
-    async def play(context: TableContext) -> None:
-        await context.learn_table_size()
-        for _ in range(MAX_START_ATTEMPTS):
-            try:
-                await TableReplay(transcript, context).play()
-            except OthersJoined:
-                await context.disconnect_all()
-            else:
-                return
-        raise NotReached("others join as well")
-
-    clause = transcript.clauses[0]
-    return TableCase(
-        id=make_case_id("oldmaid", clause, transcript.name),
-        title=transcript.title,
-        clause=clause,
-        rank=REPLAY_RANK,
-        play=play,
-        failure_is_choice=is_free(transcript),
-        needs_whole_lobby=True,
-    )
-
-
 def cases(known_ids: Container[str]) -> Sequence[TableCase]:
     """Return the cases from transcripts that need no setting of the table, except those with known ids."""
-    found = [
-        _transcript_case(transcript)
-        for transcript in transcripts("oldmaid")
-        if transcript.head.get("side") != "player"
-        and not transcript.head.keys() & TABLE_SETTINGS
-        and not any(line.kind in SETTING_ACTIONS for line in transcript.lines)
-        and transcript.clauses[0] not in UNTESTABLE
-        and not find_clause(transcript.clauses[0]).is_tolerated
-    ]
-    return [case for case in found if case.id not in known_ids]
+    found = CaseList[TableContext](rank=REPLAY_RANK, holds_lobby=True)
+    for transcript in transcripts("oldmaid"):
+        clause = transcript.clauses[0]
+        if (
+            transcript.head.get("side") != "player"
+            and not transcript.head.keys() & TABLE_SETTINGS
+            and not any(line.kind in SETTING_ACTIONS for line in transcript.lines)
+            and clause not in UNTESTABLE
+            and not find_clause(clause).is_tolerated
+        ):
+            add = found.add(
+                clause.removeprefix("oldmaid-"),
+                transcript.name,
+                transcript.title,
+                failure_is_choice=is_free(transcript),
+            )
+            add(partial(_play, transcript))
+    return [case for case in found.all if case.id not in known_ids]
+
+
+async def _play(transcript: Transcript, context: TableContext) -> None:
+    await context.learn_table_size()
+    for _ in range(MAX_START_ATTEMPTS):
+        try:
+            await TableReplay(transcript, context).play()
+        except OthersJoined:
+            await context.disconnect_all()
+        else:
+            return
+    raise NotReached("others join as well")

@@ -5,15 +5,15 @@ from itertools import combinations
 from typing import Final
 
 from croupier.conformance.oldmaid.answers import ReceivedMessage
+from croupier.conformance.oldmaid.case_list import CaseList, Play
 from croupier.conformance.oldmaid.driven_game import DrivenGame, Pair
 from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
-from croupier.conformance.oldmaid.table_case import Play, TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card, is_pair, to_wire
 from croupier.rooms.oldmaid.wire import Discard, Draw
 
-CASES: Final = TableCases()
+CASES: Final = CaseList[TableContext]()
 
 FAIR_DEALS: Final = 60
 """With this many games, a card that never comes among the first ones is found, and the same order in every game."""
@@ -96,7 +96,7 @@ async def _game_with_pair(context: TableContext) -> tuple[DrivenGame, ScriptedPl
     return driven_game, *await driven_game.draw_pair()
 
 
-def _discard_case(*, is_reversed: bool) -> Play:
+def _discard_case(*, is_reversed: bool) -> Play[TableContext]:
     async def play(context: TableContext) -> None:
         _, player, pair = await _game_with_pair(context)
         await player.require_ok(discard_of(pair, is_reversed=is_reversed), "oldmaid-5.2")
@@ -139,7 +139,7 @@ async def _discard_twice(context: TableContext) -> None:
     await driven_game.draw_more(1)
 
 
-def _no_pair_case(matches: Callable[[Card, Card], bool], clause: str) -> Play:
+def _no_pair_case(matches: Callable[[Card, Card], bool], clause: str) -> Play[TableContext]:
     """Make a case that discards two cards of a player that are not a pair."""
 
     async def play(context: TableContext) -> None:
@@ -261,7 +261,7 @@ async def _last_cards_claim(context: TableContext) -> None:
     await driven_game.draw_more()
 
 
-def _tolerance_case(clause: str, keys: str, description: str) -> Play:
+def _tolerance_case(clause: str, keys: str, description: str) -> Play[TableContext]:
     """Make a case that requires another form of last_cards to be accepted; `keys` follow the cards."""
 
     async def play(context: TableContext) -> None:

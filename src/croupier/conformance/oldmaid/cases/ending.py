@@ -2,22 +2,22 @@
 
 from typing import Final
 
+from croupier.conformance.oldmaid.case_list import CaseList, Play
 from croupier.conformance.oldmaid.cases.dealing import discard_of
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached, Unimplemented
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
-from croupier.conformance.oldmaid.table_case import Play, TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.wire import Draw, OutOfCards, Standing, Status
 
-CASES: Final = TableCases()
+CASES: Final = CaseList[TableContext]()
 
 MAX_GAMES: Final = 4
 """The number of games to play until a random event occurs."""
 
 
-def _whole_game_case(clause: str) -> Play:
+def _whole_game_case(clause: str) -> Play[TableContext]:
     """Make a case that plays a whole game and checks the status whenever a player is out, and at the end."""
 
     async def play(context: TableContext) -> None:

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.oldmaid.case_list import CaseList, Play
 from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, ImplementationChoice
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
-from croupier.conformance.oldmaid.table_case import Play, TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.wire import JSON_ENCODER, MAX_FRAME_BYTES, Draw, Join, Message, Status
 
-CASES: Final = TableCases()
+CASES: Final = CaseList[TableContext]()
 
 PIECE_GAP_SECONDS = 0.003
 """The pause between two pieces of a message, so that each is read separately."""
@@ -25,7 +25,7 @@ def _encode(*messages: Message) -> bytes:
     return b"".join(map(JSON_ENCODER.encode, messages))
 
 
-def _delivery_case(clause: str, data: bytes, piece_bytes: int = 0) -> Play:
+def _delivery_case(clause: str, data: bytes, piece_bytes: int = 0) -> Play[TableContext]:
     """Make a case in which a draw is sent in this form."""
     delivery = Delivery(piece_bytes, PIECE_GAP_SECONDS)
 
@@ -37,7 +37,7 @@ def _delivery_case(clause: str, data: bytes, piece_bytes: int = 0) -> Play:
     return play
 
 
-def in_pieces(play: Callable[[TableContext, Delivery], Awaitable[None]], delivery: Delivery) -> Play:
+def in_pieces(play: Callable[[TableContext, Delivery], Awaitable[None]], delivery: Delivery) -> Play[TableContext]:
     """Make a case in which requests are sent in pieces. If it fails, the same is played with whole messages."""
 
     async def play_in_pieces(context: TableContext) -> None:
@@ -159,7 +159,7 @@ async def _single_error(context: TableContext) -> None:
     await driven_game.draw(len(driven_game.players))
 
 
-def _text_between_case(data: bytes, clause: str, description: str) -> Play:
+def _text_between_case(data: bytes, clause: str, description: str) -> Play[TableContext]:
     """Make a case in which text before a message gets an error, and the message is answered."""
 
     async def play(context: TableContext) -> None:

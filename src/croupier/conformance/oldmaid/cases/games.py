@@ -5,15 +5,15 @@ from functools import partial
 from typing import Final
 
 from croupier.conformance.channel.delivery import Delivery
+from croupier.conformance.oldmaid.case_list import CaseList, Play
 from croupier.conformance.oldmaid.cases.framing import in_pieces
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
-from croupier.conformance.oldmaid.table_case import Play, TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, to_wire
 from croupier.rooms.oldmaid.wire import Discard, Draw, Join, Status
 
-CASES: Final = TableCases()
+CASES: Final = CaseList[TableContext]()
 
 DISTURBANCE_PERIOD: Final = 3
 """A disturbance is injected at one of this many steps, on average."""
@@ -118,7 +118,7 @@ async def _game_with_late_discards(context: TableContext) -> None:
     await driven_game.play()
 
 
-WHOLE_GAMES: Final[Sequence[tuple[str, str, str, Play]]] = (
+WHOLE_GAMES: Final[Sequence[tuple[str, str, str, Play[TableContext]]]] = (
     ("6.8", "game-1", "A whole game", _fair_game),
     ("6.8", "game-2", "Another one", _fair_game),
     ("6.8", "game-3", "And another one", _fair_game),

@@ -5,16 +5,16 @@ import json
 from ipaddress import ip_address
 from typing import Final
 
+from croupier.conformance.oldmaid.case_list import CaseList, Play
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer, require_refusal
-from croupier.conformance.oldmaid.table_case import Play, TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
 from croupier.rooms.oldmaid.wire import Join
 
-CASES: Final = TableCases(holds_lobby=True)
+CASES: Final = CaseList[TableContext](holds_lobby=True)
 
 
 async def _refused_join(context: TableContext, nick: str, clause: str) -> ScriptedPlayer:
@@ -144,7 +144,7 @@ async def _port_taken(context: TableContext) -> None:
     require_refusal(Join(second.nick, 4099), refused, "oldmaid-3.9")
 
 
-def _refused_nick_case(nick: str) -> Play:
+def _refused_nick_case(nick: str) -> Play[TableContext]:
     """Make a case that joins with an invalid nick."""
 
     async def play(context: TableContext) -> None:
@@ -154,7 +154,7 @@ def _refused_nick_case(nick: str) -> Play:
     return play
 
 
-def _accepted_nick_case(pattern: str) -> Play:
+def _accepted_nick_case(pattern: str) -> Play[TableContext]:
     """Make a case that joins with an unusual, valid nick; `{}` stands for a unique part."""
 
     async def play(context: TableContext) -> None:

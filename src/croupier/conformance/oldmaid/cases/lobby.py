@@ -3,14 +3,14 @@
 import asyncio
 from typing import Final
 
+from croupier.conformance.oldmaid.case_list import CaseList
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
-from croupier.conformance.oldmaid.table_case import TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.table.lobby import MAX_QUEUED_REQUESTS
 from croupier.rooms.oldmaid.wire import Draw, Join, Status
 
-CASES: Final = TableCases(holds_lobby=True)
+CASES: Final = CaseList[TableContext](holds_lobby=True)
 
 JOIN_WINDOW_SECONDS: Final = 10.0
 """The default time that a table waits for more than two players (oldmaid-3.11)."""

@@ -5,15 +5,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, NamedTuple
 
 from croupier.conformance.oldmaid.answers import check_answer
+from croupier.conformance.oldmaid.case_list import CaseList, Play
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
-from croupier.conformance.oldmaid.table_case import Play, TableCases
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.wire import Discard, Draw, Join, Message, OutOfCards, Status
 
-CASES: Final = TableCases()
+CASES: Final = CaseList[TableContext]()
 
 
 class GamePosition(NamedTuple):
@@ -177,7 +177,7 @@ JOINS_WITHOUT_NICK: Final = (
 )
 
 
-def _refusal_case(request: Message, clause: str, state: TableState) -> Play:
+def _refusal_case(request: Message, clause: str, state: TableState) -> Play[TableContext]:
     """Make a case in which a request is refused and the conversation continues (oldmaid-8.1)."""
 
     async def play(context: TableContext) -> None:
@@ -189,7 +189,7 @@ def _refusal_case(request: Message, clause: str, state: TableState) -> Play:
     return play
 
 
-def _unruled_refusal_case(request: Message, clause: str, state: TableState) -> Play:
+def _unruled_refusal_case(request: Message, clause: str, state: TableState) -> Play[TableContext]:
     """Make a case in which only rulings of the project refuse a request: to grant it is a choice."""
 
     async def play(context: TableContext) -> None:
@@ -207,7 +207,7 @@ def _unruled_refusal_case(request: Message, clause: str, state: TableState) -> P
     return play
 
 
-def _invalid_request_case(invalid: InvalidRequest, state: TableState) -> Play:
+def _invalid_request_case(invalid: InvalidRequest, state: TableState) -> Play[TableContext]:
     async def play(context: TableContext) -> None:
         player, driven_game = await state.reach(context)
         await player.require_error(invalid.data, f"oldmaid-{invalid.clause}")
@@ -235,7 +235,7 @@ async def _still_answers(player: ScriptedPlayer, driven_game: DrivenGame | None)
     return not player.is_disconnected
 
 
-def _status_case(state: TableState) -> Play:
+def _status_case(state: TableState) -> Play[TableContext]:
     async def play(context: TableContext) -> None:
         player, _ = await state.reach(context)
         await player.require_ok(Status(), "oldmaid-6.7")

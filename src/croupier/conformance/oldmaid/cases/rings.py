@@ -1,16 +1,16 @@
 """Player cases that play games in a ring: at every seat, with slow neighbours, and with neighbours that die."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from croupier.conformance.case import make_case_id
 from croupier.conformance.channel.delivery import Delivery
+from croupier.conformance.oldmaid.case_list import CaseList, Play, PlayerCase
 from croupier.conformance.oldmaid.endpoints import RunningProgram
 from croupier.conformance.oldmaid.nodes import RingNode
 from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, NonStrict, NotReached, unfinished_message
-from croupier.conformance.oldmaid.player_context import PlayerCase, PlayerContext
+from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.ring import POLL_SECONDS, ProgramRing
 from croupier.conformance.program import describe_exit
 from croupier.rooms.oldmaid.player import Player
@@ -39,7 +39,6 @@ DELIVERY_RANK: Final = 200
 DEATH_RANK: Final = 300
 """Whole games come after the transcripts, and those with odd delivery or deaths after the plain ones."""
 
-type Play = Callable[[PlayerContext], Awaitable[None]]
 type MessagePredicate = Callable[[Message], bool]
 
 
@@ -187,14 +186,14 @@ def _turn_clause(ring: ProgramRing) -> str:
 # Cases.
 
 
-def _game_case(players: int, seat: int) -> Play:
+def _game_case(players: int, seat: int) -> Play[PlayerContext]:
     async def play(context: PlayerContext) -> None:
         await share_game(context, players, seat, salt=players + seat)
 
     return play
 
 
-def _delivery_case(delivery: Delivery) -> Play:
+def _delivery_case(delivery: Delivery) -> Play[PlayerContext]:
     """Make a case in which messages arrive in pieces, or late. If it fails, the same game is played without that."""
 
     async def play(context: PlayerContext) -> None:
@@ -213,7 +212,7 @@ def _delivery_case(delivery: Delivery) -> Play:
     return play
 
 
-def _death_case(clause: str, death: Death) -> Play:
+def _death_case(clause: str, death: Death) -> Play[PlayerContext]:
     """Make a case in which a player dies; a stall afterwards violates this clause."""
 
     async def play(context: PlayerContext) -> None:
@@ -267,7 +266,7 @@ async def _wait_for_join(ring: ProgramRing, program: RunningProgram, seconds: fl
         await asyncio.sleep(STATUS_POLL_SECONDS / 5)
 
 
-def _tolerance_case(clause: str, description: str) -> Play:
+def _tolerance_case(clause: str, description: str) -> Play[PlayerContext]:
     """Make a case that reports whether the program needs a tolerance in a game of two."""
 
     async def play(context: PlayerContext) -> None:
@@ -357,39 +356,21 @@ TOLERANCES: Final = (
 )
 
 
-def cases() -> Iterator[PlayerCase]:
-    """Yield the cases that play games in a ring."""
+def cases() -> Sequence[PlayerCase]:
+    """Return the cases that play games in a ring."""
+    found = CaseList[PlayerContext](rank=GAME_RANK)
     for slug, title, players, seat, clause in SEAT_CASES:
-        yield _case(clause, slug, f"{title}: a whole game", _game_case(players, seat))
+        found.add(clause, slug, f"{title}: a whole game")(_game_case(players, seat))
     for slug, title, chop, delay in DELIVERY_CASES:
-        delivery = _delivery_case(Delivery(chop, delay))
-        yield _case("1.4", slug, f"{title}: a whole game", delivery, rank=DELIVERY_RANK)
+        found.add("1.4", slug, f"{title}: a whole game", rank=DELIVERY_RANK)(_delivery_case(Delivery(chop, delay)))
     for clause, slug, title, death in DEATH_CASES:
-        play = _death_case(clause, death)
-        yield _case(clause, slug, title, play, rank=DEATH_RANK, failure_is_choice=clause == "9.7")
+        is_ruled = clause == "9.7"
+        found.add(clause, slug, title, rank=DEATH_RANK, failure_is_choice=is_ruled)(_death_case(clause, death))
     for clause, description in TOLERANCES:
         title = f"Not tolerated with --strict: {description}"
-        yield _case(clause, "departure", title, _tolerance_case(f"oldmaid-{clause}", description))
-    yield _case("3.1", "joins", "Who wants to play joins, with his nick", program_joins, rank=0)
-    yield _case("3.17", "listens", "Who has joined accepts connections before the game starts", program_listens, rank=1)
-    yield _case("7.11", "keeps-the-maid", "Who keeps the old maid has lost", partial(_play_until_result, loses=True))
-    yield _case("6.1", "rid-of-her", "Who is out of cards says so", partial(_play_until_result, loses=False))
-
-
-def _case(
-    clause: str,
-    slug: str,
-    title: str,
-    play: Play,
-    *,
-    rank: int = GAME_RANK,
-    failure_is_choice: bool = False,
-) -> PlayerCase:
-    return PlayerCase(
-        rank=rank,
-        id=make_case_id("oldmaid", clause, slug),
-        title=title,
-        clause=f"oldmaid-{clause}",
-        play=play,
-        failure_is_choice=failure_is_choice,
-    )
+        found.add(clause, "departure", title)(_tolerance_case(f"oldmaid-{clause}", description))
+    found.add("3.1", "joins", "Who wants to play joins, with his nick", rank=0)(program_joins)
+    found.add("3.17", "listens", "Who has joined accepts connections before the game starts", rank=1)(program_listens)
+    found.add("7.11", "keeps-the-maid", "Who keeps the old maid has lost")(partial(_play_until_result, loses=True))
+    found.add("6.1", "rid-of-her", "Who is out of cards says so")(partial(_play_until_result, loses=False))
+    return found.all
