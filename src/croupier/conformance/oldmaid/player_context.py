@@ -1,7 +1,7 @@
 """The context of a player case: our ends of the program's connections, and how the program is started."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -66,6 +66,12 @@ class PlayerContext:
                 self.stderr = program.stderr
         finally:
             await endpoints.close()
+
+    def shared_results[T](self, kind: type[T]) -> Iterator[T]:
+        """Yield the results of this kind of the shared runs that are over and have raised nothing."""
+        for _, task in self.shared_runs.values():
+            if task.done() and not task.cancelled() and task.exception() is None and isinstance(task.result(), kind):
+                yield task.result()
 
     async def share[T](self, run: Callable[["PlayerContext"], Awaitable[T]], *values: Hashable) -> T:
         """Return the result of a run that `values` describe; the cases that need the same one share it.

@@ -37,7 +37,9 @@ TURN_CLAUSES: Final = {"draw": "oldmaid-4.8", "pass": "oldmaid-4.7", "offer": "o
 GAME_RANK: Final = 100
 DELIVERY_RANK: Final = 200
 DEATH_RANK: Final = 300
-"""Whole games come after the transcripts, and those with odd delivery or deaths after the plain ones."""
+RESULT_RANK: Final = 400
+"""Whole games come after the transcripts, those with odd delivery or deaths after the plain ones, and last what
+they have shown."""
 
 type MessagePredicate = Callable[[Message], bool]
 
@@ -278,7 +280,9 @@ def _tolerance_case(clause: str, description: str) -> Play[PlayerContext]:
 
 
 async def _play_until_result(context: PlayerContext, *, loses: bool) -> None:
-    """Play games of two until the program has lost, or has not lost."""
+    """Find a game of the run that the program has lost, or has not lost; play games of two until there is one."""
+    if any((ring.referee.loser == ring.endpoints.nick) is loses for ring in context.shared_results(ProgramRing)):
+        return
     for salt in range(MAX_GAMES):
         ring = await share_game(context, 2, salt % 2, salt=2 + salt)
         if (ring.referee.loser == ring.endpoints.nick) is loses:
@@ -371,6 +375,9 @@ def cases() -> Sequence[PlayerCase]:
         found.add(clause, "departure", title)(_tolerance_case(f"oldmaid-{clause}", description))
     found.add("3.1", "joins", "Who wants to play joins, with his nick", rank=0)(program_joins)
     found.add("3.17", "listens", "Who has joined accepts connections before the game starts", rank=1)(program_listens)
-    found.add("7.11", "keeps-the-maid", "Who keeps the old maid has lost")(partial(_play_until_result, loses=True))
-    found.add("6.1", "rid-of-her", "Who is out of cards says so")(partial(_play_until_result, loses=False))
+    for clause, slug, title, loses in (
+        ("7.11", "keeps-the-maid", "Who keeps the old maid has lost", True),
+        ("6.1", "rid-of-her", "Who is out of cards says so", False),
+    ):
+        found.add(clause, slug, title, rank=RESULT_RANK)(partial(_play_until_result, loses=loses))
     return found.all
