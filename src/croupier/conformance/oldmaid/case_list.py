@@ -46,6 +46,7 @@ class CaseList[C]:
         rank: int | None = None,
         failure_is_choice: bool = False,
         needs_whole_lobby: bool = False,
+        beside: bool = False,
     ) -> Callable[[Play[C]], Play[C]]:
         """Return a decorator that adds a case with what it plays; `clause` is a number such as `4.3`."""
 
@@ -59,6 +60,7 @@ class CaseList[C]:
                     play=play,
                     failure_is_choice=failure_is_choice,
                     needs_whole_lobby=needs_whole_lobby or self._holds_lobby,
+                    beside=beside,
                 )
             )
             return play

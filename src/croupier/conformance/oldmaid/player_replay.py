@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Final
 
 from croupier.conformance.oldmaid.case_list import CaseList, PlayerCase
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.replay import PlayerReplay
-from croupier.conformance.oldmaid.replay_lines import is_free, transcript_rank
+from croupier.conformance.oldmaid.replay_lines import is_free, longest_pause, transcript_rank
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
 from croupier.conformance.resources import transcripts
 from croupier.core.transcript import Transcript
+
+LONG_PAUSE_SECONDS: Final = 5.0
+"""A transcript with a pause of this length is played beside the others."""
 
 
 def player_transcripts() -> Sequence[Transcript]:
@@ -34,6 +38,7 @@ def cases() -> Sequence[PlayerCase]:
             transcript.title.removeprefix("player: "),
             rank=transcript_rank(transcript),
             failure_is_choice=is_free(transcript),
+            beside=longest_pause(transcript) >= LONG_PAUSE_SECONDS,
         )(partial(_play, transcript))
     return found.all
 

@@ -58,6 +58,11 @@ def transcript_rank(transcript: Transcript) -> int:
     return len(transcript.lines) + (0 if is_plain else ODD_RANK)
 
 
+def longest_pause(transcript: Transcript) -> float:
+    """Return the longest time that passes in a transcript, in seconds."""
+    return max((float(line.text) for line in transcript.lines if line.kind == "pass"), default=0.0)
+
+
 def is_free(transcript: Transcript) -> bool:
     """Whether only rulings of the project decide what a transcript is about: a deviation is a choice."""
     return transcript.head.get("free") == "yes" or find_clause(transcript.clauses[0]).is_open
