@@ -91,7 +91,7 @@ def test_dialect_is_named_and_undone(words: str, text: str, interpreted: str) ->
 
 
 def test_every_dialect_has_a_sample() -> None:
-    own = ("a length before", "a NUL behind", "no reason", 'without the message "ok"')
+    own = ("a length before", "a NUL after", "no reason", 'without the message "ok"')
     covered = [words for words, *_ in SAMPLES] + [*own]
     assert [
         dialect.description for dialect in DIALECTS if not any(words in dialect.description for words in covered)
@@ -165,7 +165,7 @@ def read_messages(reader: MessageReader, text: bytes, cut: int) -> list[Message 
         ("a length before", lambda data: b"%d " % len(data) + data),
         ("a length before", lambda data: len(data).to_bytes(4) + data),
         ("a length before", lambda data: b"Content-Length: %d\r\n\r\n" % len(data) + data),
-        ("a NUL behind", lambda data: data + b"\0"),
+        ("a NUL after", lambda data: data + b"\0"),
         ("json.dumps", lambda data: repr(decode(data)).encode()),
     ],
 )

@@ -157,7 +157,7 @@ def test_failure_shows_the_dialogue() -> None:
     assert "Python" in str(result.failure.cause)
     assert b"'result': 'ok'" in result.failure.got
     assert {line.side for line in result.dialogue} == {CLIENT, HOUSE}
-    assert str(result.dialogue[0].message).startswith("p1-")
+    assert str(result.dialogue[0].message).startswith("p01-")
     assert " → table: " in str(result.dialogue[0].message)
 
 

@@ -105,6 +105,6 @@ TEXT_DIALECTS: Final = (
         (_objects_to_arrays,),
     ),
     JsonDialect("sends a length before its messages: nothing frames them", (_drop_length,)),
-    JsonDialect("sends a NUL behind its messages: nothing frames them", (_drop_nul,)),
+    JsonDialect("sends a NUL after its messages: nothing frames them", (_drop_nul,)),
 )
 """Dialects of text that is not JSON, or precedes it."""

@@ -126,7 +126,7 @@ def dialogue_line(side: Peer, sender: str, receiver: str, data: bytes, at: float
     """Return a dialogue line without surrounding white space; empty `data` means a disconnect."""
     stripped = data.strip()
     return DialogueLine(
-        side, stripped, DialogueMessage(sender, receiver, display_text(stripped) if data else "(hangs up)"), at
+        side, stripped, DialogueMessage(sender, receiver, display_text(stripped) if data else "(disconnects)"), at
     )
 
 

@@ -161,9 +161,13 @@ class PlayerReplay:
             (one for one in self._lines_left if one.transcript_line.kind in {"<", "dropped"}), self._lines_left[0]
         )
         if entry.transcript_line.kind == "dropped":
-            return Failed(self._main_clause, what, f"that it hangs up on {entry.transcript_line.peer!r}", kind=kind)
+            return Failed(
+                self._main_clause, what, f"that it disconnects from {entry.transcript_line.peer!r}", kind=kind
+            )
         if entry.transcript_line.kind != "<":
-            return Failed(self._main_clause, what, f"that {entry.transcript_line.peer or 'somebody'!r} can speak to it")
+            return Failed(
+                self._main_clause, what, f"that {entry.transcript_line.peer or 'a player'!r} can connect to it"
+            )
         connection = self._connections.get(entry.transcript_line.peer)
         expected = f"{render(entry.value)} to {entry.transcript_line.peer!r}"
         if connection and (unfinished := unfinished_message(connection.reader.incomplete, expected)):

@@ -239,7 +239,9 @@ class TableContext:
             if player.is_disconnected and player.referee is None and player not in players
         ]
         for nick in {*departed} & {*listed} - named.keys():
-            raise Failed("oldmaid-3.12", f"{nick!r} in the list, who has left before the start", "those who are there")
+            raise Failed(
+                "oldmaid-3.12", f"{nick!r} in the list, which has left before the start", "the players that are there"
+            )
         for player in players:
             if player.nick not in listed:
                 player.disconnect()
@@ -288,7 +290,7 @@ def check_list(player: ScriptedPlayer, received: ReceivedMessage) -> Sequence[st
 
 
 async def close_context(context: TableContext) -> None:
-    """Disconnect all players and give the table time to notice: who waits for a game must not be in the next one."""
+    """Disconnect all players. The table must notice it before the next game begins if one of them was waiting."""
     is_waiting = any(one.referee is None and one.has_unanswered_requests for one in context.scripted_players)
     with suppress(OSError):
         await context.close()

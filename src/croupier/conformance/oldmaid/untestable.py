@@ -7,15 +7,15 @@ from croupier.conformance.case import Case
 from croupier.conformance.clauses import clauses
 
 UNTESTABLE: Final[Mapping[str, str]] = {
-    "oldmaid-1.1": "at which port a table listens is told to the tester, and not found out by it",
-    "oldmaid-6.10": "a stuck game is void after 120 seconds unless that is set, and nothing tells to what",
-    "oldmaid-6.12": "a table may believe whoever says to be out of cards: only provably false claims are refused",
-    "oldmaid-7.3": "a pause of ours for the sake of others: nobody else has to make one",
-    "oldmaid-8.10": "the idle limit is 500 seconds unless it is set, and nothing tells to what",
-    "oldmaid-9.12": "nobody but its owner can stop a table",
-    "oldmaid-9.13": "what a table has written down shows when it is opened again, which only its owner can do",
-    "oldmaid-9.14": "nobody but its owner can interrupt a table, and open it again",
-    "oldmaid-9.15": "nobody but its owner can take a table's disk away",
+    "oldmaid-1.1": "the tester is given the port of a table and cannot find out its default",
+    "oldmaid-6.10": "a stuck game is void after 120 seconds unless set otherwise, and no message contains the setting",
+    "oldmaid-6.12": "a table may believe out_of_cards: only provably false claims are refused",
+    "oldmaid-7.3": "a pause of our player, which no other player has to make",
+    "oldmaid-8.10": "the idle limit is 500 seconds unless set otherwise, and no message contains the setting",
+    "oldmaid-9.12": "only its owner can stop a table",
+    "oldmaid-9.13": "what a table has recorded shows when it is opened again, which only its owner can do",
+    "oldmaid-9.14": "only its owner can interrupt a table and open it again",
+    "oldmaid-9.15": "only its owner can take a table's disk away",
 }
 """Reasons by clause, for clauses that no conversation with a program under test can show."""
 

@@ -58,7 +58,7 @@ async def _deals_are_fair(context: TableContext) -> None:
         raise Failed("oldmaid-4.1", unfair.found, unfair.fair)
 
 
-@CASES.add("4.3", "not-twice", "Who has drawn does not draw again at once")
+@CASES.add("4.3", "not-twice", "A player that has drawn does not draw again at once")
 async def _no_second_draw(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.drawer
@@ -67,7 +67,7 @@ async def _no_second_draw(context: TableContext) -> None:
     await driven_game.draw(len(driven_game.players))
 
 
-@CASES.add("4.3", "takes-no-card", "A draw out of order takes nobody's card")
+@CASES.add("4.3", "takes-no-card", "A draw out of order takes no card from the deck")
 async def _refused_draw_takes_no_card(context: TableContext) -> None:
     driven_game = await context.start_game()
     while driven_game.drawn_count < CARD_COUNT - 1:
@@ -79,7 +79,7 @@ async def _refused_draw_takes_no_card(context: TableContext) -> None:
     await driven_game.draw(CARD_COUNT)
 
 
-@CASES.add("4.5", "behind-the-last", "There is nothing to draw behind the last card")
+@CASES.add("4.5", "behind-the-last", "A draw after the last card is refused")
 async def _draw_after_last_card(context: TableContext) -> None:
     driven_game = await context.start_game()
     await driven_game.draw()
@@ -104,7 +104,7 @@ def _discard_case(*, is_reversed: bool) -> Play[TableContext]:
     return play
 
 
-@CASES.add("5.8", "out-of-turn", "A pair may be thrown away when it is another's turn")
+@CASES.add("5.8", "out-of-turn", "A pair may be discarded out of turn")
 async def _discard_out_of_turn(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
     while driven_game.drawer is player:
@@ -113,7 +113,7 @@ async def _discard_out_of_turn(context: TableContext) -> None:
     await driven_game.draw_more()
 
 
-@CASES.add("5.8", "in-turn", "A pair may be thrown away before the next card is drawn")
+@CASES.add("5.8", "in-turn", "A pair may be discarded before the player draws its next card")
 async def _discard_in_turn(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
     while driven_game.drawer is not player and driven_game.drawn_count < CARD_COUNT:
@@ -122,14 +122,14 @@ async def _discard_in_turn(context: TableContext) -> None:
     await driven_game.draw_more()
 
 
-@CASES.add("5.8", "late", "Pairs may be thrown away when all cards are drawn")
+@CASES.add("5.8", "late", "Pairs may be discarded when all cards are drawn")
 async def _late_discard(context: TableContext) -> None:
     driven_game = await context.start_game()
     await driven_game.draw(discards_pairs=False)
     await driven_game.discard_all_pairs()
 
 
-@CASES.add("5.5", "twice", "A pair is thrown away once")
+@CASES.add("5.5", "twice", "A pair is discarded once")
 async def _discard_twice(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
     await player.request(discard_of(pair))
@@ -152,7 +152,7 @@ def _no_pair_case(matches: Callable[[Card, Card], bool], clause: str) -> Play[Ta
                         return player, (first, second)
             return None
 
-        player, pair = await driven_game.draw_until(find, "nobody has drawn two such cards")
+        player, pair = await driven_game.draw_until(find, "no player has drawn two such cards")
         await player.require_error(discard_of(pair), clause)
         await player.require_error(discard_of(pair, is_reversed=True), clause)
 
@@ -187,7 +187,7 @@ async def unknown_cards(context: TableContext) -> None:
         await driven_game.players[0].require_error(Discard(cards, "false"), "oldmaid-5.4")
 
 
-@CASES.add("5.6", "from-the-deck", "A card in the deck cannot be thrown away")
+@CASES.add("5.6", "from-the-deck", "A card in the deck cannot be discarded")
 async def _partner_in_deck(context: TableContext) -> None:
     driven_game = await context.start_game()
     while True:
@@ -201,7 +201,7 @@ async def _partner_in_deck(context: TableContext) -> None:
     await driven_game.draw_more()
 
 
-@CASES.add("5.7", "of-others", "While cards are drawn nobody throws away the card of another")
+@CASES.add("5.7", "of-others", "While cards are drawn, the card of another player cannot be discarded")
 async def _partner_of_another(context: TableContext) -> None:
     driven_game = await context.start_game()
     *both, pair = await driven_game.draw_split_pair()
@@ -209,7 +209,7 @@ async def _partner_of_another(context: TableContext) -> None:
         await player.require_error(discard_of(pair), "oldmaid-5.7")
 
 
-@CASES.add("5.7", "of-another", "Nor a whole pair of another")
+@CASES.add("5.7", "of-another", "While cards are drawn, a pair of another player cannot be discarded")
 async def _pair_of_another(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
     if driven_game.drawn_count == CARD_COUNT:
@@ -246,7 +246,7 @@ def _refusal_text(answer: ReceivedMessage) -> str:
     return str(answer.json_object.get("message"))
 
 
-@CASES.add("5.7", "picked", "A pair with a card that was picked is taken")
+@CASES.add("5.7", "picked", "A pair with a picked card is accepted")
 async def _pair_with_picked_card(context: TableContext) -> None:
     driven_game = await context.start_game()
     await driven_game.draw()
@@ -254,7 +254,7 @@ async def _pair_with_picked_card(context: TableContext) -> None:
     await driven_game.play(lambda: any(entry[0] == "threw" for entry in driven_game.game.log[before:]))
 
 
-@CASES.add("5.10", "not-out-yet", "Who says that these were his last cards is not out")
+@CASES.add("5.10", "not-out-yet", "A discard with last_cards does not end the game for its player")
 async def _last_cards_claim(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
     await player.require_ok(Discard(discard_of(pair).cards, "true"), "oldmaid-5.10")
@@ -280,7 +280,7 @@ def _tolerance_case(clause: str, keys: str, description: str) -> Play[TableConte
     return play
 
 
-CASES.add("5.2", "pair", "A pair is thrown away")(_discard_case(is_reversed=False))
+CASES.add("5.2", "pair", "A pair is discarded")(_discard_case(is_reversed=False))
 CASES.add("5.2", "turned", "A pair is one in either order")(_discard_case(is_reversed=True))
 CASES.add("5.3", "values", "Two values are no pair")(
     _no_pair_case(lambda a, b: b < JOKER and a // 4 != b // 4, "oldmaid-5.3")

@@ -58,7 +58,7 @@ async def _check_status(game: DrivenGame, player: ScriptedPlayer, clause: str = 
     player.judge_answer(Status(), answer)
 
 
-@CASES.add("6.9", "last-pair", "Who is left may throw away his last pair", failure_is_choice=True)
+@CASES.add("6.9", "last-pair", "The last player may discard its last pair", failure_is_choice=True)
 async def _last_pair_left(context: TableContext) -> None:
     for _ in range(MAX_GAMES):
         driven_game = await context.start_game()
@@ -67,10 +67,10 @@ async def _last_pair_left(context: TableContext) -> None:
         await driven_game.play()
         if driven_game.is_over and len(driven_game.game.log) > 0 and driven_game.game.log[-1][0] == "threw":
             return
-    raise NotReached(f"in {MAX_GAMES} games the last pair was never made by somebody's last card")
+    raise NotReached(f"in {MAX_GAMES} games the last card of a player never made the last pair")
 
 
-@CASES.add("6.2", "deck", "Nobody is out of cards while there are some in the deck")
+@CASES.add("6.2", "deck", "out_of_cards is refused while there are cards in the deck")
 async def _out_with_cards_in_deck(context: TableContext) -> None:
     driven_game = await context.start_game()
     while driven_game.drawn_count < CARD_COUNT - 1:
@@ -108,13 +108,13 @@ async def _game_with_disconnect(
     return driven_game, player
 
 
-@CASES.add("9.1", "gone", "Who hangs up is out, and last")
+@CASES.add("9.1", "gone", "A player that disconnects is out, and last")
 async def _player_disconnects(context: TableContext) -> None:
     driven_game, _ = await _game_with_disconnect(context)
     await _check_status(driven_game, driven_game.players_inside[0], "oldmaid-9.1")
 
 
-@CASES.add("9.1", "reset", "So is whose connection is reset")
+@CASES.add("9.1", "reset", "A player whose connection is reset is out, and last")
 async def _connection_reset(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw(5, discards_pairs=False)
@@ -122,13 +122,13 @@ async def _connection_reset(context: TableContext) -> None:
     await driven_game.draw(5 + 2 * len(driven_game.players), discards_pairs=False)
 
 
-@CASES.add("9.2", "drawn-on", "The others draw on without who is gone")
+@CASES.add("9.2", "drawn-on", "The others go on drawing when a player is gone")
 async def _drawing_continues(context: TableContext) -> None:
     driven_game, _ = await _game_with_disconnect(context)
     await driven_game.draw(discards_pairs=False)
 
 
-@CASES.add("9.2", "when-due", "If he was about to draw, the next one draws")
+@CASES.add("9.2", "when-due", "If the player that is gone was to draw, the next one draws")
 async def _drawer_disconnects(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw(5, discards_pairs=False)
@@ -136,7 +136,7 @@ async def _drawer_disconnects(context: TableContext) -> None:
     await driven_game.draw(5 + 2 * len(driven_game.players), discards_pairs=False)
 
 
-@CASES.add("9.2", "with-cards", "The cards of who is gone are gone with him")
+@CASES.add("9.2", "with-cards", "The cards of a player that is gone cannot be discarded")
 async def _cards_leave_with_player(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     player, leaver, pair = await driven_game.draw_split_pair()
@@ -144,7 +144,7 @@ async def _cards_leave_with_player(context: TableContext) -> None:
     await player.require_error(discard_of(pair), "oldmaid-9.2")
 
 
-@CASES.add("9.2", "last-drawer", "If who has drawn the last card is gone, nothing is drawn again")
+@CASES.add("9.2", "last-drawer", "If the player that drew the last card is gone, no card is drawn again")
 async def _last_drawer_disconnects(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw()
@@ -153,7 +153,7 @@ async def _last_drawer_disconnects(context: TableContext) -> None:
     await driven_game.players_inside[0].require_error(Draw(), "oldmaid-4.5")
 
 
-@CASES.add("9.3", "all-but-one", "When the others are gone the game is over")
+@CASES.add("9.3", "all-but-one", "When all other players are gone, the game is over")
 async def _one_player_left(context: TableContext) -> None:
     driven_game = await context.start_game()
     await driven_game.draw(3, discards_pairs=False)
@@ -163,7 +163,7 @@ async def _one_player_left(context: TableContext) -> None:
     await last_player.require_error(Draw(), "oldmaid-9.3")
 
 
-@CASES.add("9.3", "everybody", "A game that all have left does not disturb the next one")
+@CASES.add("9.3", "everybody", "A game that all players have left does not disturb the next one")
 async def _all_disconnect(context: TableContext) -> None:
     driven_game = await context.start_game()
     await driven_game.draw(3, discards_pairs=False)
@@ -173,7 +173,7 @@ async def _all_disconnect(context: TableContext) -> None:
     await following.draw(discards_pairs=False)
 
 
-@CASES.add("9.4", "out-and-gone", "Who is out may leave, and keeps his place")
+@CASES.add("9.4", "out-and-gone", "A player that is out may leave, and keeps its rank")
 async def _finished_player_disconnects(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw()
@@ -186,7 +186,12 @@ async def _finished_player_disconnects(context: TableContext) -> None:
     )
 
 
-@CASES.add("6.6", "stayed-longer", "Of those who are gone, who stayed longer comes first", failure_is_choice=True)
+@CASES.add(
+    "6.6",
+    "stayed-longer",
+    "Of the players that are gone, the one that stayed longer comes first",
+    failure_is_choice=True,
+)
 async def _rank_of_disconnected(context: TableContext) -> None:
     driven_game = await context.start_game(4)
     await driven_game.draw(5, discards_pairs=False)
@@ -203,7 +208,7 @@ async def _gone_behind_winner(context: TableContext) -> None:
     await driven_game.draw()
     await driven_game.play(lambda: bool(driven_game.finished_seats))
     if not driven_game.finished_seats:
-        raise NotReached("nobody was out of cards")
+        raise NotReached("no player was out of cards")
     await _check_status(driven_game, driven_game.players[driven_game.finished_seats[0]], "oldmaid-6.6")
 
 
@@ -211,6 +216,6 @@ CASES.add("2.2", "every-request", "The table knows every request of a player")(_
 CASES.add("2.3", "every-answer", "Every answer has the form that its request asks for")(_whole_game_case("oldmaid-2.3"))
 CASES.add("6.1", "order", "The order of out_of_cards is that in which players are out")(_whole_game_case("oldmaid-6.1"))
 CASES.add("6.5", "everybody", "The status has all players of the game")(_whole_game_case("oldmaid-6.5"))
-CASES.add("6.6", "winner-first", "Of those who are out the winner comes first")(_whole_game_case("oldmaid-6.6"))
-CASES.add("6.8", "one-left", "When one player is left the game is over")(_whole_game_case("oldmaid-6.8"))
-CASES.add("6.11", "ranking", "The one who is left has lost")(_whole_game_case("oldmaid-6.11"))
+CASES.add("6.6", "winner-first", "Of the players that are out, the winner comes first")(_whole_game_case("oldmaid-6.6"))
+CASES.add("6.8", "one-left", "When one player is left, the game is over")(_whole_game_case("oldmaid-6.8"))
+CASES.add("6.11", "ranking", "The player that is left has lost")(_whole_game_case("oldmaid-6.11"))

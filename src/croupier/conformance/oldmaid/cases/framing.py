@@ -75,7 +75,7 @@ async def cut_anywhere(context: TableContext, delivery: Delivery) -> None:
             await driven_game.drawer.require_ok(data, "oldmaid-1.4", delivery=pieces)
 
 
-@CASES.add("1.4", "glued", "Messages in one go are answered in their order")
+@CASES.add("1.4", "glued", "Messages that arrive together are answered in order")
 async def _pipelined_requests(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.drawer
@@ -101,7 +101,7 @@ async def _fifty_requests_ahead(context: TableContext) -> None:
         player.judge_answer(Status(), await player.receive_answer("oldmaid-1.4", f"answer {number} of 50"))
 
 
-@CASES.add("1.4", "tail", "The end of a message may come with the next one's beginning")
+@CASES.add("1.4", "tail", "The end of a message may arrive with the next one's beginning")
 async def _message_tail_with_next(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.drawer
@@ -113,7 +113,7 @@ async def _message_tail_with_next(context: TableContext) -> None:
         player.judge_answer(request, await player.receive_answer("oldmaid-1.4", f"the answer to {request}"))
 
 
-@CASES.add("1.4", "slow", "Who is slow with a message holds up nobody")
+@CASES.add("1.4", "slow", "A slow message delays no other player")
 async def _slow_sender(context: TableContext) -> None:
     driven_game = await context.start_game()
     first, *others = driven_game.players
@@ -123,11 +123,11 @@ async def _slow_sender(context: TableContext) -> None:
         await other.request(Status())
     stranger = await context.connect_player()
     await stranger.send(Status())
-    await stranger.receive_answer("oldmaid-1.4", "an answer, though somebody else is slow")
+    await stranger.receive_answer("oldmaid-1.4", "an answer, though another player is slow")
     await first.require_ok(data[9:], "oldmaid-1.4")
 
 
-@CASES.add("1.4", "all-at-once", "Many may speak at the same time")
+@CASES.add("1.4", "all-at-once", "Many players may send at the same time")
 async def _all_at_once(context: TableContext) -> None:
     driven_games = [await context.start_game() for _ in range(3)]
     players = [player for driven_game in driven_games for player in driven_game.players]
@@ -139,7 +139,7 @@ async def _all_at_once(context: TableContext) -> None:
     await asyncio.gather(*(driven_game.draw(discards_pairs=False) for driven_game in driven_games))
 
 
-@CASES.add("9.1", "in-the-middle", "Who hangs up in the middle of a message is gone")
+@CASES.add("9.1", "in-the-middle", "A player that disconnects in the middle of a message is gone")
 async def _disconnect_mid_message(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw(4, discards_pairs=False)
@@ -150,7 +150,7 @@ async def _disconnect_mid_message(context: TableContext) -> None:
     await (await context.start_game()).draw(3)
 
 
-@CASES.add("8.2", "said-once", "What is wrong is refused once")
+@CASES.add("8.2", "said-once", "A request with several errors is refused once")
 async def _single_error(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.waiting_player
@@ -172,21 +172,21 @@ def _text_between_case(data: bytes, clause: str, description: str) -> Play[Table
             raise Failed(clause, f"{first.text} to {description}", "an error", got=first.data)
         answer = await player.receive_optional_answer()
         if answer is None:
-            raise Failed(clause, f"nothing to the draw behind {description}", "a card")
+            raise Failed(clause, f"nothing to the draw after {description}", "a card")
         player.report_request(Draw())
         player.judge_answer(Draw(), answer)
 
     return play
 
 
-@CASES.add("8.8", "no-text", "Bytes that are no text are answered with an error")
+@CASES.add("8.8", "no-text", "Bytes that are not UTF-8 are answered with an error")
 async def _undecodable_bytes(context: TableContext) -> None:
     player = await context.connect_player()
     await player.require_error(b'{"cmd": "\xff\xfe"}\n', "oldmaid-8.8")
     await _require_others_unaffected(context, player, "bytes that are no text")
 
 
-@CASES.add("8.9", "endless", "What does not end is not read for ever", failure_is_choice=True)
+@CASES.add("8.9", "endless", "A message that does not end is not read for ever", failure_is_choice=True)
 async def _endless_message(context: TableContext) -> None:
     player = await context.connect_player()
     await player.send(b'{"cmd": "' + (MAX_FRAME_BYTES + 1024) * b"x")
@@ -205,7 +205,7 @@ async def _require_others_unaffected(context: TableContext, player: ScriptedPlay
     if not player.is_disconnected:
         await player.receive(QUIET_SECONDS)
     if not player.is_disconnected:
-        raise ImplementationChoice(f"behind {description} it goes on; ours hangs up")
+        raise ImplementationChoice(f"after {description} the conversation goes on; ours closes the connection")
 
 
 @CASES.add("8.9", "long-message", "A message that ends in time may be long", failure_is_choice=True)
@@ -215,7 +215,7 @@ async def _long_message(context: TableContext) -> None:
     await driven_game.drawer.require_ok(padded, "oldmaid-8.9")
 
 
-@CASES.add("2.11", "swallowed", "Answers that nobody waits for are swallowed", failure_is_choice=True)
+@CASES.add("2.11", "swallowed", "Answers to no pending request are ignored", failure_is_choice=True)
 async def _unexpected_answers_ignored(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.drawer
@@ -239,7 +239,7 @@ async def _line_ends(context: TableContext) -> None:
 
 
 @CASES.add(
-    "2.10", "strings-for-numbers", "A number in a string is none", failure_is_choice=True, needs_whole_lobby=True
+    "2.10", "strings-for-numbers", "A number in a string is refused", failure_is_choice=True, needs_whole_lobby=True
 )
 async def _strings_for_numbers(context: TableContext) -> None:
     await context.learn_table_size()
@@ -261,14 +261,14 @@ for clause, slug, title, data, piece_bytes in (
     ("1.3", "white-space", "There may be any white space between messages, and in them", SPACED_DRAW, 0),
     ("1.3", "no-line-end", "A message is complete without a line end", DRAW, 0),
     ("1.3", "escapes", "Strings may be escaped", b'{"\\u0063md": "dr\\u0061w"}\n', 0),
-    ("1.4", "in-threes", "A message may come in small pieces", DRAW + b"\n", 3),
+    ("1.4", "in-threes", "A message may arrive in small pieces", DRAW + b"\n", 3),
     ("2.1", "unknown-keys", "Unknown keys are ignored", LONG_DRAW, 0),
 ):
     CASES.add(clause, slug, title)(_delivery_case(f"oldmaid-{clause}", data, piece_bytes))
 CASES.add("2.1", "equal-keys", "Of equal keys the last one counts", failure_is_choice=True)(
     _delivery_case("oldmaid-2.1", b'{"cmd": "status", "cmd": "draw"}\n')
 )
-CASES.add("1.4", "byte-by-byte", "Messages may come byte by byte", needs_whole_lobby=True)(
+CASES.add("1.4", "byte-by-byte", "Messages may arrive byte by byte", needs_whole_lobby=True)(
     in_pieces(three_rounds, BYTE_BY_BYTE)
 )
 CASES.add("1.4", "cut-anywhere", "A message may be cut at any byte")(

@@ -40,7 +40,7 @@ def _listed_address(game: DrivenGame, player: ScriptedPlayer, clause: str = "old
     raise Failed(clause, f"no {player.nick!r} in the list, and no error", "the player that has joined")
 
 
-@CASES.add("3.1", "join", "Who joins, plays")
+@CASES.add("3.1", "join", "A player that joins gets a place in a game")
 @CASES.add("3.10", "game-starts", f"A game starts with 2 to {MAX_PLAYERS} players")
 @CASES.add("3.2", "same-list", "All players of a game get the same list")
 async def players_join(context: TableContext) -> None:
@@ -80,7 +80,7 @@ async def _list_is_array(context: TableContext) -> None:
         raise NonStrict("the players are listed in an object, as the document has it")
 
 
-@CASES.add("3.4", "addresses", "A player is listed where his connection comes from")
+@CASES.add("3.4", "addresses", "A player is listed with the address of its connection")
 async def _listed_addresses(context: TableContext) -> None:
     driven_game = await context.start_game()
     for player in driven_game.players:
@@ -101,7 +101,7 @@ async def _listed_ipv4_form(context: TableContext) -> None:
         raise NonStrict("addresses are listed with ::ffff: before them")
 
 
-@CASES.add("3.5", "port", "What becomes of a port that a join names")
+@CASES.add("3.5", "port", "The port that a join names is listed")
 async def _named_port(context: TableContext) -> None:
     await context.learn_table_size()
     player = await context.connect_player()
@@ -179,7 +179,7 @@ async def _nick_taken(context: TableContext) -> None:
     await context.start_game_with([first, second])
 
 
-@CASES.add("3.18", "another-nick", "Who is refused for his nick may join with another one")
+@CASES.add("3.18", "another-nick", "A player whose nick is refused may join with another one")
 async def _join_with_another_nick(context: TableContext) -> None:
     await context.learn_table_size()
     first = await context.join_player()
@@ -187,7 +187,7 @@ async def _join_with_another_nick(context: TableContext) -> None:
     await second.send(Join(first.nick))
     answer = await second.receive_optional_answer()
     if answer is None or not answer.is_error:
-        raise NotReached("the nick of somebody else is not refused")
+        raise NotReached("the nick of another player is not refused")
     second.nick = context.new_nick()
     await second.send(Join(second.nick))
     late_answer = await second.receive(QUIET_SECONDS)
@@ -208,7 +208,7 @@ async def _nick_in_another_game(context: TableContext) -> None:
     await context.start_game_with([player] if answer is None else [])
 
 
-@CASES.add("3.9", "joins-twice", "Who has joined has one place")
+@CASES.add("3.9", "joins-twice", "A connection has one place in a game")
 async def _joins_twice(context: TableContext) -> None:
     await context.learn_table_size()
     player = await context.join_player()
@@ -225,7 +225,7 @@ async def _joins_twice(context: TableContext) -> None:
         raise Failed("oldmaid-3.9", f"a game of {len(driven_game.players)}", f"one of {context.table_size}")
 
 
-@CASES.add("1.8", "greets-nobody", "The table does not speak first")
+@CASES.add("1.8", "greets-nobody", "The table sends nothing before the first request")
 async def _table_is_silent_first(context: TableContext) -> None:
     player = await context.connect_player()
     await player.require_silence("oldmaid-1.8", 2 * QUIET_SECONDS)

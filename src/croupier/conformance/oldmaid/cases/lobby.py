@@ -31,7 +31,7 @@ LONE_WAIT_SECONDS: Final = 0.3
 """How long a single waiting player is observed."""
 
 
-@CASES.add("3.11", "window", "Two players need not wait for the others for ever", rank=WINDOW_RANK)
+@CASES.add("3.11", "window", "Two players do not wait for the others for ever", rank=WINDOW_RANK)
 async def _join_window(context: TableContext) -> None:
     await context.learn_table_size(3)
     players = [await context.join_player(), await context.join_player()]
@@ -51,7 +51,7 @@ async def _single_player_waits(context: TableContext) -> None:
     await context.start_game_with([player])
 
 
-@CASES.add("3.2", "join-blocks", "Nobody is told anything before the game starts")
+@CASES.add("3.2", "join-blocks", "Nothing is sent to waiting players before the game starts")
 async def _silence_before_start(context: TableContext) -> None:
     await context.learn_table_size()
     players = [await context.join_player() for _ in range(context.table_size - 1)]
@@ -60,7 +60,7 @@ async def _silence_before_start(context: TableContext) -> None:
     await context.start_game_with(players)
 
 
-@CASES.add("3.12", "nick-is-free", "Who leaves before the start frees his nick")
+@CASES.add("3.12", "nick-is-free", "A player that leaves before the start frees its nick")
 async def _leaver_frees_nick(context: TableContext) -> None:
     await context.learn_table_size()
     first = await context.join_player()
@@ -69,7 +69,7 @@ async def _leaver_frees_nick(context: TableContext) -> None:
     second = await context.join_player(first.nick)
     received = await second.receive(QUIET_SECONDS)
     if received is not None:
-        wanted = f"the nick of somebody who has left, {first.nick!r}, to be free"
+        wanted = f"that the nick of a player that has left, {first.nick!r}, is free"
         raise Failed("oldmaid-3.12", received.text, wanted, got=received.data)
     await context.start_game_with([second])
 
@@ -85,7 +85,7 @@ async def _leaver_with_requests(context: TableContext) -> None:
     second = await context.join_player(first.nick)
     received = await second.receive(QUIET_SECONDS)
     if received is not None and received.is_error:
-        wanted = f"the nick of somebody who has left, {first.nick!r}, to be free"
+        wanted = f"that the nick of a player that has left, {first.nick!r}, is free"
         raise Failed("oldmaid-3.12", received.text, wanted, got=received.data)
     players = [second] if received is None else []
     driven_game = await context.start_game_with(players)
@@ -93,11 +93,11 @@ async def _leaver_with_requests(context: TableContext) -> None:
         raise Failed(
             "oldmaid-3.12",
             f"a game of {len(driven_game.players)}",
-            f"one of {context.table_size}, for the place of who has left is free",
+            f"one of {context.table_size}, because the place of the player that has left is free",
         )
 
 
-@CASES.add("3.12", "moves-up", "Those behind who leaves before the start move up")
+@CASES.add("3.12", "moves-up", "The players after one that leaves before the start move up")
 async def _players_move_up(context: TableContext) -> None:
     await context.learn_table_size(3)
     first, second = await context.join_player(), await context.join_player()
@@ -106,7 +106,9 @@ async def _players_move_up(context: TableContext) -> None:
     driven_game = await context.start_game_with([second])
     if driven_game.players[0] is not second:
         found = ", ".join(player.nick for player in driven_game.players)
-        raise Failed("oldmaid-3.12", f"the order {found}", f"{second.nick!r} first, for who was before him has left")
+        raise Failed(
+            "oldmaid-3.12", f"the order {found}", f"{second.nick!r} first, because the player before it has left"
+        )
 
 
 @CASES.add("3.13", "two-games", "Two games are played at the same time, each with its own deck")
@@ -117,7 +119,7 @@ async def _concurrent_games(context: TableContext) -> None:
             await driven_game.draw(count)
 
 
-@CASES.add("3.13", "joins-late", "Who joins after the start waits for the next game")
+@CASES.add("3.13", "joins-late", "A player that joins after the start waits for the next game")
 async def _join_after_start(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = await context.join_player()
@@ -136,7 +138,7 @@ async def _join_after_game(context: TableContext) -> None:
     await _join_next_game(context, driven_game.players[driven_game.finished_seats[0]])
 
 
-@CASES.add("3.14", "joins-when-out", "Who is out may join the next game", failure_is_choice=True)
+@CASES.add("3.14", "joins-when-out", "A player that is out may join the next game", failure_is_choice=True)
 async def _join_when_out(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw()
@@ -150,12 +152,14 @@ async def _join_next_game(context: TableContext, player: ScriptedPlayer) -> None
     await player.send(Join(player.nick))
     received = await player.receive(QUIET_SECONDS)
     if received is not None:
-        raise Failed("oldmaid-3.14", received.text, "that who is out may join the next game", got=received.data)
+        raise Failed(
+            "oldmaid-3.14", received.text, "that a player that is out may join the next game", got=received.data
+        )
     driven_game = await context.start_game_with([player])
     await driven_game.draw(len(driven_game.players))
 
 
-@CASES.add("3.15", "kept", "Requests sent ahead wait behind the join, and are answered behind it", rank=PIPELINING_RANK)
+@CASES.add("3.15", "kept", "Requests that are sent ahead are answered after the join", rank=PIPELINING_RANK)
 async def _requests_after_join(context: TableContext) -> None:
     await context.learn_table_size()
     player = await context.join_player()
@@ -166,7 +170,7 @@ async def _requests_after_join(context: TableContext) -> None:
         raise Failed(
             "oldmaid-3.15",
             f"{early_answer.text} before the game",
-            "the answer behind that to join",
+            "the answer after that to join",
             got=early_answer.data,
         )
     await context.start_game_with([player])
@@ -177,7 +181,13 @@ async def _requests_after_join(context: TableContext) -> None:
         )
 
 
-@CASES.add("3.15", "too-much", "Who sends too much ahead is dropped", rank=PIPELINING_RANK, failure_is_choice=True)
+@CASES.add(
+    "3.15",
+    "too-much",
+    "The number of requests that may be sent ahead is limited",
+    rank=PIPELINING_RANK,
+    failure_is_choice=True,
+)
 async def _too_many_requests_after_join(context: TableContext) -> None:
     await context.learn_table_size()
     player = await context.join_player()
@@ -186,5 +196,5 @@ async def _too_many_requests_after_join(context: TableContext) -> None:
     received = await player.receive_optional_answer()
     if received is None and not player.is_disconnected:
         raise Failed(
-            "oldmaid-3.15", f"nothing to {MAX_QUEUED_REQUESTS + 1} requests behind a join", "an error, and the end"
+            "oldmaid-3.15", f"nothing to {MAX_QUEUED_REQUESTS + 1} requests after a join", "an error, and the end"
         )

@@ -67,10 +67,10 @@ class TableState(NamedTuple):
 
 
 BEFORE_JOINING: Final = TableState("before-joining", "before joining", _before_joining)
-IN_TURN: Final = TableState("in-turn", "when it is one's turn to draw", _in_turn)
-OUT_OF_TURN: Final = TableState("out-of-turn", "when it is another's turn to draw", _out_of_turn)
+IN_TURN: Final = TableState("in-turn", "from the player whose turn it is", _in_turn)
+OUT_OF_TURN: Final = TableState("out-of-turn", "out of turn", _out_of_turn)
 ALL_DRAWN: Final = TableState("all-drawn", "when all cards are drawn", _all_drawn)
-OUT_OF_CARDS: Final = TableState("when-out", "when one is out of cards", _out_of_cards)
+OUT_OF_CARDS: Final = TableState("when-out", "from a player that is out", _out_of_cards)
 GAME_OVER: Final = TableState("game-over", "when the game is over", _game_over)
 
 PAIR: Final = Discard((("3", "spades"), ("3", "clubs")), "false")
@@ -184,7 +184,7 @@ def _refusal_case(request: Message, clause: str, state: TableState) -> Play[Tabl
         player, driven_game = await state.reach(context)
         await player.require_error(request, clause)
         if not await _still_answers(player, driven_game):
-            raise Failed("oldmaid-8.1", "the end of the connection behind the error", "that it goes on")
+            raise Failed("oldmaid-8.1", "the end of the connection after the error", "that it goes on")
 
     return play
 
@@ -202,7 +202,7 @@ def _unruled_refusal_case(request: Message, clause: str, state: TableState) -> P
                 f"ours refuses {request} {state.description}; this one: {answer.text} ({clause})"
             )
         if not await _still_answers(player, driven_game):
-            raise Failed("oldmaid-8.1", "the end of the connection behind the error", "that it goes on")
+            raise Failed("oldmaid-8.1", "the end of the connection after the error", "that it goes on")
 
     return play
 
@@ -215,8 +215,8 @@ def _invalid_request_case(invalid: InvalidRequest, state: TableState) -> Play[Ta
             raise ImplementationChoice(f"it answers {invalid.description} more than once: also {more.text}")
         if not await _still_answers(player, driven_game):
             if invalid.may_close:
-                raise ImplementationChoice(f"it hangs up behind {invalid.description}; ours goes on")
-            raise Failed("oldmaid-8.1", f"the end of the connection behind {invalid.description}", "that it goes on")
+                raise ImplementationChoice(f"it closes the connection after {invalid.description}; ours goes on")
+            raise Failed("oldmaid-8.1", f"the end of the connection after {invalid.description}", "that it goes on")
 
     return play
 
@@ -260,4 +260,4 @@ for invalid in JOINS_WITHOUT_NICK:
         _invalid_request_case(invalid, BEFORE_JOINING)
     )
 for state in (IN_TURN, OUT_OF_TURN, ALL_DRAWN, OUT_OF_CARDS, GAME_OVER):
-    CASES.add("6.7", f"status-{state.name}", f"The status is told {state.description}")(_status_case(state))
+    CASES.add("6.7", f"status-{state.name}", f"The status is answered {state.description}")(_status_case(state))

@@ -309,46 +309,61 @@ SEAT_CASES: Final = (
     ("first-of-three", "The first of three", 3, 0, "4.7"),
     ("middle-of-three", "The second of three", 3, 1, "4.8"),
     ("last-of-three", "The last of three", 3, 2, "3.16"),
-    ("first-of-four", "The first of four, who draws the last card", 4, 0, "7.1"),
+    ("first-of-four", "The first of four, which draws the last card", 4, 0, "7.1"),
     ("middle-of-four", "The third of four", 4, 2, "7.2"),
     ("last-of-five", "The last of five", 5, 4, "3.16"),
     ("middle-of-six", "The fourth of six", 6, 3, "7.8"),
     ("first-of-eight", "The first of eight", 8, 0, "7.9"),
-    ("middle-of-eight", "The fifth of eight, who draws the last card", 8, 4, "4.9"),
+    ("middle-of-eight", "The fifth of eight, which draws the last card", 8, 4, "4.9"),
     ("last-of-eight", "The last of eight", 8, 7, "7.9"),
 )
 
 DELIVERY_CASES: Final = (
-    ("byte-by-byte", "What others say comes byte by byte", 1, 0.0),
-    ("in-threes", "What others say comes in small pieces", 3, 0.001),
+    ("byte-by-byte", "Messages arrive byte by byte", 1, 0.0),
+    ("in-threes", "Messages arrive in small pieces", 3, 0.001),
     ("slow", "The others are slow", 0, 0.02),
-    ("halves", "Messages come in two pieces", 20, 0.01),
+    ("halves", "Messages arrive in two pieces", 20, 0.01),
 )
 
 DEATH_CASES: Final[Sequence[tuple[str, str, str, Death]]] = (
     (
         "9.7",
         "right-dies-passing-on",
-        "The right neighbour dies instead of passing the turn on",
+        "The right neighbour disconnects instead of passing the turn on",
         Death(_is_a(YourTurn), 4),
     ),
     (
         "9.7",
         "right-dies-early",
-        "The right neighbour dies before he passes on his first turn",
+        "The right neighbour disconnects before passing its first turn on",
         Death(_is_a(YourTurn), 1),
     ),
-    ("9.6", "left-dies-picking", "The left neighbour dies instead of picking", Death(_is_a(Pick), 1)),
+    ("9.6", "left-dies-picking", "The left neighbour disconnects instead of picking", Death(_is_a(Pick), 1)),
     (
         "9.6",
         "left-dies-picking-later",
-        "The left neighbour dies instead of picking his second card",
+        "The left neighbour disconnects instead of picking its second card",
         Death(_is_a(Pick), 2),
     ),
-    ("9.8", "right-dies-offering", "The right neighbour dies instead of offering", Death(_is_a(Offer), 2)),
-    ("9.6", "left-dies-asked", "The left neighbour dies when he is offered a hand", Death(_is_plain("out"), 1, 35)),
-    ("9.8", "right-dies-giving", "The right neighbour dies instead of giving the card", Death(_gives_card, 1, 35)),
-    ("9.7", "left-dies-in-turn", "The left neighbour dies when it is his turn to draw", Death(_is_plain("ok"), 3, 35)),
+    ("9.8", "right-dies-offering", "The right neighbour disconnects instead of offering", Death(_is_a(Offer), 2)),
+    (
+        "9.6",
+        "left-dies-asked",
+        "The left neighbour disconnects when it is offered a hand",
+        Death(_is_plain("out"), 1, 35),
+    ),
+    (
+        "9.8",
+        "right-dies-giving",
+        "The right neighbour disconnects instead of giving the card",
+        Death(_gives_card, 1, 35),
+    ),
+    (
+        "9.7",
+        "left-dies-in-turn",
+        "The left neighbour disconnects when it is its turn to draw",
+        Death(_is_plain("ok"), 3, 35),
+    ),
 )
 
 TOLERANCES: Final = (
@@ -356,7 +371,7 @@ TOLERANCES: Final = (
     ("2.6", "last_cards is a boolean"),
     ("2.7", "the key is last_card"),
     ("2.8", "last_cards is missing"),
-    ("7.4", "it picks the card behind the last one"),
+    ("7.4", "it picks the card after the last one"),
 )
 
 
@@ -373,11 +388,11 @@ def cases() -> Sequence[PlayerCase]:
     for clause, description in TOLERANCES:
         title = f"Not tolerated with --strict: {description}"
         found.add(clause, "departure", title)(_tolerance_case(f"oldmaid-{clause}", description))
-    found.add("3.1", "joins", "Who wants to play joins, with his nick", rank=0)(program_joins)
-    found.add("3.17", "listens", "Who has joined accepts connections before the game starts", rank=1)(program_listens)
+    found.add("3.1", "joins", "The player joins with its nick", rank=0)(program_joins)
+    found.add("3.17", "listens", "The player accepts connections before the game starts", rank=1)(program_listens)
     for clause, slug, title, loses in (
-        ("7.11", "keeps-the-maid", "Who keeps the old maid has lost", True),
-        ("6.1", "rid-of-her", "Who is out of cards says so", False),
+        ("7.11", "keeps-the-maid", "The player that keeps the old maid has lost", True),
+        ("6.1", "rid-of-her", "A player that is out of cards reports it", False),
     ):
         found.add(clause, slug, title, rank=RESULT_RANK)(partial(_play_until_result, loses=loses))
     return found.all
