@@ -1,6 +1,7 @@
 """A scripted player at a table under test: its connection, requests and answers, judged by the referee."""
 
 import asyncio
+import json
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -212,6 +213,15 @@ class ScriptedPlayer:
         received = await self.receive_answer(clause, f"an error to {_render(player_input)}")
         require_refusal(player_input, received, clause)
         return self.judge_answer(parse_input(player_input), received)
+
+    async def require_refused_join(self, clause: str, **keys: object) -> None:
+        """Send a join with these keys, which must be refused; a join that is granted is not answered yet."""
+        request = json.dumps({"cmd": "join", "nick": self.nick, **keys}).encode() + b"\n"
+        await self.send(request)
+        received = await self.receive_optional_answer()
+        if received is None:
+            raise Failed(clause, f"nothing, as if it were right, to {_render(request)}", "an error")
+        require_refusal(request, received, clause)
 
     async def try_input(self, player_input: PlayerInput) -> None:
         """Send something and judge the answer by the referee. Raises Failed."""

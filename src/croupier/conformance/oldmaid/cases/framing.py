@@ -1,7 +1,6 @@
 """Table cases about framing: messages cut, pipelined, slow or concurrent, unknown keys, and invalid text."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -208,13 +207,6 @@ async def _require_others_unaffected(context: TableContext, player: ScriptedPlay
         raise ImplementationChoice(f"after {description} the conversation goes on; ours closes the connection")
 
 
-@CASES.add("8.9", "long-message", "A message that ends in time may be long", failure_is_choice=True)
-async def _long_message(context: TableContext) -> None:
-    driven_game = await context.start_game()
-    padded = b'{"cmd": "draw", "padding": "' + 16_000 * b"x" + b'"}\n'
-    await driven_game.drawer.require_ok(padded, "oldmaid-8.9")
-
-
 @CASES.add("2.11", "swallowed", "Answers to no pending request are ignored", failure_is_choice=True)
 async def _unexpected_answers_ignored(context: TableContext) -> None:
     driven_game = await context.start_game()
@@ -244,30 +236,27 @@ async def _line_ends(context: TableContext) -> None:
 async def _strings_for_numbers(context: TableContext) -> None:
     await context.learn_table_size()
     player = await context.connect_player()
-    request = {"cmd": "join", "nick": player.nick, "port": "4099"}
-    await player.send(json.dumps(request).encode() + b"\n")
-    answer = await player.receive_optional_answer()
-    if answer is None:
-        raise Failed("oldmaid-2.10", 'nothing, as if it were right, to the port "4099"', "an error")
-    if not answer.is_error:
-        raise Failed("oldmaid-2.10", answer.text, "an error", got=answer.data)
+    await player.require_refused_join("oldmaid-2.10", port="4099")
 
 
 DRAW: Final = _encode(Draw())
 SPACED_DRAW: Final = b' \r\n\t{ "cmd"\n:\t"draw" }  \n\n'
-LONG_DRAW: Final = b'{"cmd": "draw", "what": {"is": ["this", 7, null]}, "nick": "nobody"}\n'
+PADDED_DRAW: Final = b'{"cmd": "draw", "padding": "' + 16_000 * b"x" + b'"}\n'
+DRAW_WITH_KEYS: Final = b'{"cmd": "draw", "what": {"is": ["this", 7, null]}, "nick": "nobody"}\n'
 
 for clause, slug, title, data, piece_bytes in (
     ("1.3", "white-space", "There may be any white space between messages, and in them", SPACED_DRAW, 0),
     ("1.3", "no-line-end", "A message is complete without a line end", DRAW, 0),
     ("1.3", "escapes", "Strings may be escaped", b'{"\\u0063md": "dr\\u0061w"}\n', 0),
     ("1.4", "in-threes", "A message may arrive in small pieces", DRAW + b"\n", 3),
-    ("2.1", "unknown-keys", "Unknown keys are ignored", LONG_DRAW, 0),
+    ("2.1", "unknown-keys", "Unknown keys are ignored", DRAW_WITH_KEYS, 0),
 ):
     CASES.add(clause, slug, title)(_delivery_case(f"oldmaid-{clause}", data, piece_bytes))
-CASES.add("2.1", "equal-keys", "Of equal keys the last one counts", failure_is_choice=True)(
-    _delivery_case("oldmaid-2.1", b'{"cmd": "status", "cmd": "draw"}\n')
-)
+for clause, slug, title, data in (
+    ("2.1", "equal-keys", "Of equal keys the last one counts", b'{"cmd": "status", "cmd": "draw"}\n'),
+    ("8.9", "long-message", "A message that ends in time may be long", PADDED_DRAW),
+):
+    CASES.add(clause, slug, title, failure_is_choice=True)(_delivery_case(f"oldmaid-{clause}", data))
 CASES.add("1.4", "byte-by-byte", "Messages may arrive byte by byte", needs_whole_lobby=True)(
     in_pieces(three_rounds, BYTE_BY_BYTE)
 )

@@ -1,7 +1,6 @@
 """Table cases about joining: the list of players, its order and addresses, and nicks."""
 
 import asyncio
-import json
 from ipaddress import ip_address
 from typing import Final
 
@@ -12,24 +11,9 @@ from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, Scripted
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
-from croupier.rooms.oldmaid.wire import Join
+from croupier.rooms.oldmaid.wire import Dialect, Join
 
 CASES: Final = CaseList[TableContext](holds_lobby=True)
-
-
-async def _refused_join(context: TableContext, nick: str, clause: str) -> ScriptedPlayer:
-    """Join with a nick that must be refused. Raises Failed; an accepted join is not answered."""
-    player = await context.connect_player(nick)
-    await _require_error(player, json.dumps({"cmd": "join", "nick": nick}).encode() + b"\n", clause)
-    return player
-
-
-async def _require_error(player: ScriptedPlayer, request: bytes, clause: str) -> None:
-    await player.send(request)
-    answer = await player.receive_optional_answer()
-    if answer is None:
-        raise Failed(clause, f"nothing, as if it were right, to {request.decode().strip()}", "an error")
-    require_refusal(request, answer, clause)
 
 
 def _listed_address(game: DrivenGame, player: ScriptedPlayer, clause: str = "oldmaid-3.1") -> Address:
@@ -62,22 +46,25 @@ async def _join_order(context: TableContext) -> None:
         raise Failed("oldmaid-3.3", f"the order {', '.join(found)}", f"that of joining: {', '.join(wanted)} first")
 
 
-@CASES.add("3.3", "form", "The list is an object with the keys player1, player2, …")
-async def _list_is_object(context: TableContext) -> None:
-    driven_game = await context.start_game()
-    if context.table.dialect == "njaal":
-        raise NotReached("the table is expected to speak as the one on njaal did")
-    if any("oldmaid-10.2" in player.tolerated for player in driven_game.players):
-        raise NonStrict("the players are listed in an array, as the table on njaal did: the dialect njaal")
+def _list_case(dialect: Dialect, other_form: str) -> Play[TableContext]:
+    """Make a case about the form of the list at a table of this dialect."""
+
+    async def play(context: TableContext) -> None:
+        driven_game = await context.start_game()
+        if context.table.dialect != dialect:
+            raise NotReached(f"the table is expected to speak the dialect {context.table.dialect}")
+        if any("oldmaid-10.2" in player.tolerated for player in driven_game.players):
+            raise NonStrict(other_form)
+
+    return play
 
 
-@CASES.add("10.1", "form", "njaal: the list is an array")
-async def _list_is_array(context: TableContext) -> None:
-    driven_game = await context.start_game()
-    if context.table.dialect == "document":
-        raise NotReached("the table is expected to speak as the document has it")
-    if any("oldmaid-10.2" in player.tolerated for player in driven_game.players):
-        raise NonStrict("the players are listed in an object, as the document has it")
+CASES.add("3.3", "form", "The list is an object with the keys player1, player2, …")(
+    _list_case("document", "the players are listed in an array, as the table on njaal did: the dialect njaal")
+)
+CASES.add("10.1", "form", "njaal: the list is an array")(
+    _list_case("njaal", "the players are listed in an object, as the document has it")
+)
 
 
 @CASES.add("3.4", "addresses", "A player is listed with the address of its connection")
@@ -122,9 +109,7 @@ async def _named_port(context: TableContext) -> None:
 @CASES.add("3.5", "port-that-is-none", "A port is 1 to 65535", failure_is_choice=True)
 async def _invalid_port(context: TableContext) -> None:
     for port in (0, 65536, -1, "4099", 4099.5):
-        player = await context.connect_player()
-        request = {"cmd": "join", "nick": player.nick, "port": port}
-        await _require_error(player, json.dumps(request).encode() + b"\n", "oldmaid-3.5")
+        await (await context.connect_player()).require_refused_join("oldmaid-3.5", port=port)
 
 
 @CASES.add("3.9", "port-taken", "No two players name the same port")
@@ -149,7 +134,7 @@ def _refused_nick_case(nick: str) -> Play[TableContext]:
 
     async def play(context: TableContext) -> None:
         await context.learn_table_size()
-        await _refused_join(context, nick, "oldmaid-3.7")
+        await (await context.connect_player(nick)).require_refused_join("oldmaid-3.7", nick=nick)
 
     return play
 
@@ -173,7 +158,8 @@ def _accepted_nick_case(pattern: str) -> Play[TableContext]:
 async def _nick_taken(context: TableContext) -> None:
     await context.learn_table_size()
     first = await context.join_player()
-    second = await _refused_join(context, first.nick, "oldmaid-3.8")
+    second = await context.connect_player(first.nick)
+    await second.require_refused_join("oldmaid-3.8")
     second.nick = context.new_nick()
     await second.send(Join(second.nick))
     await context.start_game_with([first, second])
