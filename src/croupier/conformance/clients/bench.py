@@ -9,7 +9,7 @@ from msgspec import structs
 
 from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.clauses import clauses
-from croupier.conformance.clients.cases import MESSAGE_GAP_SECONDS, CaseKind, HouseClientCase, client_cases
+from croupier.conformance.clients.cases import CaseKind, HouseClientCase, client_cases
 from croupier.conformance.clients.connections import ClientConnections
 from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.responders import LiveResponder, TranscriptResponder
@@ -50,6 +50,9 @@ CONFIRMATIONS: Final = 5
 
 Once is enough in the cases after that.
 """
+
+CONFIRMATION_GAP_SECONDS: Final = 0.06
+"""The pause between two messages in these cases: long enough for a client that waits for its turn on a busy machine."""
 
 ENDLESS_SECONDS: Final = 1e9
 
@@ -118,7 +121,7 @@ class HouseClientBench(Bench):
         failed = self._observations[case.id]
         if attempt.failure is None or attempt.failure.cause is not None or not failed.may_have_misread:
             return attempt
-        apart = _with_setup(case, delivery=WHOLE, message_gap_seconds=MESSAGE_GAP_SECONDS)
+        apart = _with_setup(case, delivery=WHOLE, message_gap_seconds=CONFIRMATION_GAP_SECONDS)
         decision = failed.failed_decision
         for _ in range(1 if self._misreads else CONFIRMATIONS):
             with_gaps = await self._attempt_decision(apart, number, decision)
