@@ -23,7 +23,7 @@ from croupier.conformance.report.reports import (
 from croupier.conformance.report.reports import json as as_json
 from croupier.conformance.report.summary import SIGNS, count_outcomes, dialogue, failure_groups, verdict_sentence
 from croupier.conformance.report.terminal import print_parts
-from croupier.conformance.results import Failure, Outcome, Report
+from croupier.conformance.results import Failure, Outcome, Report, Result
 from tests.conformance.sample_report import NASTY, QUOTED, QUOTES, REPORT, RESULTS
 
 EMPTY = replace(REPORT, results=(), stderr="")
@@ -326,3 +326,19 @@ def test_a_run_that_only_lacks_something_says_so() -> None:
 def test_nasty_text_is_nasty() -> None:
     with pytest.raises(UnicodeEncodeError):
         NASTY.encode()
+
+
+@pytest.mark.parametrize(
+    ("notes", "sentence"),
+    [
+        (
+            ["the house would not play on (in 20 tries)", "the house would not play on (in 3 tries)", "no luck"],
+            "Too little could be tested: 3 of 4 cases were skipped, 2 of them because the house would not play on.",
+        ),
+        (["no luck", "no patience"], "Too little could be tested: 2 of 3 cases were skipped."),
+    ],
+)
+def test_the_verdict_names_the_most_frequent_reason_of_skipped_cases(notes: list[str], sentence: str) -> None:
+    good = Result("kuhn/4.1/deal", "The house deals", "kuhn-4.1", Outcome.PASS)
+    skipped = [Result(f"kuhn/4.2/{at}", "Skipped", "kuhn-4.2", Outcome.SKIP, note) for at, note in enumerate(notes)]
+    assert verdict_sentence(replace(REPORT, results=(good, *skipped))) == sentence

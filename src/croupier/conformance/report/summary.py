@@ -1,5 +1,6 @@
 """What all reports share: signs of outcomes, failures with their clause, reasons and dialogues."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -177,8 +178,7 @@ def verdict_sentence(report: Report) -> str:
         skipped = report.count(Outcome.SKIP)
         if skipped == len(report.results):
             return f"Nothing could be tested{f': {report.stopped_reason}' * bool(report.stopped_reason)}."
-        reason = report.stopped_reason or f"{skipped} of {len(report.results)} cases were skipped"
-        return f"Too little could be tested: {reason}."
+        return f"Too little could be tested: {report.stopped_reason or _skipped_reason(report)}."
     groups = failure_groups(report)
     if not report.count(Outcome.FAIL):
         return "It does not have all of the protocol."
@@ -188,6 +188,14 @@ def verdict_sentence(report: Report) -> str:
     more = [f"{len(clauses) - MAX_CLAUSES_NAMED} more"] if len(clauses) > MAX_CLAUSES_NAMED else []
     *names, last = [*clauses[:MAX_CLAUSES_NAMED], *more]
     return f"It breaks {', '.join(names)}{' and ' * bool(names)}{last}."
+
+
+def _skipped_reason(report: Report) -> str:
+    """How many cases were skipped, and the most frequent reason if there is one for several of them."""
+    notes = Counter(result.note.partition(" (in ")[0] for result in report.results if result.outcome is Outcome.SKIP)
+    [(note, count)] = notes.most_common(1)
+    reason = f", {count} of them because {note}" if note and count > 1 else ""
+    return f"{report.count(Outcome.SKIP)} of {len(report.results)} cases were skipped{reason}"
 
 
 def result_note(result: Result) -> str:

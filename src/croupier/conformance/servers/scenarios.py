@@ -138,7 +138,15 @@ def play_games(context: ScenarioContext, finished: int, strategy: ClientStrategy
         if message is None:
             break
         yield context.encoded(message)
-    return STUCK_REASON
+    return _stuck_reason(context)
+
+
+def _stuck_reason(context: ScenarioContext) -> str:
+    """Why nothing more can be played, with the last message if the house has refused it."""
+    last = context.conversation.lines[-2:]
+    if len(last) < 2 or not context.test_data.is_refusal(last[1].message):
+        return STUCK_REASON
+    return f"{STUCK_REASON}: it answers {last[0].message} with {last[1].message}"
 
 
 def play_until(goal: CoverageGoal) -> Scenario:
@@ -171,7 +179,7 @@ def play_at_random(games: int, invalid_rate: float) -> Scenario:
             if message is None:
                 break
             yield context.encoded(message)
-        return STUCK_REASON
+        return _stuck_reason(context)
 
     return play
 
