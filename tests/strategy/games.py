@@ -146,3 +146,9 @@ def behaviour_strategy(
 def exploitability(tree: GameTree, strategies: Sequence[BehaviourStrategy]) -> Fraction:
     """What a best response wins above the game's value in coins per game, averaged over the seats."""
     return nash_conv(tree, [realization_plan(tree, seat, strategies[seat]) for seat in (0, 1)]) / 2
+
+
+def plans_value(tree: GameTree, plans: Sequence[RealizationPlan]) -> Fraction:
+    """The coins that seat 0 wins on average if both seats play these plans."""
+    terminals = tree.terminals.items()
+    return sum((coins * plans[0][one] * plans[1][other] for (one, other), coins in terminals), Fraction(0))

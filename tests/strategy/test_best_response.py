@@ -18,6 +18,7 @@ from tests.strategy.games import (
     best_pure_value,
     expected_value,
     exploitability,
+    plans_value,
     realization_plan,
 )
 
@@ -79,7 +80,7 @@ def test_plan_has_the_value_of_its_strategy_and_converts_back(weights: list[list
     for (view, info_set), row in zip(views, weights, strict=True):
         strategy[view] = {move: Fraction(part, sum(row)) for move, part in zip(info_set.moves, row, strict=True)}
     plans = [realization_plan(TREE, seat, strategy) for seat in (P_1, P_2)]
-    assert TREE.expected_value(plans) == expected_value(KUHN, KUHN.start(), (strategy, strategy))
+    assert plans_value(TREE, plans) == expected_value(KUHN, KUHN.start(), (strategy, strategy))
     for seat in (P_1, P_2):
         found = behaviour_strategy(TREE, seat, plans[seat], fallback=strategy)
         assert found == {view: strategy[view] for view in TREE.info_sets[seat]}

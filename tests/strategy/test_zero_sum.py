@@ -15,7 +15,14 @@ from croupier.strategy.game_tree import GameTree, RealizationPlan
 from croupier.strategy.linear_program import SolverError
 from croupier.strategy.zero_sum import find_equilibrium, optimal_plan_corners
 from tests.rooms.kuhn.action_odds import chances
-from tests.strategy.games import KuhnWithCards, MatrixGame, behaviour_strategy, best_pure_value, realization_plan
+from tests.strategy.games import (
+    KuhnWithCards,
+    MatrixGame,
+    behaviour_strategy,
+    best_pure_value,
+    plans_value,
+    realization_plan,
+)
 
 TREE = GameTree(KUHN)
 VALUE = Fraction(-1, 18)
@@ -32,7 +39,7 @@ FAMILY_ENDS = (published_plan(P_1, Fraction(0)), published_plan(P_1, Fraction(1,
 
 def test_value_of_kuhn_poker_is_minus_one_eighteenth() -> None:
     found = find_equilibrium(TREE)
-    assert found.value == TREE.expected_value(found.plans) == VALUE
+    assert found.value == plans_value(TREE, found.plans) == VALUE
     assert nash_conv(TREE, found.plans) == 0
 
 

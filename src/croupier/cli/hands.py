@@ -17,6 +17,7 @@ from croupier.core.text import printable
 from croupier.rooms import HOUSE_ROOMS
 
 if TYPE_CHECKING:
+    from croupier.rooms.holdem.engine.hand import Hand
     from croupier.store.records import StoredHand
     from croupier.store.store import Store
 
@@ -148,10 +149,8 @@ def export(
     async def action(store: "Store") -> int:
         if room in HOUSE_ROOMS:
             return await export_games(store, room, folder, table, player)
-        format_hand, suffix = (
-            FORMATTERS[export_format or DEFAULT_FORMATS[room]],
-            FILE_SUFFIXES[export_format or DEFAULT_FORMATS[room]],
-        )
+        chosen_format = export_format or DEFAULT_FORMATS[room]
+        format_hand, suffix = FORMATTERS[chosen_format], FILE_SUFFIXES[chosen_format]
         count = 0
         try:
             folder.mkdir(parents=True)
@@ -174,22 +173,23 @@ def _unknown_room_message(room: str) -> str:
     return f"found the room {room[:100]!r}; allowed: {', '.join(RECORDED_ROOMS)}"
 
 
-def _format_phh(hand: "StoredHand") -> str:
-    from croupier.rooms.holdem.histories import to_phh
+def _played_hand(stored: "StoredHand") -> "Hand":
     from croupier.rooms.holdem.table.finished_hands import FinishedHand
     from croupier.rooms.holdem.table.persistence import HandSnapshot
 
-    played = FinishedHand.from_snapshot(HandSnapshot.from_json(hand.record.encode()))
-    return to_phh(played.hand, players=hand.players, table=hand.table, number=hand.number)
+    return FinishedHand.from_snapshot(HandSnapshot.from_json(stored.record.encode())).hand
+
+
+def _format_phh(hand: "StoredHand") -> str:
+    from croupier.rooms.holdem.histories import to_phh
+
+    return to_phh(_played_hand(hand), players=hand.players, table=hand.table, number=hand.number)
 
 
 def _format_ohh(hand: "StoredHand") -> str:
     from croupier.rooms.holdem.histories import to_ohh
-    from croupier.rooms.holdem.table.finished_hands import FinishedHand
-    from croupier.rooms.holdem.table.persistence import HandSnapshot
 
-    played = FinishedHand.from_snapshot(HandSnapshot.from_json(hand.record.encode()))
-    history = to_ohh(played.hand, players=hand.players, table=hand.table, number=hand.number)
+    history = to_ohh(_played_hand(hand), players=hand.players, table=hand.table, number=hand.number)
     return f"{history.decode()}\n"
 
 

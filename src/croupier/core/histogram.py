@@ -24,11 +24,6 @@ class Histogram:
         self.counts[bisect_left(BOUNDS_SECONDS, seconds)] += 1
         self.seconds += seconds
 
-    @property
-    def count(self) -> int:
-        """The number of durations."""
-        return sum(self.counts)
-
     def cumulative(self) -> Iterator[tuple[float, int]]:
         """For each upper bound in seconds, and for infinity, the number of durations up to it.
 

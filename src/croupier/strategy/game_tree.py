@@ -6,7 +6,7 @@ either seat.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -83,8 +83,3 @@ class GameTree:
         elif (known.parent_sequence, known.moves) != (parent_sequence, new.moves):
             raise ValueError(f"found {view!r} after different moves of its own; allowed: a seat that forgets nothing")
         return known
-
-    def expected_value(self, plans: Sequence[RealizationPlan]) -> Fraction:
-        """The coins that seat 0 wins on average if both seats play these plans."""
-        terminals = self.terminals.items()
-        return sum((coins * plans[0][one] * plans[1][other] for (one, other), coins in terminals), Fraction(0))

@@ -338,7 +338,7 @@ def test_player_out_polls_until_one_player_is_left() -> None:
     standing = Standing(("right", "left"), ("me",))
     fixture.table(standing)
     assert fixture.events == [StandingChanged(standing), PlaceAnnounced(1)]
-    assert (fixture.player.standing, fixture.player.view.out_seats) == (standing, (1,))
+    assert (fixture.player._table.standing, fixture.player.view.out_seats) == (standing, (1,))
     assert fixture.wait().table(standing).events == []
     fixture.wait().table(Standing(("left",), ("me", "right")))
     assert fixture.events == [

@@ -28,7 +28,7 @@ from croupier.rooms.oldmaid.ring.player_events import PlayerEvent, PlayerFinishe
 from croupier.rooms.oldmaid.ring.table_client import TABLE, Effects, Options, TableClient, TableOutcome, ended_by
 from croupier.rooms.oldmaid.ring.turns import IGNORED_REPLY_CLAUSES
 from croupier.rooms.oldmaid.rules import View
-from croupier.rooms.oldmaid.wire import ListedPlayer, Message, Pick, Standing
+from croupier.rooms.oldmaid.wire import ListedPlayer, Message, Pick
 
 __all__ = ["TABLE", "Options", "Player"]
 
@@ -75,11 +75,6 @@ class Player:
         """The number of cards in the offer from which the player has to pick; None if there is none."""
         pending = self._ring.pending_pick
         return None if pending is None else pending.num_cards
-
-    @property
-    def standing(self) -> Standing | None:
-        """The last standing that the table has sent."""
-        return self._table.standing
 
     @property
     def left_nick(self) -> str | None:

@@ -92,10 +92,6 @@ class Table:
 
     # Players
 
-    def __len__(self) -> int:
-        """The number of players seated or queued."""
-        return len(self.seats)
-
     @property
     def has_free_seat(self) -> bool:
         """Whether the next player to join gets a seat (holdem-3.1)."""
