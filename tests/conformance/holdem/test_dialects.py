@@ -143,6 +143,7 @@ def test_the_dialect_of_the_published_server_is_detected_and_named_once() -> Non
     assert sum(result.outcome is Outcome.PASS for result in found.results) >= 15
 
 
+@pytest.mark.extended
 def test_one_status_of_the_published_server_is_not_its_dialect() -> None:
     faulty = FaultyServer(frozenset(), lambda reply: reply._replace(status=409) if reply.status == 403 else reply)
     found = report(faulty, "holdem/4.13")

@@ -23,6 +23,7 @@ from tests.conformance.holdem.faulty_programs import (
     open_faulty_server,
 )
 from tests.conformance.suites import check_server, server_cases
+from tests.sampling import extended
 
 ALL = server_cases(ROOM)
 FAST_CASES = [case for case in ALL if not case.beside]
@@ -46,7 +47,7 @@ def not_passed(results: Sequence[Result]) -> list[Result]:
     return [result for result in results if result.outcome not in {Outcome.PASS, Outcome.SKIP}]
 
 
-@pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
+@pytest.mark.parametrize("dialect", extended(["readme", "hspe-go"], 2))
 def test_our_own_server_passes(dialect: str) -> None:
     reported: list[Result] = []
     results = check(FAST_CASES, dialect=dialect, on_result=reported.append)
@@ -190,6 +191,7 @@ def test_a_redirect_is_followed_and_reported_once() -> None:
     assert {*outcomes.values()} == {Outcome.PASS}
 
 
+@pytest.mark.extended
 def test_server_that_opens_no_games_is_tested() -> None:
 
     results = check(select(FAST_CASES, "holdem/4"), faulty=FaultyServer(frozenset(), missing_route="POST games"))
