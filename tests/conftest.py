@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import signal
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -11,7 +12,7 @@ from hypothesis import settings
 
 from tests.net.raw_client import LOOPS, Run
 
-QUICK_EXAMPLES = 20
+QUICK_EXAMPLES = 10
 
 # A background job of a shell ignores SIGINT, and one under nohup SIGHUP; child processes would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -20,8 +21,6 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 settings.register_profile("full", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=QUICK_EXAMPLES)
 settings.load_profile("full")
-
-NUMBERS = count()
 
 POSTGRESQL = {"cluster", "restartable_cluster"}
 """Fixtures that start a PostgreSQL server."""
@@ -48,10 +47,16 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="session")
+def data_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The paths of folders that do not exist yet."""
+    return (f"{tmp_path_factory.getbasetemp()}/data-{number}" for number in count())
+
+
 @pytest.fixture(autouse=True)
-def empty_data_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def empty_data_folder(data_folders: Iterator[str]) -> None:
     """Let the default store be a new, empty folder."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.getbasetemp() / f"data-{next(NUMBERS)}"))
+    os.environ["XDG_DATA_HOME"] = next(data_folders)
 
 
 @pytest.fixture(params=LOOPS.values(), ids=LOOPS.keys())
