@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from tests.processes import COMMAND, PATIENCE, ROOT, croupier, environment
 from tests.rooms.kuhn.action_odds import chances
 
 
+@cache
 def solved(*arguments: object, columns: int = 200) -> str:
     """Return the output of `croupier solve` on a wide terminal."""
     done = croupier("solve", *arguments, variables={"COLUMNS": str(columns)}, timeout=3 * PATIENCE)
@@ -120,11 +122,7 @@ def test_sevenhalf_csv_matches_the_solver(max_bet: int) -> None:
         assert values[row["best"] if row["best"] != "RAISE" else "raise"] == max(values.values())
 
 
-@pytest.fixture(scope="module")
-def cards() -> list[dict[str, str]]:
-    return rows("blackjack")
-
-
+@pytest.mark.extended
 def test_blackjack_is_printed_with_its_exceptions() -> None:
     printed = solved("blackjack")
     assert "Blackjack is worth 266283420280804127/6358710501602058600 = +0.0418769529 bets a round" in printed
@@ -141,7 +139,9 @@ def test_blackjack_is_printed_with_its_exceptions() -> None:
     assert len({line.split(":")[0] for line in printed.splitlines() if ", but " in line}) == stars
 
 
-def test_blackjack_csv_matches_the_solver(cards: list[dict[str, str]]) -> None:
+def test_blackjack_csv_matches_the_solver_and_adds_up_to_the_value() -> None:
+    """Every round begins with one decision with two cards."""
+    cards = rows("blackjack")
     solver = SinglePlayerSolver(BLACKJACK)
     found = {(row["hand"], row["up"]): row for row in cards}
     decisions = solver.reachable_decisions(BLACKJACK.start(2))
@@ -152,23 +152,19 @@ def test_blackjack_csv_matches_the_solver(cards: list[dict[str, str]]) -> None:
         values = solver.move_values(state)
         assert [row["hit"], row["stand"], row["surrender"]] == [str(values[n] / 2) for n in (HIT, STAND, SURRENDER)]
         assert Fraction(row[row["best"]]) == max(values.values()) / 2
-
-
-def test_blackjack_csv_adds_up_to_the_value(cards: list[dict[str, str]]) -> None:
-    """Every round begins with one decision with two cards."""
     openings = [row for row in cards if len(row["hand"]) == 2]
     assert len(openings) == 550
     assert sum(Fraction(row["reached"]) for row in openings) == 1
     value = sum(Fraction(row["reached"]) * Fraction(row[row["best"]]) for row in openings)
-    assert value == SinglePlayerSolver(BLACKJACK).value(BLACKJACK.start(2)) / 2
+    assert value == solver.value(BLACKJACK.start(2)) / 2
 
 
 @pytest.mark.extended
-def test_blackjack_json_matches_csv(cards: list[dict[str, str]]) -> None:
+def test_blackjack_json_matches_csv() -> None:
     found = objects("blackjack", "--decks", 1)
     assert found["settings"] == {"decks": 1}
     assert Fraction(found["value"]["exact"]) == Fraction(266283420280804127, 6358710501602058600)
-    for record, row in zip(found["decisions"], cards, strict=True):
+    for record, row in zip(found["decisions"], rows("blackjack"), strict=True):
         assert (record["hand"], record["up"], str(record["total"])) == (row["hand"], row["up"], row["total"])
         assert [record[name]["exact"] for name in ("hit", "stand")] == [row["hit"], row["stand"]]
 
