@@ -12,6 +12,7 @@ from croupier.store.records import StoreUnavailable
 from tests.http.service_fixture import InProcessConnection, InProcessService, Response, parse_response, request
 from tests.net.raw_client import Run
 from tests.recording.test_holdem_journal import ServiceWithManualJournal, run_pending_callbacks
+from tests.sampling import example_count
 
 
 def responses(connection: InProcessConnection) -> list[Response]:
@@ -310,7 +311,7 @@ async def data(connection: HttpConnection, data: bytes, size: int) -> None:
 
 
 @example([(2, 1, False), (2, 1, False), (4, 1, False)])
-@settings(max_examples=25)
+@settings(max_examples=example_count(25))
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(1, 500), st.booleans()), max_size=12))
 def test_service_with_a_journal_responds_like_one_without(steps: list[tuple[int, int, bool]]) -> None:
     """For any requests on one connection, and any times of becoming durable: the same bytes in the same order.

@@ -20,7 +20,7 @@ from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from tests.http.service_fixture import QUICK, InProcessService
 from tests.net.raw_client import Run
-from tests.sampling import sampled
+from tests.sampling import example_count, sampled
 
 USERS = ("ann", "bob", "cid")
 DIALECTS = pytest.mark.parametrize("dialect", ["readme", "hspe-go"])
@@ -78,7 +78,7 @@ HIDDEN = {"ann": (1, 3), "bob": (0, 2), None: (0, 1, 2, 3), "cid": (0, 1, 2, 3)}
 
 @pytest.mark.parametrize(("viewer", "dialect"), sampled(product(HIDDEN, ("readme", "hspe-go")), 3))
 @given(deck=st.permutations(range(52)), data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=example_count(15))
 def test_hidden_cards_do_not_affect_responses_to_others(
     viewer: str | None, dialect: str, deck: list[int], data: Any
 ) -> None:

@@ -18,6 +18,7 @@ from croupier.observers.line_writer import LineWriter
 from croupier.rooms import HOUSE_ROOMS
 from tests.properties.every_room import every_room
 from tests.properties.random_session import RandomSession, Step, heads, run_session, steps
+from tests.sampling import example_count
 
 KUHN = HOUSE_ROOMS["kuhn"]
 
@@ -64,7 +65,7 @@ def verdicts(lines: list[bytes]) -> list[bool | None]:
 
 
 @every_room
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=example_count(30))
 @given(data=st.data())
 def test_record_of_a_random_session_keeps_every_promise(room: HouseRoom, data: st.DataObject) -> None:
     """The nets follow from the cards and the moves. Without any cards nothing is proved."""

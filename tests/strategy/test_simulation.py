@@ -116,6 +116,7 @@ def test_mean_of_ten_million_rounds_agrees_with_the_value(name: str) -> None:
     table.check_mean(rounds_from_python(table, 10_000_000, 1))
 
 
+@pytest.mark.extended
 def test_value_is_the_mean_over_all_initial_deals() -> None:
     """The mean over all initial deals, weighted by their number, is the value of the start."""
     solver = SinglePlayerSolver(BLACKJACK)

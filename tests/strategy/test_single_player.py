@@ -12,7 +12,7 @@ from croupier.rooms.blackjack.rules import BLACKJACK, HIT, STAND, SURRENDER, Bla
 from croupier.rooms.sevenhalf.rules import SEVENHALF, SevenHalf
 from croupier.strategy.single_player import SinglePlayerSolver
 from tests.processes import ROOT
-from tests.sampling import sampled
+from tests.sampling import extended, sampled
 from tests.strategy.brute_force import BruteForce
 
 SMALL_GAMES = {
@@ -47,7 +47,7 @@ def blackjack(decks: int) -> SinglePlayerSolver:
     return SinglePlayerSolver(Blackjack(decks))
 
 
-@pytest.mark.parametrize("name", SMALL_GAMES)
+@pytest.mark.parametrize("name", extended(SMALL_GAMES, 2))
 @pytest.mark.parametrize("bet", sampled((3, 1, 2), 3))
 def test_value_agrees_with_brute_force(name: str, bet: int) -> None:
     brute, solver = BruteForce(SMALL_GAMES[name]), SinglePlayerSolver(SMALL_GAMES[name])
@@ -70,7 +70,7 @@ def test_values_of_all_states_and_moves_agree_with_brute_force(name: str) -> Non
         assert found[solver.best_move(state)] == max(found.values())
 
 
-@pytest.mark.parametrize("name", SMALL_GAMES)
+@pytest.mark.parametrize("name", extended(SMALL_GAMES, 3))
 def test_reachable_decisions_are_distinct_and_complete(name: str) -> None:
     brute, solver = brute_force(name), SinglePlayerSolver(SMALL_GAMES[name])
     start = SMALL_GAMES[name].start(1)

@@ -15,6 +15,7 @@ from croupier.strategy.game_tree import GameTree, RealizationPlan
 from croupier.strategy.linear_program import SolverError
 from croupier.strategy.zero_sum import find_equilibrium, optimal_plan_corners
 from tests.rooms.kuhn.action_odds import chances
+from tests.sampling import example_count
 from tests.strategy.games import (
     KuhnWithCards,
     MatrixGame,
@@ -89,7 +90,7 @@ def test_corners_exclude_a_worse_pure_strategy() -> None:
     assert {*optimal_plan_corners(tree, 0, find_equilibrium(tree).value)} == {(1, 1, 0, 0), (1, 0, 1, 0)}
 
 
-@settings(max_examples=30)
+@settings(max_examples=example_count(30))
 @given(
     st.integers(1, 4).flatmap(
         lambda n: st.lists(st.lists(st.integers(-9, 9), min_size=n, max_size=n), min_size=1, max_size=4)

@@ -24,6 +24,7 @@ from croupier.tui.holdem.scene import HoldemScene
 from croupier.tui.holdem.table_view import HoldemTableView
 from tests.clients.independent_server import IndependentServer
 from tests.rooms.holdem.house_fixture import HouseFixture, duel, trio
+from tests.sampling import example_count
 
 USERS = ("ann", "bob", "cat", "dan")
 
@@ -222,7 +223,7 @@ def drawn(game: Game, width: int = 72, height: int = 40, user: str = "") -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", shown)
 
 
-@settings(max_examples=30)
+@settings(max_examples=example_count(30))
 @given(st.integers(0, 10**4), st.integers(28, 100), st.integers(10, 60))
 def test_a_table_of_ten_fits_any_terminal(seed: int, width: int, height: int) -> None:
     parlour = HouseFixture(seed=seed)

@@ -103,6 +103,7 @@ def test_duplicate_card_makes_exact_assume_two_decks() -> None:
     assert choice("exact", state) == choice("exact:2", state)
 
 
+@pytest.mark.extended
 def test_with_ties_won_the_best_play_has_an_edge() -> None:
     """The exact value over all orders of a new deck is more than 4 % of the bet."""
     value = solver(1).value(solver(1).rules.start(2)) / 2

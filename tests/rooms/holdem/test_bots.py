@@ -21,7 +21,7 @@ from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.table.views import View
 from tests.rooms.holdem.hand_views import view_of
 from tests.rooms.holdem.random_hands import act, begin
-from tests.sampling import extended
+from tests.sampling import example_count, extended
 
 LUCK = FairDealer(bytes(32)).luck
 
@@ -139,7 +139,7 @@ def test_best_hands_are_ordered_by_chen_points() -> None:
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from([*BOT_SPECS, "tight:0", "tight:20", "equity:2"]))
-@settings(max_examples=60)
+@settings(max_examples=example_count(60))
 def test_every_bot_chooses_legal_moves(luck: Random, spec: str) -> None:
     bot: Bot[View, Move] = bot_factory(BOT_SPECS, spec if spec != "equity" else "equity:10")()
     hand = begin(luck)

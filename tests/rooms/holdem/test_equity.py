@@ -24,6 +24,7 @@ from croupier.rooms.holdem.engine.equity import (
     parse_range,
 )
 from croupier.rooms.holdem.engine.ranks import rank
+from tests.sampling import example_count
 
 LUCK = FairDealer(bytes(32)).luck
 
@@ -100,14 +101,14 @@ def test_equity_matches_examples_counted_by_hand(ranges: Sequence[str], board: s
     assert equity(ranges, board)[0] == share
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=example_count(40))
 @given(deck, st.integers(1, 5), st.sampled_from([3, 4, 5]))
 def test_equity_equals_brute_force_enumeration(deal: Sequence[int], seats: int, size: int) -> None:
     holes, board = pairs(deal, seats), deal[20 : 20 + size]
     assert count_outcomes(as_ranges(holes), board) == brute(as_ranges(holes), board)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=example_count(40))
 @given(deck, st.integers(2, 4), st.integers(0, 3), st.sampled_from([3, 4, 5]))
 def test_equity_with_flushes_equals_brute_force_enumeration(
     deal: Sequence[int], seats: int, suit: int, size: int
@@ -119,7 +120,7 @@ def test_equity_with_flushes_equals_brute_force_enumeration(
     assert count_outcomes(as_ranges(holes), board) == brute(as_ranges(holes), board)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=example_count(10))
 @given(deck, st.integers(2, 3), st.sampled_from([3, 4, 5]), st.data())
 def test_equity_of_ranges_equals_brute_force_enumeration(
     deal: Sequence[int], seats: int, size: int, data: st.DataObject
@@ -152,7 +153,7 @@ def test_preflop_equity_equals_brute_force_enumeration(ranges: Sequence[str]) ->
     assert count_outcomes(ranges) == brute([parse_range(as_ranges) for as_ranges in ranges], ())
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=example_count(5))
 @given(deck, st.integers(1, 6), st.integers(0, 5))
 def test_the_shares_sum_to_one(deal: Sequence[int], seats: int, size: int) -> None:
     shares = equity(as_ranges(pairs(deal, seats)), deal[20 : 20 + size])
@@ -160,7 +161,7 @@ def test_the_shares_sum_to_one(deal: Sequence[int], seats: int, size: int) -> No
     assert len(shares) == seats
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=example_count(5))
 @given(deck, st.permutations(range(3)), st.permutations(range(4)))
 def test_equity_is_independent_of_seat_order_and_suits(
     deal: Sequence[int], order: Sequence[int], suits: Sequence[int]

@@ -37,7 +37,7 @@ def received(deck: str, script: str, sent: Sequence[object]) -> list[object]:
     return found
 
 
-@pytest.mark.parametrize(("seat", "script"), extended(product([P_1, P_2], SCRIPTS), 5))
+@pytest.mark.parametrize(("seat", "script"), extended(product([P_1, P_2], SCRIPTS), 10))
 def test_house_card_does_not_leak_before_showdown_exhaustive(seat: int, script: str) -> None:
     """For all sequences of up to three of the twelve messages after STRT."""
     start = [*STRT.values()][seat]

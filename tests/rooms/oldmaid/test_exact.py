@@ -18,6 +18,7 @@ from croupier.rooms.oldmaid.odds.exact import (
 from croupier.rooms.oldmaid.odds.sampled import count_losses, random_generator
 from tests.rooms.oldmaid.brute_force import Chain
 from tests.rooms.oldmaid.ring_game import RingGame
+from tests.sampling import extended
 
 ERRORS = 3
 """The largest accepted distance of a share from its probability, in standard errors."""
@@ -50,7 +51,7 @@ def played(players: int, games: int, seed: int, pairs_in: int = 26) -> list[int]
     return lost
 
 
-@pytest.mark.parametrize(("players", "pairs_in"), SMALL)
+@pytest.mark.parametrize(("players", "pairs_in"), extended(SMALL, 3))
 def test_small_packs_match_brute_force(players: int, pairs_in: int) -> None:
     assert loss_probabilities(players, pairs_in) == pytest.approx(Chain(players, pairs_in).loses(), abs=1e-13)
 
@@ -131,7 +132,7 @@ def test_five_players_have_too_many_positions() -> None:
     assert five == 1_270_934_280 == 5 * comb(36, 10)
 
 
-@pytest.mark.parametrize(("players", "pairs_in", "last"), [(4, 9, 1), (5, 6, 3)])
+@pytest.mark.parametrize(("players", "pairs_in", "last"), extended([(5, 6, 3), (4, 9, 1)], 2))
 def test_progress_is_called_with_portions_of_work(players: int, pairs_in: int, last: int) -> None:
     handed: list[int] = []
 
@@ -148,12 +149,12 @@ def test_progress_is_called_with_portions_of_work(players: int, pairs_in: int, l
     )
 
 
-@pytest.mark.parametrize(("players", "pairs_in"), [(2, 26), (3, 26), (4, 10), (5, 4)])
+@pytest.mark.parametrize(("players", "pairs_in"), extended([(5, 4), (2, 26), (3, 26), (4, 10)], 4))
 def test_played_games_match_the_probabilities(players: int, pairs_in: int) -> None:
     agree(played(players, 3_000, 1, pairs_in), loss_probabilities(players, pairs_in))
 
 
-@pytest.mark.parametrize(("players", "pairs_in"), [(2, 26), (3, 26), (4, 10), (5, 4)])
+@pytest.mark.parametrize(("players", "pairs_in"), extended([(5, 4), (2, 26), (3, 26), (4, 10)], 4))
 def test_batched_games_match_the_probabilities(players: int, pairs_in: int) -> None:
     agree(count_losses(players, 30_000, random_generator(1), pairs_in), loss_probabilities(players, pairs_in))
 

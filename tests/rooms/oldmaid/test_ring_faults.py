@@ -17,7 +17,7 @@ from croupier.rooms.oldmaid.ring.player_events import CardPicked
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
 from tests.rooms.oldmaid.network import Network, Node, Scheduler, in_order, random_order
 from tests.rooms.oldmaid.ring_game import RingGame
-from tests.sampling import extended
+from tests.sampling import example_count, extended
 
 STUCK = 2.0
 """Seconds without an action after which a game with a crash is void: enough for twenty picks."""
@@ -46,7 +46,7 @@ def check_results(network: Network) -> None:
 @given(players=st.integers(MIN_PLAYERS, MAX_PLAYERS), seed=st.integers(0, 1 << 30), orderly=st.booleans())
 @example(players=2, seed=140, orderly=False)  # the loser's leaving must not overtake the last out_of_cards
 @example(players=3, seed=169, orderly=False)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=example_count(30))
 def test_every_game_ends_and_the_loser_has_the_joker(players: int, seed: int, orderly: bool) -> None:
     network = Network(players, seed, choose=in_order if orderly else luck(seed))
     network.run()
@@ -158,7 +158,7 @@ def test_game_ends_after_any_crash(*, after: bool) -> None:
     step=st.integers(1, 900),
     after=st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=example_count(40))
 def test_game_ends_after_crashes_in_larger_rings(players: int, seed: int, step: int, after: bool) -> None:
     found = game_with_crash(players, seed, luck(seed), step, after=after)
     if found is not None:

@@ -305,7 +305,7 @@ def naive_probabilities(stand: Fraction) -> dict[int, Fraction]:
 
 
 @pytest.mark.parametrize(
-    "stand", [Fraction(1, 2), *extended((GOAL, Fraction(5)), 2), *sampled((Fraction(4), Fraction(11, 2)), 2)], ids=str
+    "stand", [*extended((GOAL, Fraction(5), Fraction(1, 2), Fraction(4)), 4), *sampled((Fraction(11, 2),), 2)], ids=str
 )
 def test_outcome_probabilities_match_the_naive_rules(stand: Fraction) -> None:
     """The probabilities also sum to 1."""
