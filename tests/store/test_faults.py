@@ -1,8 +1,11 @@
 """Outages: the store gives the reason, loses no acknowledged write, and recovers by itself."""
 
 import asyncio
+import gc
+import io
 import signal
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,11 +14,11 @@ import asyncpg
 import pytest
 from bench.cluster import Cluster
 
-from croupier.store import group_commit, sqlite_file
+from croupier.store import group_commit, sqlite, sqlite_file
 from croupier.store.records import StoreFinding, StoreUnavailable
 from croupier.store.store import Store, open_store, upgrade_store
 from tests.store.conftest import ask, new_database
-from tests.store.store_fixture import TempStore, error, fact, facts, journal, run
+from tests.store.store_fixture import TIMEOUT_SECONDS, TempStore, error, fact, facts, journal, run
 from tests.store.writer_processes import Child, fill_the_disk
 
 RETRY_DELAYS = (0.01, 0.05)
@@ -251,6 +254,33 @@ def test_missing_file_is_not_recreated(
 
     TempStore(str(path), "sqlite").run(steps, retry_delays=RETRY_DELAYS)
     assert [left.name for left in tmp_path.iterdir()] == ["store"]
+
+
+def test_cancelled_reader_leaves_no_open_connection(
+    empty_store_file: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store"
+    path.write_bytes(empty_store_file)
+    is_connecting, may_connect = asyncio.Event(), threading.Event()
+
+    async def steps(store: Store) -> None:
+        loop = asyncio.get_running_loop()
+
+        def connect_slowly(path: Path) -> sqlite3.Connection:
+            loop.call_soon_threadsafe(is_connecting.set)
+            may_connect.wait(TIMEOUT_SECONDS)
+            return sqlite_file.connect(path)
+
+        monkeypatch.setattr(sqlite, "connect", connect_slowly)
+        reader = asyncio.create_task(store.export(io.BytesIO()))
+        await is_connecting.wait()
+        reader.cancel()
+        may_connect.set()
+        with pytest.raises(asyncio.CancelledError):
+            await reader
+
+    TempStore(str(path), "sqlite").run(steps)
+    gc.collect()  # an open connection warns
 
 
 async def is_refused(store: Store, seq: int, why: str) -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
@@ -154,11 +155,12 @@ def export(
         count = 0
         try:
             folder.mkdir(parents=True)
-            async for each in store.iterate_hands(room, table, player):
-                name = f"{quote(each.table, safe='')}-{each.number}.{suffix}"  # the name may contain a slash
-                with (folder / name).open("x", encoding="utf-8", newline="\n") as file:
-                    file.write(format_hand(each))
-                count += 1
+            async with aclosing(store.iterate_hands(room, table, player)) as hands:
+                async for each in hands:
+                    name = f"{quote(each.table, safe='')}-{each.number}.{suffix}"  # the name may contain a slash
+                    with (folder / name).open("x", encoding="utf-8", newline="\n") as file:
+                        file.write(format_hand(each))
+                    count += 1
         except OSError as error:
             return fail(f"cannot write {folder}: {error.strerror}")
         except ValueError as error:

@@ -8,7 +8,7 @@ import os
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, closing
+from contextlib import ExitStack, asynccontextmanager, closing
 from pathlib import Path
 from threading import Lock
 from time import perf_counter
@@ -121,11 +121,12 @@ class SqliteEngine:
     @asynccontextmanager
     async def read_transaction(self) -> AsyncIterator[ReadTransaction]:
         """A transaction on a separate connection, in the read thread."""
-        connection = await self.read_in_thread(self._begin_reading)
+        connections = ExitStack()  # the thread, which goes on if this task is cancelled, enters one
         try:
+            connection = await self.read_in_thread(lambda: self._begin_reading(connections))
             yield _SqliteReadTransaction(self, connection)
         finally:
-            await self.read_in_thread(connection.close)
+            await self.read_in_thread(connections.close)
 
     async def find_faults(self) -> list[str]:
         """The results of SQLite's integrity and foreign key checks."""
@@ -249,8 +250,8 @@ class SqliteEngine:
             self._reader = self._connect()
         return execute(self._reader, (sql, arguments)).fetchall()
 
-    def _begin_reading(self) -> sqlite3.Connection:
-        connection = self._connect()
+    def _begin_reading(self, connections: ExitStack) -> sqlite3.Connection:
+        connection = connections.enter_context(closing(self._connect()))
         connection.execute("BEGIN")
         connection.execute("SELECT * FROM pulse").fetchall()  # the first query takes the snapshot
         return connection

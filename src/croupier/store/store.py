@@ -5,7 +5,7 @@ Servers wait for writes to be durable before they answer clients. Both databases
 
 import asyncio
 from asyncio import Future
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from time import time
 from typing import Any, BinaryIO, Self
@@ -284,8 +284,11 @@ class Store:
 
     async def iterate_hands(
         self, room: str, table: str | None = None, player: str | None = None
-    ) -> AsyncIterator[StoredHand]:
-        """All current hands of a room, of a table, of a player, latest first; fetched in portions."""
+    ) -> AsyncGenerator[StoredHand]:
+        """All current hands of a room, of a table, of a player, latest first; fetched in portions.
+
+        A transaction is open until the end: close the generator (`contextlib.aclosing`) before the store.
+        """
         sql, arguments = scripts.select_hands(room, table, player)
         async with self._engine.read_transaction() as transaction:
             async for rows in transaction.rows(sql, *arguments):
