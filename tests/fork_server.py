@@ -32,6 +32,7 @@ from typing import Any, Self, TextIO
 LENGTH_BYTES = 4
 MAX_DESCRIPTOR = 4096
 RUN_ON_IMPORT = "croupier.__main__"
+IMPORTED_ON_FIRST_USE = ("highspy", "platformdirs.unix", "uvloop")
 
 
 class ForkedProcess:
@@ -149,7 +150,8 @@ def import_everything() -> None:
     for module in pkgutil.walk_packages(croupier.__path__, "croupier."):
         if module.name != RUN_ON_IMPORT:
             import_module(module.name)
-    import_module("highspy")
+    for name in IMPORTED_ON_FIRST_USE:
+        import_module(name)
     import_module("croupier.rooms.holdem.engine.ranks").load_tables()
 
 
@@ -257,6 +259,7 @@ def run_croupier() -> int:
 
 def main() -> None:
     import_everything()
+    import_module("tests.quick_hashes").hash_quickly()
     gc.collect()
     gc.freeze()  # a collection in a forked process does not touch, and so copy, the memory of the modules
     serve()

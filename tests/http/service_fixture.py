@@ -9,8 +9,6 @@ from contextlib import asynccontextmanager
 from typing import Any, Self
 from urllib.parse import quote
 
-from argon2 import PasswordHasher
-
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.http.auth import Authenticator
 from croupier.http.connection import HttpConnection, State
@@ -21,8 +19,7 @@ from croupier.observers.counters import RoomCounters
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from tests.net.raw_client import TIMEOUT_SECONDS, MemoryTransport, RawClient
-
-QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+from tests.quick_hashes import QUICK
 
 URL_CHARACTERS = "/?&=%:.;,+-_~!$'()*@"
 """Characters that are sent as they are in the target of a request."""

@@ -13,10 +13,11 @@ from croupier.http import read_api
 from croupier.http.auth import DEFAULT_HASHER, Authenticator
 from croupier.http.stored_users import StoredUsers
 from croupier.store.store import open_store, upgrade_store
-from tests.http.service_fixture import QUICK, ManualClock, opened, request
+from tests.http.service_fixture import ManualClock, opened, request
 from tests.http.test_auth import MutableUsers, authenticate, cached_username
 from tests.http.test_streams import follow_game, two_players, wait_for_subscribers
 from tests.net.raw_client import Run
+from tests.quick_hashes import QUICK
 from tests.recording.test_holdem_journal import service_with_store
 
 

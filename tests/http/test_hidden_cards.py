@@ -18,8 +18,9 @@ from croupier.net.event_loop import loop_factory
 from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
-from tests.http.service_fixture import QUICK, InProcessService
+from tests.http.service_fixture import InProcessService
 from tests.net.raw_client import Run
+from tests.quick_hashes import QUICK
 from tests.sampling import example_count, sampled
 
 USERS = ("ann", "bob", "cid")

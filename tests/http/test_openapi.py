@@ -26,8 +26,9 @@ from croupier.http.routes import ROUTES, find_route
 from croupier.net.event_loop import loop_factory
 from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms.holdem.wire import Join
-from tests.http.service_fixture import QUICK, InProcessService, basic, close, house
+from tests.http.service_fixture import InProcessService, basic, close, house
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
+from tests.quick_hashes import QUICK
 from tests.sampling import example_count, extended
 
 DIALECTS = ["readme", "hspe-go"]

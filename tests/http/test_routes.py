@@ -8,8 +8,9 @@ from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.routes import ROUTES, parse_command
 from croupier.rooms.holdem.wire import ACTION_BET, Act, HoldemRequest, Join, Leave, Open, RequestRefused
-from tests.http.service_fixture import QUICK, house
+from tests.http.service_fixture import house
 from tests.net.raw_client import Run
+from tests.quick_hashes import QUICK
 
 COMMANDS: dict[tuple[str, str], HoldemRequest] = {
     ("POST", "/games"): Open("ann"),

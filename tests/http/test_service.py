@@ -17,7 +17,6 @@ from croupier.net import event_loop
 from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms.holdem.wire import Open, encode
 from tests.http.service_fixture import (
-    QUICK,
     InProcessConnection,
     InProcessService,
     ManualClock,
@@ -26,6 +25,7 @@ from tests.http.service_fixture import (
     request,
 )
 from tests.net.raw_client import Run
+from tests.quick_hashes import QUICK
 
 
 @pytest.fixture

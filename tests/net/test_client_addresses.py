@@ -13,8 +13,9 @@ from croupier.http.auth import Authenticator
 from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.net.client_addresses import TrustedProxies, address_key, parse_ip_address, parse_trusted_proxies
 from croupier.net.rate_limiter import RateLimiter
-from tests.http.service_fixture import QUICK, InProcessService, ask, basic, opened
+from tests.http.service_fixture import InProcessService, ask, basic, opened
 from tests.net.raw_client import RawClient, Run
+from tests.quick_hashes import QUICK
 
 PROXIES = parse_trusted_proxies("10.0.0.0/8, 2001:db8:ffff::1")
 CLIENT = "192.0.2.7"

@@ -23,7 +23,6 @@ from croupier.rooms.holdem.wire import Close
 from croupier.store.records import JournalEntry, StoreUnavailable
 from croupier.store.store import open_store
 from tests.http.service_fixture import (
-    QUICK,
     InProcessConnection,
     InProcessService,
     ManualClock,
@@ -32,6 +31,7 @@ from tests.http.service_fixture import (
     request,
 )
 from tests.net.raw_client import TIMEOUT_SECONDS
+from tests.quick_hashes import QUICK
 from tests.recording.fake_store import ManualStore
 
 TURNS = 32

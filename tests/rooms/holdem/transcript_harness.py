@@ -8,7 +8,6 @@ from pathlib import Path
 from threading import Timer
 from typing import Self
 
-from argon2 import PasswordHasher
 from msgspec import convert
 
 from croupier.core.dealer import Dealer, FairDealer, ScriptedDealer, derive_server_seed
@@ -20,14 +19,13 @@ from croupier.rooms.holdem.cards import PACK
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from tests.http.service_fixture import InProcessConnection
+from tests.quick_hashes import QUICK
 from tests.transcript_drivers import ANONYMOUS_USER, basic_authorization
 
 ROOT = Path(__file__).parents[3]
 TRANSCRIPTS = [
     parse_transcript(path.read_text(), path.stem) for path in sorted((ROOT / "transcripts" / "holdem").glob("*.txt"))
 ]
-
-FAST_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 RESPONSE_TIMEOUT_SECONDS = 60.0
 """Real time to wait for a response."""
@@ -81,7 +79,7 @@ class InProcessDriver:
         self._loop = Clock()
         clock = self._loop.time
         hosted_house = house(transcript)
-        authenticator = Authenticator(clock=clock, hasher=FAST_HASHER)
+        authenticator = Authenticator(clock=clock, hasher=QUICK)
         self._service = HoldemApp(hosted_house, authenticator, hosted_house.settings.dialect, clock=clock)
         self._pending: defaultdict[str, deque[asyncio.Task[TranscriptResponse]]] = defaultdict(deque)
 
@@ -176,7 +174,7 @@ class SocketDriver:
         self._chop = chop
         self._loop = asyncio.new_event_loop()
         hosted_house = house(transcript)
-        authenticator = Authenticator(clock=lambda: 0.0, hasher=FAST_HASHER)
+        authenticator = Authenticator(clock=lambda: 0.0, hasher=QUICK)
         self._service = HoldemApp(hosted_house, authenticator, hosted_house.settings.dialect, clock=lambda: 0.0)
         self._loop.run_until_complete(self._service.listen("127.0.0.1", 0))
         self._connections: dict[str, tuple[asyncio.StreamReader, asyncio.StreamWriter]] = {}
