@@ -56,7 +56,8 @@ def named_once(room: str, words: str) -> None:
     failures = [result for result in report.results if not result.outcome.is_good]
     assert report.dialect == f"the server departs from the protocol all along: it {words}"
     assert [str(result.failure.cause) for result in failures if result.failure] == [f"it {words}"]
-    assert report.count(Outcome.PASS) >= len(report.results) - 2
+    skipped = report.count(Outcome.SKIP)  # the fewer games a slow machine plays, the rarer are rare hands
+    assert report.count(Outcome.PASS) >= max(len(report.results) - 2 - skipped, len(report.results) // 2)
     assert report.exit_status == 1
 
 
