@@ -18,7 +18,7 @@ from croupier.rooms import HOUSE_ROOMS, ROOMS
 from tests.processes import Background, Serving, croupier
 from tests.properties.every_room import every_room
 from tests.properties.random_session import bot_names
-from tests.sampling import sampled
+from tests.sampling import extended, sampled
 
 BOTS = [(room, bot) for room in HOUSE_ROOMS.values() for bot in bot_names(room)]
 
@@ -188,7 +188,7 @@ def test_stand_at_selects_the_book_bot() -> None:
         assert "found '9'; allowed: 0.5 to 7.5" in done.stderr
 
 
-@pytest.mark.parametrize("ten", ["T", "X", "10", "digits"])
+@pytest.mark.parametrize("ten", extended(["T", "X", "10", "digits"], 3))
 def test_every_spelling_of_the_ten_can_be_played(ten: str) -> None:
     with Serving("blackjack", "--port", 0, "--ten", ten) as server:
         assert play("blackjack", server.address, "--games", 30)["games"] == 30

@@ -29,6 +29,7 @@ from tests.clients.independent_server import IndependentServer, versioned
 from tests.http.service_fixture import basic, opened
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.processes import ROOT
+from tests.sampling import extended
 
 DIALECTS: Any = ["readme", "hspe-go"]
 
@@ -101,7 +102,7 @@ def test_two_bots_play_a_zero_sum_game(run: Run, dialect: Any) -> None:
     run(main())
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", extended(DIALECTS, 2))
 def test_all_bots_play_together_without_invalid_bets(run: Run, dialect: Any) -> None:
     async def main() -> None:
         observed_effects: list[Effect[Any]] = []

@@ -17,6 +17,7 @@ from tests.conformance.suites import server_cases
 from tests.conformance.test_server import bad, over_a_socket
 from tests.rooms.conversation_fixture import HANG_UP, Habit, honest, instead
 from tests.rooms.sevenhalf.frames import DRAW, STRT, ante, erro, stbt
+from tests.sampling import extended
 
 ROOM = HOUSE_ROOMS["sevenhalf"]
 CASES = server_cases(ROOM)
@@ -218,7 +219,7 @@ class Limited:
 
 
 @pytest.mark.parametrize("limit", [0.001, 0.02, 0.05, 0.1, 0.25])
-@pytest.mark.parametrize("way", [0.0, 0.03, 0.5])
+@pytest.mark.parametrize("way", extended([0.03, 0.0, 0.5], 3))
 @pytest.mark.parametrize("part", [pytest.param(1, marks=pytest.mark.slow), 50])
 def test_a_farewell_of_a_limit_that_crosses_a_message_is_no_fault(limit: float, way: float, part: int) -> None:
     assert bad(asyncio.run(run_cases(Limited(limit, way), ROOM, CASES[::part], effort=0.0))) == []

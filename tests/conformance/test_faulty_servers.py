@@ -109,7 +109,9 @@ def test_nearly_all_rogues_are_found_on_their_own_clauses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("room", "rogue", "head"), ROGUES[5::97], ids=[f"{room.name}: {rogue.name}" for room, rogue, _ in ROGUES[5::97]]
+    ("room", "rogue", "head"),
+    extended(ROGUES[5::97], 2),
+    ids=[f"{room.name}: {rogue.name}" for room, rogue, _ in ROGUES[5::97]],
 )
 def test_a_rogue_is_found_over_a_socket(room: HouseRoom, rogue: Any, head: Mapping[str, str]) -> None:
     async def check() -> tuple[Result | None, Counter[str]]:

@@ -15,6 +15,7 @@ from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.house_fixture import HouseFixture, opened, run_cases
 from tests.conformance.suites import check_server, server_cases
 from tests.rooms.conversation_fixture import HANG_UP, before, followed, instead
+from tests.sampling import extended
 
 rooms = pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
 
@@ -71,7 +72,7 @@ def test_our_own_house_has_no_faults(room: HouseRoom) -> None:
     assert not any(result.outcome is Outcome.NON_STRICT for result in results)
 
 
-@rooms
+@pytest.mark.parametrize("room", extended(HOUSE_ROOMS.values(), 3), ids=HOUSE_ROOMS)
 def test_our_own_house_has_no_faults_when_strict_and_with_other_settings(room: HouseRoom) -> None:
     assert bad(run(room, HEADS[room.name][1], 1, strict=True)) == []
 

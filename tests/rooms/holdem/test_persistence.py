@@ -16,6 +16,7 @@ from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.persistence import HouseInput
 from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Act, HoldemRequest, Join, Leave, Open
 from tests.rooms.holdem.house_fixture import HouseFixture
+from tests.sampling import extended
 
 USERS = ("ann", "bob", "cat", "dan", "eve")
 SETTINGS: tuple[dict[str, Any], ...] = (
@@ -64,7 +65,7 @@ def all_views(house: House) -> list[tuple[Any, ...]]:
     return [(table.guid, table.version, *(table.view(user) for user in (None, *USERS))) for table in house.games()]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", extended(range(12), 3))
 @pytest.mark.parametrize("options", SETTINGS, ids=["three", "two", "four"])
 def test_a_restored_house_continues_like_the_original(options: dict[str, Any], seed: int) -> None:
     fixture, luck = HouseFixture(seed=seed, **options), Random(seed)

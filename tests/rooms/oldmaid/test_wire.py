@@ -375,7 +375,7 @@ def test_strict_and_tolerant_codecs_agree_on_conforming_input(data: bytes, side:
         assert read_strictly == read_kindly
 
 
-@pytest.mark.parametrize("transcript", sampled(TRANSCRIPTS, 4), ids=lambda transcript: transcript.stem)
+@pytest.mark.parametrize("transcript", sampled(TRANSCRIPTS, 8), ids=lambda transcript: transcript.stem)
 def test_the_transcripts_can_be_cut_at_every_byte(transcript: Path) -> None:
     transcript = transcripts.parse_transcript(transcript.read_text(), transcript.stem)
     side: WireRole = "player" if transcript.head.get("side") == "player" else "table"
