@@ -133,15 +133,17 @@ def test_no_reading_of_a_bot_is_accused(options: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 1001))
-def test_no_server_is_accused_with_any_seed(seed: int) -> None:
-    assert failed(check_server(draw_options(SERVER_CHOICES, SERVER_ALARMS, seed), seed=seed)) == set()
+@pytest.mark.parametrize("first", range(1, 1001, 25))
+def test_no_server_is_accused_with_any_seed(first: int) -> None:
+    for seed in range(first, first + 25):
+        assert failed(check_server(draw_options(SERVER_CHOICES, SERVER_ALARMS, seed), seed=seed)) == set(), seed
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 1001))
-def test_no_bot_is_accused_with_any_seed(seed: int) -> None:
-    assert failed(check_bot(draw_options(BOT_CHOICES, BOT_ALARMS, seed), seed=seed)) == set()
+@pytest.mark.parametrize("first", range(1, 1001, 25))
+def test_no_bot_is_accused_with_any_seed(first: int) -> None:
+    for seed in range(first, first + 25):
+        assert failed(check_bot(draw_options(BOT_CHOICES, BOT_ALARMS, seed), seed=seed)) == set(), seed
 
 
 def bot_command(url: str, number: int, options: str) -> list[str]:

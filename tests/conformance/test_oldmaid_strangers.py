@@ -93,15 +93,17 @@ def test_no_reading_of_a_player_is_accused(options: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 1001))
-def test_no_table_is_accused_with_any_seed(seed: int) -> None:
-    assert failed(check_table(draw_options(TABLE_CHOICES, {}, seed), seed=seed)) == set()
+@pytest.mark.parametrize("first", range(1, 1001, 25))
+def test_no_table_is_accused_with_any_seed(first: int) -> None:
+    for seed in range(first, first + 25):
+        assert failed(check_table(draw_options(TABLE_CHOICES, {}, seed), seed=seed)) == set(), seed
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 1001))
-def test_no_player_is_accused_with_any_seed(seed: int) -> None:
-    assert failed(check_player(draw_options(PLAYER_CHOICES, {}, seed), seed=seed)) == set()
+@pytest.mark.parametrize("first", range(1, 1001, 25))
+def test_no_player_is_accused_with_any_seed(first: int) -> None:
+    for seed in range(first, first + 25):
+        assert failed(check_player(draw_options(PLAYER_CHOICES, {}, seed), seed=seed)) == set(), seed
 
 
 def play_game(address: str, *, ours: int, strangers: Sequence[str]) -> list[dict[str, object]]:

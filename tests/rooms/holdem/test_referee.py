@@ -125,11 +125,12 @@ def test_bets_of_the_player_to_act_are_legal() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 500))
-def test_our_own_table_has_no_violations_in_long_sessions(seed: int) -> None:
-    session = RefereeSession(2 + seed % 4, seed)
-    play(session, Random(seed), 200)
-    assert session.found == []
+@pytest.mark.parametrize("first", range(100, 500, 25))
+def test_our_own_table_has_no_violations_in_long_sessions(first: int) -> None:
+    for seed in range(first, first + 25):
+        session = RefereeSession(2 + seed % 4, seed)
+        play(session, Random(seed), 200)
+        assert session.found == [], seed
 
 
 def test_an_accepted_act_out_of_turn_is_a_violation() -> None:
