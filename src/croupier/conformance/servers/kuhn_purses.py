@@ -4,9 +4,11 @@ Each connection starts with the same purse. Every message that costs a coin show
 of the purse explains all answers of the house, but one does together with a single wrong payment, that one is wrong.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from itertools import product
 from typing import Final, NamedTuple
 
 from croupier.core.errors import Violation
@@ -139,6 +141,7 @@ def purse_sizes(purse: Purse) -> PurseSizes:
 def find_wrong_payment(purses: Sequence[Purse]) -> Violation | None:
     """Return the violation that explains the answers of the house, None if there is no fault or nothing explains it.
 
+    If several payments would explain them, it is the one that was made most often: most answers could have refuted it.
     The purses of a house that keeps accounts differ, too, but no wrong payment explains how.
     """
     sizes = [purse_sizes(purse) for purse in purses]
@@ -148,17 +151,10 @@ def find_wrong_payment(purses: Sequence[Purse]) -> Violation | None:
     if common.is_possible:
         return None
     largest = 2 * max(max(each.least, each.most or 0) for each in sizes)
-    payments = dict.fromkeys(payment for purse in purses for event in purse for payment in event.payments)
+    times = Counter(payment for purse in purses for event in purse for payment in event.payments)
     ordered = sorted(purses, key=len)
-    suspects = [
-        (payment, flaw)
-        for occasion in Occasion
-        for payment in payments
-        for flaw in FLAWS[occasion]
-        if payment.occasion is occasion
-    ]
-    for payment, flaw in suspects:
-        for start in range(1, largest + 1):
+    for payment, _ in times.most_common():
+        for flaw, start in product(FLAWS[payment.occasion], range(1, largest + 1)):
             if all(_explains(purse, start, payment, flaw) for purse in ordered):
                 allowed = f"{start} coins at the start of each connection, and right payments since"
                 return Violation(payment.clause, f"{flaw.title} {payment.title}", allowed)
