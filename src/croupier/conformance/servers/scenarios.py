@@ -25,6 +25,7 @@ MAX_REFUSALS: Final = 3
 """After this many refusals in a row of allowed messages the client gives up."""
 
 STUCK_REASON: Final = "the house would not play on"
+POOR_REASON: Final = "the client has nothing left to stake"
 
 
 def send_each(*messages: object) -> Scenario:
@@ -141,14 +142,6 @@ def play_games(context: ScenarioContext, finished: int, strategy: ClientStrategy
     return _stuck_reason(context)
 
 
-def _stuck_reason(context: ScenarioContext) -> str:
-    """Why nothing more can be played, with the last message if the house has refused it."""
-    last = context.conversation.lines[-2:]
-    if len(last) < 2 or not context.test_data.is_refusal(last[1].message):
-        return STUCK_REASON
-    return f"{STUCK_REASON}: it answers {last[0].message} with {last[1].message}"
-
-
 def play_until(goal: CoverageGoal) -> Scenario:
     """Play games until one of them reaches a goal."""
 
@@ -205,6 +198,16 @@ def _next_message(context: ScenarioContext, strategy: ClientStrategy | None) -> 
     if all(message in context.test_data.goodbye_messages for message in legal) or _is_refused_throughout(context):
         return None
     return (strategy or context.test_data.strategy)(context.referee, context.luck)
+
+
+def _stuck_reason(context: ScenarioContext) -> str:
+    """Why the client could not play on, with the last message if the house has refused it."""
+    last = context.conversation.lines[-2:]
+    if len(last) < 2 or not context.test_data.is_refusal(last[1].message):
+        return STUCK_REASON
+    if last[1].message in context.test_data.refusals_of_payment:
+        return POOR_REASON
+    return f"{STUCK_REASON}: it answers {last[0].message} with {last[1].message}"
 
 
 def _is_refused_throughout(context: ScenarioContext) -> bool:
