@@ -6,7 +6,7 @@ import pytest
 
 from croupier.conformance.results import Outcome, Result
 from croupier.rooms import HOUSE_ROOMS
-from tests.conformance.house_fixture import run_cases
+from tests.conformance.house_fixture import HouseFixture, run_cases
 from tests.conformance.mutants import blackjack, kuhn, sevenhalf
 from tests.conformance.mutants.catalogue import mutations
 from tests.conformance.mutants.mutant_house import MutantHouse
@@ -35,6 +35,13 @@ def run_mutant(room: str, name: str, case: str) -> Result:
             "kuhn",
             "moved by an error: ACTN CAL (FAIL W_A)",
             "kuhn/6.1/cal-at-card",
+            "6.7",
+            "a message that it refuses changes its state",
+        ),
+        (
+            "kuhn",
+            "moved by an error: STRT P_1 (FAIL W_A): the game is lost, after the house has bet",
+            "kuhn/6.3/strt-p1-at-bet",
             "6.7",
             "a message that it refuses changes its state",
         ),
@@ -76,3 +83,13 @@ def test_bytes_that_remain_of_a_refusal_are_not_its_consequence() -> None:
     result = run_mutant("sevenhalf", name, "sevenhalf/6.5/the-houses-words-in-a-game")
     assert result.failure is not None
     assert result.failure.clause == "sevenhalf-2.9"
+
+
+@pytest.mark.parametrize(("answered", "clause"), [(1, "kuhn-1.2"), (0, "kuhn-4.1")])
+def test_a_house_that_answers_no_client_after_its_first_ones_mixes_up_its_tables(answered: int, clause: str) -> None:
+    room = HOUSE_ROOMS["kuhn"]
+    house = HouseFixture(room, {}, lambda said, answers: answers if house.met <= answered else [])
+    cases = [each for each in server_cases(room) if each.id == "kuhn/4.1/strt-p1-at-start"]
+    (result,) = asyncio.run(run_cases(house, room, cases))
+    assert result.failure is not None
+    assert result.failure.clause == clause

@@ -137,8 +137,9 @@ class HouseBench(Bench):
             return attempt
         if failure.cause is not None and failure.cause.dialect is not None:
             return attempt
-        if self._conversations.has_answered_before(attempt):
-            return attempt._replace(failure=replace(failure, clause=self._test_data.shared_clauses["tables"]))
+        if await self._conversations.has_fallen_silent(attempt):
+            tables, cause = self._test_data.shared_clauses["tables"], Cause("it answers no client after its first ones")
+            return attempt._replace(failure=replace(failure, clause=tables, cause=cause))
         started_at = clock()
         end = started_at + min(MAX_EXPERIMENT_SECONDS, self._experiment_seconds)
         experiments = Experiments(

@@ -37,6 +37,9 @@ RECONNECT_SECONDS: Final = 0.2
 CONNECT_TRIES: Final = 4
 """How long to wait for a server that accepts no connections before the next try, and how often to try."""
 
+SILENT_CLIENTS: Final = 8
+"""This many clients in a row without an answer show that there are no more answers."""
+
 HOLD_SECONDS: Final = 0.4
 """How long one client keeps its connection while another one waits for its first answer."""
 
@@ -72,6 +75,7 @@ class Conversations:
         self._target = target
         self._known_options = config.known_options
         self._strict = config.strict
+        self._answered_openings: set[bytes] = set()
         self._was_reached = False
         self._address: Address = ("", 0)
 
@@ -153,6 +157,11 @@ class Conversations:
         if any(side == HOUSE for side, _ in probe.wire_log):
             self.timeout.record_answer(probe.slowest_seconds)
         self._learn(probe.conversation)
+        self._answered_openings |= {
+            first.data
+            for first, second in pairwise(probe.conversation.lines[:2])
+            if (first.side, second.side) == (CLIENT, HOUSE)
+        }
         self.deals.observe(probe.conversation)
         if self._referees is not None:
             self._referees.observe(probe.conversation.referee)
@@ -169,12 +178,16 @@ class Conversations:
                     break
                 self.accepted.add(self._test_data.kind_of(sent.message))
 
-    def has_answered_before(self, attempt: Attempt) -> bool:
-        """Whether the only message of this client was not answered, although it was to an earlier client."""
+    async def has_fallen_silent(self, attempt: Attempt) -> bool:
+        """Whether no new client gets an answer to its first message any more, although an earlier one did."""
         is_silence = attempt.failure is not None and attempt.failure.kind is FoundKind.SILENCE
-        if not is_silence or len(attempt.dialogue) != 1:
+        if not is_silence or len(attempt.dialogue) != 1 or attempt.dialogue[0].data not in self._answered_openings:
             return False
-        return self._test_data.kind_of(attempt.dialogue[0].message) in self.accepted
+        for _ in range(SILENT_CLIENTS):
+            probe = await self.send_quickly([attempt.dialogue[0].data], WHOLE)
+            if probe.fault is None:
+                return False
+        return True
 
     async def play(
         self,
