@@ -53,7 +53,8 @@ def test_right_payments_are_not_accused() -> None:
     for seed in range(8):
         seen = purses(seed, count=12)
         assert find_wrong_payment(seen) is None
-        assert {sizes.exact for sizes in map(purse_sizes, seen)} <= {COINS, None}
+        assert all(COINS in purse_sizes(purse) for purse in seen)
+        assert any(len(purse_sizes(purse)) == 1 for purse in seen)
 
 
 def test_a_house_that_keeps_accounts_is_not_accused() -> None:
@@ -95,14 +96,12 @@ def test_a_wrong_payment_is_named(tamper: Tamper, clause: str) -> None:
 
 def test_the_size_of_a_purse_is_known_once_it_was_seen_twice() -> None:
     observer = PurseObserver(None)
-    assert not observer.was_paid_at_once
     lefts = []
     for coins in (3, 3, 4):
         luck = Random(coins)
         observer.observe(spend(luck, lambda *_: 0, Purse(coins)))
         lefts.append(observer.new_referee(5.0).coins_left)
     assert lefts == [10, 3, 10]
-    assert observer.was_paid_at_once
 
 
 def test_a_purse_that_cannot_pay_owes_a_refusal() -> None:

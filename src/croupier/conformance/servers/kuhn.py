@@ -1,6 +1,7 @@
 """Server test data of Kuhn poker: states, inputs, goals and extra cases."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Final
 
@@ -102,10 +103,6 @@ INVALID_INPUTS: Final = frozenset(
 )
 
 
-MAX_GOAL_GAMES: Final = 4
-"""The games on a connection that aim at a goal: a purse of 10 coins is good for them."""
-
-
 def _last_game(holds: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
     """Whether a condition holds for the last game."""
     return lambda referee: isinstance(referee.last_game, WireGame) and holds(referee.last_game)
@@ -113,20 +110,14 @@ def _last_game(holds: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee]
 
 def _dealt(own: Rank) -> CoverageGoal:
     return CoverageGoal(
-        f"dealt-{own.lower()}",
-        f"The client is dealt C_{own}",
-        "kuhn-3.1",
-        _last_game(lambda game: game.card == own),
-        max_games=MAX_GOAL_GAMES,
+        f"dealt-{own.lower()}", f"The client is dealt C_{own}", "kuhn-3.1", _last_game(lambda game: game.card == own)
     )
 
 
 def _shown(own: Rank, shown: Rank) -> CoverageGoal:
     title = f"The client has C_{own}, and the house shows C_{shown}"
     is_reached = _last_game(lambda game: (game.card, game.house_card) == (own, shown))
-    return CoverageGoal(
-        f"{own.lower()}-against-{shown.lower()}", title, "kuhn-5.4", is_reached, play_for_showdown, MAX_GOAL_GAMES
-    )
+    return CoverageGoal(f"{own.lower()}-against-{shown.lower()}", title, "kuhn-5.4", is_reached, play_for_showdown)
 
 
 def play_for_showdown(referee: AnyClientReferee, luck: Random) -> object:
@@ -152,11 +143,10 @@ def _sequence(seat: str, history: BettingHistory, clause: str) -> CoverageGoal:
         clause,
         _last_game(lambda game: (game.seat, game.history) == (("P_1", "P_2").index(seat), history)),
         strategy,
-        MAX_GOAL_GAMES,
     )
 
 
-GOALS: Final = (
+GOALS: Final[Sequence[CoverageGoal]] = (
     *(_dealt(own) for own in CARDS),
     *(_shown(own, shown) for own in CARDS for shown in CARDS if own != shown),
     CoverageGoal(
@@ -164,17 +154,18 @@ GOALS: Final = (
         "The house calls by showing its card",
         "kuhn-4.8",
         _last_game(lambda game: (game.seat, game.history) == (P_1, ("BET", "CAL"))),
-        max_games=MAX_GOAL_GAMES,
     ),
     CoverageGoal(
         "house-checks-by-showing",
         "The house checks behind a check by showing its card",
         "kuhn-4.8",
         _last_game(lambda game: (game.seat, game.history) == (P_1, ("CHK", "CHK"))),
-        max_games=MAX_GOAL_GAMES,
     ),
     *(_sequence(seat, history, clause) for seat in STRT for history, clause in SEQUENCE_CLAUSES.items()),
 )
+
+MAX_GOAL_GAMES: Final = 4
+"""The games on a connection that aim at a goal: a purse of 10 coins is good for them."""
 
 EXTRA_CASES: Final = (
     *COIN_CASES,
@@ -213,7 +204,7 @@ SUITE: Final = house_server_suite(
         states=STATES,
         inputs=INPUTS,
         invalid_inputs=INVALID_INPUTS,
-        goals=GOALS,
+        goals=[replace(goal, max_games=MAX_GOAL_GAMES) for goal in GOALS],
         extra_cases=EXTRA_CASES,
         outline=lambda game, over: None,  # noqa: ARG005 -- the messages show all that matters
         kind_of=message_kind,

@@ -1,6 +1,6 @@
 """Server tests of the purse in Kuhn poker: how to empty it, what is refused then, and whether payments are right."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Final, NamedTuple
 
@@ -70,13 +70,6 @@ def _play_to_stake(start: str, final_action: KuhnAction) -> SpendingStrategy:
     return strategy
 
 
-STAKES: Final[tuple[KuhnAction, ...]] = ("BET", "CAL")
-STAKING_STRATEGIES: Final[Mapping[tuple[str, str], SpendingStrategy]] = {
-    (action, seat): _play_to_stake(seat, action) for action in STAKES for seat in STRT
-}
-"""How to get the last coin into the pot before a bet, and before a call."""
-
-
 def _empty_purse(context: ScenarioContext, strategy: SpendingStrategy) -> Iterator[bytes]:
     """Play until the purse cannot pay for something."""
     referee = context.referee
@@ -118,7 +111,7 @@ def _spend_last_coin(seat: str, action: KuhnAction, *then: KuhnAction) -> Scenar
     """Play in this seat until this action cannot be paid with the last coin; then take the actions of `then`."""
 
     def play(context: ScenarioContext) -> ClientScript:
-        yield from _empty_purse(context, STAKING_STRATEGIES[action, seat])
+        yield from _empty_purse(context, _play_to_stake(seat, action))
         if not _is_out_of_coins(context.conversation):
             return PURSE_NOT_EMPTIED
         if context.referee.game is None:
@@ -132,16 +125,14 @@ def _spend_last_coin(seat: str, action: KuhnAction, *then: KuhnAction) -> Scenar
 
 def stake_winnings(context: ScenarioContext) -> ClientScript:
     """Lose all coins but one or none, win with it, and check that exactly the winnings can be staked."""
-    yield from _empty_purse(context, STAKING_STRATEGIES["BET", "P_1"])
-    if not _is_out_of_coins(context.conversation):
-        return PURSE_NOT_EMPTIED
-    if context.referee.game is None:
-        return "the last coin was lost before"
+    missed = yield from _spend_last_coin("P_1", "BET")(context)
+    if missed:
+        return missed
     for _ in range(30):
         if not _can_play(context.referee):
             break
         yield context.encoded(play_randomly(context.referee, context.luck))
-    if not purse_sizes(_tracking(context.referee).purse).is_possible:
+    if not purse_sizes(_tracking(context.referee).purse):
         raise Violation("kuhn-7.4", "coins that do not add up", "what was left, and what was won since")
     return None
 
@@ -170,7 +161,7 @@ def _spend(context: ScenarioContext) -> ClientScript:
     referee = _tracking(context.referee)
     if sum(len(conversation.finished_games) for conversation in context.earlier) > MAX_ALL_GAMES:
         return None
-    yield context.encoded(STRT[("P_1", "P_2")[len(context.earlier) % 2]])
+    yield context.encoded(STRT[("P_1", "P_2")[len(context.earlier) // 2 % 2]])
     while referee.coins_left > USUAL_PURSE_COINS and referee.finished_count < MAX_GAMES and _can_play(referee):
         yield context.encoded(play_to_lose(referee, context.luck))
     last_game = referee.finished_count + MAX_COMPARED_GAMES
@@ -208,62 +199,45 @@ def compare_purses(context: ScenarioContext) -> ClientScript:
 
 
 class PoorState(NamedTuple):
-    """A state in which the last coin is the ante, with an action that costs one, a wrong one and a free one."""
+    """A state in which the last coin is the ante, with an action that costs one, a wrong one and a free one.
 
-    name: str
+    `refused_slug` and `wrong_slug` are the slugs of the cases in which the first two are taken.
+    """
+
+    refused_slug: str
+    wrong_slug: str
     title: str
     seat: str
     costly: KuhnAction
     wrong: KuhnAction
     free: KuhnAction
 
-
-AT_CHECK: Final = PoorState("check", "behind a check of the house", "P_2", "BET", "CAL", "CHK")
-AT_BET: Final = PoorState("bet", "behind a bet of the house", "P_2", "CAL", "BET", "FLD")
-AT_CHECK_BET: Final = PoorState("check-bet", "behind a check of its own and a bet", "P_1", "CAL", "BET", "FLD")
-
-
-def _refused_action(state: PoorState) -> ExtraCase:
-    word = {"BET": "bet", "CAL": "call"}[state.costly]
-    return ExtraCase(
-        f"no-coin-for-a-{word}-at-{state.name}",
-        f"Whose last coin is the ante cannot {word}, {state.title}",
-        "kuhn-7.3",
-        (_spend_last_coin(state.seat, state.costly, state.costly, state.free),),
-    )
+    def cases(self) -> Iterator[ExtraCase]:
+        """The cases in this state."""
+        word = {"BET": "bet", "CAL": "call"}[self.costly]
+        for slug, title, clause, action in (
+            (self.refused_slug, f"Whose last coin is the ante cannot {word}", "kuhn-7.3", self.costly),
+            (self.wrong_slug, "An action that is wrong and cannot be paid either is wrong", "kuhn-6.6", self.wrong),
+        ):
+            scenario = _spend_last_coin(self.seat, self.costly, action, self.free)
+            yield ExtraCase(slug, f"{title}, {self.title}", clause, (scenario,))
 
 
-def _wrong_action(state: PoorState) -> ExtraCase:
-    return ExtraCase(
-        f"wrong-before-poor-at-{state.name}",
-        f"An action that is wrong and cannot be paid either is wrong, {state.title}",
-        "kuhn-6.6",
-        (_spend_last_coin(state.seat, state.costly, state.wrong, state.free),),
-    )
-
+AT_CHECK: Final = "behind a check of the house"
+AT_BET: Final = "behind a bet of the house"
+AT_CHECK_BET: Final = "behind a check of its own and a bet"
+POOR_STATES: Final = (
+    PoorState("no-coin-for-a-bet", "wrong-before-poor", "as the first to act", "P_1", "BET", "CAL", "CHK"),
+    PoorState("no-coin-for-a-bet-at-check", "wrong-before-poor-at-check", AT_CHECK, "P_2", "BET", "CAL", "CHK"),
+    PoorState("no-coin-for-a-call", "wrong-before-poor-at-bet", AT_BET, "P_2", "CAL", "BET", "FLD"),
+    PoorState(
+        "no-coin-for-a-call-at-check-bet", "wrong-before-poor-at-check-bet", AT_CHECK_BET, "P_1", "CAL", "BET", "FLD"
+    ),
+)
 
 COIN_CASES: Final = (
     ExtraCase("until-the-purse-is-empty", "Who has lost all coins is refused the ante", "kuhn-7.2", (lose_everything,)),
-    ExtraCase(
-        "no-coin-for-a-bet",
-        "Whose last coin is the ante cannot bet, and may still check",
-        "kuhn-7.3",
-        (_spend_last_coin("P_1", "BET", "BET", "CHK"),),
-    ),
-    ExtraCase(
-        "no-coin-for-a-call",
-        "Whose last coin is the ante cannot call, and may still fold",
-        "kuhn-7.3",
-        (_spend_last_coin("P_2", "CAL", "CAL", "FLD"),),
-    ),
-    ExtraCase(
-        "wrong-before-poor",
-        "An action that is wrong and cannot be paid either is wrong",
-        "kuhn-6.6",
-        (_spend_last_coin("P_1", "BET", "CAL", "CHK"),),
-    ),
-    *map(_refused_action, (AT_CHECK, AT_CHECK_BET)),
-    *map(_wrong_action, (AT_CHECK, AT_BET, AT_CHECK_BET)),
+    *(case for state in POOR_STATES for case in state.cases()),
     ExtraCase(
         "a-new-purse-for-every-connection",
         "The purse is full again on a new connection",
@@ -274,11 +248,7 @@ COIN_CASES: Final = (
         "every-payment",
         "Every ante, bet, call and pot changes the purse by its coins",
         "kuhn-7.4",
-        (
-            *map(_drain, STRT),
-            *[_spend, _spend_with_mistakes] * SPENT_PURSES,
-            compare_purses,
-        ),
+        (*map(_drain, STRT), *[_spend, _spend_with_mistakes] * SPENT_PURSES, compare_purses),
     ),
     ExtraCase("what-was-won-can-be-staked", "What was won can be staked, and no more", "kuhn-7.4", (stake_winnings,)),
 )

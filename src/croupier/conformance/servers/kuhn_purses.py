@@ -48,6 +48,8 @@ class PurseEvent:
     net: int = 0
 
 
+MAX_PURSE_COINS: Final = 1 << 62
+
 type Purse = Sequence[PurseEvent]
 """What a connection shows about its purse, in order."""
 
@@ -100,42 +102,17 @@ FLAWS: Final[Mapping[Occasion, Sequence[Flaw]]] = {
 """The flaws that are looked for, the likeliest first."""
 
 
-@dataclass(frozen=True)
-class PurseSizes:
-    """The sizes of a purse that explain all answers on one connection, if every payment is right.
-
-    `least` and `most` are None if there is no limit. There is no such size if `most` is less than `least`.
-    """
-
-    least: int = 0
-    most: int | None = None
-
-    @property
-    def exact(self) -> int | None:
-        """The size, if there is only one."""
-        return self.least if self.least == self.most else None
-
-    @property
-    def is_possible(self) -> bool:
-        """Whether there is such a size."""
-        return self.most is None or self.least <= self.most
-
-    def __and__(self, other: "PurseSizes") -> "PurseSizes":
-        limits = [size for size in (self.most, other.most) if size is not None]
-        return PurseSizes(max(self.least, other.least), min(limits, default=None))
-
-
-def purse_sizes(purse: Purse) -> PurseSizes:
-    """Return the sizes that explain a purse, if every payment is right."""
-    spent, sizes = 0, PurseSizes()
+def purse_sizes(purse: Purse) -> range:
+    """The sizes of a purse that explain all answers on one connection, if every payment is right."""
+    spent, least, most = 0, 0, MAX_PURSE_COINS
     for event in purse:
         if event.is_refused:
-            sizes &= PurseSizes(0, spent + event.cost - 1)
+            most = min(most, spent + event.cost - 1)
         else:
             spent += event.cost
-            sizes &= PurseSizes(spent)
+            least = max(least, spent)
         spent -= event.gain
-    return sizes
+    return range(least, most + 1)
 
 
 def find_wrong_payment(purses: Sequence[Purse]) -> Violation | None:
@@ -145,12 +122,9 @@ def find_wrong_payment(purses: Sequence[Purse]) -> Violation | None:
     The purses of a house that keeps accounts differ, too, but no wrong payment explains how.
     """
     sizes = [purse_sizes(purse) for purse in purses]
-    common = PurseSizes()
-    for each in sizes:
-        common &= each
-    if common.is_possible:
+    if max(each.start for each in sizes) < min(each.stop for each in sizes):
         return None
-    largest = 2 * max(max(each.least, each.most or 0) for each in sizes)
+    largest = 2 * max(each.start for each in sizes)
     times = Counter(payment for purse in purses for event in purse for payment in event.payments)
     ordered = sorted(purses, key=len)
     for payment, _ in times.most_common():

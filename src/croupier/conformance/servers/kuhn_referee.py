@@ -135,13 +135,9 @@ def _endings(game: WireGame) -> Sequence[Payment]:
 
 
 class PurseObserver:
-    """What the purses of a run have in common. See `RefereeSource`.
-
-    `was_paid_at_once`: a new connection had a coin for the ante.
-    """
+    """What the purses of a run have in common. See `RefereeSource`."""
 
     def __init__(self, known_options: Any) -> None:
-        self.was_paid_at_once = False
         self._coins = known_options.coins if isinstance(known_options, Settings) else None
         self._sizes: Counter[int] = Counter()
 
@@ -153,9 +149,6 @@ class PurseObserver:
 
     def observe(self, referee: CoinTrackingReferee) -> None:
         """Learn from a conversation that is over."""
-        purse = referee.purse
-        size = purse_sizes(purse).exact
-        if size is not None:
-            self._sizes[size] += 1
-        payments = [event for event in purse if event.cost]
-        self.was_paid_at_once = self.was_paid_at_once or (bool(payments) and not payments[0].is_refused)
+        sizes = purse_sizes(referee.purse)
+        if len(sizes) == 1:
+            self._sizes[sizes[0]] += 1
