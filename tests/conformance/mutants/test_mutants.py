@@ -33,7 +33,7 @@ class Level(NamedTuple):
 
 
 LEVELS = {
-    ("kuhn", "server"): Level(0.7, 0.6),
+    ("kuhn", "server"): Level(0.96, 0.93),
     ("sevenhalf", "server"): Level(0.9, 0.75),
     ("blackjack", "server"): Level(0.93, 0.88),
     ("kuhn", "client"): Level(0.98, 0.9),
