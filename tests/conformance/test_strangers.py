@@ -109,3 +109,9 @@ def test_strangers_and_our_programs_play_by_the_same_rules(
         ours = croupier("play", room, f"127.0.0.1:{port}", "--bot", "random", "-n", games, "--strict", "--json")
         found = json.loads(ours.stdout)
         assert (found["games"], found["fault"]) == (games, None)
+
+
+def test_a_house_may_refuse_at_once_what_begins_no_message() -> None:
+    choices = {"garbage": "early", "spaces": "refuse"}
+    run = check("sevenhalf", "server", choices, selection="sevenhalf/2.9/quotes-around-a-card")
+    assert run.alarms == [], "\n".join(lines(run))

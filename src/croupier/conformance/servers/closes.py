@@ -141,6 +141,8 @@ class ProvokedCloseDetector:
         said = [line.message for line in conversation.lines if line.side == CLIENT]
         if any(message in self._goodbyes or _is_fatal(message) for message in said):
             return None
+        if said and isinstance(said[-1], Violation) and conversation.incomplete(CLIENT):
+            return None  # what follows a message without a meaning need not have one
         wire = [*dropwhile(_is_from(CLIENT), reversed(probe.wire_log))]
         received = [data for _, data in takewhile(_is_from(HOUSE), wire)][::-1]
         goodbye_size = self._goodbye_size(conversation, sum(map(len, received)))
