@@ -15,9 +15,13 @@ from croupier.conformance.servers.blackjack_goals import (
     play_randomly,
 )
 from croupier.conformance.servers.cases import house_server_suite
-from croupier.conformance.servers.conditions import in_game
+from croupier.conformance.servers.components import (
+    StateClauses,
+    in_game,
+    shared_clauses,
+    untestable_clauses,
+)
 from croupier.conformance.servers.deals import BankDealReader, FairDealRule
-from croupier.conformance.servers.room_clauses import StateClauses, shared_clauses, untestable_clauses
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import ClientScript
 from croupier.conformance.servers.test_data import (

@@ -3,7 +3,7 @@
 from random import Random
 from typing import Final
 
-from croupier.conformance.servers.conditions import GameGoals
+from croupier.conformance.servers.components import GameGoals
 from croupier.conformance.servers.test_data import AnyClientReferee
 from croupier.rooms.blackjack.referee import WireGame
 from croupier.rooms.blackjack.rules import BANK_STANDS_AT, TARGET_TOTAL, hand_total

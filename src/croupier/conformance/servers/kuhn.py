@@ -7,6 +7,14 @@ from typing import Final
 
 from croupier.conformance.fair_deal import Deal, Draw
 from croupier.conformance.servers.cases import house_server_suite
+from croupier.conformance.servers.components import (
+    StateClauses,
+    before_first_game,
+    between_games,
+    in_game,
+    shared_clauses,
+    untestable_clauses,
+)
 from croupier.conformance.servers.deals import FairDealRule
 from croupier.conformance.servers.kuhn_coins import COIN_CASES, play_randomly
 from croupier.conformance.servers.kuhn_referee import SEQUENCE_CLAUSES, PurseObserver
@@ -29,7 +37,7 @@ from croupier.rooms.kuhn.wire import ACTN, CARD, DISC, NO_COINS, STRT, WRONG_ACT
 
 def _after(*history: str) -> Callable[[AnyClientReferee], bool]:
     """Whether a game with this history is in progress and the client is to act."""
-    return lambda referee: referee.game is not None and referee.game.history == history
+    return in_game(lambda game: game.history == history)
 
 
 def _seated(seat: str) -> ClientStrategy:
@@ -44,41 +52,34 @@ def _seated(seat: str) -> ClientStrategy:
 
 
 STATES: Final = (
-    ServerTestState(
-        "start", "before the first game", lambda referee: referee.game is None and not referee.finished_count
-    ),
-    ServerTestState(
-        "between", "between two games", lambda referee: referee.game is None and referee.finished_count > 0
-    ),
+    ServerTestState("start", "before the first game", before_first_game),
+    ServerTestState("between", "between two games", between_games),
     ServerTestState("card", "as the first to act", _after(), _seated("P_1")),
     ServerTestState("check", "behind a check of the house", _after("CHK"), _seated("P_2")),
     ServerTestState("bet", "behind a bet of the house", _after("BET"), _seated("P_2")),
     ServerTestState("check-bet", "behind a check of its own and a bet", _after("CHK", "BET"), _seated("P_1")),
 )
-IDLE_STATES: Final = ("start", "between")
-PLAYING_STATES: Final = ("card", "check", "bet", "check-bet")
-ALL_STATES: Final = (*IDLE_STATES, *PLAYING_STATES)
 
-
-def _clauses(idle: str, **others: str) -> Mapping[str, str]:
-    """The clause between games, and those in the states of a game: by their names, with _ for -."""
-    found = {**dict.fromkeys(IDLE_STATES, idle), **{name.replace("_", "-"): clause for name, clause in others.items()}}
-    return {name: f"kuhn-{clause}" for name, clause in found.items()}
-
-
-def _all(clause: str) -> Mapping[str, str]:
-    return dict.fromkeys(ALL_STATES, f"kuhn-{clause}")
-
-
-START_CLAUSES: Final = {"start": "kuhn-4.1", "between": "kuhn-4.10", **dict.fromkeys(PLAYING_STATES, "kuhn-6.3")}
+_clauses: Final = StateClauses(
+    "kuhn",
+    {
+        "idle": ("start", "between"),
+        "start": ("start",),
+        "playing": ("card", "check", "bet", "check-bet"),
+        "card": ("card",),
+        "check": ("check",),
+        "bet": ("bet", "check-bet"),
+    },
+)
+_all: Final = _clauses.everywhere
 
 INPUTS: Final = (
-    Input("strt-p1", "STRT P_1", STRT["P_1"], START_CLAUSES),
-    Input("strt-p2", "STRT P_2", STRT["P_2"], {**START_CLAUSES, "start": "kuhn-4.2"}),
-    Input("chk", "ACTN CHK", ACTN["CHK"], _clauses("6.2", card="4.3", check="4.5", bet="6.1", check_bet="6.1")),
-    Input("bet", "ACTN BET", ACTN["BET"], _clauses("6.2", card="4.4", check="4.4", bet="6.1", check_bet="6.1")),
-    Input("cal", "ACTN CAL", ACTN["CAL"], _clauses("6.2", card="6.1", check="6.1", bet="4.6", check_bet="4.6")),
-    Input("fld", "ACTN FLD", ACTN["FLD"], _clauses("6.2", card="6.1", check="6.1", bet="4.7", check_bet="4.7")),
+    Input("strt-p1", "STRT P_1", STRT["P_1"], _clauses(idle="4.10", start="4.1", playing="6.3")),
+    Input("strt-p2", "STRT P_2", STRT["P_2"], _clauses(idle="4.10", start="4.2", playing="6.3")),
+    Input("chk", "ACTN CHK", ACTN["CHK"], _clauses(idle="6.2", card="4.3", check="4.5", bet="6.1")),
+    Input("bet", "ACTN BET", ACTN["BET"], _clauses(idle="6.2", card="4.4", check="4.4", bet="6.1")),
+    Input("cal", "ACTN CAL", ACTN["CAL"], _clauses(idle="6.2", card="6.1", check="6.1", bet="4.6")),
+    Input("fld", "ACTN FLD", ACTN["FLD"], _clauses(idle="6.2", card="6.1", check="6.1", bet="4.7")),
     Input("card-from-the-client", "CARD C_K", CARD["K"], _all("6.4")),
     Input("fail-w-a-from-the-client", "FAIL W_A", WRONG_ACTION, _all("6.5")),
     Input("fail-n-c-from-the-client", "FAIL N_C", NO_COINS, _all("6.5")),
@@ -91,9 +92,9 @@ INPUTS: Final = (
     Input("http-request", "a request of a browser", b"GET / HTTP/1.1\r\nHost: croupier\r\n\r\n", _all("2.7")),
     Input("bytes-that-are-no-letters", "four bytes that are no letters", b"\x00\xff\x80\x01", _all("2.7")),
     Input("goodbye", "DISC", DISC, _all("8.1")),
-    Input("strt-in-small-letters", "strt p_2", b"strt p_2", {**dict.fromkeys(IDLE_STATES, "kuhn-2.3")}),
-    Input("chk-in-small-letters", "actn chk", b"actn chk", {"card": "kuhn-2.3", "check": "kuhn-2.3"}),
-    Input("cal-in-mixed-letters", "Actn Cal", b"Actn Cal", {"bet": "kuhn-2.3", "check-bet": "kuhn-2.3"}),
+    Input("strt-in-small-letters", "strt p_2", b"strt p_2", _clauses(idle="2.3")),
+    Input("chk-in-small-letters", "actn chk", b"actn chk", _clauses(card="2.3", check="2.3")),
+    Input("cal-in-mixed-letters", "Actn Cal", b"Actn Cal", _clauses(bet="2.3")),
 )
 INVALID_INPUTS: Final = frozenset(
     {
@@ -214,27 +215,20 @@ SUITE: Final = house_server_suite(
         goodbye=(DISC,),
         goodbye_messages=(DISC,),
         sample_game=(STRT["P_1"], ACTN["BET"]),
-        untestable={
-            "kuhn-1.1": "a server is tested wherever it listens",
-            "kuhn-1.4": "the idle limit is 500 seconds, and a limit on decisions is not told",
-            "kuhn-1.5": "nobody knows for how many connections there is room",
-            "kuhn-3.4": "follows from 3.3 and 6.1: there is no word for a raise",
-            "kuhn-3.5": "who has won is not told on the wire; it shows in the purse, with 7.4",
-            "kuhn-8.3": "what was forfeited is not told on the wire, and the next purse is a new one",
-            "kuhn-8.4": "a client cannot make a server stop",
-            "kuhn-8.5": "how a connection is closed does not show in what was said",
-        },
-        shared_clauses={
-            "speaks first": "kuhn-1.2",
-            "tables": "kuhn-1.2",
-            "stream": "kuhn-1.3",
-            "cut": "kuhn-2.1",
-            "unasked": "kuhn-4.9",
-            "next": "kuhn-4.10",
-            "goodbye": "kuhn-8.1",
-            "close": "kuhn-8.2",
-            "unchanged": "kuhn-6.7",
-        },
+        untestable=untestable_clauses(
+            "kuhn",
+            {
+                "1.1": "port",
+                "1.4": "limits",
+                "1.5": "connection limit",
+                "3.4": "follows from 3.3 and 6.1: there is no word for a raise",
+                "3.5": "who has won is not told on the wire; it shows in the purse, with 7.4",
+                "8.3": "forfeited purse",
+                "8.4": "stop",
+                "8.5": "way of closing",
+            },
+        ),
+        shared_clauses=shared_clauses("kuhn", unasked="4.9", following="4.10", unchanged="6.7"),
         fair_deal=FairDealRule("kuhn-3.2", CARDS, deal_of),
         tolerated_clauses=frozenset({"kuhn-2.4", "kuhn-2.5"}),
         new_referee_source=PurseObserver,

@@ -5,9 +5,15 @@ from random import Random
 from typing import Final
 
 from croupier.conformance.servers.cases import house_server_suite
-from croupier.conformance.servers.conditions import after_game, before_first_game, in_game
+from croupier.conformance.servers.components import (
+    StateClauses,
+    after_game,
+    before_first_game,
+    in_game,
+    shared_clauses,
+    untestable_clauses,
+)
 from croupier.conformance.servers.deals import BankDealReader, FairDealRule
-from croupier.conformance.servers.room_clauses import StateClauses, shared_clauses, untestable_clauses
 from croupier.conformance.servers.scenarios import play_at_random, send_each
 from croupier.conformance.servers.scripted_client import ClientScript, Wait
 from croupier.conformance.servers.sevenhalf_goals import (

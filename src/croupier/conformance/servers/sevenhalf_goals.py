@@ -3,7 +3,7 @@
 from random import Random
 from typing import Final
 
-from croupier.conformance.servers.conditions import GameGoals
+from croupier.conformance.servers.components import GameGoals
 from croupier.conformance.servers.test_data import AnyClientReferee, ClientStrategy
 from croupier.rooms.sevenhalf.interpretation import WireGame
 from croupier.rooms.sevenhalf.rules import TARGET_HALVES, total
