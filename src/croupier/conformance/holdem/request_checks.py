@@ -10,7 +10,7 @@ from croupier.conformance.holdem.deviations import Deviation, default_outcome
 from croupier.conformance.holdem.test_server import HoldemTestServer, RecordedRequest
 from croupier.conformance.results import Outcome
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.rooms.holdem.wire import DECODE_ACT_BODY
+from croupier.rooms.holdem.wire import DECODE_ACT_BODY, Act, parse_act
 
 CLAUSE_PATTERN: Final = re.compile(r"holdem-\d+\.\d+")
 
@@ -19,12 +19,6 @@ SUGGESTED_POLL_SECONDS: Final = 0.05
 
 MAX_POLL_BURST: Final = 10
 """The number of consecutive reads over which the poll rate is measured; shorter bursts are allowed."""
-
-INVALID_BET_CLAUSES: Final = (
-    (re.compile(r"found -"), "holdem-4.8"),
-    (re.compile(r"a number of"), "holdem-4.9"),
-)
-"""Patterns of the fold reason that identify the violated clause."""
 
 EXPECTED_REQUESTS: Final[Mapping[str, str]] = {
     "holdem-2.5": "the name and the password of the new user",
@@ -130,7 +124,7 @@ def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, d
         outcome = REFUSAL_OUTCOMES.get(clause)
         yield _deviation(clause, expected, f"{sent.method} {sent.path}: {response.summary}", outcome, got=shown)
     elif reason := response.headers.get("x-fold-reason"):
-        clause, expected = _invalid_bet_clause(reason), "a valid bet"
+        clause, expected = _invalid_bet_clause(request), "a valid bet"
         if _is_repeated_act(test_server, request):
             clause, expected = "holdem-4.14", EXPECTED_REQUESTS["holdem-4.14"]
         elif not _has_read_own_turn(test_server, request):
@@ -151,18 +145,21 @@ def _judge_key_spelling(request: RecordedRequest) -> Iterator[Deviation]:
         )
 
 
-def _invalid_bet_clause(reason: str) -> str:
-    """Return the clause that an invalid bet violates, from the reason that the server gave."""
-    for pattern, clause in INVALID_BET_CLAUSES:
-        if pattern.search(reason):
-            return clause
-    numbers = [int(number) for number in re.findall(r"\d+", reason)]
-    chips, call = numbers[0], numbers[1]
-    if chips < call:
+def _invalid_bet_clause(request: RecordedRequest) -> str:
+    """Return the clause that an invalid bet violates, from the Game at its arrival."""
+    act = parse_act(request.user, "", "", request.request.body)
+    assert isinstance(act, Act), "a malformed act is refused"
+    assert request.game is not None, "an act in no game is refused"
+    turn = request.game.turn
+    wealth = next(player.wealth for player in request.game.table if player.player_id == turn.player_id)
+    to_call = turn.bet_to_player - turn.bet_so_far
+    if act.amount < 0:
+        return "holdem-4.8"
+    if act.amount > wealth:
+        return "holdem-4.9"
+    if act.amount < to_call:
         return "holdem-4.10"
-    if len(numbers) == 2:
-        return "holdem-4.12" if chips > call else "holdem-4.10"
-    return "holdem-4.9" if chips > numbers[-1] else "holdem-4.11"
+    return "holdem-4.11" if act.amount - to_call < turn.minimum_raise and act.amount < wealth else "holdem-4.12"
 
 
 def _is_registered_later(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
@@ -191,12 +188,16 @@ def _was_shown(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
 
 
 def _has_left(test_server: HoldemTestServer, request: RecordedRequest) -> bool:
-    """Whether the player of a path has left the game by its own request before."""
-    return any(
-        one.request.method == "DELETE" and one.path[:4] == request.path[:4] and one.at < request.at
+    """Whether the player of a path has left the game by its own request, and has not joined it again."""
+    changes = [
+        one.request.method
         for one in test_server.requests
-        if one.response is not None and one.response.status < 300
-    )
+        if one.at < request.at
+        and one.response is not None
+        and one.response.status < 300
+        and (one.request.method, one.path) in [("DELETE", request.path[:4]), ("POST", request.path[:3])]
+    ]
+    return changes[-1:] == ["DELETE"]
 
 
 def _has_read_own_turn(test_server: HoldemTestServer, request: RecordedRequest) -> bool:

@@ -1,0 +1,84 @@
+"""The requests of a bot are judged by what it could know when it sent them."""
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest
+from croupier.conformance.holdem.request_checks import judge_requests
+from croupier.conformance.holdem.test_server import RecordedRequest
+
+GAME, PLAYER = "g1", "p1"
+SHOWN = f'{{"gameID":"{GAME}","turn":{{"playerID":"{PLAYER}"}}}}'.encode()
+
+
+class Conversation:
+    """The requests of one bot, one a second, with their responses."""
+
+    def __init__(self) -> None:
+        self.requests: list[RecordedRequest] = []
+        self.malformed: list[bytes] = []
+        self.house = SimpleNamespace(guid_of=lambda _: PLAYER)
+
+    def add(self, method: str, path: str, status: int, body: bytes = b"", hosts: int = 1) -> None:
+        headers = (("Host", "x"),) * hosts
+        request = SentRequest(method, path, headers, b'{"action": 0}' if "acts" in path else b"")
+        response = ReceivedResponse(status, {}, body)
+        at = float(len(self.requests))
+        self.requests.append(RecordedRequest(at, request, "bot", request.encode("x"), response, response_data=body))
+
+    def clauses(self) -> Sequence[str]:
+        found: Any = self
+        return [deviation.clause for deviation in judge_requests(found)]
+
+
+def seated() -> Conversation:
+    conversation = Conversation()
+    conversation.add("POST", f"/games/{GAME}/players/", 201, f'"{PLAYER}"'.encode())
+    conversation.add("GET", f"/games/{GAME}", 200, SHOWN)
+    return conversation
+
+
+def act(conversation: Conversation, clause: str, player: str = PLAYER) -> None:
+    conversation.add("POST", f"/games/{GAME}/players/{player}/acts/", 403, f"holdem-{clause}: found".encode())
+
+
+def test_an_act_in_a_turn_that_has_just_ended_is_no_fault() -> None:
+    conversation = seated()
+    act(conversation, "4.13")
+    assert conversation.clauses() == []
+
+
+def test_an_act_without_a_look_at_the_turn_is_a_fault() -> None:
+    conversation = seated()
+    conversation.add("GET", f"/games/{GAME}", 200, SHOWN.replace(PLAYER.encode(), b"p2"))
+    act(conversation, "4.13")
+    assert conversation.clauses() == ["holdem-4.13"]
+
+
+def test_an_act_of_a_player_that_has_left_is_a_fault() -> None:
+    conversation = seated()
+    conversation.add("DELETE", f"/games/{GAME}/players/{PLAYER}", 200)
+    act(conversation, "8.5")
+    assert conversation.clauses() == ["holdem-8.5"]
+
+
+def test_an_act_of_a_player_that_has_joined_again_is_no_fault() -> None:
+    conversation = seated()
+    conversation.add("DELETE", f"/games/{GAME}/players/{PLAYER}", 200)
+    conversation.add("POST", f"/games/{GAME}/players/", 201, f'"{PLAYER}"'.encode())
+    conversation.add("GET", f"/games/{GAME}", 200, SHOWN)
+    act(conversation, "8.5")
+    assert conversation.clauses() == []
+
+
+def test_a_player_that_no_response_has_shown_is_a_fault() -> None:
+    conversation = seated()
+    act(conversation, "8.5", player="bot")
+    assert conversation.clauses() == ["holdem-8.5"]
+
+
+def test_a_request_has_one_host() -> None:
+    conversation = Conversation()
+    conversation.add("GET", "/games/", 200, b"[]", hosts=2)
+    assert conversation.clauses() == ["holdem-1.1"]
