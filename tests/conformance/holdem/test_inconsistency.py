@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from croupier.conformance.holdem.inconsistency import find_inconsistency
+from croupier.conformance.holdem.inconsistency import find_inconsistency, without_open_points
 
 ANN = {"playerID": "1", "handle": "ann", "state": "active", "wealth": 9990, "bet_so_far": 10, "small_blind": True}
 BOB = {"playerID": "2", "handle": "bob", "state": "active", "wealth": 9980, "bet_so_far": 20, "small_blind": False}
@@ -66,3 +66,17 @@ def test_a_player_who_has_left_is_named_by_the_pots_alone() -> None:
 def test_chips_that_are_not_paid_break_the_clause_of_the_payment() -> None:
     found = changed("pots", 0, "size", to=20)
     assert find_inconsistency(GAME, found, SEATED, "holdem-6.11") is None
+
+
+def test_empty_pots_and_waiting_players_are_left_out() -> None:
+    cid = {**BOB, "playerID": "3", "handle": "cid", "bet_so_far": 0}
+    found = {**GAME, "table": [ANN, BOB, cid], "pots": [*GAME["pots"], {"size": 0, "players": ["1"]}]}  # type: ignore[misc]
+    rest, left_out = without_open_points(GAME, found, ("1", "2", "3"))
+    assert rest == GAME
+    assert [fault.clause for fault in left_out] == ["holdem-5.19", "holdem-5.20"]
+    assert without_open_points(GAME, GAME, SEATED) == (GAME, [])
+
+
+def test_a_player_who_has_left_is_not_left_out() -> None:
+    found = {**GAME, "table": [ANN, BOB, {**BOB, "playerID": "3", "handle": "cid", "bet_so_far": 0}]}
+    assert without_open_points(GAME, found, SEATED) == (found, [])

@@ -17,6 +17,29 @@ class Inconsistency(NamedTuple):
     actual: str
 
 
+def without_open_points(
+    wanted: Mapping[str, Any], found: Mapping[str, Any], seated: Collection[str]
+) -> tuple[Mapping[str, Any], Sequence[Inconsistency]]:
+    """Return a Game without what the document leaves open in a running hand, and what was left out.
+
+    These are empty pots, as in the document's example, and players in the table who wait for the next hand. See
+    `find_inconsistency` for `wanted` and `seated`.
+    """
+    table = wanted.get("table")
+    if not isinstance(table, list) or not found["turn"]["playerID"]:
+        return found, ()
+    pots = [pot for pot in found["pots"] if pot["size"]]
+    waiting = {*seated} - {payer for pot in pots for payer in pot["players"]}
+    handles = _handles(table)
+    players = [one for one in found["table"] if one["handle"] in handles or one["playerID"] not in waiting]
+    left_out = []
+    if len(pots) < len(found["pots"]):
+        left_out.append(Inconsistency("holdem-5.19", "only pots with chips", "an empty pot"))
+    if len(players) < len(found["table"]):
+        left_out.append(Inconsistency("holdem-5.20", "only players of the hand", "a player who waits in the table"))
+    return {**found, "table": players, "pots": pots}, left_out
+
+
 def find_inconsistency(
     wanted: Mapping[str, Any], found: Mapping[str, Any], seated: Collection[str], own: str
 ) -> Inconsistency | None:

@@ -11,7 +11,7 @@ from croupier.conformance.clauses import find_clause
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.differences import differences
-from croupier.conformance.holdem.inconsistency import find_inconsistency
+from croupier.conformance.holdem.inconsistency import find_inconsistency, without_open_points
 from croupier.conformance.holdem.replay_tables import (
     ADDED_HEADERS,
     CLAUSES_BY_ROUTE,
@@ -104,7 +104,7 @@ class ReplayChecks:
         if wanted < 300:
             if both or await self._is_about_route(role, request, route, expected):
                 own = route
-        elif wanted == UNAUTHORIZED and not {*LOGIN_CLAUSES} & {*self._clauses}:
+        elif wanted == UNAUTHORIZED and found >= 400 and not {*LOGIN_CLAUSES} & {*self._clauses}:
             own = "holdem-2.8" if request.method == "GET" else "holdem-2.7"
         outcome = self._status_outcome(wanted, found)
         self._context.add_status_deviation(own, wanted, response, outcome)
@@ -251,7 +251,7 @@ class ReplayChecks:
         expected = self._adapt_expected(wanted)
         is_game = isinstance(wanted, dict) and isinstance(wanted.get("turn"), dict)
         if is_game and "table" in found:
-            self._check_consistency(expected, found)
+            found = self._consistent(expected, found)
         idle = is_game and not wanted["turn"].get("playerID")
         for difference in differences(expected, found, self._bindings):
             self._context.add_deviation(
@@ -260,13 +260,17 @@ class ReplayChecks:
                 _render_json(difference.found),
             )
 
-    def _check_consistency(self, expected: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-        """Check a Game for contradictions. Raises CaseAborted after it has recorded one."""
+    def _consistent(self, expected: Mapping[str, Any], found: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a Game without what is open. Raises CaseAborted after it has recorded a contradiction in it."""
         seated = {seat.player_id for seat in self._context.joined_seats if seat.game == found["gameID"]}
-        fault = find_inconsistency(expected, found, seated, self._clauses[0])
+        rest, left_out = without_open_points(expected, found, seated)
+        for open_point in left_out:
+            self._context.add_deviation(*open_point)
+        fault = find_inconsistency(expected, rest, seated, self._clauses[0])
         if fault is not None:
             self._context.add_deviation(*fault)
             raise CaseAborted
+        return rest
 
     def _adapt_expected(self, found: Any) -> Any:
         """Replace roles by the names of their users in expected JSON, and correct their chips."""
