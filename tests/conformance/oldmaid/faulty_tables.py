@@ -7,11 +7,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
+from croupier.core.dealer import Dealer, Deck, FairDealer, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.logger import SilentLogger
 from croupier.core.session import Address, Drop, Effect, Event, Left, Received, Send
 from croupier.net.shared_endpoint import SharedEndpoint
+from croupier.rooms.oldmaid.cards import JOKER
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.table.lobby import LobbyClient, TableLobby
@@ -45,6 +46,19 @@ def honest_dealer(number: int) -> Dealer:
 def single_deck_dealer(_: int) -> Dealer:
     """The dealers of a table with one deck for all games."""
     return honest_dealer(1)
+
+
+class JokerEarlyDealer(FairDealer):
+    """Deals the joker in the first half of the game."""
+
+    def next_deck(self, size: int) -> Deck:
+        deck = [*super().next_deck(size)]
+        return iter(deck if deck.index(JOKER) < size // 2 else deck[::-1])
+
+
+def joker_early_dealer(number: int) -> Dealer:
+    """The dealers of a table that deals the joker early in every game."""
+    return JokerEarlyDealer(derive_server_seed(1, "oldmaid", number))
 
 
 @dataclass(frozen=True)
@@ -404,6 +418,8 @@ FAULTY_TABLES = (
     _faulty("never-last-card", "4.4", "4.4", encode_change=_spelt(b"last_card", b"ok")),
     _faulty("last-card-early", "4.4", "4.4", encode_change=early_last_card),
     _faulty("same-deck", "4.1", "4.1", dealer=single_deck_dealer),
+    _faulty("same-deck-counted", "4.1", "4.1/fair-deal", dealer=single_deck_dealer),
+    _faulty("joker-early", "4.1", "4.1/fair-deal", dealer=joker_early_dealer),
     _faulty(
         "draws-out-of-order",
         "4.3",

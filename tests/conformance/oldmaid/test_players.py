@@ -2,15 +2,20 @@
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from croupier.conformance.case import select
+from croupier.conformance.channel.delivery import Delivery
+from croupier.conformance.oldmaid import player_context
 from croupier.conformance.oldmaid.cases.rings import DELIVERY_CASES, SEAT_CASES
-from croupier.conformance.oldmaid.player_bench import PlayerBench
+from croupier.conformance.oldmaid.endpoints import ProgramEndpoints
+from croupier.conformance.oldmaid.player_bench import SPACED_SECONDS, PlayerBench
 from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Result
 from croupier.conformance.suite import Config
@@ -75,6 +80,54 @@ def test_independent_player_passes_in_rings() -> None:
     results = run(independent_player, *selections, timeout=8.0)
     assert failed(results) == []
     assert {result.outcome for result in results} == {Outcome.PASS}
+
+
+def test_cases_share_the_games_that_they_need() -> None:
+    starts: list[Mapping[str, object]] = []
+
+    def counted(values: Mapping[str, object]) -> Coroutine[Any, Any, None]:
+        starts.append(values)
+        return our_player(values)
+
+    results = run(
+        counted, "oldmaid/1.2/first-of-two", "oldmaid/2.6", "oldmaid/2.7", "oldmaid/7.4/departure", timeout=8.0
+    )
+    assert [result.outcome for result in results] == 4 * [Outcome.PASS]
+    assert len(starts) == 1
+
+
+def test_a_shared_game_that_fails_is_played_again() -> None:
+    starts: list[Mapping[str, object]] = []
+
+    async def late(values: Mapping[str, object]) -> None:
+        starts.append(values)
+        if len(starts) > 1:
+            await our_player(values)
+
+    results = run(late, "oldmaid/1.2/first-of-two", "oldmaid/2.6", timeout=2.0)
+    assert [result.outcome for result in results] == [Outcome.FAIL, Outcome.FAIL]
+    results = run(late, "oldmaid/1.2/first-of-two", "oldmaid/2.6", timeout=2.0)
+    assert [result.outcome for result in results] == 2 * [Outcome.PASS]
+
+
+def test_a_whole_game_is_repeated_with_pauses_if_it_ends_in_silence() -> None:
+    """The delivery of the confirmation reaches the game."""
+    deliveries: list[Delivery] = []
+
+    def endpoints(**options: Any) -> ProgramEndpoints:
+        deliveries.append(options["delivery"])
+        return ProgramEndpoints(**options)
+
+    async def silent(values: Mapping[str, object]) -> None:
+        _, writer = await asyncio.open_connection(str(values["host"]), int(str(values["port"])))
+        writer.write(b'{"cmd": "join", "nick": "me"}\n')
+        with closing(writer):
+            await asyncio.sleep(60)
+
+    with patch.object(player_context, "ProgramEndpoints", endpoints):
+        (result,) = run(silent, "oldmaid/1.2/first-of-two", timeout=0.3)
+    assert result.outcome is Outcome.FAIL
+    assert {delivery.delay_seconds for delivery in deliveries} == {0.0, SPACED_SECONDS}
 
 
 def test_named_port_is_tolerated_unless_strict() -> None:
