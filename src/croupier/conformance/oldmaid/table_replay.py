@@ -83,7 +83,8 @@ class TableReplay:
                 player.nick = self._real_nick(value["nick"])
         text = b" ".join(json.dumps(self._substitute_real(value)).encode() for value in entry.value)
         await player.send(entry.data or text + b"\n")
-        await asyncio.sleep(JOIN_GAP_SECONDS)
+        if b'"join"' in text:
+            await asyncio.sleep(JOIN_GAP_SECONDS)  # so that the order of joins is certain
 
     async def _receive(self, player: ScriptedPlayer, entry: ReplayLine) -> None:
         (wanted,) = entry.value
