@@ -74,6 +74,15 @@ def test_an_honest_client_passes_with_every_luck(room: HouseRoom, seed: int) -> 
     assert alarms(tried(room, line, seed=seed, timeout=20.0)) == []
 
 
+@pytest.mark.parametrize("games", [1, 2, 3])
+def test_the_exit_status_of_a_client_that_has_played_its_games_proves_nothing(games: int) -> None:
+    room = HOUSE_ROOMS["blackjack"]
+    line = command("blackjack", "client", "ends-with-status-1", "--games", games, "--seed", 4)
+    chosen = ("blackjack/3.5", "blackjack/4.4", "blackjack/4.5", "blackjack/5.1", "blackjack/5.2")
+    cases = [case for selection in chosen for case in select(client_cases(room), selection)]
+    assert alarms(asyncio.run(check_client(room, line, cases=cases))) == []
+
+
 @pytest.mark.extended
 @rooms
 def test_a_client_of_one_game_has_nothing_to_fear(room: HouseRoom) -> None:

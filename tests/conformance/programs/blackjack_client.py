@@ -54,6 +54,7 @@ class Client:
         self.habit = habit
         self.rng = rng
         self.unread = b""
+        self.soft_limit = 0 if habit == "counts-aces-as-one" else 11
         self.connection = socket.create_connection((host, port))
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -131,9 +132,7 @@ class Client:
         while True:
             self.require("TRN")
             if len(cards) == 2 and self.rng.random() < 0.15:
-                self.send(b"SRD")
-                self.require("RES")
-                return True
+                return self.surrender()
             total = sum(cards) + (10 if 1 in cards and sum(cards) <= 11 else 0)
             if total >= threshold:
                 return self.stand()
@@ -141,12 +140,19 @@ class Client:
             cards.append(self.card(self.require("CRD")[1]))
             if self.habit == "waits-for-a-question":
                 self.require("TRN")
-            total = sum(cards) + (10 if 1 in cards and sum(cards) <= 11 else 0)
+            total = sum(cards) + (10 if 1 in cards and sum(cards) <= self.soft_limit else 0)
             if total == 21 and self.habit == "asks-on-at-21":
                 self.send(b"MOV\0S")
             if total >= 21:
                 self.require("RES")
                 return True
+
+    def surrender(self) -> bool:
+        self.send(b"SRD")
+        if self.habit == "waits-for-cards":
+            self.require("CRD")
+        self.require("RES")
+        return True
 
     def card(self, fields: bytes) -> int:
         rank = fields[2:4].decode("utf-16-be")
@@ -187,6 +193,9 @@ def main() -> None:
             break
         if habit == "moves-when-over":
             client.send(b"MOV\0S")
+    if habit == "ends-with-status-1":
+        client.connection.close()
+        sys.exit(1)
     client.send(b"STP")
     if habit != "does-not-wait":
         client.receive()

@@ -1,6 +1,7 @@
 """The bench of house clients: starts the client against a test server and judges what it does."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
@@ -14,7 +15,7 @@ from croupier.conformance.clients.connections import ClientConnections
 from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.responders import LiveResponder, TranscriptResponder
 from croupier.conformance.clients.setup import ClientTimeouts
-from croupier.conformance.clients.test_data import ClientTestData
+from croupier.conformance.clients.test_data import ClientTestData, finished
 from croupier.conformance.clients.test_server import ConversationEnd, Decision, HouseTestServer
 from croupier.conformance.clients.verdicts import blame_reader, judge
 from croupier.conformance.conversation import Conversation
@@ -33,8 +34,11 @@ ANSWER_TIMEOUT_SECONDS: Final = 5.0
 MAX_BASELINE_TRIES: Final = 8
 """How often a baseline is tried: a client that waits somewhere may get past that place."""
 
+MAX_LONG_BASELINE_TRIES: Final = 16
+"""The same for a baseline with more games: what ends the client early may come up in it by chance."""
+
 MAX_DECISION_TRIES: Final = 4
-"""How often a client is led to a decision that depends on its luck."""
+"""How often a client is led to a decision or a state that depends on its luck."""
 
 START_TIMEOUT_FACTOR: Final = 2.0
 """How long a program may take to start and to connect, as a multiple of the answer timeout."""
@@ -50,6 +54,9 @@ CONFIRMATIONS: Final = 5
 
 Once is enough in the cases after that.
 """
+
+BREAK_CONFIRMATIONS: Final = 2
+"""How often a client has to fail again between the same two games."""
 
 CONFIRMATION_GAP_SECONDS: Final = 0.06
 """The pause between two messages in these cases: long enough for a client that waits for its turn on a busy machine."""
@@ -113,31 +120,45 @@ class HouseClientBench(Bench):
             if again.server.has_sent_ahead:
                 observation = again
         self._observations[case.id] = observation
-        baseline = await self._baseline(case) if observation.needs_baseline else None
+        baseline = await self._baseline_of(observation)
         return judge(observation, baseline)._replace(stderr=observation.stderr)
 
     async def confirm(self, case: HouseClientCase, attempt: Attempt, number: int) -> Attempt:
-        """Find out whether the messages of the house pass one by one; then the failure is about the stream."""
-        failed = self._observations[case.id]
-        if attempt.failure is None or attempt.failure.cause is not None or not failed.may_have_misread:
-            return attempt
-        apart = _with_setup(case, delivery=WHOLE, message_gap_seconds=CONFIRMATION_GAP_SECONDS)
-        decision = failed.failed_decision
-        for _ in range(1 if self._misreads else CONFIRMATIONS):
-            with_gaps = await self._attempt_decision(apart, number, decision)
-            if with_gaps is None or with_gaps.failure is not None:
-                return attempt
-            without = await self._attempt_decision(case, number, decision)
-            if without is None or not without.shows(attempt):
-                return attempt
-        self._misreads = True
-        return blame_reader(self._test_data, attempt)
+        """Find out whether the messages of the house pass one by one; then the failure is about the stream.
 
-    async def _attempt_decision(self, case: HouseClientCase, number: int, decision: Decision) -> Attempt | None:
-        """Try a case until the client has come to a decision; return None if it does not."""
+        A client that has failed between two games has to fail there again.
+        """
+        failed = self._observations[case.id]
+        if attempt.failure is None or attempt.failure.cause is not None:
+            return attempt
+        if failed.may_have_misread and await self._misreads_in(case, attempt, failed.failed_decision, number):
+            self._misreads = True
+            return blame_reader(self._test_data, attempt)
+        for _ in range(BREAK_CONFIRMATIONS if failed.has_broken_off else 0):
+            again = await self._attempt_until(lambda tried: tried.server.has_reached_state, case, number)
+            if again is not None and not self._observations[case.id].has_broken_off:
+                return again
+        return attempt
+
+    async def _misreads_in(self, case: HouseClientCase, attempt: Attempt, decision: Decision, number: int) -> bool:
+        """Whether the client passes a case with messages one by one, and fails as before without."""
+        apart = _with_setup(case, delivery=WHOLE, message_gap_seconds=CONFIRMATION_GAP_SECONDS)
+        for _ in range(1 if self._misreads else CONFIRMATIONS):
+            with_gaps = await self._attempt_until(lambda tried: tried.has_met(decision), apart, number)
+            if with_gaps is None or with_gaps.failure is not None:
+                return False
+            without = await self._attempt_until(lambda tried: tried.has_met(decision), case, number)
+            if without is None or not without.shows(attempt):
+                return False
+        return True
+
+    async def _attempt_until(
+        self, holds: Callable[[ClientObservation], bool], case: HouseClientCase, number: int
+    ) -> Attempt | None:
+        """Try a case until a condition on the observation holds; return None if it does not."""
         for _ in range(MAX_DECISION_TRIES):
             attempt = await self.attempt(case, number)
-            if attempt.outcome is not Outcome.SKIP and self._observations[case.id].has_met(decision):
+            if attempt.outcome is not Outcome.SKIP and holds(self._observations[case.id]):
                 return attempt
         return None
 
@@ -147,19 +168,25 @@ class HouseClientBench(Bench):
         was_mute = server.has_connected and not server.has_spoken and not observation.case.may_be_silent
         self._silent_cases += observation.is_stuck or was_mute or (is_patient and observation.is_idle)
 
-    async def _baseline(self, case: HouseClientCase) -> ClientObservation | None:
-        """Run the baseline of a case, once for all cases that need it."""
-        if case.baseline is None:
+    async def _baseline_of(self, observation: ClientObservation) -> ClientObservation | None:
+        """Run the baseline on which the verdict depends, once for all cases that need it; None if there is none."""
+        baseline, games = observation.case.baseline, 1
+        if baseline is None or not (observation.has_broken_off or observation.needs_baseline):
             return None
-        found = self._baselines.get(case.baseline.id)
+        if observation.has_broken_off:
+            games += observation.server.referee.finished_count
+            longer = _with_setup(baseline, is_reached=finished(games - 1), min_games=games, max_games=games)
+            baseline = replace(longer, id=f"{baseline.id}-{games}")
+        found = self._baselines.get(baseline.id)
         if found is None:
-            found = self._baselines[case.baseline.id] = asyncio.ensure_future(self._run_baseline(case.baseline))
+            found = self._baselines[baseline.id] = asyncio.ensure_future(self._run_baseline(baseline, games))
         return await found
 
-    async def _run_baseline(self, case: HouseClientCase) -> ClientObservation:
-        for number in range(MAX_BASELINE_TRIES):
+    async def _run_baseline(self, case: HouseClientCase, games: int) -> ClientObservation:
+        """Run a baseline until the client has played on for this many games."""
+        for number in range(MAX_BASELINE_TRIES if games == 1 else MAX_LONG_BASELINE_TRIES):
             observation = await self._run(case, number)
-            if observation.has_played_on:
+            if observation.has_played_on and observation.server.referee.finished_count >= games:
                 break
         return observation
 

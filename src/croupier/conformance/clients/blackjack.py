@@ -212,6 +212,15 @@ STATES: Final = (
         decks="AH AD AS AC 9D 8S 7H 6H / AH 5D 6S KC 9D 8S 7H 6H",
     ),
     ClientTestState(
+        "hits-to-21-with-an-ace",
+        "A hit to 21 wins at once, also with an ace that counts eleven",
+        "blackjack-3.2",
+        after_game(lambda game: has_won(game) and not has_stood(game) and hand_total(game.cards).is_soft),
+        "the client never hit to 21 with an ace",
+        decks="AH 4D 9S 6C 2C / 5H AD 9S 5C 2S / AS 2C 7D 8H 2D",
+        max_games=20,
+    ),
+    ClientTestState(
         "several-decks",
         "The same card twice, as from several decks",
         "blackjack-3.1",

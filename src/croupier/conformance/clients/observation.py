@@ -77,6 +77,36 @@ class ClientObservation(Struct, frozen=True):
         return has_ended and not (server.fault or server.house_fault or server.referee.finished_count or self.is_stuck)
 
     @property
+    def has_broken_off(self) -> bool:
+        """Whether the program has failed between two games, when it had received what the case is about.
+
+        Whether it should have gone on shows in a baseline with one more game. A client with few coins may give up.
+        """
+        server = self.server
+        is_between_games = server.referee.finished_count > 0 and not server.pending_obligation
+        has_left_there = (
+            server.conversation_end is ConversationEnd.CLIENT
+            and server.has_reached_state
+            and not server.messages_since_state
+            and (server.fault, server.house_fault) == (None, None)
+        )
+        return (
+            self.case.kind in {CaseKind.PLAY, CaseKind.VARIATION}
+            and self.has_crashed
+            and is_between_games
+            and has_left_there
+            and self._has_usual_purse
+        )
+
+    @property
+    def _has_usual_purse(self) -> bool:
+        """Whether the house gives the client at least as many coins as in the baseline."""
+        room, baseline = self.test_data.room, self.case.baseline
+        settings = {} if baseline is None else baseline.state.settings
+        here, usually = (room.settings(**given) for given in (self.case.state.settings, settings))
+        return room.initial_purse(here) >= room.initial_purse(usually)
+
+    @property
     def needs_baseline(self) -> bool:
         """Whether the verdict depends on what the client does in the baseline."""
         is_varied = self.case.kind in {CaseKind.VARIATION, CaseKind.TOLERANCE}

@@ -40,9 +40,11 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
     if case.kind in {CaseKind.FAULT, CaseKind.HANG_UP} and server.house_fault is not None:
         return _after_house_fault(observation, server.house_fault)
     if server.house_fault is not None:
-        return _result(observation, Outcome.SKIP, "what the client has bet does not fit what is on paper")
+        return _result(observation, Outcome.SKIP, "the bet of the client does not fit the transcript")
     if observation.is_stuck or observation.is_idle:
         return _silent(observation, baseline)
+    if observation.has_broken_off and baseline is not None and _goes_on_after(baseline, server.referee.finished_count):
+        return _broke_off(observation)
     if observation.needs_baseline and baseline is not None and _has_met(baseline, server.last_decision):
         return _gave_up(observation)
     return _played(observation)
@@ -51,6 +53,18 @@ def judge(observation: ClientObservation, baseline: ClientObservation | None) ->
 def _has_met(baseline: ClientObservation, decision: Decision) -> bool:
     """Whether the client plays on in the baseline, and has come to the same decision there."""
     return baseline.has_played_on and (not decision.clause or decision in baseline.server.decisions)
+
+
+def _goes_on_after(baseline: ClientObservation, games: int) -> bool:
+    """Whether the client plays more games than this in the baseline."""
+    return baseline.has_played_on and baseline.server.referee.finished_count > games
+
+
+def _broke_off(observation: ClientObservation) -> Attempt:
+    """The result of a client that fails between two games where it otherwise goes on."""
+    found = f"the end of the connection{_exit_suffix(observation)}"
+    failure = Failure(observation.case.clause, "another game, as without this", found, kind=FoundKind.CLOSED)
+    return _result(observation, Outcome.FAIL, failure=failure)
 
 
 def _gave_up(observation: ClientObservation) -> Attempt:
@@ -214,6 +228,7 @@ def _broken_obligation(observation: ClientObservation, baseline: ClientObservati
         and _has_met(baseline, server.pending)
         and (
             case.kind is CaseKind.VARIATION
+            or case.transcript_steps is not None
             or (case.state.demands_answer and server.has_reached_state and not server.messages_since_state)
         )
     ):
