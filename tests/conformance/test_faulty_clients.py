@@ -192,6 +192,21 @@ def test_a_rogue_client_is_found_on_its_own_clause(rogue: Rogue) -> None:
     assert result.dialogue or rogue.clause.endswith(("-1.2", "-2.1"))
 
 
+@pytest.mark.parametrize(
+    ("habit", "case", "cause"),
+    [
+        ("one-byte-move", "blackjack/4.4/stands", "it sends characters of one byte"),
+        ("text-number", "blackjack/4.1/balance", "it writes its integers as text"),
+        ("two-bytes", "blackjack/4.1/balance", "it sends its integers in two bytes"),
+    ],
+)
+def test_a_message_that_is_too_short_is_explained_by_a_dialect(habit: str, case: str, cause: str) -> None:
+    (result,) = tried("blackjack", command("blackjack", "client", habit), case)
+    assert result.failure is not None
+    assert result.failure.clause == "blackjack-2.1"
+    assert str(result.failure.cause) == cause
+
+
 @pytest.mark.parametrize(("room", "habit", "case", "outcome", "told"), TELLING, ids=str)
 def test_where_the_document_is_silent_it_is_told_what_was_seen(
     room: str, habit: str, case: str, outcome: Outcome, told: str

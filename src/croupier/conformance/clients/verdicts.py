@@ -1,6 +1,6 @@
 """Judges a client test case by what the test server has observed and how the program has ended."""
 
-from typing import Any, Final
+from typing import Final
 
 from msgspec import structs
 
@@ -134,13 +134,18 @@ def _client_fault(observation: ClientObservation, fault: Fault) -> Attempt:
     """The result of a fault of the client."""
     violation = fault.verdict.violation
     got = observation.conversation.lines[fault.sent_index].data
-    room = observation.test_data.room
     wanted = _only_allowed(observation, fault)
-    cause = likely_cause(room, wanted, got, observation.conversation, side=CLIENT)
-    if cause is not None and cause.dialect is None:
-        cause = None  # the choice of a move is up to the client
+    cause = _cause_in_dialect(observation, observation.conversation, wanted, got)
     failure = Failure(violation.clause, violation.allowed, violation.found, wanted, got).explained(cause)
     return _result(observation, Outcome.FAIL, failure=failure, lines=fault.line_count)
+
+
+def _cause_in_dialect(
+    observation: ClientObservation, conversation: Conversation, wanted: bytes | None, got: bytes
+) -> Cause | None:
+    """The dialect that explains a failure, if there is one; no other cause, because moves are up to the client."""
+    cause = likely_cause(observation.test_data.room, wanted, got, conversation, side=CLIENT)
+    return cause if cause is not None and cause.dialect is not None else None
 
 
 def _only_allowed(observation: ClientObservation, fault: Fault) -> bytes | None:
@@ -204,7 +209,8 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
         return _tolerated(observation) or _result(
             observation, *((Outcome.PASS,) if case.state.may_rest else (Outcome.CHOICE, note))
         )
-    legal = ", ".join(str(message) for message in _legal(observation)) or "the end, or another game"
+    before = _before_goodbye(observation)
+    legal = ", ".join(map(str, before.referee.legal)) or "the end, or another game"
     failure = Failure(
         _broken_obligation(observation, baseline),
         legal,
@@ -212,7 +218,8 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
         got=observation.partial_message,
         kind=_kind_of_silence(observation),
     )
-    return _result(observation, Outcome.FAIL, failure=failure)
+    cause = _cause_in_dialect(observation, before, None, b"") if observation.partial_message else None
+    return _result(observation, Outcome.FAIL, failure=failure.explained(cause))
 
 
 def _broken_obligation(observation: ClientObservation, baseline: ClientObservation | None) -> str:
@@ -236,8 +243,8 @@ def _broken_obligation(observation: ClientObservation, baseline: ClientObservati
     return server.pending_obligation or case.clause
 
 
-def _legal(observation: ClientObservation) -> tuple[Any, ...]:
-    """The messages that the client could have sent before the house ended the conversation."""
+def _before_goodbye(observation: ClientObservation) -> Conversation:
+    """The conversation until the house ended it, with the incomplete message of the client."""
     lines = list(observation.conversation.lines)
     goodbyes = observation.test_data.room.final_messages
     while lines and lines[-1].side == HOUSE and lines[-1].message in goodbyes:
@@ -245,7 +252,8 @@ def _legal(observation: ClientObservation) -> tuple[Any, ...]:
     before = Conversation(observation.test_data.room)
     for line in lines:
         before.on_data(line.side, line.data, line.at)
-    return tuple(before.referee.legal)
+    before.on_data(CLIENT, observation.partial_message, 0.0)
+    return before
 
 
 def _kind_of_silence(observation: ClientObservation) -> FoundKind:

@@ -39,13 +39,15 @@ def likely_cause(
     strict: bool = False,
     side: Peer = HOUSE,
 ) -> Cause | None:
-    """Return the likely cause of the first fault of one end, None if it is unknown.
+    """Return the likely cause of an end's first fault, or of a client's incomplete message; None if it is unknown.
 
     `expected` are the bytes that the document requires, None where it leaves a choice, and `actual` the received bytes.
     `wire_log` is the conversation chunk by chunk, if it is known; `known_options` and `strict` are those of its codecs.
     """
     altered = AlteredConversation(room, wire_log or _pieces(conversation), known_options, strict, side)
     fault = next((fault for fault in conversation.faults if fault.verdict.party == side), None)
+    if fault is None and side == CLIENT and conversation.incomplete(CLIENT):
+        return _explain_by_dialect(altered)
     if fault is None:
         found = _dialect_between(room, expected, actual)
         return _cause_of_dialect(room, found) if found else None

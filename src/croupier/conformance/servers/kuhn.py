@@ -1,6 +1,6 @@
 """Server test data of Kuhn poker: states, inputs, goals and extra cases."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Final
