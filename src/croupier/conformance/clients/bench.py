@@ -55,7 +55,7 @@ CONFIRMATIONS: Final = 5
 Once is enough in the cases after that.
 """
 
-BREAK_CONFIRMATIONS: Final = 2
+BREAK_CONFIRMATIONS: Final = 4
 """How often a client has to fail again between the same two games."""
 
 CONFIRMATION_GAP_SECONDS: Final = 0.06
@@ -126,7 +126,7 @@ class HouseClientBench(Bench):
     async def confirm(self, case: HouseClientCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether the messages of the house pass one by one; then the failure is about the stream.
 
-        A client that has failed between two games has to fail there again.
+        A client that has failed between two games has to fail there again, with other cards unless the case has a deck.
         """
         failed = self._observations[case.id]
         if attempt.failure is None or attempt.failure.cause is not None:
@@ -134,8 +134,8 @@ class HouseClientBench(Bench):
         if failed.may_have_misread and await self._misreads_in(case, attempt, failed.failed_decision, number):
             self._misreads = True
             return blame_reader(self._test_data, attempt)
-        for _ in range(BREAK_CONFIRMATIONS if failed.has_broken_off else 0):
-            again = await self._attempt_until(lambda tried: tried.server.has_reached_state, case, number)
+        for more in range(BREAK_CONFIRMATIONS if failed.has_broken_off else 0):
+            again = await self._attempt_until(lambda tried: tried.server.has_reached_state, case, number + more)
             if again is not None and not self._observations[case.id].has_broken_off:
                 return again
         return attempt
