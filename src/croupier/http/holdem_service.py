@@ -234,18 +234,16 @@ class HoldemService:
 
     def _put(self, event: Event[HoldemRequest] | HouseOpened) -> None:
         """Queue an event of our own, and handle it now unless a write is in progress."""
-        assert self._write_ahead is not None, "only a house with a journal has a queue"
         self._queue.append((event, None))
-        self._is_gathering = False
-        self._write_ahead.flush(at_once=True)
+        self._flush()
 
     def _gather(self) -> None:
         """Handle the queue in the next turn of the event loop, with the other requests of this turn."""
         if not self._is_gathering:
             self._is_gathering = True
-            asyncio.get_running_loop().call_soon(self._flush_gathered)
+            asyncio.get_running_loop().call_soon(self._flush)
 
-    def _flush_gathered(self) -> None:
+    def _flush(self) -> None:
         assert self._write_ahead is not None, "only a house with a journal has a queue"
         self._is_gathering = False
         self._write_ahead.flush(at_once=True)
