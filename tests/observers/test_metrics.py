@@ -114,7 +114,7 @@ def test_duration_is_counted_in_the_bucket_of_the_next_bound(seconds: float) -> 
         bound < seconds for bound in BOUNDS_SECONDS
     )
     assert {count for bound, count in histogram.cumulative() if bound >= seconds} == {1}
-    assert (histogram.count, histogram.seconds) == (1, seconds)
+    assert (sum(histogram.counts), histogram.seconds) == (1, seconds)
 
 
 def test_every_metric_is_documented() -> None:
