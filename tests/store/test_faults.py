@@ -6,9 +6,10 @@ import io
 import signal
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import pytest
@@ -261,26 +262,43 @@ def test_cancelled_reader_leaves_no_open_connection(
 ) -> None:
     path = tmp_path / "store"
     path.write_bytes(empty_store_file)
-    is_connecting, may_connect = asyncio.Event(), threading.Event()
 
     async def steps(store: Store) -> None:
-        loop = asyncio.get_running_loop()
-
-        def connect_slowly(path: Path) -> sqlite3.Connection:
-            loop.call_soon_threadsafe(is_connecting.set)
-            may_connect.wait(TIMEOUT_SECONDS)
-            return sqlite_file.connect(path)
-
-        monkeypatch.setattr(sqlite, "connect", connect_slowly)
-        reader = asyncio.create_task(store.export(io.BytesIO()))
-        await is_connecting.wait()
-        reader.cancel()
-        may_connect.set()
-        with pytest.raises(asyncio.CancelledError):
-            await reader
+        await cancel_while_connecting(store.export(io.BytesIO()), monkeypatch)
 
     TempStore(str(path), "sqlite").run(steps)
     gc.collect()  # an open connection warns
+
+
+def test_store_whose_opening_is_cancelled_is_closed(
+    empty_store_file: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store"
+    path.write_bytes(empty_store_file)
+    run(cancel_while_connecting(open_store(str(path)), monkeypatch))
+    gc.collect()  # an open connection warns
+
+
+async def cancel_while_connecting(work: Coroutine[Any, Any, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cancel the work while a thread connects to the database for it."""
+    loop = asyncio.get_running_loop()
+    is_connecting, may_connect, has_connected = asyncio.Event(), threading.Event(), asyncio.Event()
+
+    def connect_slowly(path: Path) -> sqlite3.Connection:
+        loop.call_soon_threadsafe(is_connecting.set)
+        may_connect.wait(TIMEOUT_SECONDS)
+        loop.call_soon_threadsafe(has_connected.set)
+        return sqlite_file.connect(path)
+
+    monkeypatch.setattr(sqlite, "connect", connect_slowly)
+    task = asyncio.create_task(work)
+    await is_connecting.wait()
+    task.cancel()
+    loop.call_later(0.01, may_connect.set)  # after the task has noticed
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await has_connected.wait()
+    await asyncio.sleep(0.05)  # the thread goes on if nothing has waited for it
 
 
 async def is_refused(store: Store, seq: int, why: str) -> None:

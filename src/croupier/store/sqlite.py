@@ -178,9 +178,8 @@ class SqliteEngine:
         for lock in self._claims:
             os.close(lock)
         self._claims.clear()
-        for thread, connection in ((self._write_executor, self._writer), (self._read_executor, self._reader)):
-            if connection is not None:
-                await self._run_in(thread, connection.close)
+        for thread, close in ((self._write_executor, self._close_writer), (self._read_executor, self._close_reader)):
+            await self._run_in(thread, close)  # after what the thread is doing, which may be to connect
             thread.shutdown(wait=False)
 
     async def read_in_thread[T](self, work: Callable[[], T]) -> T:
@@ -215,9 +214,7 @@ class SqliteEngine:
         return outcome
 
     def _reconnect(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        self._close_writer()
         file = _file_identity(self._path)
         self._writer, self._is_patient = connect(self._path), True
         execute(self._writer, (WRITE_PULSE_SQL, (self._clock(),)))
@@ -235,6 +232,11 @@ class SqliteEngine:
             event = "deleted or moved" if found is None else "replaced by another one"
             remedy = "stop the server and restore a backup, or put back the original file"
             raise StoreUnavailable(f"{self._path}: the store was {event} while it was open; {remedy}")
+
+    def _close_writer(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
 
     def _close_reader(self) -> None:
         if self._reader is not None:

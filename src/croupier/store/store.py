@@ -66,9 +66,11 @@ async def open_store(
         engine = SqliteEngine(parsed_location, clock)
     try:
         await engine.reconnect()
-    except StoreError as error:
+    except BaseException as error:
         await engine.close()
-        raise StoreError(f"found a store that cannot be written to: {error}") from error
+        if isinstance(error, StoreError):
+            raise StoreError(f"found a store that cannot be written to: {error}") from error
+        raise
     return Store(engine, parsed_location, clock, GroupCommitter(engine, max_pending, retry_delays))
 
 
