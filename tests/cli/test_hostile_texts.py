@@ -14,6 +14,7 @@ from croupier.cli import main
 from croupier.store.records import JournalEntry, StoredHand
 from croupier.store.store import Store, open_store
 from tests.processes import COMMAND, environment
+from tests.sampling import extended
 from tests.store.store_fixture import add_hand
 
 HOSTILE = "\x1b]0;pwned\x07[red]\u202e\nann"
@@ -115,10 +116,12 @@ def test_verify_escapes_hostile_records(tmp_path: Path, capfd: pytest.CaptureFix
     assert is_printable(out + err)
 
 
-@pytest.mark.parametrize("command", [("hands", "list", "oldmaid"), ("hands", "list", "oldmaid", "--json")])
-def test_a_closed_pipe_ends_a_command_silently(tmp_path: Path, command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "command", extended(["hands list oldmaid", "hands list oldmaid --json"], 2), ids=["people", "json"]
+)
+def test_a_closed_pipe_ends_a_command_silently(tmp_path: Path, command: str) -> None:
     store_path = make_store(tmp_path / "kept.db", *(hand("table", number, "x" * 200) for number in range(1, 100)))
-    words = [*COMMAND, *command, "--limit", "99", "--store", str(store_path)]
+    words = [*COMMAND, *command.split(), "--limit", "99", "--store", str(store_path)]
     with subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as listing:
         assert listing.stdout is not None
         assert listing.stderr is not None

@@ -22,6 +22,7 @@ from croupier.rooms.blackjack.rules import (
     hand_total,
     largest_bet,
 )
+from tests.sampling import extended
 
 POINTS = {"T": 10, "J": 10, "Q": 10, "K": 10} | {str(number): number for number in range(2, 10)}
 
@@ -149,7 +150,7 @@ def walk(
 
 
 @pytest.mark.parametrize("moves", [[], ["H"], ["H", "H", "SRD"], ["SRD"]], ids=" ".join)
-@pytest.mark.parametrize("decks", [1, 2])
+@pytest.mark.parametrize("decks", extended([1, 2], 2))
 def test_outcome_probabilities_sum_to_one(moves: Sequence[str], decks: int) -> None:
     """With a small shoe, and the payouts by the naive rules."""
     rules = Blackjack(decks, ["AH", "2H", "6H", "8H", "TH", "JH"])

@@ -28,7 +28,7 @@ from tests.sampling import extended, looped
 
 pytestmark = pytest.mark.filterwarnings("ignore:There is no reason for this player to fold")
 
-BATCHES = extended((range(start, start + 40) for start in (0, 40, 80)), 3)
+BATCHES = extended((range(15), range(15, 60), range(60, 120)), 3)
 DONE = (Folding, CheckingOrCalling, CompletionBettingOrRaisingTo, HoleCardsShowingOrMucking)
 
 

@@ -26,6 +26,7 @@ from croupier.rooms.sevenhalf.rules import (
 from croupier.strategy.single_player import SinglePlayerSolver
 from tests.properties.random_session import bot_names
 from tests.rooms.sevenhalf.naive_rules import GOAL, points
+from tests.sampling import extended
 
 LUCK = FairDealer(bytes(32)).luck
 FACES = "1234567s"
@@ -269,7 +270,7 @@ def naive_view(state: BankState) -> tuple[Fraction, Gone]:
 LIMITS = [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("limit", extended([3, 1, 2, 4], 4))
 def test_optimal_value_equals_the_naive_computation(limit: int) -> None:
     """The naive computation tries all raises, not only the highest."""
     rules = SevenHalf(limit)
@@ -301,7 +302,9 @@ def test_exact_chooses_a_best_move_at_every_decision(limit: int) -> None:
             assert worth == draw
 
 
-@pytest.mark.parametrize(("bet", "limit"), [(1, 1), (1, 3), (100, 100), (100, 300), (7, 21), (50, 125), (3, 7)])
+@pytest.mark.parametrize(
+    ("bet", "limit"), extended([(1, 3), (1, 1), (100, 100), (50, 125), (100, 300), (7, 21), (3, 7)], 3)
+)
 def test_exact_agrees_with_the_solver(bet: int, limit: int) -> None:
     rules = SevenHalf(limit)
     solver = SinglePlayerSolver(rules)
