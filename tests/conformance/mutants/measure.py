@@ -71,6 +71,41 @@ def table(trials: Sequence[Trial]) -> Iterable[str]:
         yield f"| {room} | {role} | {len(own)} | {percentage(found, len(own))} | {percentage(right, len(own))} |"
 
 
+class Level(NamedTuple):
+    """The shares of bugs that are found at least, and found on the right clause first."""
+
+    found: float
+    right: float
+
+    def check(self, trials: Sequence[Trial]) -> None:
+        """Assert that these trials reach the level."""
+        missed = [trial.name for trial in trials if not trial.is_found]
+        wrong = [(trial.name, trial.clause, trial.case) for trial in trials if trial.is_found and not trial.is_right]
+        assert len(missed) <= (1 - self.found) * len(trials), missed
+        assert len(missed) + len(wrong) <= (1 - self.right) * len(trials), (missed, wrong)
+
+
+def report(trials: Sequence[Trial]) -> None:
+    """Print the table, and what was missed, found on a wrong clause first, or made the tester fail."""
+    print("\n".join(table(trials)))
+    for trial in trials:
+        if not trial.is_found:
+            print(f"MISSED {trial.name}: {', '.join(trial.expected)}")
+    for trial in trials:
+        if trial.is_found and not trial.is_right:
+            print(f"WRONG  {trial.name}: {', '.join(trial.expected)}; {trial.clause} in {trial.case}: {trial.text}")
+    for trial in trials:
+        if trial.tester_error:
+            print(f"TESTER {trial.name}: {trial.tester_error}")
+
+
+def write_line(trial: Trial, file: Path | None) -> None:
+    """Append a trial to a file as a line of JSON."""
+    if file is not None:
+        with file.open("a") as lines:
+            lines.write(json.dumps(trial._asdict()) + "\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("room", nargs="?", choices=[*ROOMS])
@@ -91,19 +126,8 @@ def main() -> None:
         trials = []
         for trial in workers.map(_attempt, jobs):
             trials.append(trial)
-            if given.lines is not None:
-                with given.lines.open("a") as lines:
-                    lines.write(json.dumps(trial._asdict()) + "\n")
-    print("\n".join(table(trials)))
-    for trial in trials:
-        if not trial.is_found:
-            print(f"MISSED {trial.name}: {', '.join(trial.expected)}")
-    for trial in trials:
-        if trial.is_found and not trial.is_right:
-            print(f"WRONG  {trial.name}: {', '.join(trial.expected)}; {trial.clause} in {trial.case}: {trial.text}")
-    for trial in trials:
-        if trial.tester_error:
-            print(f"TESTER {trial.name}: {trial.tester_error}")
+            write_line(trial, given.lines)
+    report(trials)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,11 @@
 """Mutants of our own houses and players: the tester finds most of them, most on the right clause first."""
 
-from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
 
 import pytest
 
 from tests.conformance.mutants.catalogue import ROLES, ROOMS, AnyMutation, examine, mutations
-from tests.conformance.mutants.measure import Trial, attempt
+from tests.conformance.mutants.measure import Level, attempt
 from tests.conformance.mutants.mutant_bot import HoldemBotMutation
 from tests.conformance.mutants.mutation import Mutation, Role
 
@@ -23,13 +21,6 @@ QUICK_STATES = frozenset(
 )
 QUICK_SAMPLE = 5
 """`make test` examines this many mutants for each room and role, of these operators and states: they are found soon."""
-
-
-class Level(NamedTuple):
-    """The shares of a shard's mutants that are found at least, and found on the right clause first."""
-
-    found: float
-    right: float
 
 
 LEVELS = {
@@ -61,13 +52,6 @@ def shows_soon(mutation: AnyMutation) -> bool:
     return is_in_every_game and mutation.operator in QUICK_OPERATORS and mutation.state in QUICK_STATES
 
 
-def check_level(trials: Sequence[Trial], level: Level) -> None:
-    missed = [trial.name for trial in trials if not trial.is_found]
-    wrong = [(trial.name, trial.clause, trial.case) for trial in trials if trial.is_found and not trial.is_right]
-    assert len(missed) <= (1 - level.found) * len(trials), missed
-    assert len(missed) + len(wrong) <= (1 - level.right) * len(trials), (missed, wrong)
-
-
 def test_there_are_enough_mutants_and_each_has_a_name_and_a_clause() -> None:
     found = [mutation for room, role in product(ROOMS, ROLES) for mutation in mutations(room, role)]
     assert len(found) >= MIN_MUTANTS
@@ -86,7 +70,7 @@ def test_a_program_without_a_mutation_has_no_findings(room: str, role: Role) -> 
 def test_some_mutants_are_found(room: str, role: Role) -> None:
     quick = [number for number, each in enumerate(mutations(room, role)) if shows_soon(each)]
     sample = quick[:: max(1, len(quick) // QUICK_SAMPLE)][:QUICK_SAMPLE]
-    check_level([attempt(room, role, number, first_only=True) for number in sample], LEVELS[room, role])
+    LEVELS[room, role].check([attempt(room, role, number, first_only=True) for number in sample])
 
 
 @pytest.mark.slow
@@ -94,7 +78,7 @@ def test_some_mutants_are_found(room: str, role: Role) -> None:
 @suites
 def test_mutants_are_found_on_the_right_clause(room: str, role: Role, shard: int) -> None:
     numbers = range(shard, len(mutations(room, role)), SHARDS)
-    check_level([attempt(room, role, number, first_only=True) for number in numbers], LEVELS[room, role])
+    LEVELS[room, role].check([attempt(room, role, number, first_only=True) for number in numbers])
 
 
 @holdem_roles
@@ -116,7 +100,7 @@ def test_some_hold_em_mutants_are_found(role: Role) -> None:
     operator = QUICK_HOLDEM_OPERATORS[role]
     quick = [number for number, each in enumerate(mutations("holdem", role)) if each.operator == operator]
     sample = quick[:: len(quick) // QUICK_HOLDEM_SAMPLE][:QUICK_HOLDEM_SAMPLE]
-    check_level([attempt("holdem", role, number, first_only=True) for number in sample], LEVELS["holdem", role])
+    LEVELS["holdem", role].check([attempt("holdem", role, number, first_only=True) for number in sample])
 
 
 @pytest.mark.slow
@@ -124,4 +108,4 @@ def test_some_hold_em_mutants_are_found(role: Role) -> None:
 @holdem_roles
 def test_hold_em_mutants_are_found_on_the_right_clause(role: Role, shard: int) -> None:
     numbers = range(shard, len(mutations("holdem", role)), SHARDS)
-    check_level([attempt("holdem", role, number, first_only=True) for number in numbers], LEVELS["holdem", role])
+    LEVELS["holdem", role].check([attempt("holdem", role, number, first_only=True) for number in numbers])
