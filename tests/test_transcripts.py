@@ -52,6 +52,7 @@ def assert_player_plays(room: HouseRoom, transcript: Transcript, chunk_size: int
         case "client":
             assert harness.violations == []
         case "house":
-            assert [violation.clause for violation in harness.violations] == list(transcript.clauses[:1])
+            (violation,) = harness.violations
+            assert violation.clause in transcript.clauses
         case _:
             assert harness.violations == []

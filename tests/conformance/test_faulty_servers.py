@@ -43,7 +43,9 @@ def known(room: HouseRoom, head: Mapping[str, str]) -> Any:
 
 
 def names(failure: Failure, room: HouseRoom, clause: str) -> bool:
-    """Whether a failure is on a clause, or shows a part of a message in place of the one that the clause requires."""
+    """Whether a failure is on a clause, or is explained by a spelling, or shows a part of the message it requires."""
+    if failure.cause is not None and failure.cause.clause == failure.clause:
+        return True
     is_cut_off = failure.clause == f"{room.name}-2.1" and failure.kind in {FoundKind.SILENCE, FoundKind.CLOSED}
     return failure.clause == clause or is_cut_off
 

@@ -14,7 +14,7 @@ from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.engine.stakes import STAKES
 from croupier.rooms.holdem.observed.hand import ObservedHand
 from tests.conformance.holdem.faulty_programs import FaultyServer, open_faulty_server
-from tests.conformance.mutants.decks import unshuffled, with_cards_first, without_card
+from tests.conformance.mutants.decks import unshuffled, with_cards_first, without_cards
 from tests.conformance.suites import check_server, server_cases
 
 PLAYERS = ("ann", "bob", "cid")
@@ -53,7 +53,7 @@ def check(**faults: Any) -> Result:
     return asyncio.run(main())
 
 
-@pytest.mark.parametrize("dealer", [unshuffled, without_card(ACE_OF_SPADES), with_cards_first(ACE_OF_SPADES)])
+@pytest.mark.parametrize("dealer", [unshuffled, without_cards(ACE_OF_SPADES), with_cards_first(ACE_OF_SPADES)])
 def test_unfair_decks_are_found(dealer: Any) -> None:
     result = check(dealer=dealer)
     assert result.failure is not None

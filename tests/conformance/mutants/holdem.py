@@ -285,7 +285,7 @@ def tables() -> Iterator[HoldemMutation]:
     """Unfair decks, a button that goes astray, and a queue out of order."""
     for what, dealer in (
         ("no shuffle", decks.unshuffled),
-        ("no ace of spades", decks.without_card(ACE_OF_SPADES)),
+        ("no ace of spades", decks.without_cards(ACE_OF_SPADES)),
         ("always the ace of spades first", decks.with_cards_first(ACE_OF_SPADES)),
     ):
         yield server("deal", what, "6.1 5.6", dealer=dealer)

@@ -61,8 +61,9 @@ def likely_cause(
 def _cause_of_dialect(room: HouseRoom, dialect: Dialect, *, is_partial: bool = False) -> Cause:
     """The cause of messages in a dialect; `is_partial`: only a part of the stream is in it."""
     text = f"{'here it' if is_partial else 'it'} {dialect.description}"
-    is_whole = dialect.is_consistent and not is_partial
-    return Cause(text, dialect if is_whole else None, clause=f"{room.name}-{dialect.section}")
+    if not dialect.is_consistent:
+        return Cause(text)
+    return Cause(text, None if is_partial else dialect, clause=f"{room.name}-{dialect.section}")
 
 
 def _pieces(conversation: Conversation) -> WireLog:

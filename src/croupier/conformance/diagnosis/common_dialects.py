@@ -26,12 +26,12 @@ QUOTE_PATTERN: Final = rb"(?:[\"'`\x91-\x94]|\xe2\x80[\x98\x99\x9c\x9d])"
 class ProtocolLayout:
     """The layout of the messages of a room, and the fields from which its dialects are generated.
 
-    `fields` are the fields as the protocol spells them, and `sections` those of the clauses about some of them; the
-    other fields are those of MESSAGE_SECTION. `code_aliases` are other names that programs use for codes.
-    `digit_fields` are the integer fields written in decimal digits; `quoted_fields` the fields that programs put into
-    quotes, as they are inside the quotes; `wide_fields` the text fields as sequences of letters, and `repeated_fields`
-    those that repeat such a sequence up to a space. `room_dialects` are dialects of this room alone, by their
-    description. `lower_case_fields` are the fields in lower case letters, if the protocol is case-sensitive.
+    `fields` are the fields as the protocol spells them. `sections` are the numbers of the clauses about some fields and
+    dialects; all others depart from the clause of MESSAGE_SECTION. `code_aliases` are other names that programs use for
+    codes. `digit_fields` are the integer fields written in decimal digits; `quoted_fields` the fields that programs put
+    into quotes, as they are inside the quotes; `wide_fields` the text fields as sequences of letters, and
+    `repeated_fields` those that repeat such a sequence up to a space. `room_dialects` are dialects of this room alone,
+    by their description. `lower_case_fields` are the fields in lower case letters, if the protocol is case-sensitive.
     """
 
     layout: MessageFields
@@ -51,7 +51,8 @@ class ProtocolLayout:
         """A dialect with these changed fields."""
         own = one_of({code: code for code in self.layout}, is_case_sensitive=self.lower_case_fields is not None)
         changed = {**(fields or {}), **({CODE_FIELD: codes} if codes else {})}
-        section = next((self.sections[name] for name in changed if name in self.sections), MESSAGE_SECTION)
+        named = [self.sections[name] for name in (description, *changed) if name in self.sections]
+        section = named[0] if named else MESSAGE_SECTION
         return Dialect(description, self.layout, {CODE_FIELD: own, **self.fields}, changed, section=section)
 
 

@@ -216,6 +216,8 @@ def _numbered(data: bytes) -> bytes:
     return b"\0" + b"A23456789TJQK"[data[1] - 1 : data[1]] + data[2:]
 
 
+OTHER_TEN: Final = "spells the ten otherwise than as T"
+
 BLACKJACK: Final = ProtocolLayout(
     layout={
         **dict.fromkeys((b"PLY", b"SRD", b"STP", b"TRN"), ()),
@@ -225,7 +227,7 @@ BLACKJACK: Final = ProtocolLayout(
         b"RES": ("letter", "number"),
     },
     fields={"number": binary_field(4), **_lower(is_case_sensitive=True)},
-    sections={CODE_FIELD: "2.2", "number": "2.3", "letter": "2.4", "card": "2.6"},
+    sections={CODE_FIELD: "2.2", "number": "2.3", "letter": "2.4", "card": "2.6", OTHER_TEN: "2.7"},
     code_aliases={
         b"PLAY": b"PLY",
         b"MONEY": b"MON",
@@ -255,7 +257,7 @@ BLACKJACK: Final = ProtocolLayout(
                 is_case_sensitive=True,
             )
         },
-        "spells the ten otherwise than as T": {
+        OTHER_TEN: {
             "card": FieldPattern(
                 *(
                     (*ten, b"\0", SUIT_PATTERN)
