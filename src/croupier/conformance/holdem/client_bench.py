@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 from typing import Final
 
-from croupier.conformance.holdem.deviations import Deviation, default_outcome, worst_deviation
+from croupier.conformance.holdem.deviations import Deviation, attempt_with, default_outcome, worst_deviation
 from croupier.conformance.holdem.endpoint import PASSWORD
 from croupier.conformance.holdem.opponents import Opponent
 from croupier.conformance.holdem.request_checks import dialogue_lines, judge_requests
@@ -12,7 +12,7 @@ from croupier.conformance.holdem.schema import seconds_left
 from croupier.conformance.holdem.setups import HoldemClientCase, TableSetup
 from croupier.conformance.holdem.test_server import HoldemTestServer
 from croupier.conformance.program import ProgramUnderTest, describe_exit
-from croupier.conformance.results import Failure, Outcome
+from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.plural import format_count
@@ -237,13 +237,8 @@ class ClientCaseRun:
         worst = worst_deviation(found, preferred=())
         if worst is None:
             return Attempt(Outcome.SKIP if reason else Outcome.PASS, reason, dialogue=dialogue)
-        outcome = Outcome.FAIL if worst.outcome is Outcome.NON_STRICT and self._strict else worst.outcome
-        failure = None
-        if outcome is Outcome.FAIL:
-            failure = Failure(worst.clause, worst.expected, worst.actual, worst.wanted, worst.got)
         at = next((number for number, line in enumerate(dialogue, 1) if line.data == worst.got), len(dialogue))
-        note = "" if failure else f"expected {worst.expected}; found {worst.actual}"
-        return Attempt(outcome, note, failure, dialogue[: at + 1])
+        return attempt_with(worst, dialogue[: at + 1], strict=self._strict)
 
 
 def _missed(clause: str, expected: str, actual: str) -> Deviation:

@@ -7,7 +7,10 @@ from msgspec import Struct
 
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.clauses import find_clause
-from croupier.conformance.results import Outcome
+from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.results import Failure, Outcome
+from croupier.conformance.suite import Attempt
 from croupier.core.errors import FoundKind
 
 DIALECT_CLAUSE_PREFIX: Final = "holdem-7."
@@ -63,3 +66,15 @@ def worst_deviation(deviations: Sequence[Deviation], *, preferred: Collection[st
         key=lambda deviation: (OUTCOMES_WORST_FIRST.index(deviation.outcome), deviation.clause not in preferred),
         default=None,
     )
+
+
+def attempt_with(
+    worst: Deviation, lines: Sequence[DialogueLine], cause: Cause | None = None, *, strict: bool
+) -> Attempt:
+    """Return the attempt whose worst deviation this is; a strict one fails by what is only tolerated."""
+    outcome = Outcome.FAIL if worst.outcome is Outcome.NON_STRICT and strict else worst.outcome
+    if outcome is not Outcome.FAIL:
+        note = f"expected {worst.expected}; found {worst.actual}"
+        return Attempt(outcome, note, dialogue=lines, is_optional=outcome is Outcome.CHOICE)
+    failure = Failure(worst.clause, worst.expected, worst.actual, worst.wanted, worst.got, cause, worst.kind)
+    return Attempt(outcome, failure=failure, dialogue=lines)

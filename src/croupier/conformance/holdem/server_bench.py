@@ -6,18 +6,21 @@ from contextlib import suppress
 from random import Random
 from typing import Final
 
+from msgspec.structs import replace
+
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.cases import HoldemServerCase
 from croupier.conformance.holdem.causes import likely_cause
 from croupier.conformance.holdem.context import PAUSE_POLL_SECONDS, HoldemContext
-from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, worst_deviation
+from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, attempt_with, worst_deviation
 from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUnderTest
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.handwritten import server_time
 from croupier.conformance.holdem.schema import seconds_left
 from croupier.conformance.holdem.steps import WalkStep
+from croupier.conformance.holdem.walk import DeviationTrace
 from croupier.conformance.holdem.walks import MIN_PLAYERS, WalkRunner
-from croupier.conformance.results import Failure, Outcome
+from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
 from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.errors import FoundKind
@@ -119,12 +122,7 @@ class HoldemServerBench(Bench):
 
     async def replay(self, case: HoldemServerCase, steps: Sequence[WalkStep]) -> Attempt:
         """See `Bench.replay`: the steps are those of a walk."""
-        traces = await self._walks.replay(steps)
-        worst = worst_deviation([trace.deviation for trace in traces], preferred=case.clauses)
-        if worst is None:
-            return Attempt(Outcome.PASS)
-        trace = next(trace for trace in traces if trace.deviation is worst)
-        return self._judge(worst, trace.lines)._replace(steps=trace.steps)
+        return self._judge_traces(case, await self._walks.replay(steps)) or Attempt(Outcome.PASS)
 
     def short_starts(self, attempt: Attempt) -> Iterable[Sequence[WalkStep]]:
         """The last steps of a walk, or a usual script, with as few players as possible."""
@@ -189,9 +187,13 @@ class HoldemServerBench(Bench):
     async def _attempt_walks(self, case: HoldemServerCase) -> Attempt:
         """Return the finding of the walks about a clause."""
         traces, reason = await self._walks.find_traces(case.clause)
+        return self._judge_traces(case, traces) or Attempt(Outcome.SKIP if reason else Outcome.PASS, reason)
+
+    def _judge_traces(self, case: HoldemServerCase, traces: Sequence[DeviationTrace]) -> Attempt | None:
+        """Return the attempt of the worst deviation in walks, None if there is none."""
         worst = worst_deviation([trace.deviation for trace in traces], preferred=case.clauses)
         if worst is None:
-            return Attempt(Outcome.SKIP if reason else Outcome.PASS, reason)
+            return None
         trace = next(trace for trace in traces if trace.deviation is worst)
         return self._judge(worst, trace.lines)._replace(steps=trace.steps)
 
@@ -237,24 +239,14 @@ class HoldemServerBench(Bench):
     def _judge(self, worst: Deviation, lines: Sequence[DialogueLine]) -> Attempt:
         """Return the attempt that ended with a deviation."""
         features = self._server.features
-        outcome = worst.outcome
-        if features.lacks(worst):
-            outcome = Outcome.UNIMPLEMENTED
-        elif outcome is Outcome.NON_STRICT and self._config.strict:
-            outcome = Outcome.FAIL
-        failure = None
-        if outcome is Outcome.FAIL or worst.outcome is Outcome.FAIL:
-            is_hspe_go = features.is_hspe_go and self._server.dialect == "readme"
-            server = self._server
-            cause = likely_cause(worst, is_hspe_go=is_hspe_go, dialect=server.dialect, detected=server.detected_dialect)
-            failure = Failure(worst.clause, worst.expected, worst.actual, worst.wanted, worst.got, cause, worst.kind)
-        note = "" if failure else f"expected {worst.expected}; found {worst.actual}"
-        return Attempt(outcome, note, failure, lines, is_optional=worst.outcome is Outcome.CHOICE)
+        server = self._server
+        is_hspe_go = features.is_hspe_go and server.dialect == "readme"
+        cause = likely_cause(worst, is_hspe_go=is_hspe_go, dialect=server.dialect, detected=server.detected_dialect)
+        attempt = attempt_with(worst, lines, cause, strict=self._config.strict)
+        return attempt._replace(outcome=Outcome.UNIMPLEMENTED) if features.lacks(worst) else attempt
 
 
 def _as_choice(deviation: Deviation) -> Deviation:
     """Turn a failure into an implementation choice."""
-    if deviation.outcome is not Outcome.FAIL or deviation.clause == "holdem-1.8":
-        return deviation
-    lines = deviation.line_count
-    return Deviation(deviation.clause, Outcome.CHOICE, deviation.expected, deviation.actual, line_count=lines)
+    is_fixed = deviation.outcome is not Outcome.FAIL or deviation.clause == "holdem-1.8"
+    return deviation if is_fixed else replace(deviation, outcome=Outcome.CHOICE)
