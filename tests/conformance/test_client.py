@@ -52,7 +52,7 @@ def test_an_honest_client_passes_a_strict_run(room: HouseRoom) -> None:
 @pytest.mark.parametrize("room", extended(HOUSE_ROOMS.values(), 3), ids=HOUSE_ROOMS)
 def test_our_own_client_passes(room: HouseRoom) -> None:
     line = shlex.join([*COMMAND, "play", room.name, "HOST", "--bot", "random", "--games", "3"])
-    results = tried(room, line.replace("HOST", "{host}:{port}"), slice(2, None, 20))
+    results = tried(room, line.replace("HOST", "{host}:{port}"), slice(2, None, 60))
     assert alarms(results) == []
 
 
@@ -94,7 +94,7 @@ def test_a_client_of_one_game_has_nothing_to_fear(room: HouseRoom) -> None:
 
 
 def test_results_are_in_the_order_of_the_cases_and_told_as_they_come() -> None:
-    cases = select(client_cases(KUHN), "kuhn/4")
+    cases = select(client_cases(KUHN), "kuhn/4")[::4]
     told: list[Result] = []
     results = asyncio.run(check_client(KUHN, command("kuhn", "client"), cases=cases, on_result=told.append))
     assert [result.case for result in results] == [case.id for case in cases]
