@@ -103,7 +103,8 @@ def test_a_turn_of_another_length_is_a_choice() -> None:
     assert result.outcome is Outcome.CHOICE
     found = re.search(r"found one of (\d+) s", result.note)
     assert found, result.note
-    assert 59 - (time.monotonic() - begin) <= int(found[1]) <= 60, "what is left when the tester sees the turn"
+    elapsed = time.monotonic() - begin
+    assert 59 - elapsed <= int(found[1]) <= 61, "the tester sees the turn later, and a Date header has whole seconds"
 
 
 def test_unreachable_server_raises() -> None:
