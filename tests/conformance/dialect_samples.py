@@ -66,10 +66,6 @@ def sign_bit(n: int) -> bytes:
     return (-n | 1 << 31).to_bytes(4) if n < 0 else n.to_bytes(4)
 
 
-def complement(n: int) -> bytes:
-    return (n - 1 if n < 0 else n).to_bytes(4, signed=True)
-
-
 # Seven and a half.
 
 type Change = Callable[[bytes], bytes]
@@ -227,7 +223,6 @@ HABITS: Mapping[str, Mapping[str, Habit]] = {
         "sends its integers in one byte": numbers(integer(1)),
         "writes a minus sign before its integers": numbers(minus),
         "sets the highest bit of its integers for a minus sign": numbers(sign_bit),
-        "sends negative integers as the complement of one": numbers(complement),
         "forgets the space": spaces(b""),
         "puts more than one space": spaces(b"  "),
         "puts something else where a space belongs": spaces(b"\t"),

@@ -41,7 +41,7 @@ CAUSES: Mapping[str, str] = {
     "sevenhalf: forgets the sign": "here it sends an integer without its sign",
     "sevenhalf: sets the highest bit for the sign": "it sets the highest bit of its integers for a minus sign",
     "sevenhalf: writes a sign before its integer": "it writes a minus sign before its integers",
-    "sevenhalf: takes the complement of one": "it sends negative integers as the complement of one",
+    "sevenhalf: takes the complement of one": "",
     "sevenhalf: writes quotes around its card": "it puts quotes around its arguments",
     "sevenhalf: writes quotes around the bank's cards": "it puts quotes around its arguments",
     "sevenhalf: ends its lines with a NUL": "it ends its messages with a NUL",

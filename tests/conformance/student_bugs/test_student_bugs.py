@@ -29,7 +29,7 @@ LEVELS = {
 QUICK = (
     ("kuhn_server", "unknown-seat-is-second", "kuhn/2.6"),
     ("sevenhalf_server", "ante-acknowledged", "sevenhalf/4.4"),
-    ("sevenhalf_server", "erro-answered", "sevenhalf/6.6"),
+    ("sevenhalf_server", "erro-answered", "sevenhalf/6.6/erro-from-the-client-at-start"),
     ("blackjack_server", "surrender-rounds-up", "blackjack/5.3"),
     ("blackjack_server", "bet-zero-accepted", "blackjack/6.5"),
     ("holdem_server", "user-200", "holdem/2.2"),

@@ -328,7 +328,7 @@ SPEAKS = [
     Rogue("shows its cards while the client thinks", "sevenhalf-4.9", followed(DRAW, bksc("7c", "07.0")), [STRT, DRAW]),
     Rogue("complains and answers", "sevenhalf-6.8", before(CARD, erro("careful")), [STRT, DRAW]),
     Rogue("complains after its answer", "sevenhalf-6.8", followed(STRT, erro("ok")), [STRT]),
-    Rogue("answers errors with errors", "sevenhalf-6.8", instead(erro("what?"), erro("what?")), [STRT, erro("what?")]),
+    Rogue("answers errors with errors", "sevenhalf-6.6", instead(erro("what?"), erro("what?")), [STRT, erro("what?")]),
     Rogue("answers errors between games", "sevenhalf-1.2", instead(erro(""), stbt(100)), [erro("")]),
     Rogue("answers errors with a card", "sevenhalf-6.6", instead(erro(""), card("1o")), [STRT, DRAW, erro("")]),
 ]  # fmt: skip

@@ -95,11 +95,6 @@ def _sign_bit(data: bytes) -> bytes:
     return pack_int32(value if value < 2**31 else 2**31 - value)
 
 
-def _complement(data: bytes) -> bytes:
-    value = parse_signed(data)
-    return pack_int32(value + 1 if value < 0 else value)
-
-
 INTEGERS_AS_TEXT: Final = "writes its integers as text"
 
 INTEGER_DIALECTS: Final[Mapping[str, FieldPattern]] = {
@@ -113,7 +108,6 @@ INTEGER_DIALECTS: Final[Mapping[str, FieldPattern]] = {
         (rb"-", *(b".",) * 4), (rb"[^-]", *(b".",) * 3), normalize=_minus
     ),
     "sets the highest bit of its integers for a minus sign": binary_field(4, _sign_bit),
-    "sends negative integers as the complement of one": binary_field(4, _complement),
 }
 """Other spellings of integers."""
 

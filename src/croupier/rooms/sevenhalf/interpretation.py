@@ -222,7 +222,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
             return False
         if any(isinstance(due, ExpectedKind) and due.kind is Erro for due in self._expected_replies):
             return False
-        self._close_clause = "sevenhalf-6.8"
+        self._close_clause = "sevenhalf-6.6" if self._silence_clause == "sevenhalf-6.6" else "sevenhalf-6.8"
         self.is_leaving = True
         return True
 
