@@ -25,8 +25,8 @@ QUICK_SAMPLE = 5
 
 LEVELS = {
     ("kuhn", "server"): Level(0.96, 0.93),
-    ("sevenhalf", "server"): Level(0.9, 0.75),
-    ("blackjack", "server"): Level(0.93, 0.88),
+    ("sevenhalf", "server"): Level(0.97, 0.93),
+    ("blackjack", "server"): Level(0.97, 0.93),
     ("kuhn", "client"): Level(0.98, 0.9),
     ("sevenhalf", "client"): Level(0.98, 0.85),
     ("blackjack", "client"): Level(0.98, 0.9),
