@@ -19,7 +19,7 @@ LEVELS = {
     "sevenhalf_client": Level(0.85, 0.45),
     "blackjack_server": Level(0.9, 0.6),
     "blackjack_client": Level(0.7, 0.4),
-    "holdem_server": Level(0.8, 0.4),
+    "holdem_server": Level(0.75, 0.35),
     "holdem_client": Level(0.85, 0.7),
     "oldmaid_table": Level(0.8, 0.6),
     "oldmaid_player": Level(0.85, 0.7),
