@@ -119,6 +119,6 @@ def _random_invalid_amount(rng: Random, legal: Legal, stack: int) -> Amount:
         amounts += [0, 1]
     if legal.raise_range is not None and legal.raise_range[0] < stack and legal.raise_range[0] - 1 > legal.call:
         amounts += ["less than a raise", "more than the call"] * 2
-    if legal.raise_range is None and stack > legal.to_call:
+    if legal.raise_range is None and legal.can_be_answered and stack > legal.to_call:  # else it counts as a call (P28)
         amounts += ["more than the call", "everything"] * 3
     return rng.choice([chips for chips in amounts if resolve_amount(chips, legal, stack) not in legal])

@@ -82,7 +82,8 @@ def follow_hole(
 
 
 def _check_dealt_twice(observed: ObservedHand, new: Sequence[Card]) -> Violation | None:
-    twice = {*new} & {*observed.seen_cards}
+    seen = observed.seen_cards
+    twice = {card for at, card in enumerate(new) if card in seen or card in new[:at]}
     if not twice:
         return None
     return Violation("holdem-6.1", f"{_format_cards(sorted(twice))} dealt twice", "every card once")
