@@ -426,9 +426,10 @@ def test_whatever_else_answers_that_pass_is_a_fault() -> None:
     ],
 )
 def test_unsolicited_message_clause_depends_on_the_state(sent: Sequence[Any], clause: str) -> None:
-    for unasked in (Stbt(100), card("1o"), BSTG, bksc("1o", "01.0"), Gain(0), (HOUSE, STRT)):
-        is_early_bust = unasked is BSTG and sent is HAND
-        assert clauses(verdicts_on(*sent, unasked)) == [f"sevenhalf-{'3.4' if is_early_bust else clause}"]
+    for unasked in (Stbt(100), card("1o"), bksc("1o", "01.0"), Gain(0), (HOUSE, STRT)):
+        assert clauses(verdicts_on(*sent, unasked)) == [f"sevenhalf-{clause}"]
+    after_card = sent == HAND  # the score is wrong, too
+    assert clauses(verdicts_on(*sent, BSTG)) == [f"sevenhalf-{'3.4' if after_card else clause}"]
 
 
 def test_messages_ahead_of_their_answers_are_judged_in_their_turn() -> None:
