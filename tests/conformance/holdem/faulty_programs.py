@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from time import time
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -450,6 +451,18 @@ class BackwardButton(Seats):
         button = next((seat for seat in range(len(chairs) - 1, -1, -1) if chairs[seat] < self._button), len(chairs) - 1)
         self._button, self._big_blind = chairs[button], None
         return button
+
+
+class EitherFirstButton(Seats):
+    """The first button is with the second player in every other game."""
+
+    __slots__ = ()
+    games = count()
+
+    def pass_button(self, dealt: Sequence[Participant]) -> Seat:
+        if self._button < 0 and next(self.games) % 2:
+            self._button = dealt[0].chair or 0
+        return super().pass_button(dealt)
 
 
 class SkippingButton(BackwardButton):

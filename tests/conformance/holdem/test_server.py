@@ -12,16 +12,19 @@ from typing import Any
 import pytest
 
 from croupier.conformance.case import Case, select
+from croupier.conformance.holdem import replay
 from croupier.conformance.program import free_port
 from croupier.conformance.results import Outcome, Result
 from croupier.rooms.holdem import ROOM
 from tests.conformance.holdem.faulty_programs import (
     FAULTY_SERVERS,
+    EitherFirstButton,
     FaultyServer,
     Reply,
     of_players,
     of_turn,
     open_faulty_server,
+    with_seats,
 )
 from tests.conformance.suites import check_server, server_cases
 from tests.sampling import extended
@@ -177,6 +180,15 @@ def test_a_server_that_differs_in_what_the_document_leaves_open_does_not_fail() 
     counts = Counter(result.outcome for result in results)
     assert counts[Outcome.CHOICE] >= 10
     assert counts[Outcome.PASS] >= 100
+
+
+@pytest.mark.parametrize("seatings", [1, 8])
+def test_a_first_button_at_any_player_is_no_fault(monkeypatch: pytest.MonkeyPatch, seatings: int) -> None:
+    monkeypatch.setattr(replay, "MAX_SEATINGS", seatings)
+    faulty = FaultyServer(frozenset(), table=with_seats(EitherFirstButton))
+    results = check(select(FAST_CASES, "holdem/4"), faulty=faulty)
+    assert not_passed(results) == []
+    assert Counter(result.outcome for result in results)[Outcome.PASS] >= 20
 
 
 def test_a_ruling_makes_games_open_to_requests() -> None:

@@ -124,6 +124,8 @@ class HoldemReplay:
             return  # the document has no way to make a game
         response = await context.request(role, request.method, request.path, request.body, self._headers(request))
         self._bind_players(text)
+        if request.method == "DELETE" and response.status < 300:
+            self._chip_corrections.pop(role, None)  # a player who joins again has the usual chips
         await self._checks.compare(role, request, expected, response)
         if text == JOIN_GAME_REQUEST and not self._first_role:
             self._first_role = role
@@ -153,13 +155,13 @@ class HoldemReplay:
         if self._is_button_aligned or self._head.get("button") == "any":
             return
         self._is_button_aligned = True
-        for _ in range(MAX_SEATINGS):
+        for seatings_left in range(MAX_SEATINGS - 1, -1, -1):
             shown = await context.get_game(NOBODY, self._bindings["game"])
             role = context.role_to_act(shown)
             if len(shown.table) != 2 or role in {"", self._first_role}:
                 context.server.has_dealt_first_button_first = True
                 return
-            if context.server.deals_first_button_elsewhere:
+            if context.server.deals_first_button_elsewhere or not seatings_left:
                 break
             await self._seat_again(role)
         context.server.deals_first_button_elsewhere = not context.server.has_dealt_first_button_first
