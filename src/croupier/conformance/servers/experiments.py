@@ -123,9 +123,9 @@ class Experiments:
     def _without_refused(self, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
         """The messages of the client without those that change nothing; empty if the last one is such a message.
 
-        Also empty if the house has sent what cannot be read: it may be the rest of a refusal, not its consequence.
+        Also empty if the house has sent bytes without a meaning: they may be the rest of a refusal.
         """
-        if isinstance(dialogue[-1].message, Violation):
+        if dialogue and isinstance(dialogue[-1].message, Violation):
             return []
         conversation = self._new_conversation()
         kept: list[bytes] = []
