@@ -84,7 +84,7 @@ def blame(exchange: Exchange, place: int, other: bytes) -> frozenset[str] | None
         if exchange.is_error:
             return due | kuhn("6.6")
         if exchange.sent in costs and place == 0:
-            return kuhn(costs[exchange.sent], "7.1")
+            return kuhn(costs[exchange.sent], "7.1", "6.7")  # a refusal that has ended the game
         return due | kuhn("7.3") if exchange.sent.startswith("ACTN") else due  # CHK and FLD are free
     legal = {reply[place] for reply in _replies(exchange) if len(reply) > place}
     if any(other.startswith(each) for each in legal) or (other[:4] == CARD and instead_of == CARD):

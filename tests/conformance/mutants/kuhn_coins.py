@@ -223,7 +223,9 @@ CONVERSATIONS = ConversationTable(
     errors=(WRONG,),
     next_clauses=kuhn("4.10", "4.1", "4.2"),
     refused_clauses=kuhn("4.10", "4.1", "4.2"),
-    closes={"": ((), kuhn("4.10", "8.2")), " with DISC": ((GOODBYE,), kuhn("4.10", "8.2"))},
+    closes={
+        what: (last, kuhn("4.10", "4.1", "4.2", "8.2")) for what, last in {"": (), " with DISC": (GOODBYE,)}.items()
+    },
     ends={
         "": (lambda messages: [*messages, HANG_UP], kuhn("8.2") | ERROR_CLAUSES),
         " with DISC": (lambda messages: [*messages, GOODBYE, HANG_UP], kuhn("8.2") | ERROR_CLAUSES),
