@@ -26,6 +26,13 @@ EVENING = [*[b"STRT P_1", b"ACTN BET"] * 6, b"FAIL W_A", b"STRT P_1"]
 CASE = next(case for case in server_cases(KUHN.room) if case.id == "kuhn/4.10/games-in-a-row")
 
 
+@pytest.fixture(autouse=True)
+def has_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorten as far as possible on a slow machine, too."""
+    for name in ("SHRINK_SECONDS", "MAX_TOTAL_SECONDS"):
+        monkeypatch.setattr(f"croupier.conformance.shrink.{name}", 60.0)
+
+
 def shorten(habit: Habit, words: Sequence[bytes] = EVENING) -> tuple[Attempt, Attempt]:
     """The failure of a house with a mutation that is sent these messages, and its shortest form."""
     house = HouseFixture(KUHN.room, {"deck": "Q K J", "house": "CAL", "coins": "100"}, habit)
