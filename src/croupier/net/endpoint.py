@@ -199,12 +199,18 @@ class Endpoint:
         await self._idle.wait()
 
     async def close(self) -> None:
-        """Close all connections and stop listening; peers have twice the limit `close_timeout` to close their side."""
+        """Close all connections and stop listening.
+
+        Peers have twice the limit `close_timeout` to close their side; then the connections are aborted.
+        """
         self.halt(final=True)
         await asyncio.sleep(0)  # the listening sockets are closed in the next iteration of the loop
         with suppress(TimeoutError):
             async with asyncio.timeout(2 * self.limits.close_timeout):
                 await self.wait_drained()
+        for connection in [*self.connections.values()]:
+            connection.abort()
+        await self.wait_drained()
 
     # Events and effects.
 
