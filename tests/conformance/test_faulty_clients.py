@@ -13,7 +13,7 @@ from tests.conformance.programs import command
 from tests.conformance.suites import check_client, client_cases
 from tests.sampling import extended, one_for_each
 
-SILENCE = 1.0
+SILENCE = 2.0
 """Seconds: a rogue that falls silent is given no more."""
 
 

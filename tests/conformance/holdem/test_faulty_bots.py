@@ -72,7 +72,7 @@ FAULTY_BOTS = {
 @pytest.mark.parametrize("habit", one_for_each(FAULTY_BOTS, lambda habit: [FAULTY_BOTS[habit].clause], 3, first_of=3))
 def test_faulty_bot_fails_by_its_clause(habit: str) -> None:
     expected = FAULTY_BOTS[habit]
-    (result,) = check(habit, expected.case, settings=expected.settings, timeout=4.0)
+    (result,) = check(habit, expected.case, settings=expected.settings, timeout=10.0)
     assert result.outcome is expected.outcome, result
     if result.failure is not None:
         assert result.failure.clause == expected.clause
