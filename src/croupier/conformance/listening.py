@@ -27,7 +27,8 @@ async def open_port(endpoint: Endpoint) -> AsyncIterator[int]:
         _, port = await asyncio.shield(listening)  # cancelled half-way, asyncio would not close the socket
         yield port
     finally:
-        await asyncio.wait({listening})
+        if not listening.done():
+            await asyncio.wait({listening})
         await endpoint.close()
 
 

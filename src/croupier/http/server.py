@@ -13,6 +13,7 @@ from croupier.http.limits import ConnectionLimits
 from croupier.http.messages import Application
 from croupier.net.addresses import name_address
 from croupier.net.count_limit import CountLimit
+from croupier.net.stop_listening import stop_listening
 from croupier.observers.counters import RoomCounters
 
 RECEIVE_BUFFER_BYTES = 65_536
@@ -66,7 +67,7 @@ class HttpServer:
         """Accept no more connections; close idle ones now, and the others when their requests are answered."""
         self._closing = True
         if self._server is not None:
-            self._server.close()
+            stop_listening(self._server)
         for connection in [*self.connections]:
             connection.stop()
 

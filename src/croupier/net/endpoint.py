@@ -37,6 +37,7 @@ from croupier.net.limits import EndpointLimits
 from croupier.net.outgoing import connect_from
 from croupier.net.proxy_listener import ProxyListener
 from croupier.net.recorder import Recorder
+from croupier.net.stop_listening import stop_listening
 from croupier.net.timer import DeadlineTimer
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut
@@ -166,12 +167,7 @@ class Endpoint:
         """
         self._halted = True
         for server in self._servers:
-            # A connection that the loop has accepted, but not given to a Connection yet, would stay open if the server
-            # closed now: stop accepting first, and close the server in the next turn of the loop.
-            for sock in server.sockets:
-                with suppress(NotImplementedError):  # Windows
-                    self._loop.remove_reader(sock.fileno())
-            self._loop.call_soon(server.close)
+            stop_listening(server)
         self.handle_and_flush(Closing(final))
         if final:
             for peer in [*self._pending_admission]:
@@ -201,15 +197,18 @@ class Endpoint:
     async def close(self) -> None:
         """Close all connections and stop listening.
 
-        Peers have twice the limit `close_timeout` to close their side; then the connections are aborted.
+        Peers have twice the limit `close_timeout` to close their side; then, or if this is cancelled, the connections
+        are aborted.
         """
         self.halt(final=True)
-        await asyncio.sleep(0)  # the listening sockets are closed in the next iteration of the loop
-        with suppress(TimeoutError):
-            async with asyncio.timeout(2 * self.limits.close_timeout):
-                await self.wait_drained()
-        for connection in [*self.connections.values()]:
-            connection.abort()
+        try:
+            await asyncio.sleep(0)  # the listening sockets are closed in the next iteration of the loop
+            with suppress(TimeoutError):
+                async with asyncio.timeout(2 * self.limits.close_timeout):
+                    await self.wait_drained()
+        finally:
+            for connection in [*self.connections.values(), *self._lingering_connections]:
+                connection.abort()
         await self.wait_drained()
 
     # Events and effects.

@@ -180,7 +180,7 @@ class HouseClientBench(Bench):
         found = self._baselines.get(baseline.id)
         if found is None:
             found = self._baselines[baseline.id] = asyncio.ensure_future(self._run_baseline(baseline, games))
-        return await found
+        return await asyncio.shield(found)  # the cases that wait for it may be cancelled, each by itself
 
     async def _run_baseline(self, case: HouseClientCase, games: int) -> ClientObservation:
         """Run a baseline until the client has played on for this many games."""

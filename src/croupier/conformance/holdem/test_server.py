@@ -21,6 +21,7 @@ from croupier.core.session import Effect, Event, HandFinished
 from croupier.http.auth import Authenticator, AuthError, parse_credentials
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.messages import Request, encode_headers, settle
+from croupier.net.stop_listening import stop_listening
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.wire import Game
@@ -119,7 +120,8 @@ class HoldemTestServer:
         self.service.halt(final=True)
         self.service.close()
         if self._server is not None:
-            self._server.close()
+            stop_listening(self._server)
+            await asyncio.sleep(0)  # connections that were just accepted get their tasks
         for connection in [*self._connections]:
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)

@@ -8,6 +8,7 @@ from typing import Final, Protocol, cast
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.listening import HOST
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.outcomes import dialogue_line
@@ -15,9 +16,8 @@ from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.conformance.program import free_port
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
+from croupier.net.stop_listening import stop_listening
 from croupier.rooms.oldmaid.wire import Dialect
-
-HOST: Final = "127.0.0.1"
 
 MIN_DIALOGUE_LINES: Final = 500
 """The number of dialogue lines that are kept at least: a program may talk forever."""
@@ -171,12 +171,13 @@ class ProgramEndpoints:
     def stop_listening(self, name: str) -> None:
         """Stop listening as a peer."""
         if name in self._servers:
-            self._servers.pop(name).close()
+            stop_listening(self._servers.pop(name))
 
     async def close(self) -> None:
         """Close all connections and stop listening."""
         for server in self._servers.values():
-            server.close()
+            stop_listening(server)
+        await asyncio.sleep(0)  # connections that were just accepted are registered
         self._outbox.clear()
         for connection in self._connections:
             connection.write(None)
