@@ -231,6 +231,7 @@ HABITS: Mapping[str, Mapping[str, Habit]] = {
         "writes its scores in another form than 07.5": cards(bytes, score=comma),
         "writes the number of its cards as text": counts(text),
         "sends the number of its cards in one byte": counts(integer(1)),
+        "states another number of cards than it lists": counts(lambda count: (count + 2).to_bytes(4)),
         "sends the number of its cards with the least significant byte first": counts(integer(4, "little")),
         "does not say how many cards there are": counts(lambda _: b""),
         "puts something between its cards": cards(bytes, b", "),

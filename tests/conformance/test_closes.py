@@ -93,8 +93,13 @@ ROGUES: dict[str, tuple[HouseFixture, str]] = {
 }
 """Houses that answer something readable with ERRO and a close, and a case that shows it."""
 
-IN_PIECES = frozenset({"1-bytes-at-a-time", "cut-everywhere"})
-"""The cases in which such a house closes before it has a whole message."""
+CLAUSES = {
+    "1-bytes-at-a-time": "sevenhalf-1.3",
+    "cut-everywhere": "sevenhalf-1.3",
+    "letters": "sevenhalf-2.7",
+    "erro-from-the-client": "sevenhalf-6.6",
+}
+"""The clauses of cases that show more than that the house closes: how a message came, or that it has no answer."""
 
 
 @pytest.mark.parametrize(("parlour", "slug"), ROGUES.values(), ids=ROGUES)
@@ -102,7 +107,7 @@ def test_a_house_that_refuses_and_closes_at_what_it_could_read_is_found(parlour:
     for result in results(parlour, slug):
         assert result.outcome is Outcome.FAIL, result
         assert result.failure
-        assert result.failure.clause == ("sevenhalf-1.3" if slug in IN_PIECES else "sevenhalf-6.8")
+        assert result.failure.clause == next((CLAUSES[part] for part in CLAUSES if part in slug), "sevenhalf-6.8")
         assert result.failure.actual == "a goodbye and the close"
         assert result.dialogue
 
@@ -156,12 +161,11 @@ def test_it_is_found_over_a_socket() -> None:
 
     found = asyncio.run(check())
     assert [result.outcome for result in found if "at-best" not in result.case] == [Outcome.FAIL] * 5
-    assert {result.failure.clause for result in found if result.failure} == {"sevenhalf-6.8"}
+    assert {result.failure.clause for result in found if result.failure} == {"sevenhalf-2.7"}
 
 
 HONEST: dict[str, Habit] = {
     "is full": instead(b"", *NO),
-    "says farewell behind every game": polite_after_the_game,
     "closes behind every game": closing_behind_the_game,
 }
 """Houses whose closing message may have a reason that a client cannot know."""
@@ -170,6 +174,12 @@ HONEST: dict[str, Habit] = {
 @pytest.mark.parametrize("habit", HONEST.values(), ids=HONEST)
 def test_a_farewell_with_a_reason_is_no_fault(habit: Habit) -> None:
     assert bad(results(HouseFixture(ROOM, habit=habit), "at-start", "at-between", "at-card", "games-in-a-row")) == []
+
+
+def test_a_house_that_says_goodbye_behind_every_game_closes_without_a_reason() -> None:
+    for result in results(HouseFixture(ROOM, habit=polite_after_the_game), "games-in-a-row"):
+        assert result.failure is not None, result
+        assert (result.outcome, result.failure.clause) == (Outcome.FAIL, "sevenhalf-6.8")
 
 
 def test_a_house_that_starts_no_game_at_all_may_have_a_reason_but_does_not_have_all_of_the_protocol() -> None:

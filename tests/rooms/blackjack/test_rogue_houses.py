@@ -152,7 +152,7 @@ ROGUES = [
     Rogue("spells the ten as a number", "blackjack-2.7", honest, head={"ten": "10"}, strict=True),
     Rogue("spells the ten as two digits", "blackjack-2.7", honest, head={"ten": "digits"}, strict=True),
     Rogue("answers errors", "blackjack-6.8", instead(err(500), err(501)), [PLY, err(500)]),
-    Rogue("answers errors before PLY", "blackjack-1.2", instead(err(500), err(501)), [err(500)]),
+    Rogue("answers errors before PLY", "blackjack-6.8", instead(err(500), err(501)), [err(500)]),
     Rogue(
         "begins a round in a round", "blackjack-6.3", rewritten(err(501), mon(990)), [*DEALT, PLY], faulty_client=True
     ),

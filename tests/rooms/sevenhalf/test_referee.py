@@ -172,8 +172,9 @@ def test_further_client_messages_do_not_extend_the_timeout() -> None:
 # ANTEs that may have been refused (sevenhalf-7.4, P12).
 
 
-WRONG_PAYOUTS = (["sevenhalf-5.5"], ["sevenhalf-7.4"])
-"""The verdicts on a wrong GAIN when the bank is over: the second if it counts the ANTEs that were refused."""
+WRONG_PAYOUTS = (["sevenhalf-5.5"], ["sevenhalf-5.3"], ["sevenhalf-7.4"])
+"""The verdicts on a wrong GAIN when the bank is over: the amount of another result, one that is no result of the bet,
+or one that counts the ANTEs that were refused."""
 
 
 def accepted(*sent: Any) -> set[int]:
@@ -422,7 +423,7 @@ def test_whatever_else_answers_that_pass_is_a_fault() -> None:
         ([STRT, Stbt(100), DRAW, card("7o"), DRAW, card("so")], "4.7"),
         (PLAYED, "4.9"),
         (BUST, "4.9"),
-        ([(CLIENT, Erro("hello"))], "1.2"),
+        ([(CLIENT, Erro("hello"))], "6.6"),
     ],
 )
 def test_unsolicited_message_clause_depends_on_the_state(sent: Sequence[Any], clause: str) -> None:
@@ -477,7 +478,7 @@ def test_a_lenient_house_pays_as_any_other() -> None:
         assert clauses(verdicts_on(STRT, Stbt(100), PASS, bksc("rb", "00.5"), expected, lenient=True)) == [
             f"sevenhalf-{clause}"
         ]
-    assert clauses(verdicts_on(*HAND, A10, PASS, WINS, Gain(100), lenient=True)) == ["sevenhalf-5.5"]
+    assert clauses(verdicts_on(*HAND, A10, PASS, WINS, Gain(100), lenient=True)) == ["sevenhalf-5.3"]
 
 
 def test_game_without_strt_uses_the_last_starting_bet() -> None:

@@ -254,14 +254,14 @@ PAYS = [
         Rogue(f"pays {coins} when it is ahead", "sevenhalf-5.8", replaced(GAIN, gain(coins)), LOSES, LOSS)
         for coins in (100, 0, -200, -101)
     ),
-    Rogue("takes no more than the starting bet when it wins", "sevenhalf-5.4", replaced(GAIN, gain(-100)),
+    Rogue("takes no more than the starting bet when it wins", "sevenhalf-5.3", replaced(GAIN, gain(-100)),
           [STRT, DRAW, ante(10), DRAW], BUST),
-    Rogue("forgets an ante when it loses", "sevenhalf-5.6", replaced(GAIN, gain(200)), RAISES, BEST),
-    Rogue("doubles the starting bet alone", "sevenhalf-5.6", replaced(GAIN, gain(210)), RAISES, BEST),
-    Rogue("doubles the ante alone", "sevenhalf-5.6", replaced(GAIN, gain(120)), RAISES, BEST),
-    Rogue("counts the last ante only", "sevenhalf-5.6", replaced(GAIN, gain(240)),
+    Rogue("forgets an ante when it loses", "sevenhalf-5.3", replaced(GAIN, gain(200)), RAISES, BEST),
+    Rogue("doubles the starting bet alone", "sevenhalf-5.3", replaced(GAIN, gain(210)), RAISES, BEST),
+    Rogue("doubles the ante alone", "sevenhalf-5.3", replaced(GAIN, gain(120)), RAISES, BEST),
+    Rogue("counts the last ante only", "sevenhalf-5.3", replaced(GAIN, gain(240)),
           [STRT, DRAW, ante(10), ante(20), DRAW, PASS], BEST),
-    Rogue("keeps the antes of the last game", "sevenhalf-5.5",
+    Rogue("keeps the antes of the last game", "sevenhalf-5.3",
           lambda received, answers: [gain(110) if a == gain(100) else a for a in answers],
           [STRT, DRAW, ante(10), DRAW, PASS, STRT, DRAW, PASS], ("7o so 4c 4e / 7o 4c 4e", 100)),
     Rogue("pays the bet of the game before", "sevenhalf-5.5",
@@ -329,7 +329,7 @@ SPEAKS = [
     Rogue("complains and answers", "sevenhalf-6.8", before(CARD, erro("careful")), [STRT, DRAW]),
     Rogue("complains after its answer", "sevenhalf-6.8", followed(STRT, erro("ok")), [STRT]),
     Rogue("answers errors with errors", "sevenhalf-6.6", instead(erro("what?"), erro("what?")), [STRT, erro("what?")]),
-    Rogue("answers errors between games", "sevenhalf-1.2", instead(erro(""), stbt(100)), [erro("")]),
+    Rogue("answers errors between games", "sevenhalf-6.6", instead(erro(""), stbt(100)), [erro("")]),
     Rogue("answers errors with a card", "sevenhalf-6.6", instead(erro(""), card("1o")), [STRT, DRAW, erro("")]),
 ]  # fmt: skip
 

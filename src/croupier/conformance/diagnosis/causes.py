@@ -4,12 +4,13 @@ The received bytes are read in every known dialect of the room, or a message is 
 neighbour. If the referee finds nothing wrong with the altered conversation, the alteration is the cause.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, product
 from typing import Any, Final, NamedTuple
 
 from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN, LOWER_CASE
 from croupier.conformance.diagnosis.dialect import Dialect, DialectReader
 from croupier.conformance.diagnosis.layouts import dialects
 from croupier.core.errors import FoundKind, Violation
@@ -20,6 +21,12 @@ from croupier.core.session import Peer
 
 MAX_DIALECT_DEPTH: Final = 3
 """At most this many dialects are combined."""
+
+READINGS: Final[Mapping[str, str]] = {
+    LITTLE_ENDIAN: "it reads integers with the least significant byte first",
+    LOWER_CASE: "it reads lower case letters as if they were upper case",
+}
+"""What a house does that reads what a client sends in a dialect, by the description of the dialect."""
 
 REFUSAL_CODES: Final = frozenset({"FAIL", "ERRO", "ERR", "DISC", "STP"})
 """The codes with which a house refuses, or says goodbye."""
@@ -53,6 +60,7 @@ def likely_cause(
         return _cause_of_dialect(room, found) if found else None
     return (
         _explain_by_dialect(altered)
+        or _explain_by_reading(altered, fault)
         or _explain_by_order(altered, conversation, fault)
         or _explain_silence(altered, conversation, fault)
     )
@@ -152,6 +160,18 @@ class AlteredConversation:
         amounts = sum(abs(getattr(line.message, "coins", 0)) for line in conversation.lines)
         return ReadAttempt(dialect, message_count, is_faultless, self.is_cut and bool(reader.unread), amounts)
 
+    def is_explained_by_reading(self, dialect: Dialect) -> bool:
+        """Whether the end has answered rightly what the other end means in a dialect, and has not refused it."""
+        reader = DialectReader(dialect)
+        read = [(by, data if by == self.side else reader.feed(data)) for by, data in self.wire_log]
+        conversation = Conversation(self.room, self._known_options, strict=self._strict)
+        for by, data in read:
+            conversation.on_data(by, data, 0.0)
+        lines = conversation.lines
+        if read == [*self.wire_log] or self.faults(conversation) or not lines or lines[-1].side != self.side:
+            return False
+        return not conversation.incomplete(self.side) and _code(lines[-1].message) not in REFUSAL_CODES
+
     def _is_refuted(self, conversation: Conversation) -> bool:
         """Whether a reading of what a client has sent puts the tester's own house at fault."""
         return self.side == CLIENT and any(fault.verdict.party == HOUSE for fault in conversation.faults)
@@ -233,6 +253,21 @@ def _explain_by_dialect(altered: AlteredConversation) -> Cause | None:
                 break
             best, found = farthest.message_count, farthest.dialect
     return fallback
+
+
+def _explain_by_reading(altered: AlteredConversation, fault: Fault) -> Cause | None:
+    """Return a cause if a house has answered what the client has sent as if it meant something else."""
+    if altered.side == HOUSE and fault.verdict.violation.kind is FoundKind.MESSAGE:
+        for dialect in dialects(altered.room.name):
+            if dialect.description in READINGS and altered.is_explained_by_reading(dialect):
+                return reading_cause(altered.room, dialect.description)
+    return None
+
+
+def reading_cause(room: HouseRoom, description: str) -> Cause | None:
+    """The cause of a house that reads what a client sends in the dialect with this description."""
+    sections = [each.section for each in dialects(room.name) if each.description == description]
+    return Cause(READINGS[description], clause=f"{room.name}-{sections[0]}") if sections else None
 
 
 def _explain_by_order(altered: AlteredConversation, conversation: Conversation, fault: Fault) -> Cause | None:

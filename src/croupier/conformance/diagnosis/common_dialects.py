@@ -96,9 +96,10 @@ def _sign_bit(data: bytes) -> bytes:
 
 
 INTEGERS_AS_TEXT: Final = "writes its integers as text"
+LITTLE_ENDIAN: Final = "sends its integers with the least significant byte first"
 
 INTEGER_DIALECTS: Final[Mapping[str, FieldPattern]] = {
-    "sends its integers with the least significant byte first": binary_field(4, swap_bytes),
+    LITTLE_ENDIAN: binary_field(4, swap_bytes),
     "sends its integers in eight bytes": binary_field(8, widen_to_int32),
     "sends its integers in eight bytes, the least significant first": binary_field(8, swap_bytes),
     "sends its integers in two bytes": binary_field(2, widen_to_int32),
@@ -145,6 +146,7 @@ class QuotedPattern(FieldPattern):
 
 # All dialects of a room.
 
+LOWER_CASE: Final = "writes lower case letters"
 CASE_SECTION: Final = "2.5"
 """The clause on upper case of the room whose letters are case-sensitive."""
 
@@ -165,9 +167,7 @@ def all_dialects(protocol: ProtocolLayout) -> Iterator[Dialect]:
     for description, parts in protocol.room_dialects.items():
         yield protocol.dialect(description, parts)
     if protocol.lower_case_fields is not None:
-        lower = protocol.dialect(
-            "writes lower case letters", protocol.lower_case_fields, one_of({c: c for c in protocol.layout})
-        )
+        lower = protocol.dialect(LOWER_CASE, protocol.lower_case_fields, one_of({c: c for c in protocol.layout}))
         yield replace(lower, section=CASE_SECTION)
         spaced = {code + b" " * bool(parts): code for code, parts in protocol.layout.items()}
         spaced_codes = one_of(spaced, is_case_sensitive=True)

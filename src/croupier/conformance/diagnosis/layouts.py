@@ -98,6 +98,22 @@ class MissingCount(FieldPattern):
         return None if found is None else (pack_int32((found[1] - at) // 2), at)
 
 
+class WrongCount(FieldPattern):
+    """A card count that is not the number of the cards after it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            (*(b".",) * 4, rb"(?:%s)*(?= )" % CARD_PATTERN), partial=rb".{4}(?:%s)*[1-7scr]?" % CARD_PATTERN
+        )
+
+    def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
+        """See `FieldPattern.read`."""
+        found = super().read(data, at)
+        return None if found is None else (pack_int32((found[1] - at - 4) // 2), at + 4)
+
+
+WRONG_COUNT: Final = "states another number of cards than it lists"
+
 COUNT_FIELD: Final = FieldPattern(
     (rb" *\d{1,2}?(?=(?:%s)* )" % CARD_PATTERN,),
     partial=rb" *\d{0,2}(?:%s)*[1-7scr]?" % CARD_PATTERN,
@@ -133,7 +149,8 @@ SEVENHALF: Final = ProtocolLayout(
         "score": FieldPattern(SCORE_PATTERN),
         "text": CountedText(),
     },
-    sections={CODE_FIELD: "2.2", "number": "2.3", "count": "2.4", "card": "2.4", "cards": "2.4", "score": "2.5"},
+    sections={CODE_FIELD: "2.2", "number": "2.3", "count": "2.4", "card": "2.4", "cards": "2.4", "score": "2.5"}
+    | {WRONG_COUNT: "5.1"},
     code_aliases={b"START": b"STRT", b"BUSTING": b"BSTG", b"BUSTED": b"BSTG", b"BUST": b"BSTG", b"ERROR": b"ERRO"},
     digit_fields={"number": DIGITS_FIELD, "count": COUNT_FIELD},
     quoted_fields={
@@ -169,6 +186,7 @@ SEVENHALF: Final = ProtocolLayout(
         "sends the number of its cards in one byte": {"count": binary_field(1, widen_to_int32)},
         "sends the number of its cards with the least significant byte first": {"count": binary_field(4, swap_bytes)},
         "does not say how many cards there are": {"count": MissingCount()},
+        WRONG_COUNT: {"count": WrongCount()},
         "puts something between its cards": {"cards": _cards(rb"[ ,]+", rb" \d[\d.,]")},
     },
 )

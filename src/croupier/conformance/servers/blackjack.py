@@ -294,7 +294,7 @@ SUITE: Final = house_server_suite(
                 "8.6": "way of closing",
             },
         ),
-        shared_clauses=shared_clauses("blackjack", unasked="4.7", following="4.8", unchanged="6.1"),
+        shared_clauses=shared_clauses("blackjack", unasked="4.7", following="4.8", unchanged="6.1", errors="6.8"),
         farewell_rule=FarewellRule(lambda message: message in GOODBYE, b"PLY"),
         fair_deal=FairDealRule("blackjack-3.1", CARDS, DEALS.deal_of),
     )

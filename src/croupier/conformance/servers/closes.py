@@ -72,6 +72,7 @@ class ProvokedCloseDetector:
         self._goodbyes = test_data.goodbye_messages
         self._clauses = test_data.shared_clauses
         self._is_refusal = test_data.is_refusal
+        self._encode = test_data.room.codec(True, None).encode
         self._answer_timeout = answer_timeout
         self._new_conversation = new_conversation
 
@@ -109,17 +110,29 @@ class ProvokedCloseDetector:
             is_certain = await self._accepts((*played_before, opening), run_scenario)
             if not is_certain and (ending.messages[-1] != opening or ending.finished_count):
                 return None
-        violation = ending.violation
-        if await self._accepts_alone(probe, ending, run_scenario, delivery):
-            violation = Violation(
-                self._clauses["stream"],
-                violation.found,
-                violation.allowed,
-                kind=violation.kind,
-                wanted=violation.wanted,
-            )
-        probe.accuse(violation)
+        found = ending.violation
+        clause = await self._clause_of_form(probe, ending, run_scenario, delivery) or found.clause
+        probe.accuse(Violation(clause, found.found, found.allowed, kind=found.kind, wanted=found.wanted))
         return ProvokedClose(probe, is_certain)
+
+    async def _clause_of_form(
+        self, probe: ScriptedClient, ending: Ending, run_scenario: RunScenario, delivery: Delivery
+    ) -> str | None:
+        """The clause about the pieces or the letters in which the house does not accept what it accepts otherwise."""
+        if await self._accepts_alone(probe, ending, run_scenario, delivery):
+            return self._clauses["stream"]
+        canonical = self._encode_all(probe.conversation)
+        if "letters" not in self._clauses or len(canonical) < len(ending.messages) or canonical == [*ending.messages]:
+            return None
+        for _ in range(MIN_CONFIRMATIONS):
+            if (await run_scenario(_send_after_silence(canonical, FIRST_PAUSE_SECONDS), WHOLE)).house_has_left:
+                return None
+        return self._clauses["letters"]
+
+    def _encode_all(self, conversation: Conversation) -> Sequence[bytes]:
+        """The messages of the client in the spelling of the protocol page."""
+        said = [line for line in conversation.lines if line.side == CLIENT]
+        return [line.data if isinstance(line.message, Violation) else self._encode(line.message) for line in said]
 
     async def _accepts_alone(
         self, probe: ScriptedClient, ending: Ending, run_scenario: RunScenario, delivery: Delivery
@@ -178,11 +191,15 @@ class ProvokedCloseDetector:
         found = "a goodbye and the close" if has_goodbye else "the close"
         if due is None and not has_goodbye:
             return None
-        if self._rule.may_play_once and judge.referee.finished_count > finished_before:
+        has_played_once = self._rule.may_play_once and judge.referee.finished_count > finished_before
+        if has_played_once and not has_goodbye:
             return None
         allowed = "an open connection" if due is None else f"{due} and an open connection"
+        said = [line.message for line in judge.lines if line.side == CLIENT]
         if due is None and judge.incomplete(CLIENT):
             clause = self._clauses["stream"]
+        elif due is None and said and self._is_refusal(said[-1]):
+            clause = self._clauses["errors"]
         elif has_goodbye and self._rule.clause:
             clause = self._rule.clause
         else:

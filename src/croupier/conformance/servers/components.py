@@ -94,12 +94,23 @@ class StateClauses:
         return self(**dict.fromkeys(self.groups, number))
 
 
-def shared_clauses(room: str, *, unasked: str, following: str, unchanged: str) -> Mapping[str, str]:
+def shared_clauses(
+    room: str, *, unasked: str, following: str, unchanged: str, errors: str, **more: str
+) -> Mapping[str, str]:
     """The clauses of the cases that all rooms share, by topic.
 
-    Given are the numbers of those about unasked messages, about the next game, and about refusals that change nothing.
+    Given are the numbers of those about unasked messages, about the next game, about refusals that change nothing, and
+    about errors of the client, which are never answered. `more` are topics that not all rooms have: `letters` is about
+    upper and lower case.
     """
-    numbers = {**COMMON_NUMBERS, "unasked": unasked, "next": following, "unchanged": unchanged}
+    numbers = {
+        **COMMON_NUMBERS,
+        "unasked": unasked,
+        "next": following,
+        "unchanged": unchanged,
+        "errors": errors,
+        **more,
+    }
     return {topic: f"{room}-{number}" for topic, number in numbers.items()}
 
 

@@ -14,6 +14,10 @@ from msgspec.structs import replace
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.diagnosis.causes import reading_cause
+from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN
+from croupier.conformance.diagnosis.dialect import DialectReader
+from croupier.conformance.diagnosis.layouts import dialects
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import ServerTestData
 from croupier.conformance.suite import Attempt
@@ -34,6 +38,7 @@ ONE_READ_IS_ONE_MESSAGE: Final = Cause(
 )
 CHANGED_BY_REFUSALS: Final = Cause("a message that it refuses changes its state: without that message, the others pass")
 WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pass with a line end after each")
+CHANGED_BY_ERRORS: Final = Cause("it does not discard an error of the client: without it, the other messages pass")
 SPELLING_MATTERS: Final = Cause("it does not read every spelling: the same messages pass in upper case")
 
 
@@ -83,9 +88,16 @@ class Experiments:
             found = await self._compare(messages, [message + b"\n" for message in messages], WHOLE)
             if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
                 return _explained(attempt, self._test_data.shared_clauses["cut"], WAITS_FOR_LINE_END)
+        if (swapped := self._with_swapped_integers(messages)) != messages and self._has_time():
+            probe = await self._send(swapped, WHOLE)
+            other = attempt if probe.fault is None else describe(probe)
+            if other.failure is not None and other.failure.cause == reading_cause(self._test_data.room, LITTLE_ENDIAN):
+                return other
+        shared = self._test_data.shared_clauses
         for others, blamed, cause in (
             (self._canonical(attempt.dialogue), clause, SPELLING_MATTERS),
-            (self._without_refused(attempt.dialogue), self._test_data.shared_clauses["unchanged"], CHANGED_BY_REFUSALS),
+            (self._without_errors(attempt.dialogue), shared["errors"], CHANGED_BY_ERRORS),
+            (self._without_refused(attempt.dialogue), shared["unchanged"], CHANGED_BY_REFUSALS),
         ):
             if others and others != messages:
                 found = await self._compare(messages, others, WHOLE)
@@ -111,6 +123,11 @@ class Experiments:
                 return Comparison.ONLY_THE_ORIGINAL_FAILS
         return Comparison.UNDECIDED
 
+    def _with_swapped_integers(self, messages: Sequence[bytes]) -> Sequence[bytes]:
+        """The messages with the bytes of their integers in the opposite order."""
+        swapping = [each for each in dialects(self._test_data.room.name) if each.description == LITTLE_ENDIAN]
+        return [DialectReader(dialect).feed(message) for dialect in swapping for message in messages] or messages
+
     def _canonical(self, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
         """The messages of the client in the spelling of the protocol page."""
         encode = self._test_data.room.codec(True, None).encode
@@ -119,6 +136,13 @@ class Experiments:
             for line in dialogue
             if line.side == CLIENT
         ]
+
+    def _without_errors(self, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
+        """The messages of the client without its errors; empty if the last one is an error."""
+        sent = [line for line in dialogue if line.side == CLIENT]
+        if not sent or self._test_data.is_refusal(sent[-1].message):
+            return []
+        return [line.data for line in sent if not self._test_data.is_refusal(line.message)]
 
     def _without_refused(self, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
         """The messages of the client without those that change nothing; empty if the last one is such a message.

@@ -211,7 +211,9 @@ SUITE: Final = house_server_suite(
                 "10.1": "a text log is not on the wire",
             },
         ),
-        shared_clauses=shared_clauses("sevenhalf", unasked="4.9", following="4.10", unchanged="6.9"),
+        shared_clauses=shared_clauses(
+            "sevenhalf", unasked="4.9", following="4.10", unchanged="6.9", errors="6.6", letters="2.7"
+        ),
         fair_deal=FairDealRule("sevenhalf-3.3", CARDS, DEALS.deal_of),
         harmless_settings={"bet": ("1", "10", "13", "50")},
         tolerated_clauses=frozenset({"sevenhalf-2.8", "sevenhalf-4.8"}),

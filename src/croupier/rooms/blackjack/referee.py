@@ -180,7 +180,9 @@ class Referee(BaseReferee[Message, WireGame]):
                 ExpectedMessage("blackjack-6.5", INVALID) if self.game else ExpectedMessage("blackjack-6.3", UNEXPECTED)
             )
             self._expected_replies.append(due)
-        elif violation.clause != "blackjack-2.12":
+        elif violation.clause == "blackjack-2.12":
+            self._silence_clause = "blackjack-6.8"
+        else:
             self._expected_replies.append(ExpectedMessage("blackjack-6.4", UNEXPECTED))
 
     def _client_error(self, clause: str, error: Err, message: Message, allowed: str) -> list[Verdict]:
@@ -280,7 +282,7 @@ class Referee(BaseReferee[Message, WireGame]):
     def _check_unsolicited(self, message: Message) -> list[Verdict]:
         if message == STP:
             return self._unannounced_close()
-        clause = (self._silence_clause or "blackjack-4.7") if self._has_begun else "blackjack-1.2"
+        clause = self._silence_clause or ("blackjack-4.7" if self._has_begun else "blackjack-1.2")
         return self._house_fault(clause, message, "nothing, until the client speaks")
 
     def _unannounced_close(self) -> list[Verdict]:

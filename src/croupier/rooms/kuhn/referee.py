@@ -257,8 +257,12 @@ class Referee(BaseReferee[Message, WireGame]):
 
     def _check_unsolicited(self, message: Message) -> list[Verdict]:
         has_begun = self.game is not None or self.last_game is not None
-        clause = (self._silence_clause or "kuhn-4.9") if has_begun else "kuhn-1.2"
-        return self._house_fault(self._unpaid_clause or clause, message, "nothing, until the client speaks")
+        clause = self._unpaid_clause or self._silence_clause
+        if clause is None and isinstance(message, Actn) and self.game is not None and not self.game.history:
+            clause = "kuhn-4.1"
+        return self._house_fault(
+            clause or ("kuhn-4.9" if has_begun else "kuhn-1.2"), message, "nothing, until the client speaks"
+        )
 
     def _end_game(self, game: WireGame) -> None:
         super()._end_game(game)

@@ -98,6 +98,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
         self._lenient = lenient
         self._strict = strict
         self._bet: int | None = None
+        self._has_seen_antes = False
         self._last_house_message: Message | None = None
         self._tolerates: Literal["nothing", "a PASS", "an ERRO"] = "nothing"
 
@@ -191,6 +192,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
         fork.game = refused
         fork._expected_replies.append(ExpectedKind("sevenhalf-7.3", Erro, "ERRO"))
         self.game = replace(game, state=self._rules.play(game.state, coins))
+        self._has_seen_antes = True
         self._silence_clause = "sevenhalf-4.4"
         return []
 
@@ -234,10 +236,10 @@ class Interpretation(BaseReferee[Message, WireGame]):
 
     def _unsolicited_clause(self, message: Message) -> str:
         """The clause that is broken by a message that answers nothing."""
-        if self.game is None and self._bet is None:
-            return "sevenhalf-1.2"
         if self._silence_clause is not None:
             return self._silence_clause
+        if self.game is None and self._bet is None:
+            return "sevenhalf-1.2"
         is_after_card = type(self._last_house_message) is Card and self.game is not None
         return "sevenhalf-3.4" if type(message) is Bstg and is_after_card else "sevenhalf-4.9"
 
@@ -304,7 +306,8 @@ class Interpretation(BaseReferee[Message, WireGame]):
         net, _ = self._rules.payoff(game.state)
         if coins != net if game.is_bet_known else (coins > 0, coins < 0) != (net > 0, net < 0):
             wanted = (Gain(net),) if game.is_bet_known else ()
-            return self._house_fault(_payout_clause(game, net, coins), f"GAIN {coins}", f"GAIN {net}", *wanted)
+            clause = _payout_clause(game, net, coins, may_miscount_antes=self._has_seen_antes)
+            return self._house_fault(clause, f"GAIN {coins}", f"GAIN {net}", *wanted)
         self._tolerates = "a PASS" if game.is_over and not self._strict else "nothing"
         self._end_game(replace(game, net=coins))
         return []
@@ -320,10 +323,15 @@ class Interpretation(BaseReferee[Message, WireGame]):
         return []
 
 
-def _payout_clause(game: WireGame, net: int, paid: int) -> str:
-    """The clause that is broken by a payout in place of the net of a finished game."""
+def _payout_clause(game: WireGame, net: int, paid: int, *, may_miscount_antes: bool) -> str:
+    """The clause that is broken by a payout in place of the net of a finished game.
+
+    `may_miscount_antes`: the client has raised before, so that an amount that is no result of this bet is another bet.
+    """
     if game.refused_coins and paid == net // game.bet * (game.bet + game.refused_coins):
         return "sevenhalf-7.4"
+    if may_miscount_antes and paid not in {-game.bet, 0, game.bet, 2 * game.bet}:
+        return "sevenhalf-5.3"
     if game.is_over:
         return "sevenhalf-5.4"
     if game.total == TARGET_HALVES:
