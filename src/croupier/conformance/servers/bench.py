@@ -146,6 +146,7 @@ class HouseBench(Bench):
             self._test_data,
             self._conversations.send_quickly,
             lambda: self._conversations.new_conversation(self._answer_timeout, strict=self._strict),
+            self._conversations.play,
             lambda: clock() < end,
         )
 

@@ -14,6 +14,7 @@ from croupier.conformance.servers.blackjack_goals import (
     play_carefully,
     play_randomly,
 )
+from croupier.conformance.servers.blackjack_values import READINGS
 from croupier.conformance.servers.cases import house_server_suite
 from croupier.conformance.servers.components import (
     StateClauses,
@@ -277,6 +278,7 @@ SUITE: Final = house_server_suite(
         kind_of=message_kind,
         is_refusal=lambda message: isinstance(message, Err) and message.number != 300,
         refusals_of_payment=(NO_COINS,),
+        readings=READINGS,
         strategy=play_randomly,
         goodbye=(STP,),
         goodbye_messages=(STP,),

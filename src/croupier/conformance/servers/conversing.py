@@ -183,9 +183,9 @@ class Conversations:
         is_silence = attempt.failure is not None and attempt.failure.kind is FoundKind.SILENCE
         if not is_silence or len(attempt.dialogue) != 1 or attempt.dialogue[0].data not in self._answered_openings:
             return False
-        for _ in range(SILENT_CLIENTS):
-            probe = await self.send_quickly([attempt.dialogue[0].data], WHOLE)
-            if probe.fault is None:
+        opening = attempt.dialogue[0].data
+        for ending in (b"\n", *[b""] * SILENT_CLIENTS):  # it may only wait for a line end
+            if (await self.send_quickly([opening + ending], WHOLE)).fault is None:
                 return False
         return True
 

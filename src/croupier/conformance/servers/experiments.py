@@ -18,8 +18,10 @@ from croupier.conformance.diagnosis.causes import reading_cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN
 from croupier.conformance.diagnosis.dialect import DialectReader
 from croupier.conformance.diagnosis.layouts import dialects
+from croupier.conformance.servers.scenarios import play_at_random
 from croupier.conformance.servers.scripted_client import ScriptedClient
-from croupier.conformance.servers.test_data import ServerTestData
+from croupier.conformance.servers.test_data import Reading, Scenario, ServerTestData
+from croupier.conformance.servers.verdicts import failing_dialogue
 from croupier.conformance.suite import Attempt
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
@@ -39,6 +41,16 @@ ONE_READ_IS_ONE_MESSAGE: Final = Cause(
 CHANGED_BY_REFUSALS: Final = Cause("a message that it refuses changes its state: without that message, the others pass")
 WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pass with a line end after each")
 CHANGED_BY_ERRORS: Final = Cause("it does not discard an error of the client: without it, the other messages pass")
+MISREAD_FAULTS: Final = 4
+ENOUGH_CONVERSATIONS: Final = 25
+MAX_MISREAD_CONVERSATIONS: Final = 400
+"""A wrong reading of the rules has to explain all conversations, until the house was at fault in this many of them.
+
+If it is at fault less often, one of at least 25 conversations will do.
+"""
+
+GAMES_A_CONVERSATION: Final = 8
+
 SPELLING_MATTERS: Final = Cause("it does not read every spelling: the same messages pass in upper case")
 
 
@@ -61,10 +73,12 @@ class Experiments:
         test_data: ServerTestData,
         send: SendMessages,
         new_conversation: Callable[[], Conversation],
+        play: Callable[[Scenario], Awaitable[ScriptedClient]],
         has_time: Callable[[], bool],
     ) -> None:
         self._test_data = test_data
         self._send = send
+        self._play = play
         self._new_conversation = new_conversation
         self._has_time = has_time
 
@@ -75,6 +89,8 @@ class Experiments:
 
         `describe` returns the failure of a conversation.
         """
+        if (misreading := await self._find_misreading(attempt.dialogue)) is not None:
+            return _explained(attempt, misreading.clause, Cause(misreading.title))
         messages = _client_messages(attempt)
         if messages and (delivery != WHOLE or messages != [*attempt.steps]):
             found = await self._compare(attempt.steps, messages, delivery)
@@ -94,21 +110,48 @@ class Experiments:
             if other.failure is not None and other.failure.cause == reading_cause(self._test_data.room, LITTLE_ENDIAN):
                 return other
         shared = self._test_data.shared_clauses
-        for others, blamed, cause in (
-            (self._canonical(attempt.dialogue), clause, SPELLING_MATTERS),
-            (self._without_errors(attempt.dialogue), shared["errors"], CHANGED_BY_ERRORS),
-            (self._without_refused(attempt.dialogue), shared["unchanged"], CHANGED_BY_REFUSALS),
+        for change, blamed, cause in (
+            (self._canonical, clause, SPELLING_MATTERS),
+            (self._without_errors, shared["errors"], CHANGED_BY_ERRORS),
+            (self._without_refused, shared["unchanged"], CHANGED_BY_REFUSALS),
         ):
+            others = change(attempt.dialogue)
             if others and others != messages:
-                found = await self._compare(messages, others, WHOLE)
+                found = await self._compare(messages, others, WHOLE, change)
                 if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
                     return _explained(attempt, blamed, cause)
         return attempt
 
+    async def _find_misreading(self, dialogue: Sequence[DialogueLine]) -> Reading | None:
+        """Return the wrong reading of the rules that explains a failure, and all games that are played now."""
+        readings = self._test_data.readings
+        if not readings or readings[0].explains(dialogue):
+            return None
+        right, *wrong = readings
+        possible = [each for each in wrong if each.explains(dialogue)]
+        faulty_count = conversation_count = 0
+        while possible and faulty_count < MISREAD_FAULTS and conversation_count < MAX_MISREAD_CONVERSATIONS:
+            if not self._has_time():
+                break
+            conversation_count += 1
+            probe = await self._play(play_at_random(GAMES_A_CONVERSATION, 0.0))
+            possible = [each for each in possible if each.explains(probe.conversation.lines)]
+            faulty_count += not right.explains(probe.conversation.lines)
+        is_shown = faulty_count == MISREAD_FAULTS or (faulty_count > 0 and conversation_count >= ENOUGH_CONVERSATIONS)
+        return possible[0] if possible and is_shown else None
+
     async def _compare(
-        self, original: Sequence[bytes], others: Sequence[bytes], delivery: Delivery
+        self,
+        original: Sequence[bytes],
+        others: Sequence[bytes],
+        delivery: Delivery,
+        change: Callable[[Sequence[DialogueLine]], Sequence[bytes]] | None = None,
     ) -> Comparison | ScriptedClient:
-        """Send both in turn; return the first conversation with the others that fails, or what is decided."""
+        """Send both in turn; return the first conversation with the others that fails, or what is decided.
+
+        If a `change` makes the others from the original, a failure counts where it makes the same others from it: luck
+        may have decided what is refused.
+        """
         failures = 0
         for _ in range(MAX_PAIRS):
             if not self._has_time():
@@ -118,7 +161,10 @@ class Experiments:
                 return probe
             if _has_unreadable(probe.conversation):
                 return Comparison.UNDECIDED
-            failures += (await self._send(original, delivery)).fault is not None
+            control = await self._send(original, delivery)
+            if control.fault is not None:
+                dialogue = failing_dialogue(control.conversation, control.fault)
+                failures += change is None or [*change(dialogue)] == [*others]
             if failures == MIN_CONTROL_FAILURES:
                 return Comparison.ONLY_THE_ORIGINAL_FAILS
         return Comparison.UNDECIDED

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Protocol
 
-from croupier.conformance.conversation import Conversation
+from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.servers.deals import FairDealRule
 from croupier.conformance.servers.scripted_client import ClientScript
 from croupier.core.client_session import ClientReferee
@@ -143,6 +143,15 @@ class FarewellRule:
     may_play_once: bool = False
 
 
+@dataclass(frozen=True)
+class Reading:
+    """A wrong reading of a clause of the rules. `explains` decides whether it leads to the answers in a dialogue."""
+
+    title: str
+    clause: str
+    explains: Callable[[Sequence[DialogueLine]], bool]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ServerTestData:
     """What the cases of a room are generated from, in addition to its transcripts.
@@ -185,5 +194,7 @@ class ServerTestData:
     owes_answer: Callable[[AnyClientReferee], bool] = field(default=lambda referee: referee.deadline is not None)
     new_referee_source: Callable[[Any], RefereeSource] | None = None
     """Creates, from the known options, a source of referees that know more than the room's."""
+    readings: Sequence[Reading] = ()
+    """The right reading of the rules, and wrong ones with which a house may be right in every game."""
     refusals_of_payment: Collection[object] = ()
     """The messages with which the house refuses what the client cannot pay."""

@@ -1,0 +1,94 @@
+"""Wrong values of cards in blackjack, with which a house may be right in every round that it plays."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final, Literal
+
+from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.servers.test_data import Reading
+from croupier.rooms.blackjack.rules import (
+    BANK_STANDS_AT,
+    HIT,
+    RANK_VALUES,
+    STAND,
+    SURRENDER,
+    TARGET_TOTAL,
+    client_wins,
+    hand_total,
+)
+from croupier.rooms.blackjack.wire import Bet, Crd, Mov, Res, Srd, Trn
+
+type Points = Callable[[Sequence[str]], int]
+"""The total of cards."""
+
+type AceRule = Literal["one", "eleven", "all alike", "below 21"]
+"""How aces are counted: always 1, always 11, all of them 11 or all of them 1, or 11 only if that makes less than 21."""
+
+
+def _with_aces(rule: AceRule, cards: Sequence[str]) -> int:
+    """The total of cards with this rule for aces."""
+    low, aces = hand_total(cards).low, sum(card[0] == "A" for card in cards)
+    extra = {"one": 0, "eleven": 10 * aces, "all alike": 10 * aces, "below 21": 10 * (aces > 0)}[rule]
+    limit = {"one": 0, "eleven": 1 << 30, "all alike": TARGET_TOTAL, "below 21": TARGET_TOTAL - 1}[rule]
+    return low + extra if low + extra <= limit else low
+
+
+def _with_values(changed: Mapping[str, int], cards: Sequence[str]) -> int:
+    """The total of cards of which some ranks have other values."""
+    low = sum(changed.get(card[0], RANK_VALUES[card[0]]) for card in cards)
+    return low + 10 if low + 10 <= TARGET_TOTAL and any(card[0] == "A" for card in cards) else low
+
+
+def _explains(points: Points, lines: Sequence[DialogueLine]) -> bool:
+    """Whether all answers in a dialogue are right if cards are counted like this. Refused messages are not expected."""
+    client: list[str] = []
+    bank: list[str] = []
+    bet, move = 0, ""
+    for message in (line.message for line in lines):
+        match message:
+            case Bet(coins):
+                client, bank, bet, move = [], [], coins, ""
+            case Mov(move):
+                pass
+            case Srd():
+                move = SURRENDER
+            case Crd("C", card):
+                client.append(card)
+            case Crd(_, card):
+                if move == STAND and points(bank) >= BANK_STANDS_AT:
+                    return False
+                bank.append(card)
+            case Trn() if move == HIT and points(client) >= TARGET_TOTAL:
+                return False
+            case Res(result, coins) if move != SURRENDER:
+                has_won = client_wins(points(client), points(bank)) if move == STAND else points(client) == TARGET_TOTAL
+                is_over = points(bank) >= BANK_STANDS_AT if move == STAND else points(client) >= TARGET_TOTAL
+                if not (move and is_over) or (result, coins) != ("W" if has_won else "L", 2 * bet * has_won):
+                    return False
+    return True
+
+
+VALUE_MISTAKES: Final[Mapping[str, Points]] = {
+    "counts every ace as 1": partial(_with_aces, "one"),
+    "counts every ace as 11": partial(_with_aces, "eleven"),
+    "counts either all aces of a hand as 11 or all as 1": partial(_with_aces, "all alike"),
+    "counts an ace as 11 only if that makes less than 21": partial(_with_aces, "below 21"),
+    "counts J, Q and K as 11, 12 and 13": partial(_with_values, {"J": 11, "Q": 12, "K": 13}),
+    **{
+        f"counts {ranks} as {value}": partial(_with_values, dict.fromkeys(ranks, value))
+        for ranks in ("J", "Q", "K", "T", "JQK", "TJQK")
+        for value in (0, 1, 11)
+    },
+}
+"""The total of a hand by what a house does that counts like this."""
+
+RIGHT_READING: Final = Reading(
+    "it counts every card rightly", "blackjack-3.2", partial(_explains, lambda cards: hand_total(cards).total)
+)
+READINGS: Final = (
+    RIGHT_READING,
+    *(
+        Reading(f"it {mistake}", "blackjack-3.2", partial(_explains, points))
+        for mistake, points in VALUE_MISTAKES.items()
+    ),
+)

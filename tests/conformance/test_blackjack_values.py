@@ -1,0 +1,52 @@
+"""Wrong values of cards explain the answers of a house that counts like this, and no others."""
+
+import pytest
+
+from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.servers.blackjack_values import READINGS
+from croupier.core.referee import CLIENT, HOUSE
+from croupier.rooms.blackjack.wire import CRD, MOV, TRN, Bet, Message, Res
+
+RIGHT = "counts every card rightly"
+
+
+def explaining(*messages: Message) -> set[str]:
+    """The readings, without "it", that explain a round with a bet of 10."""
+    said = [Bet(10), *messages]
+    lines = [
+        DialogueLine(CLIENT if message in {*MOV.values(), said[0]} else HOUSE, b"", message, 0.0) for message in said
+    ]
+    return {reading.title.removeprefix("it ") for reading in READINGS if reading.explains(lines)}
+
+
+def dealt(*cards: str) -> list[Message]:
+    """The deal of these cards, the last one to the bank."""
+    *client, bank = cards
+    return [*(CRD["C"][card] for card in client), CRD["S"][bank], TRN]
+
+
+def test_a_bank_that_stops_too_early_counts_a_figure_too_high() -> None:
+    found = explaining(*dealt("9H", "8S", "6D"), MOV["S"], CRD["S"]["JH"], Res("W", 20))
+    figures = {"counts J as 11", "counts JQK as 11", "counts TJQK as 11", "counts J, Q and K as 11, 12 and 13"}
+    assert found == figures
+    assert RIGHT not in found
+
+
+@pytest.mark.parametrize(
+    ("result", "ace"), [(Res("L", 0), "counts every ace as 11"), (TRN, RIGHT), (Res("W", 20), "counts TJQK as 11")]
+)
+def test_an_ace_after_a_hit_shows_how_aces_are_counted(result: Message, ace: str) -> None:
+    found = explaining(*dealt("9H", "TS", "6D"), MOV["H"], CRD["C"]["AH"], result)
+    assert ace in found
+    assert (RIGHT in found) == (ace == RIGHT)
+
+
+def test_a_right_round_with_an_ace_refutes_the_other_values_of_aces() -> None:
+    found = explaining(*dealt("9H", "8S", "AD"), MOV["S"], CRD["S"]["6H"], Res("W", 20))
+    assert RIGHT in found
+    assert "counts every ace as 1" not in found
+    assert "counts every ace as 11" in found, "it is the same here"
+
+
+def test_an_amount_that_no_value_explains_is_explained_by_none() -> None:
+    assert explaining(*dealt("9H", "8S", "TD"), MOV["S"], CRD["S"]["7H"], Res("W", 15)) == set()
