@@ -61,12 +61,14 @@ def _has_coin(coins: int) -> bool:
 class Flaw(NamedTuple):
     """A way to get a payment wrong. `can_pay` decides by the coins in the purse, `change` returns the coins after it.
 
-    `change` takes the coins after a right payment, the event, and the coins with which the purse has started.
+    `change` takes the coins after a right payment, the event, and the coins with which the purse has started. A purse
+    that `may_owe` can hold less than 0 coins.
     """
 
     title: str
     can_pay: Callable[[int], bool] = _has_coin
     change: Callable[[int, PurseEvent, int], int] = lambda coins, event, start: coins  # noqa: ARG005 -- one signature
+    may_owe: bool = False
 
 
 def _moves(coins: int, *, also_refused: bool) -> Flaw:
@@ -84,6 +86,7 @@ RIGHT: Final = Flaw("right")
 WRONG_COINS: Final = (*(_moves(coins, also_refused=False) for coins in (1, -1, 2, -2)),)
 FLAWS: Final[Mapping[Occasion, Sequence[Flaw]]] = {
     Occasion.ENDING: (
+        Flaw("no pot after", change=lambda left, event, _: left - event.gain),
         _pays("no payment after", 0),
         _pays("a double payment after", 2),
         _pays("a payment to the wrong player after", -1),
@@ -93,6 +96,7 @@ FLAWS: Final[Mapping[Occasion, Sequence[Flaw]]] = {
         *WRONG_COINS,
         *(_moves(coins, also_refused=True) for coins in (1, -1)),
         Flaw("credit from an empty purse for", can_pay=lambda _: True),
+        Flaw("credit from an empty purse, which is paid back, for", can_pay=lambda _: True, may_owe=True),
         Flaw("no use of the last coin for", can_pay=lambda coins: coins > 1),
         Flaw("no use of any coin for", can_pay=lambda _: False),
     ),
@@ -136,16 +140,16 @@ def find_wrong_payment(purses: Sequence[Purse]) -> Violation | None:
 
 
 def _explains(purse: Purse, start: int, wrong: Payment, flaw: Flaw) -> bool:
-    """Whether a purse of this size with a flaw in one payment gives these answers. It has never less than 0 coins."""
-    coins = start
+    """Whether a purse of this size with a flaw in one payment gives these answers."""
+    coins, least = start, -MAX_PURSE_COINS if flaw.may_owe else 0
     for event in purse:
         is_wrong = wrong in event.payments
         if event.cost:
             can_pay = (flaw if is_wrong else RIGHT).can_pay(coins)
             if can_pay is event.is_refused:
                 return False
-            coins = max(0, coins - event.cost * can_pay)
+            coins = max(least, coins - event.cost * can_pay)
         coins += event.gain
         if is_wrong:
-            coins = max(0, flaw.change(coins, event, start))
+            coins = max(least, flaw.change(coins, event, start))
     return True

@@ -9,7 +9,7 @@ from croupier.core.errors import Violation
 from croupier.core.referee import ExpectedReply, Verdict
 from croupier.rooms.kuhn import Settings
 from croupier.rooms.kuhn.referee import ExpectedOneOf, Referee, WireGame
-from croupier.rooms.kuhn.rules import BETTING_TREE, BettingHistory
+from croupier.rooms.kuhn.rules import BETTING_TREE, CARDS, BettingHistory
 from croupier.rooms.kuhn.wire import ACTN, DISC, NO_COINS, STRT, WRONG_ACTION, Message, Strt
 
 COSTLY_MESSAGES: Final = frozenset({*STRT.values(), ACTN["BET"], ACTN["CAL"]})
@@ -115,7 +115,9 @@ class CoinTrackingReferee(Referee):
 def _payments(message: Message | Violation, occasion: Occasion, clause: str, state: str) -> Sequence[Payment]:
     """The payments that a message may bring, alone or with others."""
     text = "bytes without a meaning" if isinstance(message, Violation) else str(message)
+    is_costly_action = message in COSTLY_MESSAGES and not isinstance(message, Strt)
     return [
+        *([Payment(occasion, clause, "each bet and each call")] if is_costly_action else []),
         Payment(occasion, clause, f"each {text}"),
         Payment(occasion, clause, f"each {text} {state}"),
         Payment(occasion, clause, f"each {text.split()[0]} {state}"),
@@ -124,14 +126,24 @@ def _payments(message: Message | Violation, occasion: Occasion, clause: str, sta
 
 
 def _endings(game: WireGame) -> Sequence[Payment]:
-    """The payments at the end of a game: for the whole sequence of actions, and for the client's part of it."""
+    """The payments at the end of a game: for its end, the whole sequence of actions, and the client's part of it."""
     seat, result = ("P_1", "P_2")[game.seat], "won" if game.net > 0 else "lost"
     last = max(turn for turn in range(len(game.history)) if BETTING_TREE[game.history[:turn]][0] == game.seat)
     ended, decided = " ".join(game.history), " ".join(game.history[: last + 1])
     return [
+        *_groups(game, seat),
         Payment(Occasion.ENDING, SEQUENCE_CLAUSES[game.history], f"each game that {seat} has {result} by {ended}"),
         Payment(Occasion.ENDING, "kuhn-7.4", f"each game that {seat} has {result} after {decided}"),
     ]
+
+
+def _groups(game: WireGame, seat: str) -> Sequence[Payment]:
+    """The payments at the end of all games with a fold, or with a showdown, that have something in common."""
+    if game.house_card is None:
+        return [Payment(Occasion.ENDING, "kuhn-5.3", f"each fold of {'the house' if game.net > 0 else 'the client'}")]
+    cards = " and ".join(f"C_{card}" for card in sorted((str(game.card), game.house_card), key=CARDS.index))
+    titles = ("each showdown", f"each showdown of {seat}", f"each showdown between {cards}")
+    return [Payment(Occasion.ENDING, "kuhn-3.5", title) for title in titles]
 
 
 class PurseObserver:
