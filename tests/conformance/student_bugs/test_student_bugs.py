@@ -13,11 +13,11 @@ FAILURES = ("--max-failures", 4)
 """A run ends after this many failed cases, to save time."""
 
 LEVELS = {
-    "kuhn_server": Level(0.75, 0.5),
+    "kuhn_server": Level(0.75, 0.7),
     "kuhn_client": Level(0.85, 0.7),
-    "sevenhalf_server": Level(0.9, 0.5),
+    "sevenhalf_server": Level(0.9, 0.8),
     "sevenhalf_client": Level(0.85, 0.45),
-    "blackjack_server": Level(0.9, 0.6),
+    "blackjack_server": Level(0.9, 0.8),
     "blackjack_client": Level(0.7, 0.4),
     "holdem_server": Level(0.75, 0.35),
     "holdem_client": Level(0.85, 0.7),
