@@ -8,10 +8,18 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from croupier.conformance.channel.delivery import WHOLE
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.clauses import clauses
 from croupier.conformance.clients.cases import CaseKind, HouseClientCase, client_cases
 from croupier.conformance.clients.connections import ClientConnections
+from croupier.conformance.clients.evidence import (
+    STATE,
+    EarlyReaction,
+    Evidence,
+    Position,
+    early_reaction,
+    last_position,
+)
 from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.responders import LiveResponder, TranscriptResponder
 from croupier.conformance.clients.setup import ClientTimeouts
@@ -25,6 +33,7 @@ from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, Suite
 from croupier.core.dealer import derive_server_seed
+from croupier.core.errors import FoundKind
 from croupier.core.logger import SilentLogger
 from croupier.net.endpoint import Endpoint, EndpointLimits
 
@@ -54,6 +63,24 @@ CONFIRMATIONS: Final = 5
 
 Once is enough in the cases after that.
 """
+
+UNHANDLED_KINDS: Final = frozenset({FoundKind.SILENCE, FoundKind.CLOSED})
+"""How a client fails that does not handle what it has received."""
+
+SLOW_MOTION: Final = {
+    "delivery": Delivery(max_piece_bytes=1, delay_seconds=0.03),
+    "message_gap_seconds": 0.3,
+    "min_games": 2,
+}
+"""So slow that a client reacts to a byte before the next one arrives, and gives up before the next message comes."""
+
+MAX_COLLECTIONS: Final = 3
+"""For this many failures there are experiments; for more of them, the evidence is enough."""
+
+COLLECTED_TRIES: Final = 2
+FIRST_COLLECTED_TRY: Final = 100
+MAX_RELATED_CASES: Final = 4
+"""How often these cases are tried, the number of their first try, and how many there are."""
 
 BREAK_CONFIRMATIONS: Final = 4
 """How often a client has to fail again between the same two games."""
@@ -98,6 +125,12 @@ class HouseClientBench(Bench):
         self._misreads = False
         self._absent_cases = 0
         self._silent_cases = 0
+        self._evidence = Evidence(test_data)
+        self._experiments = asyncio.Lock()
+        self._collections = 0
+        titles = {state.title for state in test_data.states}
+        self._plays = [each for each in client_cases(test_data) if each.kind is CaseKind.PLAY and each.title in titles]
+        self._longest = max(self._plays, key=lambda each: each.state.max_games)
 
     async def close(self) -> None:
         """Cancel the running baselines."""
@@ -121,7 +154,41 @@ class HouseClientBench(Bench):
                 observation = again
         self._observations[case.id] = observation
         baseline = await self._baseline_of(observation)
-        return judge(observation, baseline)._replace(stderr=observation.stderr)
+        attempt = judge(observation, baseline)._replace(stderr=observation.stderr)
+        if case.kind not in {CaseKind.FAULT, CaseKind.HANG_UP, CaseKind.TOLERANCE}:
+            has_failed = attempt.failure is not None and attempt.failure.kind in UNHANDLED_KINDS
+            self._evidence.add(observation, has_failed=has_failed)
+        return attempt
+
+    async def explain(self, case: HouseClientCase, attempt: Attempt) -> Attempt:
+        """Find out which message of the house the client does not wait for, does not read, or does not handle."""
+        failure = attempt.failure
+        position = last_position(self._test_data, self._observations[case.id].conversation)
+        if failure is None or failure.cause is not None or failure.kind not in UNHANDLED_KINDS or position is None:
+            return attempt
+        if case.kind is CaseKind.VARIATION and failure.clause == case.clause:
+            return attempt
+        reaction: EarlyReaction | None = None
+        async with self._experiments:
+            if self._collections < MAX_COLLECTIONS:
+                self._collections += 1
+                reaction = early_reaction(await self._run(_with_setup(case, **SLOW_MOTION), 0))
+                if reaction is None or not reaction.has_gone_on:
+                    await self._collect_evidence(case, position)
+        if reaction is not None and (reaction.has_gone_on or not self._evidence.has_handled(reaction.code)):
+            return attempt._replace(failure=failure.explained(reaction.cause))
+        return attempt._replace(failure=failure.explained(self._evidence.cause(position)))
+
+    async def _collect_evidence(self, case: HouseClientCase, position: Position) -> None:
+        """Try the case and those of the states that may explain its failure some more times."""
+        words = [feature.words for feature in self._evidence.candidates(position) if feature.level == STATE]
+        related = [each for each in self._plays if any(each.title in some for some in words) and each.id != case.id]
+        for number in range(COLLECTED_TRIES):
+            for each in (case, *related[:MAX_RELATED_CASES], self._longest):
+                observed = self._observations.get(each.id)
+                await self.attempt(each, FIRST_COLLECTED_TRY + number)
+                if observed is not None:
+                    self._observations[each.id] = observed
 
     async def confirm(self, case: HouseClientCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether the messages of the house pass one by one; then the failure is about the stream.
@@ -134,18 +201,21 @@ class HouseClientBench(Bench):
         if failed.may_have_misread and await self._misreads_in(case, attempt, failed.failed_decision, number):
             self._misreads = True
             return blame_reader(self._test_data, attempt)
+        passed: Attempt | None = None
         for more in range(BREAK_CONFIRMATIONS if failed.has_broken_off else 0):
             again = await self._attempt_until(lambda tried: tried.server.has_reached_state, case, number + more)
             if again is not None and not self._observations[case.id].has_broken_off:
-                return again
-        return attempt
+                passed = again
+        self._observations[case.id] = failed
+        position = last_position(self._test_data, failed.conversation)
+        return attempt if passed is None or (position and self._evidence.is_fatal(position)) else passed
 
     async def _misreads_in(self, case: HouseClientCase, attempt: Attempt, decision: Decision, number: int) -> bool:
         """Whether the client passes a case with messages one by one, and fails as before without."""
         apart = _with_setup(case, delivery=WHOLE, message_gap_seconds=CONFIRMATION_GAP_SECONDS)
         for _ in range(1 if self._misreads else CONFIRMATIONS):
             with_gaps = await self._attempt_until(lambda tried: tried.has_met(decision), apart, number)
-            if with_gaps is None or with_gaps.failure is not None:
+            if with_gaps is None or with_gaps.failure is not None or self._observations[case.id].has_crashed:
                 return False
             without = await self._attempt_until(lambda tried: tried.has_met(decision), case, number)
             if without is None or not without.shows(attempt):

@@ -1,10 +1,13 @@
 """Client test data of blackjack: states, variations of messages, and injected faults."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from operator import eq
 from typing import Final
 
 from croupier.conformance.clients.bench import house_client_suite
 from croupier.conformance.clients.responders import unchanged
+from croupier.conformance.clients.setup import StateReached
 from croupier.conformance.clients.test_data import (
     ClientTestData,
     ClientTestState,
@@ -15,6 +18,7 @@ from croupier.conformance.clients.test_data import (
     drop_messages,
     finished,
     in_game,
+    just_received,
     reasons_by_clause,
     replace_messages,
 )
@@ -22,7 +26,7 @@ from croupier.conformance.conversation import Conversation
 from croupier.rooms.blackjack import ROOM
 from croupier.rooms.blackjack.referee import WireGame
 from croupier.rooms.blackjack.rules import MAX_BET, TARGET_TOTAL, hand_total, largest_bet
-from croupier.rooms.blackjack.wire import NO_COINS, Bet, Mon
+from croupier.rooms.blackjack.wire import NO_COINS, Bet, Crd, Mon
 
 
 def obligation(conversation: Conversation) -> str:
@@ -36,6 +40,22 @@ def obligation(conversation: Conversation) -> str:
 def is_betting(conversation: Conversation) -> bool:
     """The house has sent the balance, and the client has to bet."""
     return bool(conversation.lines) and isinstance(conversation.lines[-1].message, Mon)
+
+
+def balance(holds: Callable[[int], bool]) -> StateReached:
+    """A condition holds for the balance that the house has just sent."""
+    return just_received(lambda message: isinstance(message, Mon) and holds(message.coins))
+
+
+def deals(rank: str) -> StateReached:
+    """The house has just dealt a card of this rank."""
+    return just_received(lambda message: isinstance(message, Crd) and message.card[0] == rank)
+
+
+def has_hit_to_20_with_figure(game: WireGame) -> bool:
+    """The client has hit to 20, and one of its cards is a jack, a queen or a king."""
+    ranks = {card[0] for card in game.cards}
+    return len(game.cards) > 2 and not ranks.isdisjoint("JQK") and hand_total(game.cards).total == TARGET_TOTAL - 1
 
 
 def has_surrendered(game: WireGame) -> bool:
@@ -52,6 +72,8 @@ def has_won(game: WireGame) -> bool:
     """The client has won."""
     return game.net > 0
 
+
+MAX_UINT16: Final = (1 << 16) - 1
 
 BALANCES: Final[Mapping[str, tuple[int, str]]] = {
     "one": (1, "The balance is one coin"),
@@ -138,6 +160,7 @@ STATES: Final = (
         "blackjack-3.8",
         after_game(lambda game: len(game.bank) >= 5),
         "the client never stood",
+        shown_by=after_game(lambda game: len(game.bank) > 2),
         decks="TH QD 2S 2H 2C 3S 3H 3C KS / KH QC AS 2H 2C AC AD 3S 7S TS",
     ),
     ClientTestState(
@@ -154,6 +177,7 @@ STATES: Final = (
         "blackjack-5.2",
         after_game(lambda game: game.net < 0 and has_stood(game)),
         "the client never stood with the worse hand",
+        shown_by=after_game(lambda game: game.net < 0),
         decks="TH 8D TS KC 2C / KH 7C 9S TD 2D",
     ),
     ClientTestState(
@@ -192,6 +216,7 @@ STATES: Final = (
         "the client played fewer than ten rounds",
         settings={"money": 100000},
         max_games=24,
+        rank=1,
     ),
     ClientTestState(
         "tens",
@@ -200,7 +225,20 @@ STATES: Final = (
         in_game(lambda game: "TH" in game.cards),
         "the client never bet",
         demands_answer=True,
+        shown_by=deals("T"),
         decks="TH 9D TS TC TD / TH 2D TC 9C TS TD",
+    ),
+    *(
+        ClientTestState(
+            name,
+            f"A {name} is dealt",
+            "blackjack-2.6",
+            deals(letter),
+            "the client never bet",
+            demands_answer=True,
+            decks=f"{letter}H 9D TS TC TD / {letter}C 2H TC 9C TS TD",
+        )
+        for letter, name in (("J", "jack"), ("Q", "queen"), ("K", "king"))
     ),
     ClientTestState(
         "aces",
@@ -210,6 +248,24 @@ STATES: Final = (
         "the client never bet",
         demands_answer=True,
         decks="AH AD AS AC 9D 8S 7H 6H / AH 5D 6S KC 9D 8S 7H 6H",
+    ),
+    ClientTestState(
+        "ace-of-one",
+        "An ace counts one where eleven would be too much",
+        "blackjack-3.2",
+        in_game(lambda game: any(card[0] == "A" for card in game.cards) and not hand_total(game.cards).is_soft),
+        "the client never hit with an ace",
+        decks="AH 2D 9S KC 8C / 3H AD TS QC 7S / AS 2C 7D TH 6D",
+        max_games=20,
+    ),
+    ClientTestState(
+        "figures-count-ten",
+        "A hit to 20 with a figure, which counts ten, does not win",
+        "blackjack-3.2",
+        in_game(has_hit_to_20_with_figure),
+        "the client never hit to 20 with a figure",
+        decks="JH 4D 9S 6C TC / 4H QD TS 6C TC / KH 3D 9S 7C TC",
+        max_games=20,
     ),
     ClientTestState(
         "hits-to-21-with-an-ace",
@@ -265,6 +321,7 @@ STATES: Final = (
             "the client never finished a round",
             settings={"money": money},
             max_games=3,
+            shown_by=balance((lambda coins: coins > MAX_UINT16) if slug == "large" else partial(eq, money)),
         )
         for slug, (money, title) in BALANCES.items()
     ),

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, Final
 
+from msgspec import structs
+
 from croupier.conformance.case import Case, Retries, make_case_id
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.clauses import clauses
@@ -13,6 +15,8 @@ from croupier.conformance.clients.setup import HouseAction, HouseSetup
 from croupier.conformance.clients.test_data import ClientTestData, ClientTestState, WireVariation, finished
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.resources import transcripts
+from croupier.core.codec import Codec
+from croupier.core.errors import Violation
 from croupier.core.transcript import Transcript, house_settings, is_strict
 
 RETRIES: Final = Retries(at_most=3, seconds=2.0)
@@ -134,7 +138,7 @@ class CaseGenerator:
             id=make_case_id(self._data.room.name, clause, slug),
             title=title,
             clause=clause,
-            rank=RANKS.get(kind, 0),
+            rank=RANKS.get(kind, state.rank),
             retries=RETRIES,
             kind=kind,
             state=state,
@@ -298,9 +302,10 @@ class CaseGenerator:
                 continue
             if is_fault and len(script) > MAX_MESSAGES_BEFORE_FAULT + 1:
                 continue
-            kind = _kind_of(self._data, transcript, script)
+            plain = self._plainly_spelled(script)
+            kind = _kind_of(self._data, transcript, script, is_varied=plain != script)
             missing = "the client left before the end of the transcript"
-            yield self._case(
+            case = self._case(
                 ClientTestState(transcript.name, transcript.title, clause, never_reached, missing),
                 clause,
                 transcript.name,
@@ -310,6 +315,20 @@ class CaseGenerator:
                 transcript_steps=script,
                 may_be_silent=len(script) == 1,
             )
+            if kind is CaseKind.VARIATION:
+                plain_case = replace(case, id=f"{case.id}-plain", transcript_steps=plain, baseline=None)
+                case = replace(case, baseline=plain_case)
+            yield case
+
+    def _plainly_spelled(self, script: Sequence[TranscriptStep]) -> tuple[TranscriptStep, ...]:
+        """The transcript with the messages of the house as our house spells them, each in one piece."""
+        codec = self._data.room.codec(False, None)
+        return tuple(
+            structs.replace(
+                step, reply=structs.replace(step.reply, messages=_spelled_again(codec, step.reply.messages))
+            )
+            for step in script
+        )
 
 
 def _begin_small(title: str) -> str:
@@ -322,11 +341,24 @@ def _is_fault_of_house(transcript: Transcript) -> bool:
     return transcript.head.get("fault", "").startswith("house")
 
 
-def _kind_of(test_data: ClientTestData, transcript: Transcript, script: Sequence[TranscriptStep]) -> CaseKind:
-    """What a transcript tests."""
+def _spelled_again(codec: Codec[Any, Any], data: Sequence[bytes]) -> Sequence[bytes]:
+    """The messages in these pieces, each in one piece; unchanged if they cannot be read."""
+    messages = codec.feed(b"".join(data))
+    if any(type(message) is Violation for message in messages):
+        return data
+    spelled = [codec.encode(message) for message in messages]
+    return data if spelled == [*data] else spelled
+
+
+def _kind_of(
+    test_data: ClientTestData, transcript: Transcript, script: Sequence[TranscriptStep], *, is_varied: bool
+) -> CaseKind:
+    """What a transcript tests. `is_varied`: our house would spell it in another way."""
     clause = transcript.clauses[0]
     if _is_fault_of_house(transcript):
         return CaseKind.HANG_UP if clause in test_data.unreadable_clauses else CaseKind.FAULT
     if script[-1].reply.closes:
         return CaseKind.GOODBYE
-    return CaseKind.TOLERANCE if clauses(test_data.room.name)[clause].is_tolerated else CaseKind.PLAY
+    if clauses(test_data.room.name)[clause].is_tolerated:
+        return CaseKind.TOLERANCE
+    return CaseKind.VARIATION if is_varied else CaseKind.PLAY

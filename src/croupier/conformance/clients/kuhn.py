@@ -153,6 +153,7 @@ STATES: Final = (
         "the client played fewer than ten games",
         settings={"bot": "random", **RICH_SETTINGS},
         max_games=24,
+        rank=1,
     ),
     ClientTestState(
         "king",

@@ -1,10 +1,13 @@
 """Client test data of seven and a half: states, variations of messages, and injected faults."""
 
-from collections.abc import Mapping
-from itertools import dropwhile, takewhile
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import dropwhile, islice, takewhile
+from operator import eq
 from typing import Final
 
 from croupier.conformance.clients.bench import house_client_suite
+from croupier.conformance.clients.setup import StateReached
 from croupier.conformance.clients.test_data import (
     ClientTestData,
     ClientTestState,
@@ -14,16 +17,17 @@ from croupier.conformance.clients.test_data import (
     append_to_messages,
     finished,
     in_game,
+    just_received,
     reasons_by_clause,
     replace_messages,
     rewrite_each,
 )
 from croupier.conformance.conversation import Conversation
-from croupier.core.bank import BankState, client_cards
+from croupier.core.bank import BankState, bank_cards, client_cards
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.sevenhalf import ROOM
 from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES, total
-from croupier.rooms.sevenhalf.wire import Ante, Erro
+from croupier.rooms.sevenhalf.wire import Ante, Bksc, Card, Erro, Stbt
 
 
 def obligation(conversation: Conversation) -> str:
@@ -54,6 +58,28 @@ def is_ante_refused(conversation: Conversation) -> bool:
     return is_refused and conversation.referee.game is not None
 
 
+def starting_bet(holds: Callable[[int], bool]) -> StateReached:
+    """A condition holds for the last starting bet."""
+
+    def is_reached(conversation: Conversation) -> bool:
+        bets = (line.message.coins for line in reversed(conversation.lines) if isinstance(line.message, Stbt))
+        return any(holds(bet) for bet in islice(bets, 1))
+
+    return is_reached
+
+
+def shows_card(place: int, letters: str) -> StateReached:
+    """A card has just been dealt or shown that has one of these letters: the rank at place 0, the suit at 1."""
+    return just_received(lambda message: any(card[place] in letters for card in cards_of(message)))
+
+
+def cards_of(message: object) -> Sequence[str]:
+    """The cards of a message."""
+    if isinstance(message, Card):
+        return (message.card,)
+    return message.cards if isinstance(message, Bksc) else ()
+
+
 def is_bust(state: BankState) -> bool:
     """The client is over seven and a half."""
     return total(client_cards(state)) > TARGET_HALVES
@@ -61,6 +87,8 @@ def is_bust(state: BankState) -> bool:
 
 FIGURES_DECK: Final = "so co ro sc cc rc se ce re sb cb rb 7o 6o 5o"
 """A deck of figures, which count a half each: a client can draw many cards."""
+
+MAX_UINT16: Final = (1 << 16) - 1
 
 STARTING_BETS: Final[Mapping[str, tuple[int, str]]] = {
     "one": (1, "The starting bet is one coin"),
@@ -126,6 +154,7 @@ STATES: Final = (
         in_game(lambda game: len(game.state.cards) >= 4),
         "the client never drew four cards",
         decks=FIGURES_DECK,
+        shown_by=shows_card(0, "scr"),
     ),
     PASSED_STATE,
     BUST_STATE,
@@ -154,6 +183,7 @@ STATES: Final = (
         "the client never raised its bet",
         settings={"max_bet": 100},
         decks="1o 1c 1e 1b 5o 7c",
+        shown_by=just_received(lambda message: isinstance(message, Erro)),
     ),
     ClientTestState(
         "bank-draws-many",
@@ -161,6 +191,7 @@ STATES: Final = (
         "sevenhalf-5.1",
         after_game(lambda game: game.state.bank_card_count >= 4),
         "the bank never had to draw four cards",
+        shown_by=after_game(lambda game: game.state.bank_card_count > 1),
         decks="6o so co ro sc cc rc se ce re sb cb rb 1o 1c 1e 1b",
     ),
     ClientTestState(
@@ -170,6 +201,15 @@ STATES: Final = (
         after_game(lambda game: game.state.bank_card_count == 2),
         "the bank never drew two cards",
         decks="6o 5c 1e 7b / 5o 4c 3e 7b / 7o 5c 3e 7b / 4o 3c 2e 6b",
+    ),
+    ClientTestState(
+        "score-of-ten",
+        "The score of the bank has two digits",
+        "sevenhalf-2.5",
+        after_game(lambda game: total(bank_cards(game.state)) >= 2 * 10),
+        "the bank never had a score of ten",
+        decks="6o 4c 6e 7b / 5o 4c 6e 7b / 1o 5o 4c 6e 7b",
+        max_games=20,
     ),
     ClientTestState(
         "bank-shows-one",
@@ -185,6 +225,7 @@ STATES: Final = (
         "sevenhalf-5.8",
         after_game(lambda game: game.net < 0 and not is_bust(game.state)),
         "the client never lost to a better bank",
+        shown_by=after_game(lambda game: game.net < 0),
         decks="5o 6c 1e 7b / 1o 7c 7e 7b / 6o 7c 1c / 4o 5c 6e",
     ),
     ClientTestState(
@@ -217,6 +258,7 @@ STATES: Final = (
         finished(10),
         "the client played fewer than ten games",
         max_games=24,
+        rank=1,
     ),
     ClientTestState(
         "largest-bet",
@@ -236,13 +278,14 @@ STATES: Final = (
             "the client never finished a game",
             settings={"bet": bet},
             max_games=3,
+            shown_by=starting_bet((lambda coins: coins > MAX_UINT16) if slug == "large" else partial(eq, bet)),
         )
         for slug, (bet, title) in STARTING_BETS.items()
     ),
     *(
         ClientTestState(
             f"all-of-{suit}",
-            "Every rank is dealt",
+            f"Every rank is dealt, in {suit}",
             "sevenhalf-2.4",
             finished(3),
             "the client played fewer than three games",
@@ -251,6 +294,7 @@ STATES: Final = (
                 for rank, other in (("1", "2"), ("3", "4"), ("5", "s"), ("6", "c"), ("7", "r"))
             ),
             max_games=5,
+            shown_by=shows_card(1, letter),
         )
         for suit, letter in (("oros", "o"), ("copes", "c"), ("espases", "e"), ("bastos", "b"))
     ),

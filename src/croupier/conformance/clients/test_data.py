@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from croupier.conformance.clients.responders import Mutation, unchanged
@@ -17,7 +18,9 @@ class ClientTestState:
 
     `missing` is the reason that is given if it has not come up in `max_games` games. `settings` and `decks` are those
     of the house. `allows_goodbye`: the cases in which the house says goodbye use this state, too. `demands_answer`: the
-    clause itself requires the client to send something. `may_rest`: the client need not do anything any more.
+    clause itself requires the client to send something. `may_rest`: the client need not do anything any more. `rank` is
+    that of the case. `shown_by` is whether the last messages of the house show what the clause is about, if that is not
+    `is_reached`.
     """
 
     slug: str
@@ -31,6 +34,12 @@ class ClientTestState:
     max_games: int = 12
     demands_answer: bool = False
     may_rest: bool = False
+    rank: int = 0
+    shown_by: StateReached | None = None
+
+    def shows(self, conversation: Conversation) -> bool:
+        """Whether the last messages of the house show what the clause is about."""
+        return (self.shown_by or self.is_reached)(conversation)
 
 
 @dataclass(frozen=True)
@@ -137,6 +146,16 @@ def has_house_said(conversation: Conversation, message: object) -> bool:
     return (
         bool(conversation.lines) and conversation.lines[-1].side == HOUSE and conversation.lines[-1].message == message
     )
+
+
+def just_received(holds: Callable[[Any], bool]) -> StateReached:
+    """A condition holds for a message that the house has sent after the last one of the client."""
+
+    def is_reached(conversation: Conversation) -> bool:
+        last = takewhile(lambda line: line.side == HOUSE, reversed(conversation.lines))
+        return any(holds(line.message) for line in last)
+
+    return is_reached
 
 
 def rewrite_each(change: Callable[[bytes], bytes]) -> Mutation:

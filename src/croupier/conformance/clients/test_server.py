@@ -94,6 +94,8 @@ class HouseTestServer:
         self.pending = NO_DECISION
         self.decisions: list[Decision] = []
         self.has_sent_ahead = False
+        self.early_rest = b""
+        """The beginning of the message that the house was sending when the client sent one."""
         self.is_closing = False
         self.ending_since = inf
         self.is_answer_owed = False
@@ -185,6 +187,7 @@ class HouseTestServer:
         """Process the messages of a read, which were all sent before the answer to the first of them."""
         decision = self._decision
         start = len(self.conversation.lines)
+        self.early_rest = self.early_rest or self.conversation.incomplete(HOUSE)
         self.conversation.on_data(CLIENT, data, now)
         effects: list[Effect[bytes]] = []
         for line in self.conversation.lines[start:]:

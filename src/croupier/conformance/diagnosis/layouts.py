@@ -150,7 +150,7 @@ SEVENHALF: Final = ProtocolLayout(
         "text": CountedText(),
     },
     sections={CODE_FIELD: "2.2", "number": "2.3", "count": "2.4", "card": "2.4", "cards": "2.4", "score": "2.5"}
-    | {WRONG_COUNT: "5.1"},
+    | {"text": "2.6", WRONG_COUNT: "5.1"},
     code_aliases={b"START": b"STRT", b"BUSTING": b"BSTG", b"BUSTED": b"BSTG", b"BUST": b"BSTG", b"ERROR": b"ERRO"},
     digit_fields={"number": DIGITS_FIELD, "count": COUNT_FIELD},
     quoted_fields={

@@ -1,0 +1,204 @@
+"""Finds what a client does not handle: what it had just received wherever it failed, and nowhere where it went on."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from croupier.conformance.clients.observation import ClientObservation
+from croupier.conformance.clients.test_data import ClientTestData, ClientTestState
+from croupier.conformance.conversation import MESSAGE_SECTION, Conversation
+from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.diagnosis.causes import REFUSAL_CODES
+from croupier.conformance.diagnosis.dialect import CODE_FIELD
+from croupier.conformance.diagnosis.layouts import LAYOUTS
+from croupier.core.referee import CLIENT, HOUSE
+
+MIN_FAILURES: Final = 2
+"""A client has to fail this often after a message before the message is named."""
+
+MIN_FATAL_FAILURES: Final = 4
+"""A client that fails between two games has to fail this often after the same message, and go on as often otherwise."""
+
+
+REPLY: Final = 0
+STATE: Final = 1
+EXACT: Final = 2
+"""The levels of features: a reply, a state of the test data, a reply with its values."""
+
+
+LENGTH_SECTIONS: Final = {"card": "2.4"}
+"""The numbers of the clauses about the length of a field, if they are not those about its values."""
+
+
+class Feature(NamedTuple):
+    """Something that a client has just received: the `clause` about it, and words that complete "it never goes on".
+
+    `code` is that of a message. The most general features have the lowest `level`.
+    """
+
+    level: int
+    clause: str
+    words: str
+    code: str = ""
+
+
+class EarlyReaction(NamedTuple):
+    """What a client did not wait for, and the code of the message. `has_gone_on`: it has sent a message of its own."""
+
+    cause: Cause
+    code: str
+    has_gone_on: bool
+
+
+type Position = frozenset[Feature]
+"""What a client had just received when it had to go on, or might."""
+
+
+class Evidence:
+    """All positions of the conversations of a run: those in which the client failed, and those in which it went on."""
+
+    def __init__(self, test_data: ClientTestData) -> None:
+        self._data = test_data
+        self._survived: Counter[Feature] = Counter()
+        self._handled_codes: set[str] = set()
+        self._failed: list[Position] = []
+
+    def add(self, observation: ClientObservation, *, has_failed: bool) -> None:
+        """Record a conversation. `has_failed`: the client has not gone on at its end."""
+        positions = [*read_positions(self._data, observation.conversation)]
+        for is_last, position in positions:
+            if not is_last:
+                self._survived.update(position)
+                self._handled_codes.update(feature.code for feature in position)
+            elif has_failed:
+                self._failed.append(position)
+
+    def has_handled(self, code: str) -> bool:
+        """Whether the client has gone on after a message with this code."""
+        return code in self._handled_codes
+
+    def candidates(self, position: Position) -> Sequence[Feature]:
+        """What may be the cause of a failure: what the client has never gone on after."""
+        return [feature for feature in position if not self._survived[feature]]
+
+    def cause(self, position: Position) -> Cause | None:
+        """Return the cause of a failure: what explains most failures of all, the most general first."""
+        if not self._survived:
+            return None
+        found = self.candidates(position)
+        counts = {feature: self._count_failures(feature) for feature in found}
+        likeliest = max(found, key=lambda each: (counts[each], -each.level, each), default=None)
+        if likeliest is None or counts[likeliest] < MIN_FAILURES:
+            return None
+        return Cause(f"it never goes on {likeliest.words}", clause=likeliest.clause)
+
+    def is_fatal(self, position: Position) -> bool:
+        """Whether a client that fails between two games fails after a certain message, and only after that one."""
+        ends = [failed for failed in self._failed if self._replies(failed) == self._replies(position)]
+        for feature in self.candidates(position):
+            others = sum(
+                count for other, count in self._survived.items() if other[:2] == feature[:2] and other != feature
+            )
+            if feature.level == EXACT and len(ends) >= MIN_FATAL_FAILURES <= others:
+                return all(feature in failed for failed in ends)
+        return False
+
+    def _count_failures(self, feature: Feature) -> int:
+        """The number of failures that a feature may explain, or another one on its clause if it is no message."""
+        if feature.level == EXACT:
+            return sum(feature in failed for failed in self._failed)
+        return sum(
+            any((each.clause, each.level < EXACT) == (feature.clause, True) for each in self.candidates(failed))
+            for failed in self._failed
+        )
+
+    @staticmethod
+    def _replies(position: Position) -> frozenset[Feature]:
+        return frozenset(feature for feature in position if feature.level == REPLY)
+
+
+def read_positions(test_data: ClientTestData, conversation: Conversation) -> Iterator[tuple[bool, Position]]:
+    """Yield where the house had sent all its replies, and whether the client has sent nothing afterwards."""
+    replayed = Conversation(test_data.room)
+    goodbyes = test_data.room.final_messages
+    replies: list[Feature] = []
+    has_received = False
+    for line in conversation.lines:
+        if line.side == HOUSE and line.message in goodbyes:
+            break
+        if line.side == CLIENT:
+            if has_received and line.message not in goodbyes:
+                yield False, _position(test_data.states, replayed, replies)
+            replies.clear()
+        elif (pending := replayed.referee.pending) is not None:
+            replies += _features_of(line.message, pending.clause)
+        has_received = line.side == HOUSE
+        replayed.on_data(line.side, line.data, line.at)
+    if has_received:
+        yield True, _position(test_data.states, replayed, replies)
+
+
+def _features_of(message: object, clause: str) -> Iterator[Feature]:
+    """The features of a message of the house as the reply that a clause requires; a refusal is not that reply."""
+    code = str(message).partition(" ")[0]
+    if code not in REFUSAL_CODES:
+        yield Feature(REPLY, clause, f"after {code}, the reply of {clause}", code)
+        yield Feature(EXACT, clause, f"after {message}, the reply of {clause}")
+
+
+def _position(states: Iterable[ClientTestState], conversation: Conversation, replies: Iterable[Feature]) -> Position:
+    shown = (
+        Feature(STATE, state.clause, f"in this state: {state.title}") for state in states if state.shows(conversation)
+    )
+    return frozenset((*replies, *shown))
+
+
+def last_position(test_data: ClientTestData, conversation: Conversation) -> Position | None:
+    """Return where the client failed to go on, None if it had sent something itself and had to wait for nothing."""
+    return next((position for is_last, position in read_positions(test_data, conversation) if is_last), None)
+
+
+# What a client does not wait for.
+
+
+def early_reaction(observation: ClientObservation) -> EarlyReaction | None:
+    """Return what the client did not wait for when the house sent one byte after the other, None if it waited.
+
+    A client that goes on, or gives up, in the middle of a message does not read that message. One that gives up within
+    a code has read too little of the message before it.
+    """
+    server, lines = observation.server, observation.conversation.lines
+    if server.early_rest:
+        return _unread_part(observation, server.early_rest, has_gone_on=True)
+    replayed = Conversation(observation.test_data.room)
+    for line in lines:
+        pending = replayed.referee.pending
+        if line.side == CLIENT and pending is not None:
+            text = f"it does not wait for the reply that {pending.clause} requires"
+            return EarlyReaction(Cause(text, clause=pending.clause), "", has_gone_on=True)
+        replayed.on_data(line.side, line.data, line.at)
+    rest = observation.conversation.incomplete(HOUSE)
+    code_length = len(next(iter(LAYOUTS[observation.test_data.room.name].layout)))
+    if len(rest) < code_length:
+        last = next((line.data for line in reversed(lines) if rest and line.side == HOUSE), b"")
+        return _unread_part(observation, last[:-1])
+    is_unexpected = len(rest) <= code_length + 1
+    return None if is_unexpected else _unread_part(observation, rest)
+
+
+def _unread_part(observation: ClientObservation, read: bytes, *, has_gone_on: bool = False) -> EarlyReaction | None:
+    """The part of a message of the house after the bytes that the client has read of it."""
+    room = observation.test_data.room
+    protocol = LAYOUTS[room.name]
+    code = next((code for code in protocol.layout if read.upper().startswith(code)), None)
+    if code is None:
+        return None
+    at, name = len(code), CODE_FIELD
+    for name in protocol.layout[code]:
+        found = protocol.fields[name].read(read, at)
+        if found is None:
+            break
+        at = found[1]
+    section = LENGTH_SECTIONS.get(name) or protocol.sections.get(name, MESSAGE_SECTION)
+    cause = Cause(f"it does not read the whole of {code.decode()}", clause=f"{room.name}-{section}")
+    return EarlyReaction(cause, code.decode(), has_gone_on)
