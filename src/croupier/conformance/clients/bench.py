@@ -156,14 +156,15 @@ class HouseClientBench(Bench):
         baseline = await self._baseline_of(observation)
         attempt = judge(observation, baseline)._replace(stderr=observation.stderr)
         if case.kind not in {CaseKind.FAULT, CaseKind.HANG_UP, CaseKind.TOLERANCE}:
-            has_failed = attempt.failure is not None and attempt.failure.kind in UNHANDLED_KINDS
+            is_unhandled = attempt.failure is not None and attempt.failure.kind in UNHANDLED_KINDS
+            has_failed = is_unhandled and not observation.partial_message
             self._evidence.add(observation, has_failed=has_failed)
         return attempt
 
     async def explain(self, case: HouseClientCase, attempt: Attempt) -> Attempt:
         """Find out which message of the house the client does not wait for, does not read, or does not handle."""
-        failure = attempt.failure
-        position = last_position(self._test_data, self._observations[case.id].conversation)
+        failure, observation = attempt.failure, self._observations[case.id]
+        position = None if observation.partial_message else last_position(observation)
         if failure is None or failure.cause is not None or failure.kind not in UNHANDLED_KINDS or position is None:
             return attempt
         if case.kind is CaseKind.VARIATION and failure.clause == case.clause:
@@ -207,7 +208,7 @@ class HouseClientBench(Bench):
             if again is not None and not self._observations[case.id].has_broken_off:
                 passed = again
         self._observations[case.id] = failed
-        position = last_position(self._test_data, failed.conversation)
+        position = last_position(failed)
         return attempt if passed is None or (position and self._evidence.is_fatal(position)) else passed
 
     async def _misreads_in(self, case: HouseClientCase, attempt: Attempt, decision: Decision, number: int) -> bool:

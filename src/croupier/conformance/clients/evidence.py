@@ -6,25 +6,23 @@ from typing import Final, NamedTuple
 
 from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.test_data import ClientTestData, ClientTestState
-from croupier.conformance.conversation import MESSAGE_SECTION, Conversation
+from croupier.conformance.conversation import MESSAGE_SECTION, Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import REFUSAL_CODES
-from croupier.conformance.diagnosis.dialect import CODE_FIELD
+from croupier.conformance.diagnosis.dialect import CODE_FIELD, NotInDialectError
 from croupier.conformance.diagnosis.layouts import LAYOUTS
 from croupier.core.referee import CLIENT, HOUSE
 
 MIN_FAILURES: Final = 2
 """A client has to fail this often after a message before the message is named."""
 
-MIN_FATAL_FAILURES: Final = 4
+MIN_FATAL_FAILURES: Final = 8
 """A client that fails between two games has to fail this often after the same message, and go on as often otherwise."""
-
 
 REPLY: Final = 0
 STATE: Final = 1
 EXACT: Final = 2
 """The levels of features: a reply, a state of the test data, a reply with its values."""
-
 
 LENGTH_SECTIONS: Final = {"card": "2.4"}
 """The numbers of the clauses about the length of a field, if they are not those about its values."""
@@ -65,8 +63,8 @@ class Evidence:
 
     def add(self, observation: ClientObservation, *, has_failed: bool) -> None:
         """Record a conversation. `has_failed`: the client has not gone on at its end."""
-        positions = [*read_positions(self._data, observation.conversation)]
-        for is_last, position in positions:
+        fault, lines = observation.server.fault, observation.conversation.lines
+        for is_last, position in read_positions(self._data, lines if fault is None else lines[: fault.sent_index]):
             if not is_last:
                 self._survived.update(position)
                 self._handled_codes.update(feature.code for feature in position)
@@ -96,9 +94,8 @@ class Evidence:
         """Whether a client that fails between two games fails after a certain message, and only after that one."""
         ends = [failed for failed in self._failed if self._replies(failed) == self._replies(position)]
         for feature in self.candidates(position):
-            others = sum(
-                count for other, count in self._survived.items() if other[:2] == feature[:2] and other != feature
-            )
+            kind = (feature.level, feature.clause, feature.code)
+            others = sum(n for other, n in self._survived.items() if (other.level, other.clause, other.code) == kind)
             if feature.level == EXACT and len(ends) >= MIN_FATAL_FAILURES <= others:
                 return all(feature in failed for failed in ends)
         return False
@@ -117,13 +114,13 @@ class Evidence:
         return frozenset(feature for feature in position if feature.level == REPLY)
 
 
-def read_positions(test_data: ClientTestData, conversation: Conversation) -> Iterator[tuple[bool, Position]]:
+def read_positions(test_data: ClientTestData, lines: Iterable[DialogueLine]) -> Iterator[tuple[bool, Position]]:
     """Yield where the house had sent all its replies, and whether the client has sent nothing afterwards."""
     replayed = Conversation(test_data.room)
     goodbyes = test_data.room.final_messages
     replies: list[Feature] = []
     has_received = False
-    for line in conversation.lines:
+    for line in lines:
         if line.side == HOUSE and line.message in goodbyes:
             break
         if line.side == CLIENT:
@@ -143,7 +140,7 @@ def _features_of(message: object, clause: str) -> Iterator[Feature]:
     code = str(message).partition(" ")[0]
     if code not in REFUSAL_CODES:
         yield Feature(REPLY, clause, f"after {code}, the reply of {clause}", code)
-        yield Feature(EXACT, clause, f"after {message}, the reply of {clause}")
+        yield Feature(EXACT, clause, f"after {message}, the reply of {clause}", code)
 
 
 def _position(states: Iterable[ClientTestState], conversation: Conversation, replies: Iterable[Feature]) -> Position:
@@ -153,9 +150,10 @@ def _position(states: Iterable[ClientTestState], conversation: Conversation, rep
     return frozenset((*replies, *shown))
 
 
-def last_position(test_data: ClientTestData, conversation: Conversation) -> Position | None:
+def last_position(observation: ClientObservation) -> Position | None:
     """Return where the client failed to go on, None if it had sent something itself and had to wait for nothing."""
-    return next((position for is_last, position in read_positions(test_data, conversation) if is_last), None)
+    positions = read_positions(observation.test_data, observation.conversation.lines)
+    return next((position for is_last, position in positions if is_last), None)
 
 
 # What a client does not wait for.
@@ -195,7 +193,10 @@ def _unread_part(observation: ClientObservation, read: bytes, *, has_gone_on: bo
         return None
     at, name = len(code), CODE_FIELD
     for name in protocol.layout[code]:
-        found = protocol.fields[name].read(read, at)
+        try:
+            found = protocol.fields[name].read(read, at)
+        except NotInDialectError:
+            return None
         if found is None:
             break
         at = found[1]

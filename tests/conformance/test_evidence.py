@@ -1,0 +1,130 @@
+"""What a client does not wait for, does not read, or never goes on after is named from its conversations."""
+
+from collections.abc import Sequence
+
+from croupier.conformance.channel.delivery import Delivery
+from croupier.conformance.clients.evidence import Evidence, early_reaction, last_position
+from croupier.conformance.clients.observation import ClientObservation
+from croupier.conformance.clients.setup import HouseSetup
+from croupier.core.referee import CLIENT, HOUSE
+from croupier.rooms import HOUSE_ROOMS
+from tests.conformance.suites import CLIENT_TEST_DATA, client_cases
+from tests.conformance.test_test_server import ClientFixture
+
+KUHN = CLIENT_TEST_DATA["kuhn"]
+CASE = client_cases(HOUSE_ROOMS["kuhn"])[0]
+RICH = {"coins": 1000, "bot": "script:BET"}
+
+
+def endless(**setup: object) -> HouseSetup:
+    return HouseSetup(is_reached=lambda _: False, max_games=1000, **setup)  # type: ignore[arg-type]
+
+
+def observed(client: ClientFixture) -> ClientObservation:
+    client.leave()
+    return ClientObservation(KUHN, CASE, client.stand, 1, "exit status 1", 5.0, b"", False)
+
+
+def conversation(*messages: bytes, settings: dict[str, object] = RICH) -> ClientObservation:
+    """A client that sends these messages and breaks off."""
+    client = ClientFixture(endless(), settings)
+    for message in messages:
+        client.say(message)
+    return observed(client)
+
+
+def cause(failed: Sequence[ClientObservation], survived: Sequence[ClientObservation]) -> tuple[str, str] | None:
+    """The clause and the text of the cause of the last failure."""
+    evidence = Evidence(KUHN)
+    for observation in survived:
+        evidence.add(observation, has_failed=False)
+    for observation in failed:
+        evidence.add(observation, has_failed=True)
+    position = last_position(failed[-1])
+    assert position is not None
+    found = evidence.cause(position)
+    return found and (found.clause, found.text)
+
+
+FOLD = conversation(b"STRT P_2", b"ACTN FLD")
+BROKEN_OFF_AT_A_BET = conversation(b"STRT P_2", b"ACTN FLD", b"STRT P_1", b"ACTN CHK")
+
+
+def test_a_reply_after_which_a_client_never_goes_on_is_the_cause() -> None:
+    assert cause(2 * [BROKEN_OFF_AT_A_BET], [FOLD]) == (
+        "kuhn-4.3",
+        "it never goes on after ACTN, the reply of kuhn-4.3",
+    )
+
+
+def test_a_single_failure_proves_nothing() -> None:
+    assert cause([BROKEN_OFF_AT_A_BET], [FOLD]) is None
+
+
+def test_a_client_that_has_gone_on_after_a_reply_is_not_accused_of_it() -> None:
+    goes_on = conversation(b"STRT P_1", b"ACTN CHK", b"ACTN FLD")
+    assert cause(2 * [BROKEN_OFF_AT_A_BET], [FOLD, goes_on]) is None
+
+
+def test_a_client_that_never_goes_on_is_not_explained() -> None:
+    assert cause(2 * [conversation(b"STRT P_1")], []) is None
+
+
+def test_a_client_that_has_sent_something_has_nothing_to_handle() -> None:
+    assert last_position(FOLD) is None
+
+
+def showdown(card: bytes, *after: bytes) -> ClientObservation:
+    """A client that bets, is shown a card, sends these messages, and breaks off."""
+    client = ClientFixture(endless())
+    for side, data in (
+        (CLIENT, b"STRT P_1"),
+        (HOUSE, b"CARD C_Q"),
+        (CLIENT, b"ACTN BET"),
+        (HOUSE, b"CARD " + card),
+        *((CLIENT, message) for message in after),
+    ):
+        client.stand.conversation.on_data(side, data, 0.0)
+    return observed(client)
+
+
+def test_a_failure_after_one_value_needs_many_conversations() -> None:
+    evidence = Evidence(KUHN)
+    position = last_position(showdown(b"C_K"))
+    assert position is not None
+    for _ in range(8):
+        assert not evidence.is_fatal(position)
+        evidence.add(showdown(b"C_K"), has_failed=True)
+        evidence.add(showdown(b"C_J", b"STRT P_2"), has_failed=False)
+    assert evidence.is_fatal(position)
+    evidence.add(showdown(b"C_J"), has_failed=True)
+    assert not evidence.is_fatal(position), "it breaks off after other cards, too"
+
+
+def test_a_client_that_does_not_wait_for_a_reply_is_found_when_the_reply_is_late() -> None:
+    client = ClientFixture(endless(message_gap_seconds=0.3), {"coins": 9, "bot": "script:BET"})
+    client.say(b"STRT P_2")
+    client.say(b"ACTN FLD")
+    reaction = early_reaction(observed(client))
+    assert reaction is not None
+    assert (reaction.cause.clause, reaction.has_gone_on) == ("kuhn-4.2", True)
+    assert reaction.cause.text == "it does not wait for the reply that kuhn-4.2 requires"
+
+
+def test_a_client_that_goes_on_within_a_message_does_not_read_all_of_it() -> None:
+    client = ClientFixture(endless(delivery=Delivery(max_piece_bytes=1, delay_seconds=0.03)))
+    client.say(b"STRT P_1")
+    while b"".join(client.heard) != b"CARD C":
+        client.wait()
+    client.say(b"ACTN BET")
+    reaction = early_reaction(observed(client))
+    assert reaction is not None
+    assert (reaction.cause.clause, reaction.cause.text, reaction.code) == (
+        "kuhn-2.2",
+        "it does not read the whole of CARD",
+        "CARD",
+    )
+
+
+def test_a_client_that_waits_reacts_to_nothing_early() -> None:
+    assert early_reaction(BROKEN_OFF_AT_A_BET) is None
