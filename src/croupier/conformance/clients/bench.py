@@ -74,7 +74,7 @@ SLOW_MOTION: Final = {
 }
 """So slow that a client reacts to a byte before the next one arrives, and gives up before the next message comes."""
 
-MAX_COLLECTIONS: Final = 3
+MAX_COLLECTIONS: Final = 2
 """For this many failures there are experiments; for more of them, the evidence is enough."""
 
 COLLECTED_TRIES: Final = 2
@@ -145,6 +145,14 @@ class HouseClientBench(Bench):
         dialect = getattr(self._settings, "dialect", "document")
         if case.dialect and case.dialect != dialect:
             return Attempt(Outcome.SKIP, f"only in the dialect {case.dialect}")
+        observation, attempt = await self._try(case, number, is_patient=is_patient)
+        self._observations[case.id] = observation
+        return attempt
+
+    async def _try(
+        self, case: HouseClientCase, number: int, *, is_patient: bool = False
+    ) -> tuple[ClientObservation, Attempt]:
+        """Try a case, and judge it. What comes of it is added to the evidence."""
         observation = await self._run(case, number, hurried=not is_patient)
         self._remember(observation, is_patient=is_patient)
         if observation.answers_before_fault:
@@ -152,14 +160,13 @@ class HouseClientBench(Bench):
             again = await self._run(_with_setup(case, delayed_messages=delays), number)
             if again.server.has_sent_ahead:
                 observation = again
-        self._observations[case.id] = observation
         baseline = await self._baseline_of(observation)
         attempt = judge(observation, baseline)._replace(stderr=observation.stderr)
         if case.kind not in {CaseKind.FAULT, CaseKind.HANG_UP, CaseKind.TOLERANCE}:
             is_unhandled = attempt.failure is not None and attempt.failure.kind in UNHANDLED_KINDS
             has_failed = is_unhandled and not observation.partial_message
             self._evidence.add(observation, has_failed=has_failed)
-        return attempt
+        return observation, attempt
 
     async def explain(self, case: HouseClientCase, attempt: Attempt) -> Attempt:
         """Find out which message of the house the client does not wait for, does not read, or does not handle."""
@@ -186,10 +193,7 @@ class HouseClientBench(Bench):
         related = [each for each in self._plays if any(each.title in some for some in words) and each.id != case.id]
         for number in range(COLLECTED_TRIES):
             for each in (case, *related[:MAX_RELATED_CASES], self._longest):
-                observed = self._observations.get(each.id)
-                await self.attempt(each, FIRST_COLLECTED_TRY + number)
-                if observed is not None:
-                    self._observations[each.id] = observed
+                await self._try(each, FIRST_COLLECTED_TRY + number)
 
     async def confirm(self, case: HouseClientCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether the messages of the house pass one by one; then the failure is about the stream.

@@ -71,8 +71,13 @@ class ClientObservation(Struct, frozen=True):
 
     @property
     def has_given_up(self) -> bool:
-        """Whether the client has left in good order before it had finished a game."""
+        """Whether the client has left in good order before it had finished a game.
+
+        The house ends a conversation by itself if the client has left the transcript.
+        """
         server = self.server
+        if server.deviation:
+            return False
         has_ended = server.conversation_end in {ConversationEnd.CLIENT, ConversationEnd.HOUSE} and not server.is_ending
         return has_ended and not (server.fault or server.house_fault or server.referee.finished_count or self.is_stuck)
 
