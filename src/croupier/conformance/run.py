@@ -19,6 +19,7 @@ from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.suite import Config, Role, Suite, find_suite
 from croupier.core.room import Room
+from croupier.core.transcript import deck_file
 from croupier.version import __version__
 
 type OnResult = Callable[[Result | str], None]
@@ -246,7 +247,7 @@ async def _run_with_decks(plan: Plan, cases: Sequence[Case], search: DialectSear
             if deck is None:
                 continue
             file = Path(folder) / f"{case.section}.txt"
-            file.write_text(deck.replace(" / ", "\n\n").replace(" ", "\n") + "\n", encoding="ascii")  # ruling G5
+            file.write_text(deck_file(deck) + "\n", encoding="ascii")
             try:
                 await _run_cases(plan, [case], search, f"{plan.command} {plan.deck_flag}", file=file)
             except ProgramError as error:  # the results so far remain valid

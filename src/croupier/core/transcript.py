@@ -173,12 +173,29 @@ def convert_head(kind: type[Any], head: Mapping[str, str]) -> Any:
     return convert(values, kind, strict=False)
 
 
+LONG_WORD_PATTERN: Final = re.compile("[a-z]{3}")
+"""A word of a card of two words; cards of one word are shorter."""
+
+
+def deck_file(decks: str) -> str:
+    """Return the deck file (ruling G5) of the entry `deck` of a head: commas separate cards of two words.
+
+    Example:
+        >>> deck_file("Q K / J Q")
+        'Q\\nK\\n\\nJ\\nQ'
+        >>> deck_file("3 spades, joker maid")
+        '3 spades\\njoker maid'
+    """
+    separator = ", " if LONG_WORD_PATTERN.search(decks) else " "
+    return decks.replace(" / ", "\n\n").replace(separator, "\n")
+
+
 def make_hall(room: HouseRoom, transcript: Transcript) -> Hall[Any, Any]:
     """The hall of a room, configured by the head of a transcript."""
     head = transcript.head
     settings = house_settings(room, transcript)
     timeouts = Timeouts(float(head.get("idle", 500)), float(head["move"]) if "move" in head else None)
-    text = "\n\n".join(deck.replace(" ", "\n") for deck in head.get("deck", "").split(" / "))
+    text = deck_file(head.get("deck", ""))
     decks = room.pack.parse_decks(text, transcript.name, room.deck_count(settings)) if "deck" in head else ()
     seed = int(head.get("seed", 1))
     return Hall(

@@ -25,7 +25,7 @@ from croupier.core.session import (
     Send,
     TimedOut,
 )
-from croupier.core.transcript import Transcript, is_strict, parse_transcript
+from croupier.core.transcript import Transcript, deck_file, is_strict, parse_transcript
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, PACK, WIRE_CARDS, Card, to_wire
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
@@ -51,8 +51,7 @@ def settings(transcript: Transcript) -> Settings:
 
 def dealers_of(transcript: Transcript) -> Callable[[int], Dealer]:
     """The dealers of a transcript: `deck: 3 spades, joker maid / …` lists decks, `seed: 7` sets the seed."""
-    text = "\n\n".join(deck.replace(", ", "\n") for deck in transcript.head.get("deck", "").split(" / "))
-    decks = PACK.parse_decks(text, transcript.name) if "deck" in transcript.head else ()
+    decks = PACK.parse_decks(deck_file(transcript.head["deck"]), transcript.name) if "deck" in transcript.head else ()
     seed = int(transcript.head.get("seed", 1))
     return dealer_factory(lambda game: derive_server_seed(seed, "oldmaid", game), decks=decks, shared=True)
 
