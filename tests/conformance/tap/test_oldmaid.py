@@ -219,6 +219,28 @@ def test_overlapping_requests_are_not_judged() -> None:
     assert table.broken(0) == table.broken(1) == []
 
 
+def test_table_may_notice_late_that_a_player_is_gone() -> None:
+    """oldmaid-9.1"""
+    table = Table().seated()
+    table.link(0).on_end_of_input(CLIENT, 2.0)
+    table.asks(1, '{"cmd": "status"}')
+    table.answers(1, '{"in": ["ann", "bob"], "out": []}')
+    assert table.broken(1) == []
+    game = table.link(1).game
+    assert game is not None
+    assert game.referee is None
+
+
+def test_table_that_has_noticed_that_a_player_is_gone_is_judged_again() -> None:
+    """oldmaid-6.6"""
+    table = Table().seated()
+    table.link(0).on_end_of_input(CLIENT, 2.0)
+    for standing in ('{"in": ["bob"], "out": ["ann"]}', '{"in": [], "out": ["ann", "bob"]}'):
+        table.asks(1, '{"cmd": "status"}')
+        table.answers(1, standing)
+    assert table.broken(1) == [(HOUSE, "oldmaid-6.6")]
+
+
 def test_player_faults_visible_to_the_table() -> None:
     table = Table().seated()
     table.asks(0, '{"cmd": "draw"}')

@@ -38,15 +38,23 @@ class ObservedGame(FollowedGame[Referee]):
     def __init__(self, listed: tuple[ListedPlayer, ...], *, strict: bool) -> None:
         super().__init__(Referee(strict=strict))
         self.listed = listed
+        self._has_lost_player = False  # and the table may not have noticed
 
     def on_message(
         self, sender: Party, receiver: Party, message: Message | Violation, *, is_certain: bool = True
     ) -> Sequence[Verdict]:
-        """Report a message to the referee. Uncertain order of requests is not held against the table."""
+        """Report a message to the referee.
+
+        Uncertain order of requests is not held against the table, nor that it may not have noticed yet that a player is
+        gone.
+        """
         if self.referee is None:
             return ()
         found = self.referee.on(Sent(sender, receiver, message))
         self.games = self.referee.finished_count
+        is_certain = is_certain and not self._has_lost_player
+        if isinstance(message, Standing) and not found:
+            self._has_lost_player = False  # it lists the player as out
         if not is_certain and any(verdict.party == TABLE for verdict in found):
             self.stop_following()
             return ()
@@ -58,6 +66,7 @@ class ObservedGame(FollowedGame[Referee]):
             self.stop_following()  # pending requests may precede or follow the disconnect
         elif self.referee is not None:
             self.referee.on(Disconnected(TABLE, nick))
+            self._has_lost_player = True
 
 
 class ObservedTable:
