@@ -1,9 +1,12 @@
 """A game at a table under test whose players are all scripted: drawing, discarding, and picking."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from itertools import combinations
 from random import Random
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
+
+from msgspec import structs
 
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached
@@ -28,6 +31,16 @@ from croupier.rooms.oldmaid.wire import (
 
 MAX_PICKS = 600
 """A game ends after this many picks, as it may go on forever once a player has left with a card."""
+
+REFUSED_DRAW_CLAUSES: Final = frozenset({"oldmaid-4.2", "oldmaid-4.3"})
+"""The clauses of a table that refuses the first draw, or another one in turn."""
+
+MIN_ROUNDS: Final = 2
+"""After this many rounds a table has shown that it knows the order of draws: then its deck ends where draws end."""
+
+EARLY_DISCARD_CLAUSE: Final = "oldmaid-5.2"
+REFUSED_DISCARD_CLAUSES: Final = frozenset({EARLY_DISCARD_CLAUSE, "oldmaid-5.7", "oldmaid-5.8"})
+"""The clause of a table that refuses a pair while cards are drawn, and those of one that refuses it at any time."""
 
 type BetweenSteps = Callable[["DrivenGame"], Awaitable[None]]
 """A callback between two steps of a game."""
@@ -144,13 +157,29 @@ class DrivenGame:
         await self.draw(min(CARD_COUNT, self.drawn_count + more), discards_pairs=False)
 
     async def _draw_one(self, player: ScriptedPlayer) -> None:
-        """Let a player draw. Raises Failed; after a disconnect a refusal violates the clause about that."""
+        """Let a player draw. Raises Failed, on the clause that the next draws of all players show."""
         try:
             await player.request(Draw())
         except Failed as failed:
-            if self.game.departed_seats and failed.clause == "oldmaid-4.2":
-                raise Failed("oldmaid-9.2", failed.actual, failed.expected, got=failed.got) from None
+            is_refused, count = failed.clause in REFUSED_DRAW_CLAUSES, self.drawn_count
+            if is_refused and self.game.departed_seats:
+                failed.clause = "oldmaid-9.2"
+            elif is_refused and (other := await self._find_drawer()) not in {None, player}:
+                found = f"an error to {player.nick!r}, and a card for {other.nick!r}"
+                raise Failed("oldmaid-4.3", found, f"a card for {player.nick!r}, the next in the list") from None
+            elif MIN_ROUNDS * len(self.players) <= count < CARD_COUNT and (
+                is_refused or (failed.clause == "oldmaid-4.4" and await self._find_drawer() is None)
+            ):
+                found = f"a deck of {count} cards: after them nobody can draw"
+                raise Failed("oldmaid-4.1", found, f"one of {CARD_COUNT}", got=failed.got) from None
             raise
+
+    async def _find_drawer(self) -> ScriptedPlayer | None:
+        """Let all players draw in turn, without the referee, until one gets a card; return that one, None if none."""
+        for player in (*self.players[self.game.drawer :], *self.players[: self.game.drawer]):
+            if not player.is_disconnected and await _is_accepted(player, Draw()):
+                return player
+        return None
 
     async def draw_until[T](self, find: Callable[[], T | None], reason: str, *, before_last: bool = False) -> T:
         """Draw cards in turn until `find` returns something, and return that. Raises NotReached with the reason.
@@ -187,9 +216,24 @@ class DrivenGame:
         return await self.draw_until(find, "no pair was drawn by two players", before_last=True)
 
     async def discard_pairs(self, player: ScriptedPlayer) -> None:
-        """Let a player discard all pairs."""
+        """Let a player discard all pairs. Raises Failed, on the clause of another request that is accepted."""
         while (pair := self.discard_request(player)) is not None:
-            await player.request(pair)
+            try:
+                await player.request(pair)
+            except Failed as failed:
+                if failed.clause in REFUSED_DISCARD_CLAUSES:
+                    failed.clause = await self._refused_pair_clause(player, pair, failed.clause)
+                raise
+
+    async def _refused_pair_clause(self, player: ScriptedPlayer, pair: Discard, clause: str) -> str:
+        """Find out why the table refuses a pair; return the clause that it breaks, by default the given one."""
+        with suppress(Failed):
+            if await _is_accepted(player, structs.replace(pair, last_cards=pair.last_cards == "true")):
+                return "oldmaid-2.5"
+            await self.draw(discards_pairs=False)
+            if clause == EARLY_DISCARD_CLAUSE and await _is_accepted(player, pair):
+                return "oldmaid-5.8"
+        return clause
 
     async def discard_all_pairs(self) -> None:
         """Let all players discard all pairs."""
@@ -308,3 +352,10 @@ class DrivenGame:
             and not self.game.is_over
             and all(self.hand(player) for player in self.players_inside)
         )
+
+
+async def _is_accepted(player: ScriptedPlayer, player_input: PlayerInput) -> bool:
+    """Whether the table accepts a request, which the referee does not see."""
+    await player.send(player_input, is_judged=False)
+    answer = await player.receive_optional_answer()
+    return answer is not None and not answer.is_error

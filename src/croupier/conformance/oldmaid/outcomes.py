@@ -91,6 +91,11 @@ OUTCOME_ERRORS: Final = (Failed, ImplementationChoice, Unimplemented, NonStrict,
 """The exceptions with which a case ends; one that ends without has passed."""
 
 
+def may_come_from_reads(failed: Failed | Failure) -> bool:
+    """Whether a program may have failed because it takes one read for one message: it has sent nothing, or an error."""
+    return failed.kind is not FoundKind.MESSAGE or b"error" in failed.got
+
+
 def make_attempt(
     case: Case,
     error: BaseException | None,

@@ -12,7 +12,7 @@ from msgspec import structs
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.oldmaid.case_list import PlayerCase
 from croupier.conformance.oldmaid.endpoints import StartProgram
-from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, OUTCOME_ERRORS, make_attempt
+from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, OUTCOME_ERRORS, make_attempt, may_come_from_reads
 from croupier.conformance.oldmaid.player_context import PlayerContext, SharedRuns
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
@@ -69,14 +69,15 @@ class PlayerBench(Bench):
         return min(self._config.timeout, max(MIN_CHOICE_SECONDS, CHOICE_FACTOR * self._usual_seconds))
 
     async def confirm(self, case: PlayerCase, attempt: Attempt, number: int) -> Attempt:
-        """Find out whether a silence comes from messages that arrive at once: try again with a pause between them."""
-        if not attempt.is_silence or self._spaced_count == MAX_SPACED_ATTEMPTS:
+        """Find out whether a failure comes from messages that arrive at once: try again with a pause between them."""
+        failure = attempt.failure
+        if failure is None or not may_come_from_reads(failure) or self._spaced_count == MAX_SPACED_ATTEMPTS:
             return attempt
         self._spaced_count += 1
-        spaced = await self._attempt(case, number, delivery=Delivery(delay_seconds=SPACED_SECONDS))
-        if spaced.outcome is not Outcome.PASS or attempt.failure is None:
+        spaced = await self._attempt(case, number - 1, delivery=Delivery(delay_seconds=SPACED_SECONDS))
+        if spaced.outcome is not Outcome.PASS or not (await self._attempt(case, number - 1)).shows(attempt):
             return attempt
-        return attempt._replace(failure=structs.replace(attempt.failure, clause="oldmaid-1.4", cause=ONE_READ_CAUSE))
+        return attempt._replace(failure=structs.replace(failure, clause="oldmaid-1.4", cause=ONE_READ_CAUSE))
 
     async def attempt(self, case: PlayerCase, number: int, *, is_patient: bool = False) -> Attempt:  # noqa: ARG002 -- it is always patient
         """See `Bench.attempt`. The player has the whole timeout for each message, unless silence would be a choice."""

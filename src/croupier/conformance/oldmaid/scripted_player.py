@@ -281,14 +281,15 @@ class ScriptedPlayer:
 
 
 def require_refusal(player_input: PlayerInput, received: ReceivedMessage, clause: str) -> None:
-    """Raise Failed unless an answer is an error, on the clause if it may grant what was asked, else on oldmaid-2.3."""
+    """Raise Failed unless an answer is an error, on the clause if it may grant what was asked, else on oldmaid-2.9."""
     if received.is_error:
         return
-    check_answer(None, received)
+    if not received.json_object:
+        check_answer(None, received)
     is_known = isinstance(received.message, Standing) or received.json_object.get("result") in RESULTS
     found = f"{received.text} as the answer to {_render(player_input)}"
     cause = likely_spelling("player", received, is_error)
-    raise Failed(clause if is_known else "oldmaid-2.3", found, "an error", got=received.data, cause=cause)
+    raise Failed(clause if is_known else "oldmaid-2.9", found, "an error", got=received.data, cause=cause)
 
 
 def raise_failures(verdicts: Sequence[Verdict], received: ReceivedMessage) -> None:

@@ -14,7 +14,7 @@ from croupier.conformance.suite import Suite
 
 def table_cases() -> Iterator[TableCase]:
     """Yield all cases for tables."""
-    found = [case for part in (joining, lobby, dealing, ending, framing, requests, games) for case in part.CASES.all]
+    found = [case for part in (joining, dealing, lobby, ending, framing, requests, games) for case in part.CASES.all]
     yield from found
     yield from table_replay.cases({case.id for case in found})
 

@@ -224,7 +224,9 @@ class Referee:
             case OutOfCards(), Reply():
                 self._check_out_of_cards(player, self.game, accepted=accepted)
             case Status(), Standing():
-                if not self._is_right_standing(answer, self.game):
+                if not lists_everybody(answer, self.game.nicks):
+                    self._blame(TABLE, "oldmaid-6.5", answer, f"all players once, as in {self.game.standing}")
+                elif not self._is_right_standing(answer, self.game):
                     self._blame(TABLE, "oldmaid-6.6", answer, f"{self.game.standing}")
             case Status(), Reply("error"):
                 self._blame(TABLE, "oldmaid-6.5", answer, f"{self.game.standing}")
@@ -245,7 +247,8 @@ class Referee:
     def _check_draw(self, player: Observed, game: TableGame, answer: Reply) -> None:
         if answer.result == "error":
             if not game.is_over and game.drawn_count < CARD_COUNT and game.drawer == player.seat:
-                self._blame(TABLE, "oldmaid-4.2", f"no card for {player.nick!r}, who is to draw", "one")
+                clause = "oldmaid-4.3" if game.drawn_count else "oldmaid-4.2"
+                self._blame(TABLE, clause, f"no card for {player.nick!r}, the next player to draw", "a card")
             player.turn = None
             return
         card = CARD_NUMBERS.get(answer.card) if answer.card is not None else None
@@ -273,7 +276,7 @@ class Referee:
         wrong = self._apply_action(
             lambda: game.discard(player.seat, *discard.cards, 0.0),
             accepted=accepted,
-            clause="oldmaid-5.2" if game.drawn_count < CARD_COUNT else "oldmaid-5.8",
+            clause=_discard_clause(player, game, discard),
         )
         a, b = (CARD_NUMBERS.get(card, -1) for card in discard.cards)
         if not ({a, b} <= player.hand and is_pair(a, b)):
@@ -311,3 +314,16 @@ class Referee:
         if not accepted:
             self._blame(TABLE, clause, "an error", "what was asked, which is right")
         return None
+
+
+def lists_everybody(standing: Standing, nicks: Sequence[str]) -> bool:
+    """Whether a standing has every player of a game once, in or out (oldmaid-6.5)."""
+    return sorted((*standing.inside, *standing.outside)) == sorted(nicks)
+
+
+def _discard_clause(player: Observed, game: TableGame, discard: Discard) -> str:
+    """Return the clause by which a pair is accepted: it may be one of cards that were picked."""
+    if game.drawn_count < CARD_COUNT:
+        return "oldmaid-5.2"
+    drawn = {card for action in game.log if action[0] == "drew" and action[1] == player.seat for card in action[2:]}
+    return "oldmaid-5.8" if {CARD_NUMBERS.get(card) for card in discard.cards} <= drawn else "oldmaid-5.7"

@@ -15,6 +15,9 @@ from croupier.rooms.oldmaid.wire import Dialect, Join
 
 CASES: Final = CaseList[TableContext](holds_lobby=True)
 
+PIPELINING_RANK: Final = 1
+"""Requests behind a join come after the plain cases about several messages at once."""
+
 
 def _listed_address(game: DrivenGame, player: ScriptedPlayer, clause: str = "oldmaid-3.1") -> Address:
     """Return the address at which a player is listed. Raises Failed if its join was neither refused nor followed."""
@@ -194,7 +197,7 @@ async def _nick_in_another_game(context: TableContext) -> None:
     await context.start_game_with([player] if answer is None else [])
 
 
-@CASES.add("3.9", "joins-twice", "A connection has one place in a game")
+@CASES.add("3.9", "joins-twice", "A connection has one place in a game", rank=PIPELINING_RANK)
 async def _joins_twice(context: TableContext) -> None:
     await context.learn_table_size()
     player = await context.join_player()

@@ -4,6 +4,7 @@ import asyncio
 from typing import Final
 
 from croupier.conformance.oldmaid.case_list import CaseList
+from croupier.conformance.oldmaid.cases.joining import PIPELINING_RANK
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
@@ -17,9 +18,6 @@ JOIN_WINDOW_SECONDS: Final = 10.0
 
 MAX_WINDOW_CHECK_SECONDS: Final = 2.0
 """The default is too long for a case: a shorter window is looked for within this time."""
-
-PIPELINING_RANK: Final = 1
-"""Requests behind a join come after the plain cases about several messages at once."""
 
 WINDOW_RANK: Final = 600
 """The case that waits for the join window comes after the others."""

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from croupier.conformance.oldmaid.answers import check_answer
 from croupier.conformance.oldmaid.case_list import CaseList, Play
 from croupier.conformance.oldmaid.driven_game import DrivenGame
-from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice
+from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT
@@ -52,10 +52,22 @@ async def _out_of_cards(context: TableContext) -> GamePosition:
 
 
 async def _game_over(context: TableContext) -> GamePosition:
+    driven_game = await _play_to_end(context)
+    return GamePosition(driven_game.players[driven_game.finished_seats[0]], driven_game)
+
+
+async def _last_player(context: TableContext) -> GamePosition:
+    driven_game = await _play_to_end(context)
+    return GamePosition(driven_game.players_inside[0], driven_game)
+
+
+async def _play_to_end(context: TableContext) -> DrivenGame:
     driven_game = await context.start_game()
     await driven_game.draw()
     await driven_game.play()
-    return GamePosition(driven_game.players[driven_game.finished_seats[0]], driven_game)
+    if not driven_game.is_over:
+        raise NotReached("the game has not ended")
+    return driven_game
 
 
 class TableState(NamedTuple):
@@ -72,6 +84,7 @@ OUT_OF_TURN: Final = TableState("out-of-turn", "out of turn", _out_of_turn)
 ALL_DRAWN: Final = TableState("all-drawn", "when all cards are drawn", _all_drawn)
 OUT_OF_CARDS: Final = TableState("when-out", "from a player that is out", _out_of_cards)
 GAME_OVER: Final = TableState("game-over", "when the game is over", _game_over)
+LAST_PLAYER: Final = TableState("last-player", "from the player that is left", _last_player)
 
 PAIR: Final = Discard((("3", "spades"), ("3", "clubs")), "false")
 
@@ -80,14 +93,28 @@ ILLEGAL_REQUESTS: Final[Sequence[tuple[str, str, Message, dict[TableState, str]]
         "draw",
         "draw",
         Draw(),
-        {BEFORE_JOINING: "4.6", OUT_OF_TURN: "4.3", ALL_DRAWN: "4.5", OUT_OF_CARDS: "4.5", GAME_OVER: "6.9"},
+        {
+            BEFORE_JOINING: "4.6",
+            OUT_OF_TURN: "4.3",
+            ALL_DRAWN: "4.5",
+            OUT_OF_CARDS: "4.5",
+            GAME_OVER: "6.9",
+            LAST_PLAYER: "6.9",
+        },
     ),
     ("discard", "discard", PAIR, {BEFORE_JOINING: "5.9", IN_TURN: "5.6", OUT_OF_CARDS: "5.9", GAME_OVER: "6.9"}),
     (
         "out-of-cards",
         "out_of_cards",
         OutOfCards(),
-        {BEFORE_JOINING: "6.4", IN_TURN: "6.2", OUT_OF_TURN: "6.2", OUT_OF_CARDS: "6.3", GAME_OVER: "6.9"},
+        {
+            BEFORE_JOINING: "6.4",
+            IN_TURN: "6.2",
+            OUT_OF_TURN: "6.2",
+            OUT_OF_CARDS: "6.3",
+            GAME_OVER: "6.9",
+            LAST_PLAYER: "6.9",
+        },
     ),
     ("join", "join", Join("somebody-else"), {IN_TURN: "3.14", OUT_OF_TURN: "3.14", ALL_DRAWN: "3.14"}),
 )
@@ -128,15 +155,15 @@ INVALID_REQUESTS: Final = (
     InvalidRequest("8.3", "words", "words", b"draw a card\n", may_close=True),
     InvalidRequest("8.4", "array", "an array", b'["cmd", "status"]\n'),
     InvalidRequest("8.4", "string", "a string", b'"status"\n', may_close=True),
-    InvalidRequest("8.5", "empty-object", "an empty object", b"{}\n"),
-    InvalidRequest("8.5", "no-cmd", "an object without cmd", _encode_object(command="status")),
-    InvalidRequest("8.5", "cmd-number", "a cmd that is a number", _encode_object(cmd=7)),
-    InvalidRequest("8.5", "cmd-null", "a cmd that is null", _encode_object(cmd=None)),
     InvalidRequest("8.6", "unknown-cmd", "an unknown cmd", _encode_object(cmd="deal")),
     InvalidRequest("8.6", "upper-case", "a cmd in capitals", _encode_object(cmd="STATUS")),
     InvalidRequest("8.6", "offer-to-table", "offer to the table", _encode_object(cmd="offer", num_cards=3)),
     InvalidRequest("8.6", "pick-at-table", "pick at the table", _encode_object(cmd="pick", card_num=0)),
     InvalidRequest("8.6", "your-turn-to-table", "your_turn to the table", _encode_object(cmd="your_turn")),
+    InvalidRequest("8.5", "empty-object", "an empty object", b"{}\n"),
+    InvalidRequest("8.5", "no-cmd", "an object without cmd", _encode_object(command="status")),
+    InvalidRequest("8.5", "cmd-number", "a cmd that is a number", _encode_object(cmd=7)),
+    InvalidRequest("8.5", "cmd-null", "a cmd that is null", _encode_object(cmd=None)),
     InvalidRequest("8.7", "no-cards", "discard without cards", _encode_object(cmd="discard", last_cards="false")),
     InvalidRequest(
         "8.7",

@@ -6,7 +6,7 @@ from typing import Final
 
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.oldmaid.case_list import CaseList, Play, PlayerCase
-from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, NonStrict, NotReached
+from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, NonStrict, NotReached, may_come_from_reads
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.ring import ProgramRing
 from croupier.conformance.oldmaid.ring_game import (
@@ -45,6 +45,8 @@ def _delivery_case(delivery: Delivery) -> Play[PlayerContext]:
         try:
             await play(context, delivery=delivery)
         except Failed as failed:
+            if not may_come_from_reads(failed):
+                raise
             failed_endpoints = context.endpoints
             await play(context)  # a program that fails here as well breaks another clause
             context.endpoints = failed_endpoints  # its dialogue is to be shown
