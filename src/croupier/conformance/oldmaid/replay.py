@@ -19,7 +19,8 @@ from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, 
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.replay_lines import (
     ANSWER_CLAUSE,
-    OFFER_CLAUSE,
+    NEIGHBOUR_CLAUSE,
+    PAIR_CLAUSE,
     UNREADABLE_ANSWER_CLAUSE,
     ReplayLine,
     expected_clause,
@@ -27,13 +28,15 @@ from croupier.conformance.oldmaid.replay_lines import (
     replaced_clause,
     replay_lines,
     surplus_clause,
+    wrong_count_clause,
 )
 from croupier.conformance.program import describe_exit
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.http_transcript import Mismatch, match_json, substitute
 from croupier.core.session import Address
 from croupier.core.transcript import Transcript, TranscriptLine
-from croupier.rooms.oldmaid.wire import Join
+from croupier.rooms.oldmaid.cards import CARD_NUMBERS, is_pair
+from croupier.rooms.oldmaid.wire import Discard, Join
 
 PLAYER_NAME: Final = "me"
 """The player's name in transcripts."""
@@ -174,6 +177,9 @@ class PlayerReplay:
             return unfinished
         if connection is None:
             what = f"no connection to {entry.transcript_line.peer!r}, {what}"
+            has_called = any(not (one.is_outgoing or one.name == "table") for one in self._connections.values())
+            if not has_called and entry.value[0].get("cmd") == "your_turn":
+                return Failed(NEIGHBOUR_CLAUSE, what, expected, kind=kind)
         elif connection.has_ended and kind is FoundKind.SILENCE:
             kind = FoundKind.CLOSED
             what = f"the end of the connection to {entry.transcript_line.peer!r}"
@@ -332,8 +338,16 @@ class PlayerReplay:
                 raise Failed(clause, received.text, "an error", got=received.data)
             return
         clause = expected_clause(self._transcript, entry)
+        if isinstance(received.message, Discard) and not is_pair(
+            *map(CARD_NUMBERS.__getitem__, received.message.cards)
+        ):
+            raise Failed(
+                PAIR_CLAUSE, received.text, "a pair: spades and clubs, or diamonds and hearts", got=received.data
+            )
         if wanted.get("cmd") != found.get("cmd") or wanted.get("result") != found.get("result"):
             is_repeated = self._last_received.get(entry.transcript_line.peer) == found
+            if wanted.get("cmd") == "offer" and found.get("cmd") == "your_turn":
+                is_repeated = False  # it has the turn to offer, and passes on the turn to draw
             is_surplus = is_repeated or (found.get("cmd") == "out_of_cards" and wanted.get("cmd") != "join")
             raise Failed(
                 surplus_clause(self._transcript, received) if is_surplus else replaced_clause(self._transcript, entry),
@@ -354,7 +368,8 @@ class PlayerReplay:
         try:
             match_json(wanted, {key: found[key] for key in wanted if key in found}, names, "the message")
         except Mismatch as error:
-            clause = OFFER_CLAUSE if wanted.get("cmd") == "offer" else clause
+            if wanted.get("cmd") == "offer":
+                clause = wrong_count_clause(self._transcript, entry, found.get("num_cards"), self._lines_left)
             raise Failed(clause, f"{received.text} ({error})", render(entry.value), got=received.data) from None
         self._names = names
 

@@ -11,13 +11,20 @@ from croupier.core.http_transcript import QUOTED_PATTERN, encode_body
 from croupier.core.json_transcript import parse_values
 from croupier.core.transcript import Transcript, TranscriptLine
 
+OTHER_OFFER_CLAUSES: Final = ("7.2", "7.10", "7.15", "8.11", "9.6", "9.8", "9.9")
+"""The clauses that require an offer for other reasons than a card or an out."""
+
 CLAUSES_BY_MESSAGE: Final[Mapping[str, Sequence[str]]] = {
     "join": ("3.1",),
-    "draw": ("4.8", "4.7", "4.10", "4.9"),
+    "first draw": ("4.7",),
+    "draw": ("4.8", "4.10"),
     "your_turn": ("4.7", "9.5", "9.7", "4.8"),
     "discard": ("5.11", "5.1", "7.8"),
     "out_of_cards": ("7.12", "7.10"),
-    "offer": ("7.8", "4.9", "7.1", "7.2", "7.9", "7.10", "7.15", "8.11", "9.6", "9.8", "9.9"),
+    "offer after last_card": ("4.9", "7.1", *OTHER_OFFER_CLAUSES),
+    "offer after pick": ("7.8", *OTHER_OFFER_CLAUSES),
+    "offer after out": ("7.9", *OTHER_OFFER_CLAUSES),
+    "offer": ("7.8", *OTHER_OFFER_CLAUSES),
     "pick": ("7.2", "7.15"),
     "card": ("7.5", "7.4", "7.7"),
     "ok to your_turn": ("4.8", "4.10"),
@@ -25,7 +32,8 @@ CLAUSES_BY_MESSAGE: Final[Mapping[str, Sequence[str]]] = {
     "out to offer": ("7.9", "7.16", "7.10"),
     "status": ("7.16",),
 }
-"""The clauses that a missing or wrong message violates; the first one, unless the transcript names another."""
+"""The clauses that a missing or wrong message violates; the first one, unless the transcript names another. What gives
+the turn names a draw or an offer."""
 
 
 UNREADABLE_ANSWER_CLAUSE: Final = "oldmaid-8.11"
@@ -33,7 +41,14 @@ ANSWER_CLAUSE: Final = "oldmaid-2.3"
 """The clause of the reader of an answer, and that of its sender."""
 
 OFFER_CLAUSE: Final = "oldmaid-7.2"
-"""An offer states how many cards there are."""
+GIVEN_CARD_CLAUSE: Final = "oldmaid-7.5"
+PICKED_CARD_CLAUSE: Final = "oldmaid-7.8"
+KEPT_PAIR_CLAUSE: Final = "oldmaid-5.11"
+"""An offer states how many cards there are: without the cards given and discarded, and with the card picked."""
+
+NEIGHBOUR_CLAUSE: Final = "oldmaid-3.16"
+PAIR_CLAUSE: Final = "oldmaid-5.1"
+"""A player connects to its left neighbour, and discards pairs."""
 
 NATURAL_CLAUSES: Final = frozenset(f"oldmaid-{number}" for found in CLAUSES_BY_MESSAGE.values() for number in found)
 """The clauses that a missing or wrong message can violate."""
@@ -111,7 +126,25 @@ def _natural_clauses(transcript: Transcript, entry: ReplayLine) -> Sequence[str]
     kind = wanted.get("cmd") or ("card" if "card" in wanted else wanted.get("result"))
     if kind in {"ok", "out"} and (request := _answered_request(transcript, entry)) is not None:
         kind = f"{kind} to {request}"
+    elif kind in {"draw", "offer"}:
+        kind = _turn_message(transcript, entry, kind)
     return [f"oldmaid-{number}" for number in CLAUSES_BY_MESSAGE.get(kind, ())]
+
+
+def _turn_message(transcript: Transcript, entry: ReplayLine, command: str) -> str:
+    """Return the name of a draw or an offer by what has given the player the turn before."""
+    sent = [one for one in replay_lines(transcript) if one.transcript_line.kind == ">" and one.value]
+    for one in reversed(sent):
+        message = one.value[-1]
+        if one.transcript_line.number > entry.transcript_line.number or not isinstance(message, dict):
+            continue
+        if command == "draw" and message.get("cmd") == "your_turn":
+            return "draw"
+        if command == "offer" and message.get("result") in {"last_card", "out"}:
+            return f"offer after {message['result']}"
+        if command == "offer" and "card" in message and one.transcript_line.peer != "table":
+            return "offer after pick"
+    return "first draw" if command == "draw" else "offer"
 
 
 def replaced_clause(transcript: Transcript, entry: ReplayLine) -> str:
@@ -132,3 +165,21 @@ def expected_clause(transcript: Transcript, entry: ReplayLine) -> str:
         is_of_another_message = natural and transcript.clauses[0] in NATURAL_CLAUSES
         return named[0] if named else natural[0] if is_of_another_message else transcript.clauses[0]
     return (named or natural or [transcript.clauses[0]])[0]
+
+
+def wrong_count_clause(
+    transcript: Transcript, entry: ReplayLine, found: object, lines_left: Sequence[ReplayLine]
+) -> str:
+    """Return the clause that an offer of another number of cards violates; `lines_left` have not come yet."""
+    wanted = entry.value[0]["num_cards"]
+    before = [
+        one
+        for one in replay_lines(transcript)
+        if one.transcript_line.kind == "<" and one.transcript_line.number < entry.transcript_line.number and one.value
+    ]
+    if found == wanted + 2 and any(one in lines_left and one.value[0].get("cmd") == "discard" for one in before):
+        return KEPT_PAIR_CLAUSE
+    if found == wanted + 1 and any("card" in one.value[0] for one in before):
+        return GIVEN_CARD_CLAUSE
+    has_picked = _turn_message(transcript, entry, "offer") == "offer after pick"
+    return PICKED_CARD_CLAUSE if found == wanted - 1 and has_picked else OFFER_CLAUSE
