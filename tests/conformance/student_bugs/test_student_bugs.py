@@ -44,6 +44,7 @@ QUICK = (
     ("sevenhalf_client", "ante-zero", "sevenhalf/7"),
     ("holdem_client", "key-amount", "holdem/4.1"),
     ("oldmaid_player", "pick-as-string", "oldmaid/7.4"),
+    ("oldmaid_player", "appends-card", "oldmaid/7.8/random-place"),
 )
 """`make test` looks for these bugs with the cases of one clause or section."""
 

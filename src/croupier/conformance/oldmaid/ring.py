@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from croupier.conformance.oldmaid.answers import ReceivedMessage, likely_spelling
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, ProgramEndpoints
+from croupier.conformance.oldmaid.hand_order import HandOrder
 from croupier.conformance.oldmaid.nodes import PICK_PAUSE_SECONDS, ConnectionEnd, NodeNetwork, RingNode
 from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.core.dealer import FairDealer, dealer_factory, derive_server_seed
@@ -67,6 +68,7 @@ class ProgramRing:
 
     `is_finished`: the table has seen the end of the game. `last_activity` is the time of the last message in seconds.
     `message_count` counts all messages, and `death_message_count` is its value when one of our players died.
+    `hand_order` is that of the program's cards.
     `unanswered` are the requests that the program has not answered. `has_picked_past_end`: the program has picked a
     card after the last one. `on_before_send` is called before each message to the program and may kill a node.
     """
@@ -79,6 +81,7 @@ class ProgramRing:
         self.last_activity = asyncio.get_running_loop().time()
         self.message_count = 0
         self.death_message_count: int | None = None
+        self.hand_order = HandOrder()
         self.unanswered: dict[ProgramConnection, Message] = {}
         self.has_picked_past_end = False
         self.on_before_send: Callable[[RingNode, Message], None] = lambda *_: None
@@ -221,6 +224,8 @@ class ProgramRing:
         if not isinstance(message, Status | Standing):  # a waiting player requests it repeatedly
             self.last_activity = self._loop.time()
             self.message_count += 1
+        if not isinstance(message, Violation) and self.endpoints.nick is not None:
+            self.hand_order.on_message(self.endpoints.nick, sender, receiver, message)
         for verdict in self.referee.on(Sent(sender, receiver, message)):
             if verdict.party == self.endpoints.nick and self.failure is None:
                 found = verdict.violation

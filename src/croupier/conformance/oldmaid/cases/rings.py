@@ -6,6 +6,7 @@ from typing import Final
 
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.oldmaid.case_list import CaseList, Play, PlayerCase
+from croupier.conformance.oldmaid.hand_order import MAX_P_VALUE, chance_of_order, is_in_order
 from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, NonStrict, NotReached, may_come_from_reads
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.ring import ProgramRing
@@ -102,6 +103,21 @@ async def _play_until_result(context: PlayerContext, *, loses: bool) -> None:
         if (ring.referee.loser == ring.endpoints.nick) is loses:
             return
     raise NotReached(f"in {MAX_GAMES} games of two it has {'not lost' if loses else 'always lost'}")
+
+
+async def _hand_in_random_order(context: PlayerContext) -> None:
+    """Look at the first card that was picked from it in each game of the run; play games of two until they suffice."""
+    for salt in range(MAX_GAMES + 1):
+        rings = context.shared_results(ProgramRing)
+        picked = [ring.hand_order.first_picked for ring in rings if ring.hand_order.first_picked is not None]
+        if not is_in_order(picked):
+            return
+        if chance_of_order(picked) <= MAX_P_VALUE:
+            found = f"in each of {len(picked)} games the card at the position in which it was received"
+            raise Failed("oldmaid-7.8", found, "every card at a random place, or a shuffled hand")
+        if salt < MAX_GAMES:
+            await share_game(context, 2, salt % 2, salt=2 + salt)
+    raise NotReached(f"in {len(picked)} games too few cards were picked from it")
 
 
 def _is_a(kind: type[Message]) -> MessagePredicate:
@@ -209,4 +225,7 @@ def cases() -> Sequence[PlayerCase]:
         ("6.1", "rid-of-her", "A player that is out of cards reports it", False),
     ):
         found.add(clause, slug, title, rank=RESULT_RANK)(partial(_play_until_result, loses=loses))
+    found.add("7.8", "random-place", "A card is put at a random place in the hand", rank=RESULT_RANK)(
+        _hand_in_random_order
+    )
     return found.all
