@@ -13,11 +13,11 @@ MAX_P_VALUE: Final = 1e-6
 
 
 class PickedCard(NamedTuple):
-    """A card picked at a position of a hand of `count` cards; it was received as number `received_as`, from 0."""
+    """A card picked from a hand of `num_cards` cards at a position; it was received as number `received_as`."""
 
     position: int
     received_as: int
-    count: int
+    num_cards: int
 
 
 class HandOrder:
@@ -50,10 +50,10 @@ class HandOrder:
 def is_in_order(picked: Sequence[PickedCard]) -> bool:
     """Whether all these cards, of one game each, have come in the order of receipt, or all in its reverse."""
     return all(one.position == one.received_as for one in picked) or all(
-        one.position == one.count - 1 - one.received_as for one in picked
+        one.position == one.num_cards - 1 - one.received_as for one in picked
     )
 
 
 def chance_of_order(picked: Iterable[PickedCard]) -> float:
     """The probability that cards at random places come in one order."""
-    return 1 / prod(one.count for one in picked)
+    return 1 / prod(one.num_cards for one in picked)

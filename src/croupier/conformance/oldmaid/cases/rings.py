@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from croupier.conformance.channel.delivery import Delivery
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.oldmaid.case_list import CaseList, Play, PlayerCase
 from croupier.conformance.oldmaid.hand_order import MAX_P_VALUE, chance_of_order, is_in_order
 from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, NonStrict, NotReached, may_come_from_reads
@@ -23,6 +23,10 @@ from croupier.rooms.oldmaid.wire import Message, Offer, Pick, Reply, YourTurn
 MAX_GAMES: Final = 6
 """The number of games to play until the program has lost, or not lost."""
 
+DELIVERY_SALT: Final = 21
+DELIVERY_GAMES: Final = 3
+"""The first of the games in which messages arrive in pieces, and how many show that a failure comes from that."""
+
 GAME_RANK: Final = 100
 DELIVERY_RANK: Final = 200
 DEATH_RANK: Final = 300
@@ -39,24 +43,39 @@ def _game_case(players: int, seat: int) -> Play[PlayerContext]:
 
 
 def _delivery_case(delivery: Delivery) -> Play[PlayerContext]:
-    """Make a case in which messages arrive in pieces, or late. If it fails, the same game is played without that."""
+    """Make a case in which messages arrive in pieces, or late. If it fails, games are played with and without that."""
 
     async def play(context: PlayerContext) -> None:
-        play = partial(play_game, players=3, seat=1, salt=21)
         try:
-            await play(context, delivery=delivery)
+            await play_game(context, players=3, seat=1, salt=DELIVERY_SALT, delivery=delivery)
         except Failed as failed:
-            if not may_come_from_reads(failed):
-                raise
             failed_endpoints = context.endpoints
-            await play(context)  # a program that fails here as well breaks another clause
+            is_delivery = may_come_from_reads(failed) and await _fails_only_by(delivery, context)
             context.endpoints = failed_endpoints  # its dialogue is to be shown
-            failed.clause = "oldmaid-1.4"
-            if delivery.max_piece_bytes and failed.cause is None:
+            if is_delivery:
+                failed.clause = "oldmaid-1.4"
+            if is_delivery and delivery.max_piece_bytes and failed.cause is None:
                 failed.cause = ONE_READ_CAUSE
             raise
 
     return play
+
+
+async def _fails_only_by(delivery: Delivery, context: PlayerContext) -> bool:
+    """Whether the program fails in all games in which messages arrive like this, and in none of the others."""
+    for salt in range(DELIVERY_SALT, DELIVERY_SALT + DELIVERY_GAMES):
+        for tried in (WHOLE, delivery):
+            try:
+                await play_game(context, players=3, seat=1, salt=salt, delivery=tried)
+            except NotReached:
+                return False
+            except Failed:
+                has_failed = True
+            else:
+                has_failed = False
+            if has_failed is (tried is WHOLE):
+                return False
+    return True
 
 
 def _death_case(clause: str, death: Death) -> Play[PlayerContext]:
