@@ -5,13 +5,17 @@ import gc
 import os
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib import import_module
 from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.net.raw_client import LOOPS, Run
 
+TESTS = Path(__file__).parent
 QUICK_EXAMPLES = 10
 
 # A background job of a shell ignores SIGINT, and one under nohup SIGHUP; child processes would inherit that.
@@ -41,10 +45,31 @@ def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
             item.add_marker("extended")
 
 
-def pytest_collection_finish() -> None:
-    """Keep the thousands of collected tests out of every later collection of garbage."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Keep the thousands of tests out of the collections of garbage, those during their own collection included."""
+    gc.disable()
+    try:
+        if [Path(path).resolve() for path in session.config.args] == [TESTS]:
+            import_share_of_worker()
+        yield
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
+def import_share_of_worker() -> None:
+    """Import the part of the test modules that falls to this worker of pytest-xdist.
+
+    All workers collect all tests in the same order. In a clean checkout each of them would rewrite every module; with
+    a different start each of them rewrites its part, and reads the parts of the others.
+    """
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    for path in sorted(TESTS.rglob("test_*.py"))[number::count]:
+        with suppress(Exception):  # the collection imports the module again, and reports the error
+            import_module(".".join(path.relative_to(TESTS.parent).with_suffix("").parts))
 
 
 @pytest.fixture(scope="session")
