@@ -53,11 +53,11 @@ def names(failure: Failure, room: HouseRoom, clause: str) -> bool:
 async def found(
     bench: Bench, room: HouseRoom, clause: str, effort: float, port: int = 0
 ) -> tuple[Result | None, Counter[str]]:
-    """The first result on a clause, and all that was found before it."""
+    """The first result on a clause, and all that was found before it. The cases of the clause run first."""
     before: Counter[str] = Counter()
     await bench.open(("127.0.0.1", port))
     runner = CaseRunner(bench)
-    for case in server_cases(room):
+    for case in sorted(server_cases(room), key=lambda case: case.clause != clause):
         await runner.run([with_effort(case, effort)])
         result = runner.results[case.id]
         if result.failure is not None:
