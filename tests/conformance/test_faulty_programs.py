@@ -11,7 +11,7 @@ from croupier.conformance.results import Outcome, Result
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.programs import command
 from tests.conformance.suites import check_server, server_cases
-from tests.sampling import sampled
+from tests.sampling import extended, sampled
 
 ROGUES = {
     "kuhn": [
@@ -98,7 +98,7 @@ def tried(room: str, habit: str, selection: str, part: int = 1, failures: int | 
     return asyncio.run(main())
 
 
-@pytest.mark.parametrize("room", HOUSE_ROOMS)
+@pytest.mark.parametrize("room", extended(HOUSE_ROOMS, 3))
 def test_an_honest_server_passes(room: str) -> None:
     results = tried(room, "honest", room, part=4)
     assert [result for result in results if not result.outcome.is_good] == []

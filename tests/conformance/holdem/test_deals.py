@@ -16,6 +16,7 @@ from croupier.rooms.holdem.observed.hand import ObservedHand
 from tests.conformance.holdem.faulty_programs import FaultyServer, open_faulty_server
 from tests.conformance.mutants.decks import unshuffled, with_cards_first, without_cards
 from tests.conformance.suites import check_server, server_cases
+from tests.sampling import example_count, extended
 
 PLAYERS = ("ann", "bob", "cid")
 
@@ -38,7 +39,7 @@ def test_a_deal_has_the_positions_in_which_cards_are_dealt() -> None:
 
 
 def test_fair_decks_are_not_accused() -> None:
-    for seed in range(FAIR_RUNS):
+    for seed in range(example_count(FAIR_RUNS)):
         random, judge = Random(seed), DealJudge(FAIR_DEAL, None)
         judge.observe_games([observed_hand(random.sample(range(52), 9)) for _ in range(2 * ENOUGH_HANDS)])
         assert judge.judge().outcome is Outcome.PASS
@@ -53,7 +54,10 @@ def check(**faults: Any) -> Result:
     return asyncio.run(main())
 
 
-@pytest.mark.parametrize("dealer", [unshuffled, without_cards(ACE_OF_SPADES), with_cards_first(ACE_OF_SPADES)])
+DEALERS = [with_cards_first(ACE_OF_SPADES), without_cards(ACE_OF_SPADES), unshuffled]
+
+
+@pytest.mark.parametrize("dealer", extended(DEALERS, 3))
 def test_unfair_decks_are_found(dealer: Any) -> None:
     result = check(dealer=dealer)
     assert result.failure is not None

@@ -182,7 +182,7 @@ def test_a_server_that_differs_in_what_the_document_leaves_open_does_not_fail() 
     assert counts[Outcome.PASS] >= 100
 
 
-@pytest.mark.parametrize("seatings", [1, 8])
+@pytest.mark.parametrize("seatings", extended([8, 1], 2))
 def test_a_first_button_at_any_player_is_no_fault(monkeypatch: pytest.MonkeyPatch, seatings: int) -> None:
     monkeypatch.setattr(replay, "MAX_SEATINGS", seatings)
     faulty = FaultyServer(frozenset(), table=with_seats(EitherFirstButton))

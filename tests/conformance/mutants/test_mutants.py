@@ -19,7 +19,7 @@ QUICK_STATES = frozenset(
         *("as the drawer", "while cards are drawn"),
     }
 )
-QUICK_SAMPLE = 5
+QUICK_SAMPLE = 3
 """`make test` examines this many mutants for each room and role, of these operators and states: they are found soon."""
 
 
@@ -39,7 +39,7 @@ LEVELS = {
 
 MIN_MUTANTS = 1700
 MIN_HOLDEM_MUTANTS = {"server": 230, "client": 190}
-QUICK_HOLDEM_SAMPLE = 4
+QUICK_HOLDEM_SAMPLE = 2
 QUICK_HOLDEM_OPERATORS = {"server": "retyped", "client": "path"}
 
 suites = pytest.mark.parametrize(("room", "role"), [suite for suite in LEVELS if suite[0] != "holdem"])
