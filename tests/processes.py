@@ -162,7 +162,8 @@ class Serving:
     def _read_ready_lines(self) -> None:
         found, end = b"", time.monotonic() + PATIENCE
         while found.count(b"\n") < self._ready:
-            assert select.select([self._output], [], [], end - time.monotonic())[0], f"not ready: {found!r}"
+            ready, _, _ = select.select([self._output], [], [], max(0.0, end - time.monotonic()))
+            assert ready, f"not ready after {PATIENCE:g} s: {found!r}; its log: {self.log!r}"
             data = os.read(self._output, 4096)
             assert data, f"ended before it was ready: {self.log!r}"
             found += data
