@@ -13,6 +13,7 @@ from msgspec import Struct
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE, Observation, Sent, Verdict
 from croupier.core.rules import Seat, Turn
+from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Legal
 from croupier.rooms.holdem.engine.stakes import STAKES, Stakes
 from croupier.rooms.holdem.observed.cards import check_shown_twice, follow_board, follow_hole, read_board, read_hole
@@ -43,6 +44,14 @@ def invalid_bet_clause(legal: Legal, chips: int, stack: int) -> str | None:
     if chips < legal.to_call:
         return "holdem-4.10"
     return "holdem-4.11" if legal.raise_range is not None else "holdem-4.12"
+
+
+def _valid_bet_clause(hand: Hand, chips: int, seat: Seat) -> str:
+    """Return the clause that makes a bet valid: that of all-ins, if only they may be so low."""
+    if chips < hand.legal.to_call:
+        return "holdem-4.10"
+    is_short_raise = 0 < chips - hand.legal.to_call < hand.min_raise and chips == hand.stacks[seat]
+    return "holdem-4.11" if is_short_raise else "holdem-4.5"
 
 
 PUBLIC: Final = ""
@@ -178,7 +187,9 @@ class Referee:
             if action == ACTION_FOLD
             else invalid_bet_clause(observed.hand.legal, chips, observed.hand.stacks[seat])
         )
-        cause_clause = invalid_clause or ("holdem-4.6" if action == ACTION_FOLD else "holdem-4.5")
+        cause_clause = invalid_clause or (
+            "holdem-4.6" if action == ACTION_FOLD else _valid_bet_clause(observed.hand, chips, seat)
+        )
         self.clause_counts.update((cause_clause, "holdem-4.1"))
         if not done:
             found = f"{status} to {'a fold' if action == ACTION_FOLD else f'a bet of {chips}'}"
@@ -282,7 +293,7 @@ class Referee:
         self.clause_counts.update((self._cause_clause, "holdem-5.17"))
         found = {player: shown.get(player, 0) for player in final_stacks.players}
         may_have_missed_hand = final_stacks.may_leave_at_most(self._stakes.big_blind)
-        violation = final_stacks.check_total(found)
+        violation = final_stacks.check_total(found, self._stack)
         if violation is None and may_have_missed_hand:
             self._previous_hand = None  # the button may have moved twice
         elif violation is None:
@@ -325,6 +336,10 @@ class Referee:
         players = [player.player_id for player in table]
         self.game = ObservedHand(players, [self._chips[player] for player in players], button, self._stakes)
         self._cause_clause = "holdem-6.3"
+        if game.cards.board:
+            self.is_lost = True
+            yield Violation("holdem-5.5", f"the board {' '.join(game.cards.board)} before the flop", "none yet")
+            return
         yield from self._check_button()
         yield from compare(self.game, game, self._cause_clause, self.clause_counts)
 

@@ -43,16 +43,20 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
     for seat, player in chips:
         displayed = shown[player]
         found = f"a stack of {displayed.wealth} and a bet of {displayed.bet_so_far} of {displayed.handle or player}"
-        yield Violation(cause_clause, found, f"{hand.stacks[seat]} and {hand.bets[seat]}")
+        is_shown_wrong = displayed.wealth == hand.stacks[seat] and cause_clause != "holdem-6.3"
+        clause = "holdem-5.7" if is_shown_wrong else cause_clause
+        yield Violation(clause, found, f"{hand.stacks[seat]} and {hand.bets[seat]}")
     if not chips and total != due:
         yield Violation("holdem-5.17", f"{total} chips", f"{due}")
+    has_other_turn = game.turn.player_id != observed.players[hand.turn]
     for seat, player in present:
         # The document does not define the state of a player who is all in.
         if hand.stacks[seat] and shown[player].state != observed.status(seat):
             clause = (
                 cause_clause if shown[player].state == "folded" or observed.status(seat) == "folded" else "holdem-5.9"
             )
-            yield Violation(clause, f"{shown[player].handle or player} {shown[player].state}", observed.status(seat))
+            if clause != "holdem-5.9" or not has_other_turn:  # such states follow from the turn
+                yield Violation(clause, f"{shown[player].handle or player} {shown[player].state}", observed.status(seat))
         if shown[player].small_blind != (seat == hand.small_blind):
             found = f"small_blind {str(shown[player].small_blind).lower()} of {shown[player].handle or player}"
             yield Violation("holdem-5.7", found, "true for the player who has posted it, and for no other")

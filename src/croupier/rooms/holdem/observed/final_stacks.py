@@ -1,6 +1,7 @@
 """The stacks that a hand may end with by the rules, and the clause that determines them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import permutations
 
 from croupier.core.errors import Violation
 from croupier.core.rules import Turn
@@ -20,17 +21,22 @@ class FinalStacks:
         self.players = [player for _, player in seats]
         self.clause = _result_clause(observed)
         self._total = sum(observed.stacks) - sum(observed.hand.stacks[seat] for seat in departed)
+        self._observed = observed
         self._possible = [{player: end[seat] for seat, player in seats} for end in observed.possible_final_stacks()]
 
     def may_leave_at_most(self, chips: int) -> bool:
         """Whether a player may be left with chips, but no more than these."""
         return any(0 < stack <= chips for end in self._possible for stack in end.values())
 
-    def check_total(self, found: Mapping[Guid, int]) -> Violation | None:
+    def check_total(self, found: Mapping[Guid, int], starting_stack: int) -> Violation | None:
         """Return the violation if the displayed stacks do not add up."""
         total = sum(found.values())
         if total == self._total:
             return None
+        for end in self._possible:
+            again = [player for player, chips in end.items() if not chips and found[player] == starting_stack]
+            if again and found == end | dict.fromkeys(again, starting_stack):
+                return Violation("holdem-3.13", f"{again[0]} with {starting_stack} chips", "a player who has left")
         return Violation("holdem-5.17", f"{total} chips after a hand", f"{self._total}, as before")
 
     def check(self, found: Mapping[Guid, int]) -> Violation | None:
@@ -38,7 +44,28 @@ class FinalStacks:
         if not self._possible or found in self._possible:
             return None
         allowed = f"{self._possible[0]}" if len(self._possible) == 1 else "a result of the cards"
-        return Violation(self.clause, f"{found} after a hand", allowed)
+        return Violation(self._winner_clause(found) or self.clause, f"{found} after a hand", allowed)
+
+    def _winner_clause(self, found: Mapping[Guid, int]) -> str | None:
+        """Return the clause that names the winners if other winners of the same pots explain the displayed stacks."""
+        observed = self._observed
+        if len(self._possible) == 1 and observed.hand.turn is Turn.OVER and not observed.hand.showdown_order:
+            return None
+        orders = [
+            order
+            for order in observed.all_orders()
+            for end in observed.final_stacks(order)
+            if all(end[observed.players.index(player)] == chips for player, chips in found.items())
+        ]
+        if not orders:
+            return None
+        is_tie = any(_refines(order, due) for order in orders for due in observed.possible_orders())
+        return "holdem-6.15" if is_tie else "holdem-6.14"
+
+
+def _refines(order: Sequence[int], due: Sequence[int]) -> bool:
+    """Whether an order has a winner among equal hands, and is the due one otherwise."""
+    return all(order[one] < order[other] for one, other in permutations(range(len(due)), 2) if due[one] < due[other])
 
 
 def _result_clause(observed: ObservedHand) -> str:

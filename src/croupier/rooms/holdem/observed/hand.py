@@ -1,13 +1,15 @@
 """A hand followed from outside: its initial state, the cards seen so far, and the actions."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, islice, product
+from itertools import combinations, groupby, islice, product
 from typing import Final
+
+from msgspec.structs import replace
 
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import CARDS, Card
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.pots import Pot, award_pots, side_pots
+from croupier.rooms.holdem.engine.pots import Award, Pot, award_pots, side_pots
 from croupier.rooms.holdem.engine.ranks import rank
 from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.wire import Guid, PlayerStatus
@@ -91,38 +93,50 @@ class ObservedHand:
             stacks[award.seat] -= award.chips
         return stacks
 
-    def possible_final_stacks(self) -> Sequence[tuple[int, ...]]:
-        """Return all final stacks that are possible given the known cards; empty if there are too many to enumerate.
+    def possible_orders(self) -> Sequence[Sequence[int]]:
+        """Return the orders of strength of the live hands that the known cards allow; empty if there are too many.
 
         If hole cards or more than two board cards are unknown, every order of the hands is considered possible.
         """
-        hand = self.hand
-        if hand.turn is Turn.OVER and (self.has_all_holes or not hand.showdown_order):
-            return [tuple(hand.stacks)]
-        live = [seat for seat, out in enumerate(hand.folded) if not out]
         missing = FULL_BOARD_CARDS - len(self.board)
-        orders: Iterable[Sequence[int]]
-        if missing <= MAX_UNKNOWN_BOARD_CARDS and self.has_all_holes:
-            free = [card for card in range(len(CARDS)) if card not in {*self.seen_cards}]
-            boards = ([*self.board, *rest] for rest in combinations(free, missing))
-            orders = ([rank(hand.holes[seat] + board) for seat in live] for board in boards)
-        elif len(live) <= MAX_ORDERED_HANDS:
-            orders = product(range(len(live)), repeat=len(live))
-        else:
-            return ()
-        pots, stacks, first, seats = (
-            self.showdown_pots(),
-            self._stacks_before_awards(),
-            hand.button + 1,
-            len(hand.stacks),
+        if missing > MAX_UNKNOWN_BOARD_CARDS or not self.has_all_holes:
+            return self.all_orders()
+        free = [card for card in range(len(CARDS)) if card not in {*self.seen_cards}]
+        boards = ([*self.board, *rest] for rest in combinations(free, missing))
+        return [*{_rank_order([rank(self.hand.holes[seat] + board) for seat in self._live]) for board in boards}]
+
+    def all_orders(self) -> Sequence[Sequence[int]]:
+        """Return all orders of strength of the live hands, ties included; empty if there are too many."""
+        count = len(self._live)
+        return (
+            [*{_rank_order(order) for order in product(range(count), repeat=count)}]
+            if count <= MAX_ORDERED_HANDS
+            else ()
         )
-        possible = set()
-        for order in {_rank_order(order) for order in orders}:
-            end = stacks[:]
-            for award in award_pots(pots, dict(zip(live, order, strict=True)), first, seats):
+
+    @property
+    def _live(self) -> Sequence[Seat]:
+        return [seat for seat, out in enumerate(self.hand.folded) if not out]
+
+    def possible_final_stacks(self) -> Sequence[tuple[int, ...]]:
+        """Return all final stacks that are possible given the known cards; empty if there are too many to enumerate."""
+        hand = self.hand
+        if hand.turn is Turn.OVER and not hand.showdown_order:
+            return [tuple(hand.stacks)]
+        return sorted({end for order in self.possible_orders() for end in self.final_stacks(order)})
+
+    def final_stacks(self, order: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """Yield the final stacks of a showdown with an order of the live hands.
+
+        The odd chips of a pot may go to its first winner, or one each to its first winners (holdem-6.15).
+        """
+        first, seats = self.hand.button + 1, len(self.hand.stacks)
+        awards = award_pots(self.showdown_pots(), dict(zip(self._live, order, strict=True)), first, seats)
+        for paid in (awards, _with_odd_chips_apart(awards)):
+            end = self._stacks_before_awards()
+            for award in paid:
                 end[award.seat] += award.chips
-            possible.add(tuple(end))
-        return sorted(possible)
+            yield tuple(end)
 
     def unseen_cards(self, count: int) -> Sequence[Card]:
         """Return `count` unseen cards that are not used as placeholders in `hand` either."""
@@ -172,3 +186,13 @@ def _rank_order(ranks: Sequence[int]) -> tuple[int, ...]:
     """Reduce ranks to their order: the best is 0, ties are equal."""
     order = sorted({*ranks})
     return tuple(order.index(rank_) for rank_ in ranks)
+
+
+def _with_odd_chips_apart(awards: Sequence[Award]) -> Iterator[Award]:
+    """Yield awards with the odd chips of each pot one each for its first winners, in place of all for the first."""
+    for _, pot in groupby(awards, key=lambda award: award.pot):
+        shares = [*pot]
+        least = shares[-1].chips
+        odd = shares[0].chips - least
+        for place, award in enumerate(shares):
+            yield replace(award, chips=least + (place < odd))

@@ -1,0 +1,68 @@
+"""What players may have after an observed hand: who wins each pot, and who gets the odd chips."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from croupier.rooms.holdem.cards import CARD_NUMBERS
+from croupier.rooms.holdem.engine.stakes import STAKES
+from croupier.rooms.holdem.observed.final_stacks import FinalStacks
+from croupier.rooms.holdem.observed.hand import ObservedHand
+
+PLAYERS = ("button", "small", "big", "first")
+ROYAL_BOARD = "AS KS QS JS TS"
+QUEENS_BOARD = "QS QD 7C 5H 2D"
+
+
+def checked_down(board: str, stacks: Sequence[int] = (1000,) * 4) -> ObservedHand:
+    """Return a hand with a pot of 140: the big blind has folded 20, and the others have bet 40 each."""
+    observed = ObservedHand(PLAYERS, stacks, 0, STAKES)
+    observed.board = [CARD_NUMBERS[card] for card in board.split()]
+    holes = (("AH", "3C"), ("AC", "4C"), ("KC", "KD"), ("9C", "9D"))
+    observed.holes = {
+        player: tuple(CARD_NUMBERS[card] for card in hole) for player, hole in zip(PLAYERS, holes, strict=True)
+    }
+    observed.actions = [("bet", 3, 40), ("bet", 0, 40), ("bet", 1, 30), ("fold", 2, 0)]
+    observed.actions += [("bet", seat, 0) for _ in range(3) for seat in (1, 3, 0) if stacks[seat] > 40]
+    observed.update()
+    return observed
+
+
+def stacks_with(button: int, small: int, first: int) -> dict[str, int]:
+    """The stacks of the players who have bet 40, from what they have won."""
+    return {"button": 960 + button, "small": 960 + small, "big": 980, "first": 960 + first}
+
+
+@pytest.mark.parametrize(("small", "first"), [(48, 46), (47, 47)])
+def test_odd_chips_go_to_the_first_winner_or_one_each(small: int, first: int) -> None:
+    assert FinalStacks(checked_down(ROYAL_BOARD)).check(stacks_with(46, small, first)) is None
+
+
+@pytest.mark.parametrize(
+    ("board", "found", "clause"),
+    [
+        (ROYAL_BOARD, stacks_with(48, 46, 46), "holdem-6.15"),
+        (ROYAL_BOARD, stacks_with(140, 0, 0), "holdem-6.15"),
+        (QUEENS_BOARD, stacks_with(140, 0, 0), "holdem-6.14"),
+        (QUEENS_BOARD, stacks_with(0, 70, 70), "holdem-6.14"),
+        (QUEENS_BOARD, stacks_with(100, 0, 40), "holdem-6.14"),
+    ],
+)
+def test_a_wrong_result_has_the_clause_of_its_winners(board: str, found: dict[str, int], clause: str) -> None:
+    violation = FinalStacks(checked_down(board)).check(found)
+    assert violation is not None
+    assert violation.clause == clause
+
+
+def test_the_best_hand_wins() -> None:
+    final_stacks = FinalStacks(checked_down(QUEENS_BOARD))
+    assert final_stacks.check(stacks_with(0, 0, 140)) is None
+    assert final_stacks.check_total(stacks_with(0, 0, 140), 1000) is None
+
+
+def test_a_broke_player_with_a_new_stack_has_not_left() -> None:
+    final_stacks = FinalStacks(checked_down(QUEENS_BOARD, (40, 1000, 1000, 1000)))
+    found = stacks_with(0, 0, 140) | {"button": 5000}
+    violation = final_stacks.check_total(found, 5000)
+    assert violation is not None
+    assert violation.clause == "holdem-3.13"
