@@ -2,8 +2,7 @@
 
 The head of a transcript says what it takes to replay it: `needs: luck` (its end depends on the cards) or `needs: a
 fresh server`; `dialect`, if it is about one only; `free: yes` if rulings of the project alone decide it, so that a
-failure is a choice; `button: any` if the first button does not matter; `tolerated: yes` if many parsers accept the
-wrong numbers that it sends.
+failure is a choice; `button: any` if the first button does not matter.
 """
 
 from collections.abc import Awaitable, Callable
@@ -19,13 +18,14 @@ from croupier.rooms.holdem.wire import Dialect
 
 ROOM: Final = "holdem"
 
+FIRST_RANK: Final = -1
 EMPTY_GAME_RANK: Final = 0
 REQUEST_RANK: Final = 1
 VARIATION_RANK: Final = 2
 WALK_RANK: Final = 3
 DEAL_RANK: Final = 4
-"""The order of the cases: those that need an empty game first, as long as there is one, then plain requests, requests
-of other forms, random hands, and what is counted over all of these."""
+"""The order of the cases: before anybody plays, those that need an empty game, as long as there is one, plain requests,
+requests of other forms, random hands, and what is counted over all of these."""
 
 VARIATION_CLAUSES: Final = frozenset({"holdem-1.3", "holdem-1.6", "holdem-1.7", "holdem-1.8"})
 """The clauses about the form of requests and refusals: what is wrong with plain requests shows there, too."""

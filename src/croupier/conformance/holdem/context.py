@@ -1,6 +1,7 @@
 """The context of one case: the games and seats of its users, and the steps that nearly all cases share."""
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
@@ -9,14 +10,25 @@ from msgspec.json import encode
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
-from croupier.conformance.holdem.deviations import CaseAborted, NotReached
-from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest
+from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached
+from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, bet
 from croupier.conformance.holdem.exchange import NOBODY, Exchange
-from croupier.conformance.holdem.schema import guid_errors, parse_game, parse_games
+from croupier.conformance.holdem.refereed_games import RefereedGames
+from croupier.conformance.holdem.schema import ParsedGames, guid_errors, parse_game, parse_games
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.observed.state_reader import read_guid
 from croupier.rooms.holdem.wire import Game
+
+PLAYER_PATTERN: Final = re.compile(r"/games/([^/]+)/players/[^/]+(?:/acts)?/?")
+"""The path of an act, and of a player who leaves, with the game."""
+
+TURN_CLAUSES: Final = frozenset({"holdem-6.4", "holdem-6.6", "holdem-6.7"})
+MAX_CALLS_PLAYED_ON: Final = 8
+"""The clauses of whose turn it is, and how many calls may show that they are the reason of a wrong state."""
+
+QUEUED: Final = 202
+"""The status of a player who waits for a seat (3.6)."""
 
 NO_FREE_GAME: Final = "there is no game without players, and POST /games/ creates none"
 """Why a case that needs a game of its own cannot be played."""
@@ -29,12 +41,14 @@ MAX_PAUSE_POLLS: Final = 40
 class HoldemContext(Exchange):
     """The context of one case: the exchange with the server, and where the roles sit."""
 
-    def __init__(self, server: ServerUnderTest, timeout: float | None = None) -> None:
+    def __init__(self, server: ServerUnderTest, timeout: float | None = None, *, is_refereed: bool = False) -> None:
         super().__init__(server)
+        self.refereed_games = RefereedGames(server, is_enabled=is_refereed and server.dialect == "readme")
         self.timeout = timeout  # time limit in seconds, None without a limit
         self._games: set[str] = set()
         self._unnamed_openers: list[str] = []  # roles with a seat in a game that POST /games/ did not name
         self._is_closing = False
+        self._viewer: str | None = NOBODY  # the role of the last request, None for credentials of no role
 
     async def close(self) -> None:
         """Leave all games, close the connections, and return the users to the pool."""
@@ -76,11 +90,16 @@ class HoldemContext(Exchange):
         if no valid response arrives.
         """
         sent = SentRequest(method, path, self.with_credentials(role, headers or {}), body)
+        player = None if self._is_closing else PLAYER_PATTERN.fullmatch(path)
+        if player is not None and self.refereed_games.needs_look(player[1]):
+            await self.get_game(NOBODY, player[1])
         answered = await self.send(role, sent, delivery=delivery, timeout=timeout)
         request, response = answered.request, answered.response
         authorization = dict(request.headers).get("Authorization")
-        role = next((name for name, user in self.users.items() if user.auth_header[1] == authorization), role)
-        self._track_seats(role, request, response)
+        owner = next((name for name, user in self.users.items() if user.auth_header[1] == authorization), None)
+        self._viewer = NOBODY if authorization is None else owner
+        self._track_seats(owner or role, request, response)
+        self.refereed_games.on_response(request, response)
         if method != "GET" and self.server.pause_seconds and not self._is_closing and 200 <= response.status < 300:
             await self._await_next_hand(request.path)
         return response
@@ -145,11 +164,14 @@ class HoldemContext(Exchange):
             with suppress(Violation):
                 player = read_guid(response.body)
         self._add_seat(JoinedSeat(role, game, player))
+        if response.status == QUEUED:
+            self.refereed_games.forget(game)
 
     def _add_seat(self, seat: JoinedSeat) -> None:
         """Add a seat; it replaces one that its player has lost in the same game."""
         self.joined_seats = [one for one in self.joined_seats if (one.role, one.game) != (seat.role, seat.game)]
         self.joined_seats.append(seat)
+        self.refereed_games.join(seat)
 
     def opened_game(self, response: ReceivedResponse) -> str:
         """Return the GUID of the game that POST /games/ opened, "" if the response does not name it."""
@@ -244,24 +266,82 @@ class HoldemContext(Exchange):
         response = await self.request(NOBODY, "GET", "/games/")
         self.require_success(response, "holdem-5.1", 200)
         shown = parse_games(response.body, self.dialect)
-        self.add_schema_errors(shown.errors)
+        self.judge_games(shown)
         if not shown.games and shown.errors:
             raise CaseAborted
         return shown.games
 
     async def get_game(self, role: str, game: str) -> Game:
         """Return a game as a role sees it. Raises CaseAborted if it cannot be read."""
+        return self.require_game(await self.read_game(role, game))
+
+    async def read_game(self, role: str, game: str) -> ReceivedResponse:
+        """Return the response that shows a game to a role. Raises CaseAborted if there is none."""
         response = await self.request(role, "GET", f"/games/{game}")
         self.require_success(response, "holdem-5.2", 200)
-        return self.require_game(response)
+        return response
 
     def require_game(self, response: ReceivedResponse) -> Game:
         """Parse the Game of a response and record deviations in form. Raises CaseAborted if there is none."""
         shown = parse_game(response.body, self.dialect)
-        self.add_schema_errors(shown.errors)
+        self.judge_games(shown)
         if not shown.games:
             raise CaseAborted
         return shown.games[0]
+
+    def judge_games(self, shown: ParsedGames) -> None:
+        """Record deviations in form of the last response, and the rules that its games break.
+
+        Raises CaseAborted if rules are broken: more differences would only be consequences.
+        """
+        is_readable = not any(error.outcome is Outcome.FAIL for error in self.add_schema_errors(shown.errors))
+        role = self._viewer
+        if role is None:
+            return
+        for game in shown.games:
+            viewer = "" if role == NOBODY else self.player_id(role, game.game_id)
+            violations = self.refereed_games.on_game(viewer, game, is_readable=is_readable)
+            found = [self.add_violation(violation, game) for violation in violations]
+            if any(deviation.outcome is Outcome.FAIL for deviation in found):
+                raise CaseAborted
+
+    async def play_on(self) -> None:
+        """Find out whether a wrong state of a player is a sign of wrong turns: the players call until the hand ends.
+
+        If it is, the deviation of the state is withdrawn, and that of the turns is the last one.
+        """
+        game = self.refereed_games.doubtful
+        if not game:
+            return
+        seen = self.deviations[-1]
+        try:
+            for _ in range(MAX_CALLS_PLAYED_ON):
+                shown = await self.get_game(NOBODY, game)
+                if not (role := self.role_to_act(shown)) or not self.refereed_games.doubtful:
+                    return
+                chips = shown.turn.bet_to_player - shown.turn.bet_so_far
+                await self.act(role, game, bet(chips))
+        except CaseAborted:
+            if self.deviations[-1].clause in TURN_CLAUSES:
+                self.deviations.remove(seen)
+
+    def add_violation(self, violation: Violation, game: Game | None = None) -> Deviation:
+        """Record what a referee has found, with the names of the players in place of their GUIDs.
+
+        A player who is missing in the `game`, and has joined another one, has lost the seat by that (3.8).
+        """
+        expected, actual = violation.allowed, violation.found
+        is_lost_seat = game is not None and violation.clause == "holdem-5.8" and self._plays_elsewhere(game)
+        for seat in self.joined_seats:
+            name = self.user(seat.role).name
+            expected, actual = expected.replace(seat.player_id, name), actual.replace(seat.player_id, name)
+        return self.add_deviation("holdem-3.8" if is_lost_seat else violation.clause, expected, actual)
+
+    def _plays_elsewhere(self, game: Game) -> bool:
+        """Whether a player who is missing in a game has a seat in another one."""
+        shown = {player.player_id for player in game.table}
+        missing = {seat.role for seat in self.joined_seats if seat.game == game.game_id and seat.player_id not in shown}
+        return any(seat.role in missing and seat.game != game.game_id for seat in self.joined_seats)
 
     async def act(self, role: str, game: str, act: Mapping[str, Any] | bytes) -> ReceivedResponse:
         """Send an act: an object, or raw bytes."""

@@ -10,7 +10,7 @@ from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation, default_outcome
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, ServerUser
 from croupier.conformance.holdem.hidden_cards import leaked_hand
-from croupier.conformance.holdem.http_client import HttpClient, ResponseError, ResponseTimeout
+from croupier.conformance.holdem.http_client import ConnectionEnded, HttpClient, ResponseError, ResponseTimeout
 from croupier.conformance.holdem.schema import SchemaError
 from croupier.conformance.results import Outcome
 from croupier.core.errors import FoundKind
@@ -93,10 +93,9 @@ class Exchange:
         """Record a response with another status than required; `what` describes the request."""
         self.add_deviation(clause, f"status {status}{what}", response.summary, outcome, wanted_status=status)
 
-    def add_schema_errors(self, errors: Sequence[SchemaError]) -> None:
-        """Record deviations in form."""
-        for error in errors:
-            self.add_deviation(error.clause, error.expected, error.actual, error.outcome)
+    def add_schema_errors(self, errors: Sequence[SchemaError]) -> Sequence[Deviation]:
+        """Record deviations in form; return them."""
+        return [self.add_deviation(error.clause, error.expected, error.actual, error.outcome) for error in errors]
 
     @property
     def turn_may_have_expired(self) -> bool:
@@ -105,10 +104,11 @@ class Exchange:
 
     def add_response_error(self, error: ResponseError, expected: str = "an HTTP/1.1 response") -> None:
         """Record that no valid response was received."""
+        kind = FoundKind.CLOSED if isinstance(error, ConnectionEnded) else FoundKind.MESSAGE
         if isinstance(error, ResponseTimeout):
+            kind = FoundKind.SILENCE
             self.has_timed_out = True
             self.server.answer_timeout.record_silence()
-        kind = FoundKind.SILENCE if isinstance(error, ResponseTimeout) else FoundKind.MESSAGE
         self.add_deviation("holdem-1.8", expected, f"{error}", Outcome.FAIL, kind=kind)
 
     def check_hidden_cards(

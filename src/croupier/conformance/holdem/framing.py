@@ -155,6 +155,8 @@ def _call_target(context: HoldemContext, role: str, game: str) -> tuple[str, byt
 
 
 def _call(context: HoldemContext, role: str, game: str) -> SentRequest:
+    """Return a call that is sent outside the exchange of the context: nobody follows the game from here on."""
+    context.refereed_games.forget(game)
     path, body = _call_target(context, role, game)
     return SentRequest("POST", path, context.with_credentials(role, {}), body)
 

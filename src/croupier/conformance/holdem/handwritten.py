@@ -10,7 +10,7 @@ from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.cases import CaseSpec
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
-from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, bet
+from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUser, basic_auth_header, bet
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.http_client import ResponseError
 from croupier.conformance.holdem.schema import parse_games, seconds_left
@@ -36,6 +36,21 @@ SHUFFLE_TEST_HANDS: Final = 4
 """Hands of two players: a shuffled deck deals both hands again in the same order with a chance below 1e-6."""
 
 
+# Users.
+
+
+async def whole_password(context: HoldemContext) -> None:
+    """A password does not end at a colon."""
+    user = context.users["ann"] = ServerUser(context.server.new_name("ann"), "with:colon")
+    if (await context.request("ann", "POST", "/users/")).status >= 300:
+        raise NotReached("a password with a colon is refused")
+    game = await context.seat("bob")
+    path, login = f"/games/{game}/players/", dict([basic_auth_header(user.name, "with")])
+    response = await context.request(NOBODY, "POST", path, headers=login)
+    if response.status < 300:
+        context.add_status_deviation("holdem-2.1", 401, response, what=" to the password up to its colon")
+
+
 # Acts.
 
 
@@ -50,7 +65,7 @@ async def turn_limit(context: HoldemContext) -> None:
     clock = asyncio.get_running_loop().time
     start = clock()
     game = await context.seat("ann", "bob")
-    response = await context.request(NOBODY, "GET", f"/games/{game}")
+    response = await context.read_game(NOBODY, game)
     game_state = context.require_game(response)
     left = seconds_left(game_state.turn.expiry, server_time(response))
     if left is None or not game_state.turn.player_id:
@@ -64,7 +79,7 @@ async def player_times_out(context: HoldemContext) -> None:
     game = await context.seat("ann", "bob")
     clock = asyncio.get_running_loop().time
     start = clock()
-    response = await context.request(NOBODY, "GET", f"/games/{game}")
+    response = await context.read_game(NOBODY, game)
     game_state = context.require_game(response)
     left = seconds_left(game_state.turn.expiry, server_time(response)) or TURN_SECONDS
     loser = context.role_to_act(game_state)
@@ -218,6 +233,7 @@ def _wealth_of(game_state: Game, player: str) -> int:
 
 
 HANDWRITTEN_CASES: Final[Sequence[CaseSpec]] = (
+    CaseSpec("holdem-2.1", "the-whole-password", "A password does not end at a colon", whole_password),
     CaseSpec("holdem-3.1", "what-everybody-brings", "Every player begins with 10,000 chips", usual_stakes),
     CaseSpec("holdem-4.4", "no-body", "An act without a body is malformed", act_without_body),
     CaseSpec("holdem-4.15", "the-limit-of-a-turn", "A turn ends in 15 seconds", turn_limit, ("holdem-5.11",)),

@@ -24,6 +24,10 @@ class ResponseTimeout(ResponseError):
     """The response did not arrive completely within the timeout."""
 
 
+class ConnectionEnded(ResponseError):
+    """The connection ended where a response was due."""
+
+
 class HttpClient:
     """A persistent connection to a server, reopened if the server closes it. `timeout` is in seconds."""
 
@@ -86,7 +90,7 @@ class HttpClient:
     async def receive(self, timeout: float | None = None) -> ReceivedResponse:
         """Receive the next response. Raises ResponseError."""
         if self._streams is None:
-            raise ResponseError("the end of the connection")
+            raise ConnectionEnded("the end of the connection")
         seconds = self._timeout if timeout is None else timeout
         reader = self._reader
         try:
@@ -102,7 +106,8 @@ class HttpClient:
         except OSError as error:
             await self.close()
             self._is_stale = not reader.incomplete
-            raise ResponseError(f"{reader.incomplete[:80]!r} ({error})") from None
+            kind = ResponseError if reader.incomplete else ConnectionEnded
+            raise kind(f"{reader.incomplete[:80]!r} ({error})") from None
         if isinstance(span.message, Violation):
             await self.close()
             raise ResponseError(f"{span.data[:80]!r} ({span.message.found})")

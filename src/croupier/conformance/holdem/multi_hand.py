@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from croupier.conformance.holdem.cases import CaseSpec
+from croupier.conformance.holdem.cases import FIRST_RANK, CaseSpec
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import NotReached
 from croupier.conformance.holdem.endpoint import FOLD, bet
@@ -182,6 +182,7 @@ def _total_chips(one: Player) -> int:
 
 
 MULTI_HAND_CASES: Final[Sequence[CaseSpec]] = (
+    CaseSpec("holdem-3.2", "before-anybody-plays", "There is a game at first", game_with_free_seat, rank=FIRST_RANK),
     CaseSpec("holdem-3.2", "a-game-to-sit-down-at", "There is always a game with a free seat", game_with_free_seat),
     CaseSpec("holdem-5.18", "the-next-hand", "The next hand begins at once", next_hand),
     CaseSpec("holdem-6.9", "a-short-all-in", "A short all-in reopens no betting", short_all_in, ("holdem-4.12",)),

@@ -12,9 +12,10 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
+from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.holdem.chips import scale_text
 from croupier.conformance.holdem.context import NO_FREE_GAME, HoldemContext
-from croupier.conformance.holdem.deviations import NotReached
+from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import FOLD, ServerUser
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.replay_checks import ReplayChecks, is_list
@@ -122,7 +123,7 @@ class HoldemReplay:
             and is_list(request)
         ):
             return  # the document has no way to make a game
-        response = await context.request(role, request.method, request.path, request.body, self._headers(request))
+        response = await self._request(role, request, expected)
         self._bind_players(text)
         if request.method == "DELETE" and response.status < 300:
             self._chip_corrections.pop(role, None)  # a player who joins again has the usual chips
@@ -135,6 +136,14 @@ class HoldemReplay:
             shown = await context.get_game(NOBODY, self._bindings[name[1]])
             if len(shown.table) == 2 and context.role_to_act(shown) == role:
                 raise NotReached(f"{BUTTON_ELSEWHERE} in every game")
+
+    async def _request(self, role: str, request: TranscriptRequest, expected: ExpectedResponse) -> ReceivedResponse:
+        try:
+            return await self._context.request(role, request.method, request.path, request.body, self._headers(request))
+        except CaseAborted:
+            if expected.status >= 400:
+                self._checks.blame_end(role, request, expected.status)
+            raise
 
     def _bind_players(self, request: str = JOIN_GAME_REQUEST) -> None:
         """Bind the names of the roles to their playerIDs in the game of a request: they may differ by game."""

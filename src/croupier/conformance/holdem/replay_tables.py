@@ -41,10 +41,23 @@ LEAVING_CLAUSES: Final = frozenset(f"holdem-3.{number}" for number in (10, 11, 1
 """The clauses about leaving a game: other transcripts that leave one fail by holdem-3.10 if that is refused."""
 
 READING_CLAUSES: Final = frozenset({"holdem-5.1", "holdem-5.2"})
-LOGIN_CLAUSES: Final = ("holdem-2.7", "holdem-2.8", "holdem-2.11", "holdem-2.12", "holdem-7.5")
-UNAUTHORIZED: Final = 401
-"""The clauses about credentials that belong to no user, and the status that they require."""
+SUCCESS_CLAUSES: Final = frozenset({"holdem-1.4", *(clause for _, clause in CLAUSES_BY_ROUTE)})
+"""Clauses about successful requests: what is refused in their transcripts is refused by another clause."""
 
+REFUSALS: Final = (
+    (404, re.compile(r"/games/none"), "holdem-8.4"),
+    (404, re.compile(r"/games/[^/]+/players/"), "holdem-8.5"),
+    (403, re.compile(r"/games/[^/]+/players/"), "holdem-8.8"),
+    (409, re.compile(r"/games/[^/]+/players/?$"), "holdem-3.7"),
+    (403, re.compile(r"/users"), "holdem-2.6"),
+)
+"""The clauses of refusals by status and path."""
+
+OTHER_LOGIN_CLAUSES: Final = frozenset({"holdem-2.4", "holdem-2.9", "holdem-2.11", "holdem-2.12", "holdem-7.5"})
+UNAUTHORIZED: Final = 401
+"""The status for credentials of no user (2.7, 2.8), and further clauses that require it."""
+
+NOT_FOUND: Final = 404
 TOO_MANY_REQUESTS: Final = 429
 
 SERVER_ERROR: Final = 500
@@ -57,8 +70,9 @@ IDLE_FIELDS: Final = frozenset({"state", "pots", "size", "players", "small_blind
 ADDED_HEADERS: Final = frozenset({"X-Game-Version", "ETag"})
 """Headers of additions (section 9), which no server needs."""
 
-RULED_HEADERS: Final[Mapping[str, str]] = {"X-Fold-Reason": "holdem-4.7", "WWW-Authenticate": "holdem-2.7"}
-"""Headers that ruling H5 demands, with their clauses."""
+FOLD_REASON: Final = "X-Fold-Reason"
+RULED_HEADERS: Final[Mapping[str, str]] = {FOLD_REASON: "holdem-4.7", "WWW-Authenticate": "holdem-2.7"}
+"""The header of an invalid bet, and the headers that ruling H5 demands, with their clauses."""
 
 PREFIX_COMPARED_HEADERS: Final = frozenset({"www-authenticate"})
 """Headers that match if they begin with `Basic`: the rest is the server's own text."""

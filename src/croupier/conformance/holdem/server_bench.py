@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from croupier.conformance.conversation import DialogueLine
-from croupier.conformance.holdem.cases import HoldemServerCase
+from croupier.conformance.holdem.cases import FIRST_RANK, HoldemServerCase
 from croupier.conformance.holdem.causes import likely_cause
 from croupier.conformance.holdem.context import PAUSE_POLL_SECONDS, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached, attempt_with, worst_deviation
@@ -113,6 +113,9 @@ class HoldemServerBench(Bench):
             await self._learn_stakes()
         server.timeout = server.answer_timeout.for_try(is_patient=is_patient)
         context, deviations, reason = await self._converse(case)
+        if deviations and not self._has_learned and case.rank > FIRST_RANK and server.answer_timeout.has_answered:
+            await self._learn_stakes()  # a referee can find out more
+            context, deviations, reason = await self._converse(case)
         if context.turn_may_have_expired and not context.has_timed_out and not case.beside:
             return Attempt(Outcome.SKIP, "its responses take so long that turns may have expired")
         worst = worst_deviation(deviations, preferred=case.clauses[:1])
@@ -156,8 +159,7 @@ class HoldemServerBench(Bench):
     async def _observe_first_hand(self, context: HoldemContext, game: str) -> None:
         """Read the first hand of a game and end it. Raises CaseAborted and OSError."""
         server = self._server
-        response = await context.request(NOBODY, "GET", f"/games/{game}")
-        context.require_success(response, "holdem-5.2", 200)
+        response = await context.read_game(NOBODY, game)
         game_state = context.require_game(response)
         bets = sorted(one.bet_so_far for one in game_state.table)
         if len(bets) == 2 and 0 < bets[0] < bets[1] and sum(bets) <= sum(pot.size for pot in game_state.pots):
@@ -199,7 +201,7 @@ class HoldemServerBench(Bench):
 
     async def _converse(self, case: HoldemServerCase) -> tuple[HoldemContext, Sequence[Deviation], str]:
         """Run a case; return its context, the deviations that count, and why it was not reached ("" if it was)."""
-        context = HoldemContext(self._server, self._case_timeout)
+        context = HoldemContext(self._server, self._case_timeout, is_refereed=self._has_learned and not case.beside)
         reason = ""
         is_aborted = False
         recorded: list[Deviation] = []
@@ -220,6 +222,8 @@ class HoldemServerBench(Bench):
             )
             is_aborted = True
         finally:
+            if is_aborted:
+                await self._play_on(context)
             recorded += context.deviations  # deviations while leaving do not belong to the case
             await self._close_context(context)
         deviations = [deviation for deviation in recorded if deviation.clause in case.clauses]
@@ -228,6 +232,11 @@ class HoldemServerBench(Bench):
         if case.failure_is_choice:
             deviations = [_as_choice(deviation) for deviation in deviations]
         return context, deviations, reason
+
+    async def _play_on(self, context: HoldemContext) -> None:
+        with suppress(TimeoutError, OSError):
+            async with asyncio.timeout(self._server.timeout):
+                await context.play_on()
 
     async def _close_context(self, context: HoldemContext) -> None:
         try:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from croupier.conformance.holdem.cases import EMPTY_GAME_RANK, CaseSpec
-from croupier.conformance.holdem.context import HoldemContext
+from croupier.conformance.holdem.context import QUEUED, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import FOLD
 from croupier.conformance.holdem.exchange import NOBODY
@@ -12,8 +12,7 @@ from croupier.conformance.results import Outcome
 from croupier.rooms.holdem.wire import Game
 
 USUAL_SEATS: Final = 10
-QUEUED: Final = 202
-"""The seats of a table unless set otherwise (3.1), and the status of a player who waits for one (3.6)."""
+"""The seats of a table unless set otherwise (3.1)."""
 
 EARLY_RANK: Final = EMPTY_GAME_RANK
 """The button decides whose turn it is: other cases break if it goes astray."""
@@ -111,9 +110,11 @@ async def _fill_table(context: HoldemContext, queue: int) -> tuple[str, Sequence
             waiting.append(late)
             if len(waiting) == queue:
                 return game, seated, waiting
-        else:
+        elif 200 <= response.status < 300:
             context.require_seat(response)
             seated.append(late)
+        else:  # the others have got seats: there is none left
+            break
     context.add_status_deviation("holdem-3.6", QUEUED, response, what=": the table is full")
     raise CaseAborted
 

@@ -50,7 +50,10 @@ class Turn(NamedTuple):
 
 
 class Walk:
-    """One walk in a game of its own: random steps, or the steps of `script`."""
+    """One walk in a game of its own: random steps, or the steps of `script`.
+
+    The game is read after each step; a hasty walk reads it only where the rules do not say who acts next.
+    """
 
     def __init__(
         self,
@@ -61,7 +64,9 @@ class Walk:
         *,
         choose: StepChoice = random_step,
         max_acts: int = MAX_ACTS,
+        is_hasty: bool = False,
     ) -> None:
+        self._is_hasty = is_hasty
         self._choose = choose
         self._max_acts = max_acts
         self._checked_responses = 0  # how many responses have been searched for cards of others
@@ -122,7 +127,7 @@ class Walk:
         game = await context.get_game(role, self._game)
         viewer = PUBLIC if role == NOBODY else context.player_id(role, self._game)
         for verdict in self._referee.on(Sent(HOUSE, viewer, game)):
-            self._add_violation(verdict.violation)
+            self.context.add_violation(verdict.violation)
         self._check_hidden_cards()
         self._check_expiry(game)
         return game
@@ -153,10 +158,7 @@ class Walk:
         """Report a request of a player and the status of its response to the referee."""
         for event in exchange(player, request, status):
             for verdict in self._referee.on(event):
-                self._add_violation(verdict.violation)
-
-    def _add_violation(self, violation: Violation) -> None:
-        self.context.add_deviation(violation.clause, violation.allowed, violation.found)
+                self.context.add_violation(verdict.violation)
 
     async def _ready(self) -> bool:
         """Wait until a player has the turn; return False if the game cannot be followed.
@@ -176,7 +178,7 @@ class Walk:
             if not self._referee.player_to_act():
                 await asyncio.sleep(POLL_INTERVAL_SECONDS)
         else:
-            self._add_violation(Violation("holdem-6.1", "no hand", "a hand: two players sit at the table"))
+            self.context.add_violation(Violation("holdem-6.1", "no hand", "a hand: two players sit at the table"))
             return False
         if self._hands != self._referee.hand_count:
             self._hands = self._referee.hand_count
@@ -264,9 +266,12 @@ class Walk:
         context = self.context
         player = context.player_id(role, self._game)
         response = await context.act(role, self._game, bet(chips) if action == ACTION_BET else FOLD)
+        if response.status >= 300:
+            await self._look()  # a wrong turn shows here, if the last look was left out
         self._report(player, Act(role, self._game, player, action, chips), response.status)
         self._check_act_status(response)
-        await self._look()
+        if not self._is_hasty or self._referee.player_to_act() is None:
+            await self._look()
         if looks:
             await self._look(role)
 

@@ -26,7 +26,7 @@ SHOWDOWN_WALK_SIZES: Final = (3, 5, 3, 6, 3, 5, 3, 4, 6, 5)
 
 MAX_SHOWDOWN_ACTS: Final = 100
 
-MAX_WALK_SECONDS: Final = 8.0
+MAX_WALK_SECONDS: Final = 10.0
 """No further walk starts after this time: a slow server gets fewer walks. Counting cards may take as long again."""
 
 
@@ -38,8 +38,9 @@ class WalkRunner:
         self._rng = rng
         self._timeout = timeout
         self._plans_left = iter(
-            [(size, random_step, MAX_ACTS) for size in WALK_SIZES]
-            + [(size, showdown_step, MAX_SHOWDOWN_ACTS) for size in SHOWDOWN_WALK_SIZES]
+            plan
+            for size, showdown_size in zip(WALK_SIZES, SHOWDOWN_WALK_SIZES, strict=True)
+            for plan in ((size, random_step, MAX_ACTS), (showdown_size, showdown_step, MAX_SHOWDOWN_ACTS))
         )
         self._walk_seconds_left = MAX_WALK_SECONDS
         self._traces_by_clause: defaultdict[str, list[DeviationTrace]] = defaultdict(list)
@@ -74,7 +75,14 @@ class WalkRunner:
     async def _walk(self, players: int, choose: StepChoice, max_acts: int) -> None:
         """Run one random walk and record its findings."""
         rng = Random(self._rng.random())  # noqa: S311 -- runs are reproducible
-        walk = Walk(HoldemContext(self._server), rng, players, choose=choose, max_acts=max_acts)
+        walk = Walk(
+            HoldemContext(self._server),
+            rng,
+            players,
+            choose=choose,
+            max_acts=max_acts,
+            is_hasty=choose is showdown_step,
+        )
         reason = await self._run_walk(walk)
         if walk.context.turn_may_have_expired:
             self._skip_reason = "its responses take so long that turns may have expired"

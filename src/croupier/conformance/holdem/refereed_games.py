@@ -1,0 +1,92 @@
+"""Follows the games of a case with referees, so that a Game that breaks the rules is judged where it is first shown."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from croupier.conformance.channel.http import ReceivedResponse, SentRequest
+from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest
+from croupier.core.errors import Violation
+from croupier.core.referee import HOUSE, Sent
+from croupier.rooms.holdem.referee import PUBLIC, Referee, exchange
+from croupier.rooms.holdem.wire import Act, Game, Guid, Join, Leave, RequestRefused, parse_act
+
+MIN_PLAYERS: Final = 2
+
+STATE_CLAUSE: Final = "holdem-5.9"
+"""The clause of the states of players, which a server may compute from whose turn it believes to be next."""
+
+
+class RefereedGames:
+    """The games of a case, each with a referee.
+
+    A game is followed from the moment at which its first player joins, as long as every change of it is known: no
+    longer after a request that should have been refused, or may have been carried out unanswered, and not if users wait
+    in its queue. Without `is_enabled` no game is followed.
+    """
+
+    def __init__(self, server: ServerUnderTest, *, is_enabled: bool) -> None:
+        self._server = server
+        self._is_enabled = is_enabled
+        self._referees: dict[Guid, Referee] = {}
+        self._known: set[Guid] = set()
+        self.doubtful: Guid = ""  # a game with a player in a wrong state, which may be a sign of wrong turns
+        self._refused: set[Guid] = set()  # games with a refused request since they were last shown
+
+    def needs_look(self, game: Guid) -> bool:
+        """Whether the next act or departure can only be followed if the game is read before."""
+        referee = self._referees.get(game)
+        return referee is not None and referee.player_to_act() is None and len(referee.seated_players) >= MIN_PLAYERS
+
+    def forget(self, game: Guid) -> None:
+        """Follow a game no longer."""
+        self._referees.pop(game, None)
+
+    def join(self, seat: JoinedSeat) -> None:
+        """Note a player who has got a seat, also in a game that was not known before."""
+        if self._is_enabled and seat.game not in self._known:
+            self._known.add(seat.game)
+            self._referees[seat.game] = Referee(self._server.stakes, self._server.stack)
+        self._report(seat.game, seat.player_id, Join(seat.role, seat.game))
+
+    def on_response(self, request: SentRequest, response: ReceivedResponse) -> None:
+        """Note what a request has changed, and whether it was refused."""
+        match request.method, request.path.partition("?")[0].strip("/").split("/"):
+            case _, ["games", game, *_] if request.method != "GET" and response.status >= 300:
+                self._refused.add(game)
+            case "POST", ["games", game, "players", player, "acts"]:
+                self._report(game, player, parse_act("", game, player, request.body))
+            case "DELETE", ["games", game, "players", player]:
+                self._report(game, player, Leave("", game, player))
+            case _:
+                pass
+
+    def on_game(self, viewer: Guid, game: Game, *, is_readable: bool) -> Sequence[Violation]:
+        """Return what a Game shown to a player or to the public violates; nothing if it is not `is_readable`.
+
+        After a refused request nothing is returned: only the case knows what the refusal should not have changed.
+        """
+        referee = self._referees.get(game.game_id)
+        if referee is None:
+            return ()
+        hand_count = referee.hand_count
+        found = [verdict.violation for verdict in referee.on(Sent(HOUSE, viewer or PUBLIC, game))]
+        is_certain = is_readable and game.game_id not in self._refused
+        self._refused.discard(game.game_id)
+        if self.doubtful and hand_count == referee.hand_count:
+            found = [violation for violation in found if violation.clause != STATE_CLAUSE]
+        elif is_certain and found and {violation.clause for violation in found} == {STATE_CLAUSE}:
+            self.doubtful = game.game_id
+            return found
+        else:
+            self.doubtful = ""
+        if found or not is_readable or referee.is_lost:
+            self.forget(game.game_id)
+        return found if is_certain else ()
+
+    def _report(self, game: Guid, player: Guid, request: Act | Join | Leave | RequestRefused) -> None:
+        """Report an accepted request to the referee; a game with one that should have been refused is forgotten."""
+        referee = self._referees.get(game)
+        if referee is None:
+            return
+        if isinstance(request, RequestRefused) or any(referee.on(event) for event in exchange(player, request, 201)):
+            self.forget(game)
