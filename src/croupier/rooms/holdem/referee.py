@@ -33,6 +33,10 @@ SOFT_CLAUSES: Final = frozenset(
 """After violations of these clauses, the referee can still follow the hand."""
 
 
+INVALID_BET_CLAUSES: Final = frozenset(f"holdem-4.{number}" for number in range(8, 13))
+"""The clauses that make a bet invalid."""
+
+
 def invalid_bet_clause(legal: Legal, chips: int, stack: int) -> str | None:
     """Return the clause that makes a bet invalid (holdem-4.8 to holdem-4.12); None if the bet is valid."""
     if chips in legal:
@@ -282,6 +286,8 @@ class Referee:
         self.game, self.last_game = None, observed
         self.finished_count += 1
         final_stacks = FinalStacks(observed)
+        if self._cause_clause in INVALID_BET_CLAUSES and final_stacks.clause == "holdem-6.13":
+            final_stacks.clause = self._cause_clause  # it is over only because an invalid bet folds
         self._cause_clause = final_stacks.clause
         return final_stacks
 
@@ -300,6 +306,8 @@ class Referee:
             violation = final_stacks.check(found)
         if violation is not None:
             self.is_lost = True
+            if final_stacks.clause in INVALID_BET_CLAUSES:
+                violation = Violation(final_stacks.clause, violation.found, violation.allowed)
             yield violation
             return
         for player in [player for player, chips in found.items() if not chips]:
