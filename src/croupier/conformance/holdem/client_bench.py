@@ -4,6 +4,9 @@ import asyncio
 from contextlib import suppress
 from typing import Final
 
+from msgspec import structs
+
+from croupier.conformance.holdem.bot_experiments import explain_crash
 from croupier.conformance.holdem.deviations import Deviation, attempt_with, default_outcome, worst_deviation
 from croupier.conformance.holdem.endpoint import PASSWORD
 from croupier.conformance.holdem.opponents import Opponent
@@ -15,6 +18,7 @@ from croupier.conformance.program import ProgramUnderTest, describe_exit
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config
 from croupier.core.dealer import FairDealer, derive_server_seed
+from croupier.core.errors import FoundKind
 from croupier.core.plural import format_count
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.wire import Join
@@ -39,6 +43,10 @@ class HoldemClientBench(Bench):
     async def attempt(self, case: HoldemClientCase, number: int, *, is_patient: bool = False) -> Attempt:  # noqa: ARG002 -- it is always patient
         """See `Bench.attempt`."""
         return await ClientCaseRun(case, self._config).run()
+
+    async def explain(self, case: HoldemClientCase, attempt: Attempt) -> Attempt:
+        """See `Bench.explain`."""
+        return await explain_crash(case, attempt, lambda trial: ClientCaseRun(trial, self._config).run())
 
 
 class ClientCaseRun:
@@ -202,7 +210,8 @@ class ClientCaseRun:
             return None
         hands = format_count(self._hands_played(test_server), "hand")
         exit_text = f"it has ended ({describe_exit(status)}) after {hands}{stderr_text}"
-        return _missed(self._case.clause, format_count(self._setup.hands, "hand"), exit_text)
+        hands_due = format_count(self._setup.hands, "hand")
+        return structs.replace(_missed(self._case.clause, hands_due, exit_text), kind=FoundKind.CLOSED)
 
     def _judge_timeout(self, test_server: HoldemTestServer) -> tuple[Deviation | None, str]:
         """Judge a bot that has used up the timeout of the case."""

@@ -107,6 +107,18 @@ def spell_key_as_example(game: Any) -> Any:
     return {**game, "table": table}
 
 
+def fill_board(game: Any) -> Any:
+    """Show cards in place of those that are still to come."""
+    board = {"flop": ["2C", "3C", "4C"], "turn": ["5D"], "river": ["7H"]}
+    return {**game, "cards": game["cards"] | {part: game["cards"][part] or cards for part, cards in board.items()}}
+
+
+def merge_pots(game: Any) -> Any:
+    """Show all chips in the main pot."""
+    pots = game["pots"]
+    return {**game, "pots": [{**pots[0], "size": sum(pot["size"] for pot in pots)}]}
+
+
 def indent_json(game: Any) -> str:
     """Write JSON with indentation."""
     return json.dumps(game, indent=4)

@@ -1,0 +1,84 @@
+"""Experiments with bots that crash: what in the last Game they read they cannot take."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from msgspec import DecodeError, structs
+from msgspec.json import decode
+
+from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.holdem.delivery import fill_board, game_transform, merge_pots
+from croupier.conformance.holdem.setups import HoldemClientCase
+from croupier.conformance.suite import Attempt
+from croupier.core.errors import FoundKind
+
+type Trial = Callable[[HoldemClientCase], Awaitable[Attempt]]
+"""Runs the bot with a case."""
+
+MIN_RUNS: Final = 2
+"""How often the bot has to go on without what it cannot take, and to crash with it."""
+
+
+class Feature(NamedTuple):
+    """Something in a Game that a bot may not be able to take: the clause that allows it, and how to leave it out."""
+
+    clause: str
+    cause: str
+    is_in: Callable[[Mapping[str, Any]], bool]
+    leave_out: Callable[[Any], Any]
+
+
+FEATURES: Final = (
+    Feature(
+        "holdem-5.15",
+        "it ends when it reads a Game with a side pot",
+        lambda game: len(game["pots"]) > 1,
+        merge_pots,
+    ),
+    Feature(
+        "holdem-5.5",
+        "it ends when it reads a Game with null for the cards to come",
+        lambda game: None in game["cards"].values(),
+        fill_board,
+    ),
+)
+"""What is looked for, the rarest first."""
+
+
+def is_crash(attempt: Attempt) -> bool:
+    """Whether the bot has ended with an error before the case was over."""
+    return attempt.failure is not None and attempt.failure.kind is FoundKind.CLOSED
+
+
+async def explain_crash(case: HoldemClientCase, attempt: Attempt, run: Trial) -> Attempt:
+    """Return a crash on the clause of what the bot cannot take; the attempt itself if no experiment shows it."""
+    game = _last_game(attempt)
+    if attempt.failure is None or game is None or not is_crash(attempt) or case.setup.transform_body is not None:
+        return attempt
+    for clause, text, is_in, leave_out in FEATURES:
+        if is_in(game):
+            without = replace(case, setup=replace(case.setup, transform_body=game_transform(leave_out)))
+            if await _all_crash(run, without, crash=False) and await _all_crash(run, case, crash=True):
+                failure = structs.replace(attempt.failure, clause=clause, cause=Cause(text, clause=clause))
+                return attempt._replace(failure=failure)
+    return attempt
+
+
+async def _all_crash(run: Trial, case: HoldemClientCase, *, crash: bool) -> bool:
+    """Whether the bot crashes in all runs of a case, or in none."""
+    for _ in range(MIN_RUNS):
+        if is_crash(await run(case)) is not crash:
+            return False
+    return True
+
+
+def _last_game(attempt: Attempt) -> Mapping[str, Any] | None:
+    """The Game in the last response of a dialogue, None if there is none."""
+    messages = [line.message for line in attempt.dialogue if isinstance(line.message, ReceivedResponse)]
+    try:
+        shown = decode(messages[-1].body) if messages else None
+    except (DecodeError, UnicodeDecodeError):
+        return None
+    return shown if isinstance(shown, dict) and "pots" in shown and "cards" in shown else None
