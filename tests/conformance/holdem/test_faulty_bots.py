@@ -60,7 +60,7 @@ FAULTY_BOTS = {
     "somebody-else": ExpectedResult(CALLS, "holdem-8.8"),
     "puts": ExpectedResult(CALLS, "holdem-8.6", settings=SHORT_TURNS),
     "no-http": ExpectedResult(CALLS, "holdem-1.1"),
-    "crashes": ExpectedResult(CALLS, "holdem-4.1"),
+    "crashes": ExpectedResult(CALLS, "holdem-5.5"),
     "one-recv": ExpectedResult("holdem/1.8/byte-by-byte", "holdem-1.8"),
     "other-keys": ExpectedResult(CALLS, "holdem-4.2", Outcome.NON_STRICT),
     "looks-too-often": ExpectedResult("holdem/4.15/a-slow-opponent", "holdem-9.10", Outcome.CHOICE),
