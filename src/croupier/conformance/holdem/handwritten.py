@@ -97,7 +97,7 @@ async def player_times_out(context: HoldemContext) -> None:
     elapsed = clock() - start
     if elapsed < left - TURN_END_GRACE_SECONDS / 2 and before.turn.player_id != expired_id:
         found = f"that of {context.role_to_act(before) or 'no player'} after {elapsed:.1f} s"
-        context.add_deviation("holdem-4.16", f"the turn of {loser} for {left:.1f} s, until its expiry", found)
+        context.add_deviation("holdem-4.15", f"the turn of {loser} for {left:.1f} s, until its expiry", found)
         raise CaseAborted
     wait -= elapsed
     for late in range(max(1, min(MAX_LATE_POLLS, spare))):  # a slow machine ends a turn late
@@ -248,6 +248,6 @@ HANDWRITTEN_CASES: Final[Sequence[CaseSpec]] = (
 """The cases of this module, except the one that waits for a turn to expire."""
 
 TURN_TIMEOUT_CASE: Final = CaseSpec(
-    "holdem-4.16", "out-of-time", "A player whose time expires has folded and left", player_times_out
+    "holdem-4.16", "out-of-time", "A player whose time expires has folded and left", player_times_out, ("holdem-4.15",)
 )
 """The case that takes as long as a turn; it runs concurrently with the others."""

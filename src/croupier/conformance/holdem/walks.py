@@ -27,7 +27,11 @@ SHOWDOWN_WALK_SIZES: Final = (3, 5, 3, 6, 3, 5, 3, 4, 6, 5)
 MAX_SHOWDOWN_ACTS: Final = 100
 
 MAX_WALK_SECONDS: Final = 10.0
-"""No further walk starts after this time: a slow server gets fewer walks. Counting cards may take as long again."""
+"""No further walk starts after this time. Counting cards may take as long again."""
+
+MIN_WALKS: Final = 12
+EXTRA_WALK_SECONDS: Final = 20.0
+"""A slow server, or a busy machine, gets this much more time, but only for this many walks in all."""
 
 
 class WalkRunner:
@@ -43,6 +47,7 @@ class WalkRunner:
             for plan in ((size, random_step, MAX_ACTS), (showdown_size, showdown_step, MAX_SHOWDOWN_ACTS))
         )
         self._walk_seconds_left = MAX_WALK_SECONDS
+        self._walk_count = 0
         self._traces_by_clause: defaultdict[str, list[DeviationTrace]] = defaultdict(list)
         self._judged_counts: Counter[str] = Counter()
         self._skip_reason = "it did not occur in any hand"
@@ -64,9 +69,11 @@ class WalkRunner:
 
     async def _walk_once_more(self) -> bool:
         """Run the next walk; return whether there was one, and time for it."""
-        plan = next(self._plans_left, None) if self._walk_seconds_left > 0 else None
+        spare = EXTRA_WALK_SECONDS if self._walk_count < MIN_WALKS else 0.0
+        plan = next(self._plans_left, None) if self._walk_seconds_left + spare > 0 else None
         if plan is None:
             return False
+        self._walk_count += 1
         began = monotonic()
         await self._walk(*plan)
         self._walk_seconds_left -= monotonic() - began

@@ -332,6 +332,12 @@ class Referee:
                 "holdem-6.3" if seats > 1 else "holdem-6.1", f"{len(blinds)} small blinds of {seats}", "one"
             )
             return
+        posted = self._posting_seats(game)
+        if len(posted) == 1 and posted != blinds:
+            self.is_lost = True
+            found = f"small_blind of {table[blinds[0]].player_id}"
+            yield Violation("holdem-5.7", found, f"of {table[posted[0]].player_id}, who has posted it")
+            return
         dealt = {player.player_id for player in table}
         if dealt - self._chips.keys() or self._chips.keys() - dealt - self._newcomers:
             self.is_lost = True
@@ -350,6 +356,13 @@ class Referee:
             return
         yield from self._check_button()
         yield from compare(self.game, game, self._cause_clause, self.clause_counts)
+
+    def _posting_seats(self, game: Game) -> Sequence[Seat]:
+        """Return the seats whose bet is the small blind, before one with the big blind, where more than two play."""
+        bets = [player.bet_so_far for player in game.table]
+        blinds = (self._stakes.small_blind, self._stakes.big_blind)
+        pairs = zip(bets, bets[1:] + bets[:1], strict=True)
+        return [seat for seat, pair in enumerate(pairs) if pair == blinds] if len(bets) > 2 else ()
 
     def _check_button(self) -> Iterator[Violation]:
         """Check that the button has moved to the next player, if the players are the same as in the last hand."""

@@ -52,11 +52,11 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
     for seat, player in present:
         # The document does not define the state of a player who is all in.
         if hand.stacks[seat] and shown[player].state != observed.status(seat):
-            clause = (
-                cause_clause if shown[player].state == "folded" or observed.status(seat) == "folded" else "holdem-5.9"
-            )
-            if clause != "holdem-5.9" or not has_other_turn:  # such states follow from the turn
-                yield Violation(clause, f"{shown[player].handle or player} {shown[player].state}", observed.status(seat))
+            is_about_fold = "folded" in {shown[player].state, observed.status(seat)}
+            if is_about_fold or not has_other_turn:  # the other states follow from the turn
+                clause = cause_clause if is_about_fold else "holdem-5.9"
+                found = f"{shown[player].handle or player} {shown[player].state}"
+                yield Violation(clause, found, observed.status(seat))
         if shown[player].small_blind != (seat == hand.small_blind):
             found = f"small_blind {str(shown[player].small_blind).lower()} of {shown[player].handle or player}"
             yield Violation("holdem-5.7", found, "true for the player who has posted it, and for no other")
