@@ -66,3 +66,10 @@ def test_a_broke_player_with_a_new_stack_has_not_left() -> None:
     violation = final_stacks.check_total(found, 5000)
     assert violation is not None
     assert violation.clause == "holdem-3.13"
+
+
+def test_new_stacks_for_every_hand_are_found() -> None:
+    found = dict.fromkeys(PLAYERS, 1000)
+    violation = FinalStacks(checked_down(QUEENS_BOARD)).check_total(found, 1000)
+    assert violation is not None
+    assert violation.clause == "holdem-3.1"

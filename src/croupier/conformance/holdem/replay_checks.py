@@ -22,6 +22,7 @@ from croupier.conformance.holdem.replay_tables import (
     IDLE_CLAUSE,
     IDLE_FIELDS,
     LEAVING_CLAUSES,
+    LOGIN_CLAUSES,
     NOT_FOUND,
     OTHER_LOGIN_CLAUSES,
     PREFIX_COMPARED_HEADERS,
@@ -112,7 +113,7 @@ class ReplayChecks:
             return False  # cases of other clauses are about the status of a refusal
         if wanted < 300 and (both or await self._is_about_route(role, request, route, expected, found)):
             own = route
-        clause = own if wanted < 300 else self._refusal_clause(role, request, wanted)
+        clause = own if wanted < 300 else self._refusal_clause(role, request, wanted, is_refused=found >= 400)
         self._context.add_status_deviation(clause, wanted, response, self._status_outcome(wanted, found))
         if not both and (wanted < 300 or 200 <= found < 300):
             raise CaseAborted
@@ -122,13 +123,17 @@ class ReplayChecks:
         """Charge the end of a connection in place of a refusal to the clause of the refusal."""
         last = self._context.deviations[-1]
         if last.kind is FoundKind.CLOSED:
-            clause = self._refusal_clause(role, request, wanted)
+            clause = self._refusal_clause(role, request, wanted, is_refused=False)
             self._context.deviations[-1] = replace(last, clause=clause, expected=f"status {wanted}")
 
-    def _refusal_clause(self, role: str, request: TranscriptRequest, status: int) -> str:
-        """Return the clause of a refusal: the transcript's own one, unless that is about successful requests."""
+    def _refusal_clause(self, role: str, request: TranscriptRequest, status: int, *, is_refused: bool) -> str:
+        """Return the clause of a refusal: the transcript's own one, unless that is about successful requests.
+
+        A transcript about something else does not prove that a request with wrong credentials `is_refused` at all.
+        """
         own = self._clauses[0]
-        if status == UNAUTHORIZED and not OTHER_LOGIN_CLAUSES & {*self._clauses}:
+        is_about_login = (is_refused or own in LOGIN_CLAUSES) and not OTHER_LOGIN_CLAUSES & {*self._clauses}
+        if status == UNAUTHORIZED and is_about_login:
             return "holdem-2.8" if request.method == "GET" else "holdem-2.7"
         if own not in SUCCESS_CLAUSES:
             return own

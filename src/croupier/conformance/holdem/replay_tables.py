@@ -53,9 +53,10 @@ REFUSALS: Final = (
 )
 """The clauses of refusals by status and path."""
 
+LOGIN_CLAUSES: Final = frozenset({"holdem-2.7", "holdem-2.8"})
 OTHER_LOGIN_CLAUSES: Final = frozenset({"holdem-2.4", "holdem-2.9", "holdem-2.11", "holdem-2.12", "holdem-7.5"})
 UNAUTHORIZED: Final = 401
-"""The status for credentials of no user (2.7, 2.8), and further clauses that require it."""
+"""The clauses about credentials of no user, further clauses that require the same status, and the status."""
 
 NOT_FOUND: Final = 404
 TOO_MANY_REQUESTS: Final = 429

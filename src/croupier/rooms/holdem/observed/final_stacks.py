@@ -29,8 +29,10 @@ class FinalStacks:
         return any(0 < stack <= chips for end in self._possible for stack in end.values())
 
     def check_total(self, found: Mapping[Guid, int], starting_stack: int) -> Violation | None:
-        """Return the violation if the displayed stacks do not add up."""
+        """Return the violation if the displayed stacks do not add up, or are those with which players sit down."""
         total = sum(found.values())
+        if {*found.values()} == {starting_stack} and self._possible and found not in self._possible:
+            return Violation("holdem-3.1", f"{starting_stack} chips of every player again", "the stacks after the hand")
         if total == self._total:
             return None
         for end in self._possible:
