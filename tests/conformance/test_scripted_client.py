@@ -137,10 +137,12 @@ def test_a_house_that_just_hangs_up_is_at_fault() -> None:
     assert clause(talk) == "kuhn-4.1"
 
 
-def test_a_refused_connection_is_a_connect_error() -> None:
+def test_a_client_whose_connection_is_refused_may_connect_again() -> None:
     talk = probe(b"STRT P_1")
     assert talk.on(Left(HOUSE, "refused"), 0.0) == []
-    assert (talk.is_over, talk.connect_error, talk.fault, talk.wire_log) == (True, "refused", None, [])
+    assert (talk.is_over, talk.connect_error, talk.fault, talk.wire_log) == (False, "refused", None, [])
+    assert talk.on(Joined(HOUSE), 1.0) == [Send(HOUSE, b"STRT P_1")]
+    assert (talk.is_over, talk.connect_error) == (False, "")
 
 
 def test_two_judges_have_to_agree_that_the_house_is_wrong() -> None:

@@ -2,41 +2,27 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 from msgspec import structs
 
 from croupier.conformance.case import Case
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Failure, Outcome, Result
+from croupier.conformance.server_process import DEATH_SECONDS, ServerProcess
 from croupier.conformance.shrink import Shrinker
 from croupier.conformance.suite import Attempt, Bench, TargetGone
 from croupier.core.errors import FoundKind
 
-START_TIMEOUT_SECONDS: Final = 10.0
-"""Seconds a server may take to start, in addition to its answer timeout."""
-
 MAX_RESTARTS: Final = 25
 """A server that has died this often is not started again."""
-
-DEATH_SECONDS: Final = 0.1
-"""How long a server may take to end after it has closed a connection without a reason."""
 
 MAX_CONFIRMED_SILENCES: Final = 3
 """After this many silences that a second look has confirmed, others are believed at once."""
 
 MAX_DIALOGUE_LINES: Final = 500
 """At most this many of the last messages of a case are kept."""
-
-
-class ServerProcess(NamedTuple):
-    """A server under test that the tester has started: the host where it listens, and how long it may take to start."""
-
-    program: ProgramUnderTest
-    host: str
-    start_seconds: float
 
 
 class CaseRunner:
@@ -72,6 +58,11 @@ class CaseRunner:
         return bool(self.stopped_reason) or self._has_failed_enough
 
     @property
+    def _ends_with_clients(self) -> bool:
+        """Whether the server ends whenever a client leaves. Then it is started again for each client."""
+        return self._server is not None and self._server.leaving_cause is not None
+
+    @property
     def _has_failed_enough(self) -> bool:
         failures = sum(not result.is_good for result in self.results.values())
         return self._max_failures is not None and failures >= self._max_failures
@@ -95,6 +86,17 @@ class CaseRunner:
 
     def _start_due(self, waiting: deque[Case], beside: deque[Case], running: dict[asyncio.Task[Result], Case]) -> None:
         """Start as many cases as may run at the same time. Cases beside others wait for the first results."""
+        if self._ends_with_clients:
+            due = [] if running else [(waiting or beside).popleft()]
+        else:
+            due = self._due(waiting, beside, running)
+        for case in due:
+            running[asyncio.create_task(self._run_case(case))] = case
+
+    def _due(
+        self, waiting: deque[Case], beside: deque[Case], running: Mapping[asyncio.Task[Result], Case]
+    ) -> list[Case]:
+        """Take the cases that are to be started now."""
         due: list[Case] = []
         lanes = 1 if self._restarts else self._bench.lanes
         occupied = sum(not case.beside for case in running.values())
@@ -103,8 +105,7 @@ class CaseRunner:
         if (self.results and self._bench.can_run_beside) or not (due or running):
             due += beside
             beside.clear()
-        for case in due:
-            running[asyncio.create_task(self._run_case(case))] = case
+        return due
 
     def _record(self, results: Iterable[Result]) -> None:
         for result in results:
@@ -117,7 +118,7 @@ class CaseRunner:
 
     async def _death(self, results: Iterable[Result]) -> str | None:
         """Return how the server has ended if it has, None if it runs or is not ours."""
-        if self._server is None:
+        if self._server is None or self._ends_with_clients:
             return None
         is_suspicious = any(result.failure and result.failure.kind is FoundKind.CLOSED for result in results)
         await self._server.program.wait_ended(DEATH_SECONDS if is_suspicious else 0.0)
@@ -128,22 +129,28 @@ class CaseRunner:
     ) -> Sequence[Case]:
         """Start the server again; return the cases that have to be run again, the last one first.
 
-        If several cases were running, they are run again one by one to find the one that kills the server.
+        If several cases were running, they are run again one by one to find the one that kills the server. If the
+        server ends whenever a client leaves, no case is to blame.
         """
         assert self._server is not None, "only our own server is known to have died"
-        again: list[Case] = []
-        if len(finished) == 1 and not running:
+        again = [case for case, result in finished if result.failure is not None] + [*running.values()]
+        is_alone = len(finished) == 1 and not running
+        await _cancel(running)
+        if not self._restarts:
+            self._server.leaving_cause = await self._bench.find_leaving_cause()
+        if is_alone and not self._ends_with_clients:
             self._record([_blame(*finished[0], end)])
+            again = []
         else:
             self._record(result for _, result in finished if result.failure is None)
-            again = [case for case, result in finished if result.failure is not None] + [*running.values()]
-        await _cancel(running)
+        if self._ends_with_clients:
+            return again[::-1]
         if self._restarts == MAX_RESTARTS:
             self.stopped_reason = f"the server has ended {MAX_RESTARTS + 1} times; the other cases were not run"
             return ()
         self._restarts += 1
-        port = await self._server.program.restart_server(self._server.host, self._server.start_seconds)
-        await self._bench.open((self._server.host, port))
+        await self._server.restart()
+        await self._bench.open(self._server.address)
         return again[::-1]
 
     # One case.

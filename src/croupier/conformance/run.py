@@ -11,15 +11,17 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 from croupier.conformance.case import Case, select
-from croupier.conformance.case_runner import START_TIMEOUT_SECONDS, CaseRunner, ServerProcess
+from croupier.conformance.case_runner import CaseRunner
 from croupier.conformance.diagnosis.cause import Dialect
 from croupier.conformance.first_look import first_look
 from croupier.conformance.program import ProgramError, ProgramUnderTest, free_port
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome, Report, Result
+from croupier.conformance.server_process import START_TIMEOUT_SECONDS, ServerProcess
 from croupier.conformance.suite import Config, Role, Suite, find_suite
 from croupier.core.room import Room
 from croupier.core.transcript import deck_file
+from croupier.net.addresses import format_address
 from croupier.version import __version__
 
 type OnResult = Callable[[Result | str], None]
@@ -152,7 +154,7 @@ class DialectSearch:
 
 
 async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
-    """Test a program; `started_at` is in seconds since 1970. Raises ConnectionError, ProgramError and ValueError.
+    """Test a program; `started_at` is in seconds since 1970. Raises ProgramError and ValueError.
 
     If many cases fail because of one dialect, the run starts again and reads what the program sends in that dialect, so
     that its other errors are found as well.
@@ -211,20 +213,32 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
         server: ServerProcess | None = None
         address = (plan.host, plan.port)
         if plan.role == "server" and command:
-            address = (plan.host, await free_port(plan.host))
-            placeholders = {"host": plan.host, "port": address[1], **values}
+            port = await free_port(plan.host)
+            placeholders = {"host": plan.host, "port": port, **values}
             program = await stack.enter_async_context(await ProgramUnderTest.start(command, placeholders))
-            server = ServerProcess(program, plan.host, plan.timeout + START_TIMEOUT_SECONDS)
-            await program.wait_listening(*address, server.start_seconds)
+            server = ServerProcess(program, (plan.host, port), plan.timeout + START_TIMEOUT_SECONDS)
+            await server.wait_listening()
+            address = server.address
         if plan.role == "server" and not search.has_begun:
             search.has_begun = True
             if (trouble := await first_look(plan.room, *address, plan.ssl)) is not None:
                 raise ProgramError(trouble)
-        bench = plan.suite.bench(replace(plan.config, dialect=search.dialect, deals_deck=bool(values)))
+            if server is not None and await server.has_ended():
+                await server.restart()  # the look may have been its only client
+                address = server.address
+        config = replace(plan.config, dialect=search.dialect, deals_deck=bool(values), server=server)
+        bench = plan.suite.bench(config)
         stack.push_async_callback(bench.close)
         await bench.open(address)
         runner = CaseRunner(bench, search.add_result, max_failures=search.max_failures, server=server)
-        await runner.run(cases)
+        try:
+            await runner.run(cases)
+        except ConnectionError as error:
+            raise ProgramError(
+                f"The server at {format_address(address)} has accepted one connection, and accepts no more ({error}). "
+                "If it ends when its client has left, give its command with --server: the tester starts it again for "
+                "each client."
+            ) from None
         if server is None:
             return RunEnd(_decode_stderr(runner.stderr), runner.stopped_reason)
         end = server.program.end_description

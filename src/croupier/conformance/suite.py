@@ -8,7 +8,9 @@ from typing import Any, Final, Literal, NamedTuple, cast
 
 from croupier.conformance.case import Case
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.results import Failure, Outcome
+from croupier.conformance.server_process import ServerProcess
 from croupier.core.errors import FoundKind
 from croupier.core.room import Room
 from croupier.core.session import Address
@@ -25,7 +27,7 @@ class Config:
     `command` starts the client under test. `known_options` are the options of a client, or the settings of the house
     that a client is tested with, None for nothing known. An answer may take `timeout` seconds. What the program sends
     is read in `dialect`, if one is given. `deals_deck`: the server deals the deck of the case. A
-    server is reached with TLS if there is `ssl`.
+    server is reached with TLS if there is `ssl`. `server` is its process if the tester has started it.
     """
 
     command: str = ""
@@ -36,6 +38,7 @@ class Config:
     dialect: Any = None
     deals_deck: bool = False
     ssl: SSLContext | None = None
+    server: ServerProcess | None = None
 
 
 class Attempt(NamedTuple):
@@ -110,6 +113,13 @@ class Bench:
     async def explain(self, case: Any, attempt: Attempt) -> Attempt:  # noqa: ARG002 -- for those that make no experiments
         """Find out by experiments why the shortest dialogue fails; return what is to be reported."""
         return attempt
+
+    async def find_leaving_cause(self) -> Cause | None:
+        """Find out by experiment whether the server ends whenever a client leaves; return that cause.
+
+        The server has ended before. Only of a server that the tester has started.
+        """
+        return None
 
     async def replay(self, case: Any, steps: Sequence[Any]) -> Attempt:
         """Perform only these steps of an attempt."""

@@ -15,11 +15,12 @@ from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
-from croupier.conformance.results import Outcome
+from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDetector, find_unasked_close
 from croupier.conformance.servers.conversing import Conversations, HouseUnderTest
 from croupier.conformance.servers.experiments import Experiments
 from croupier.conformance.servers.replay import OTHER_DIALECT
+from croupier.conformance.servers.scenarios import hang_up_after, send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient, first_house_fault
 from croupier.conformance.servers.test_data import Scenario, ServerTestData
 from croupier.conformance.servers.verdicts import describe_failure, failing_dialogue
@@ -37,6 +38,9 @@ MAX_TOTAL_EXPERIMENT_SECONDS: Final = 12.0
 """How long the experiments of a case may take, and all of them."""
 
 STRICT_NOTE: Final = "the server refuses it, as a strict one does"
+
+LEAVING_TRIES: Final = 2
+"""A server that ends this often when a client leaves always does."""
 
 MAX_REFUSAL_TRIES: Final = 5
 """A message that is refused in this many tries, and is accepted nowhere, is not implemented."""
@@ -72,6 +76,7 @@ class HouseBench(Bench):
         self._close_detector = ProvokedCloseDetector(
             test_data, config.timeout, lambda: self._conversations.new_conversation(config.timeout, strict=False)
         )
+        self._process = config.server
         self._serves_several = False
         self._experiment_seconds = MAX_TOTAL_EXPERIMENT_SECONDS
 
@@ -96,6 +101,10 @@ class HouseBench(Bench):
             return Attempt(Outcome.SKIP, f"only in the dialect {case.dialect}", is_final=True)
         if case.judges_deals and self._conversations.deals.has_seen_enough:
             return self._conversations.deals.judge()
+        if self._process is not None and self._process.leaving_cause is not None and self._needs_next_client(case):
+            cause = self._process.leaving_cause
+            failure = Failure(case.clause, "a server that serves the next client", "the end of the server")
+            return Attempt(Outcome.FAIL, failure=failure.explained(cause))
         probes = await self._try(case, number, is_patient=is_patient)
         if self._strict and any(probe.fault and self._is_client_departure(probe) for probe in probes):
             return Attempt(Outcome.SKIP, "a strict house has a reason to refuse what was said")
@@ -170,6 +179,32 @@ class HouseBench(Bench):
         cause = Cause("it serves one client after the other") if await self._conversations.is_serial() else None
         clause = self._test_data.shared_clauses["tables"]
         return attempt._replace(failure=replace(attempt.failure, clause=clause, cause=cause))
+
+    def _needs_next_client(self, case: HouseServerCase) -> bool:
+        """Whether a case is about the next client, after another one has left."""
+        shared = self._test_data.shared_clauses
+        return len(case.scenarios) > 1 and case.clause in (shared["tables"], shared["goodbye"])
+
+    async def find_leaving_cause(self) -> Cause | None:
+        """See `Bench.find_leaving_cause`."""
+        server, game = self._process, self._test_data.sample_game
+        assert server is not None, "only a server that the tester has started is known to have ended"
+        for text, scenario, kind in (
+            ("leaves", send_each(*game), "tables"),
+            ("hangs up", hang_up_after(game[0]), "goodbye"),
+        ):
+            for _ in range(LEAVING_TRIES):
+                await server.restart()
+                await self.open(server.address)
+                client = await self._conversations.play(scenario)
+                if client.house_has_left:
+                    return None  # it may have ended before the client left
+                if not await server.has_ended():
+                    break
+            else:
+                how = f"it ends when a client {text} ({server.program.end_description})"
+                return Cause(how, clause=self._test_data.shared_clauses[kind])
+        return None
 
     async def replay(self, case: HouseServerCase, steps: Sequence[bytes]) -> Attempt:
         """See `Bench.replay`: the steps are messages, each sent after the answer to the one before it."""

@@ -76,6 +76,7 @@ class Conversations:
         self._known_options = config.known_options
         self._strict = config.strict
         self._answered_openings: set[bytes] = set()
+        self._process = config.server
         self._was_reached = False
         self._address: Address = ("", 0)
 
@@ -142,6 +143,8 @@ class Conversations:
         Raises ConnectionError if the house has never accepted a connection, and TargetGone if it accepts none any more.
         """
         for remaining in range(CONNECT_TRIES)[::-1]:
+            if self._process is not None and (address := await self._process.address_for_client()) != self._address:
+                await self.open(address)
             await self._target.converse(probe)
             if probe.error is not None:
                 raise probe.error

@@ -138,7 +138,7 @@ class ScriptedClient:
     def _process(self, event: Event[bytes], now: float) -> Sequence[Effect[bytes]]:
         match event:
             case Joined():
-                self.has_joined = True
+                self.has_joined, self.connect_error = True, ""
                 self._started_at = now
             case Received(_, data):
                 self.wire_log.append((HOUSE, data))
@@ -177,13 +177,13 @@ class ScriptedClient:
     def _on_left(self, reason: str, now: float) -> Sequence[Effect[bytes]]:
         if not self.has_joined:
             self.connect_error = reason or "no connection"
-        else:
-            self.house_has_left = True
-            self.duration_seconds = now - self._started_at
-            for judge in self._undecided_judges:
-                self._keep_fault(judge, judge.on_disconnect(HOUSE, now))
-            if self.fault is None and not self._chunks and self._next_action() is not None:
-                self.skip_reason = "the house has ended the conversation"
+            return []  # it may connect again
+        self.house_has_left = True
+        self.duration_seconds = now - self._started_at
+        for judge in self._undecided_judges:
+            self._keep_fault(judge, judge.on_disconnect(HOUSE, now))
+        if self.fault is None and not self._chunks and self._next_action() is not None:
+            self.skip_reason = "the house has ended the conversation"
         return self._end()
 
     def _go_on(self, now: float) -> Sequence[Effect[bytes]]:

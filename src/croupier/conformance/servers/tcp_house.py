@@ -47,7 +47,7 @@ class TcpHouse:
         def watch(event: Event[object], *_: object) -> None:
             if type(event) is Joined and event.address is not None:
                 self._address = event.address  # resolve a host name only once
-            if probe.is_over:
+            if probe.is_over or probe.connect_error:
                 over.set()
 
         endpoint = Endpoint(
