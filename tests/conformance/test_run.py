@@ -13,6 +13,7 @@ from croupier.conformance.suite import ROLES, Role, find_suite
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from tests.conformance.dialect_samples import HABITS, Habit
 from tests.conformance.dialect_server import lucky, open_house
+from tests.conformance.programs import command
 
 SECTIONS = {"kuhn": "kuhn/4", "sevenhalf": "sevenhalf/5", "blackjack": "blackjack/5"}
 """Cases in which every message of a room comes up."""
@@ -109,6 +110,27 @@ def test_the_results_are_in_the_order_of_the_cases_and_each_is_told() -> None:
     assert [result.case for result in report.results] == [case.id for case in ranked]
     assert sorted(news, key=str) == sorted(report.results, key=str)
     assert (report.room, report.role, report.exit_status, report.dialect) == ("kuhn", "server", 0, "")
+
+
+@pytest.mark.parametrize(
+    ("habit", "selection", "expected", "cause"),
+    [
+        ("serves-once", "kuhn/1.2", {"kuhn-1.2"}, "it ends when a client leaves (exit status 0)"),
+        ("serves-once", "kuhn/5.1", set(), ""),
+        ("ends-at-hang-up", "kuhn/8.1", {"kuhn-8.1"}, "it ends when a client hangs up (exit status 3)"),
+    ],
+)
+def test_a_server_that_ends_with_its_clients_is_started_for_each_one(
+    habit: str, selection: str, expected: set[str], cause: str
+) -> None:
+    line = command("kuhn", "server", habit)
+    plan = Plan(room=HOUSE_ROOMS["kuhn"], role="server", selection=selection, command=line)
+    report = asyncio.run(check(plan, lambda _: None, time.time()))
+    failures = [result.failure for result in report.results if result.failure]
+    assert {failure.clause for failure in failures} == expected
+    assert all(str(failure.cause) == cause for failure in failures)
+    assert report.count(Outcome.PASS) >= 1
+    assert report.stopped_reason == ""
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -21,7 +21,6 @@ from croupier.conformance.server_process import START_TIMEOUT_SECONDS, ServerPro
 from croupier.conformance.suite import Config, Role, Suite, find_suite
 from croupier.core.room import Room
 from croupier.core.transcript import deck_file
-from croupier.net.addresses import format_address
 from croupier.version import __version__
 
 type OnResult = Callable[[Result | str], None]
@@ -154,7 +153,7 @@ class DialectSearch:
 
 
 async def check(plan: Plan, on_result: OnResult, started_at: float) -> Report:
-    """Test a program; `started_at` is in seconds since 1970. Raises ProgramError and ValueError.
+    """Test a program; `started_at` is in seconds since 1970. Raises ConnectionError, ProgramError and ValueError.
 
     If many cases fail because of one dialect, the run starts again and reads what the program sends in that dialect, so
     that its other errors are found as well.
@@ -231,14 +230,7 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
         stack.push_async_callback(bench.close)
         await bench.open(address)
         runner = CaseRunner(bench, search.add_result, max_failures=search.max_failures, server=server)
-        try:
-            await runner.run(cases)
-        except ConnectionError as error:
-            raise ProgramError(
-                f"The server at {format_address(address)} has accepted one connection, and accepts no more ({error}). "
-                "If it ends when its client has left, give its command with --server: the tester starts it again for "
-                "each client."
-            ) from None
+        await runner.run(cases)
         if server is None:
             return RunEnd(_decode_stderr(runner.stderr), runner.stopped_reason)
         end = server.program.end_description

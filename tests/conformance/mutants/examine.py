@@ -154,4 +154,4 @@ def _finding(result: Result) -> Finding:
     failure = result.failure
     if failure is None:
         return Finding(result.case, result.clause, result.note)
-    return Finding(result.case, failure.clause, f"expected {failure.expected}; came {failure.actual}")
+    return Finding(result.case, failure.clause, f"expected {failure.expected}; actual {failure.actual}")

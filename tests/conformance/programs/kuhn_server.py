@@ -33,6 +33,10 @@ class Disconnected(Exception):
     """The client has disconnected, or must be disconnected."""
 
 
+class HungUp(Disconnected):
+    """The client has disconnected without a goodbye."""
+
+
 class Table:
     def __init__(self, connection: socket.socket, habit: str, rng: random.Random) -> None:
         self.connection = connection
@@ -54,7 +58,7 @@ class Table:
         while len(self.unread) < length:
             data = self.connection.recv(4096)
             if not data:
-                raise Disconnected
+                raise HungUp
             self.unread += data
         found, self.unread = self.unread[:length], self.unread[length:]
         return found.decode("latin-1")
@@ -169,7 +173,9 @@ def serve(connection: socket.socket, habit: str, rng: random.Random) -> None:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             Table(connection, habit, rng).run()
             connection.shutdown(socket.SHUT_WR)
-        except (Disconnected, OSError):
+        except (Disconnected, OSError) as error:
+            if habit == "ends-at-hang-up" and type(error) is not Disconnected:
+                os._exit(3)
             if habit == "never-closes":
                 time.sleep(HANG_SECONDS)
         if habit == "serves-once":

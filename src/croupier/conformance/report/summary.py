@@ -201,7 +201,7 @@ def _skipped_reason(report: Report) -> str:
 def result_note(result: Result) -> str:
     """A result in a sentence: expected and actual, or its note."""
     if result.failure is not None:
-        return f"expected {result.failure.expected}; came {result.failure.actual}"
+        return f"expected {result.failure.expected}; actual {result.failure.actual}"
     return result.note
 
 

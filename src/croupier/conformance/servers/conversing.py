@@ -18,7 +18,6 @@ from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
-from croupier.net.addresses import format_address
 
 QUIET_SECONDS: Final = 0.002
 """How long the house may take to answer a message that requires no answer, before the next message is sent."""
@@ -77,7 +76,6 @@ class Conversations:
         self._strict = config.strict
         self._answered_openings: set[bytes] = set()
         self._process = config.server
-        self._was_reached = False
         self._address: Address = ("", 0)
 
     async def open(self, address: Address) -> None:
@@ -138,10 +136,7 @@ class Conversations:
         return conversation
 
     async def converse(self, probe: ScriptedClient) -> None:
-        """Let a client converse.
-
-        Raises ConnectionError if the house has never accepted a connection, and TargetGone if it accepts none any more.
-        """
+        """Let a client converse. Raises TargetGone if the house accepts no connection."""
         for remaining in range(CONNECT_TRIES)[::-1]:
             if self._process is not None and (address := await self._process.address_for_client()) != self._address:
                 await self.open(address)
@@ -150,12 +145,9 @@ class Conversations:
                 raise probe.error
             if not probe.connect_error:
                 break
-            if not self._was_reached:
-                raise ConnectionError(f"no server at {format_address(self._address)}: {probe.connect_error}")
             if not remaining:
                 raise TargetGone(probe.connect_error)
             await asyncio.sleep(RECONNECT_SECONDS)
-        self._was_reached = True
         self.average_seconds += (probe.slowest_seconds - self.average_seconds) / 16
         if any(side == HOUSE for side, _ in probe.wire_log):
             self.timeout.record_answer(probe.slowest_seconds)
