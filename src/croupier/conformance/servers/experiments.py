@@ -42,12 +42,16 @@ CHANGED_BY_REFUSALS: Final = Cause("a message that it refuses changes its state:
 WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pass with a line end after each")
 CHANGED_BY_ERRORS: Final = Cause("it does not discard an error of the client: without it, the other messages pass")
 MISREAD_FAULTS: Final = 4
+MIN_MISREAD_CONVERSATIONS: Final = 5
 ENOUGH_CONVERSATIONS: Final = 25
 MAX_MISREAD_CONVERSATIONS: Final = 400
 """A wrong reading of the rules has to explain all conversations, until the house was at fault in this many of them.
 
-If it is at fault less often, one of at least 25 conversations will do.
+If it is at fault less often, one of at least 25 conversations will do. Only conversations with other cards count.
 """
+
+FIRST_MESSAGES: Final = 4
+"""The number of messages of the house in which the first cards of a conversation come."""
 
 GAMES_A_CONVERSATION: Final = 8
 
@@ -129,15 +133,21 @@ class Experiments:
             return None
         right, *wrong = readings
         possible = [each for each in wrong if each.explains(dialogue)]
-        faulty_count = conversation_count = 0
-        while possible and faulty_count < MISREAD_FAULTS and conversation_count < MAX_MISREAD_CONVERSATIONS:
-            if not self._has_time():
+        deals: set[Sequence[bytes]] = set()
+        faulty_deals: set[Sequence[bytes]] = set()
+        for number in range(MAX_MISREAD_CONVERSATIONS):
+            if not possible or len(faulty_deals) == MISREAD_FAULTS or not self._has_time():
                 break
-            conversation_count += 1
+            if number >= MIN_MISREAD_CONVERSATIONS and len(deals) == 1:
+                return None  # a house that always deals the same cards shows nothing about others
             probe = await self._play(play_at_random(GAMES_A_CONVERSATION, 0.0))
-            possible = [each for each in possible if each.explains(probe.conversation.lines)]
-            faulty_count += not right.explains(probe.conversation.lines)
-        is_shown = faulty_count == MISREAD_FAULTS or (faulty_count > 0 and conversation_count >= ENOUGH_CONVERSATIONS)
+            lines = probe.conversation.lines
+            deal = tuple(line.data for line in lines if line.side == HOUSE)[:FIRST_MESSAGES]
+            deals.add(deal)
+            possible = [each for each in possible if each.explains(lines)]
+            if not right.explains(lines):
+                faulty_deals.add(deal)
+        is_shown = len(faulty_deals) == MISREAD_FAULTS or (faulty_deals and len(deals) >= ENOUGH_CONVERSATIONS)
         return possible[0] if possible and is_shown else None
 
     async def _compare(
