@@ -102,6 +102,11 @@ def test_an_independent_bot_is_not_accused() -> None:
     assert set(check_bot("", "holdem/4.5").values()) == {"PASS"}
 
 
+@pytest.mark.extended
+def test_a_server_that_pauses_before_the_first_hand_is_waited_for() -> None:
+    assert set(check_server("--created never --pause 0.3", "holdem/4.3").values()) == {"PASS"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("options", ["", *readings(SERVER_CHOICES, SERVER_ALARMS)])
 def test_no_reading_of_a_server_is_accused(options: str) -> None:

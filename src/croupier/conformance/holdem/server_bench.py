@@ -159,6 +159,7 @@ class HoldemServerBench(Bench):
     async def _observe_first_hand(self, context: HoldemContext, game: str) -> None:
         """Read the first hand of a game and end it. Raises CaseAborted and OSError."""
         server = self._server
+        await self._measure_pause(context, game)
         response = await context.read_game(NOBODY, game)
         game_state = context.require_game(response)
         bets = sorted(one.bet_so_far for one in game_state.table)
@@ -173,13 +174,14 @@ class HoldemServerBench(Bench):
         await context.list_games()
 
     async def _measure_pause(self, context: HoldemContext, game: str) -> None:
-        """Measure how long the server pauses after a hand, if it does. Raises CaseAborted and OSError."""
+        """Measure how long the server pauses before a hand, if it does. Raises CaseAborted and OSError."""
         clock = asyncio.get_running_loop().time
         start = clock()
         is_pausing = False
         while clock() - start < MAX_PAUSE_SECONDS:
             if (await context.get_game(NOBODY, game)).turn.player_id:
-                self._server.pause_seconds = clock() - start if is_pausing else 0.0
+                if is_pausing:
+                    self._server.pause_seconds = max(self._server.pause_seconds, clock() - start)
                 return
             is_pausing = True
             await asyncio.sleep(PAUSE_POLL_SECONDS)
