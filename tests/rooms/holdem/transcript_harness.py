@@ -12,7 +12,7 @@ from msgspec import convert
 
 from croupier.core.dealer import Dealer, FairDealer, ScriptedDealer, derive_server_seed
 from croupier.core.http_transcript import TranscriptRequest, TranscriptResponse
-from croupier.core.transcript import Transcript, TranscriptLine, parse_transcript
+from croupier.core.transcript import Transcript, TranscriptLine, deck_file, parse_transcript
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.rooms.holdem.cards import PACK
@@ -43,8 +43,7 @@ class Clock(asyncio.SelectorEventLoop):
 def dealers(transcript: Transcript) -> Callable[[int], Dealer]:
     """Return the dealers by hand number; the decks of the transcript are used in turn."""
     seed = int(transcript.head.get("seed", 1))
-    text = "\n\n".join(deck.replace(" ", "\n") for deck in transcript.head.get("deck", "").split(" / "))
-    decks = PACK.parse_decks(text, transcript.name) if "deck" in transcript.head else ()
+    decks = PACK.parse_decks(deck_file(transcript.head["deck"]), transcript.name) if "deck" in transcript.head else ()
 
     def dealer(hand: int) -> Dealer:
         server_seed = derive_server_seed(seed, "holdem", hand)

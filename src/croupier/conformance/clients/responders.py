@@ -10,7 +10,7 @@ from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT
 from croupier.core.room import HouseRoom
 from croupier.core.session import Closing, Drop, Event, Joined, Malformed, Received, Send, Timeouts
-from croupier.core.transcript import Transcript, encode_line
+from croupier.core.transcript import Transcript, deck_file, encode_line
 
 type Mutation = Callable[[Sequence[bytes]], Sequence[bytes]]
 """Changes the correct answers to one message; each item is an encoded message."""
@@ -75,8 +75,7 @@ class LiveResponder:
         decks: str = "",
         seed: bytes = bytes(32),
     ) -> None:
-        text = "\n\n".join(deck.replace(" ", "\n") for deck in decks.split(" / "))
-        orders = room.pack.parse_decks(text, "case", room.deck_count(settings)) if decks else ()
+        orders = room.pack.parse_decks(deck_file(decks), "case", room.deck_count(settings)) if decks else ()
         dealer = dealer_factory(lambda _: seed, decks=orders)(CLIENT)
         self._house = room.house(settings, ENDLESS_TIMEOUTS, False)(CLIENT, dealer)
         self._encode = room.codec(False, settings).encode
