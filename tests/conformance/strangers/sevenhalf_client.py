@@ -138,9 +138,9 @@ class Client:
         return code, self.stream.read(2 * count + 5)
 
     def answer(self, *allowed: str) -> tuple[str, bytes]:
-        """Return the next message, which is one of these. An ERRO for an allowed command is a goodbye."""
+        """Return the next message, which is one of these, after refusals. An ERRO before a close is a goodbye."""
         code, argument = self.receive()
-        if code == "ERRO" and code not in allowed:
+        while code == "ERRO" and code not in allowed:
             try:
                 code, argument = self.receive()
             except Disconnected:

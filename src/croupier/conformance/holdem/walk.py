@@ -247,7 +247,7 @@ class Walk:
         match step.kind:
             case "garbage":
                 await self._send_malformed_act(role, step.body)
-            case "leave":
+            case "leave" if not self._leaves_open_bet(role):
                 await self._leave(role)
             case "act":
                 await self._act(
@@ -256,8 +256,8 @@ class Walk:
                     resolve_amount(step.chips, *self._options_to_act()),
                     looks=step.is_followed_by_look,
                 )
-            case "seat":
-                pass  # the players have joined
+            case _:
+                pass  # the players have joined; nobody leaves
 
     def _sits(self, role: str) -> bool:
         return any(place.role == role and place.game == self._game for place in self.context.joined_seats)
@@ -287,6 +287,19 @@ class Walk:
             context.add_status_deviation("holdem-4.4", 400, response, Outcome.FAIL)
             raise CaseAborted
         await self._look()
+
+    def _leaves_open_bet(self, role: str) -> bool:
+        """Whether a role has made the highest bet, and at most one other player can still bet.
+
+        The document leaves open whether that player owes the bet of somebody who has left (holdem-3.11).
+        """
+        observed, player = self._referee.game, self.context.player_id(role, self._game)
+        if observed is None or player not in observed.players:
+            return False
+        hand, own = observed.hand, observed.players.index(player)
+        others = [seat for seat, out in enumerate(hand.folded) if not out and seat != own]
+        is_highest = all(hand.bets[seat] < hand.bets[own] for seat in others)
+        return is_highest and sum(hand.stacks[seat] > 0 for seat in others) < 2
 
     async def _leave(self, role: str) -> None:
         context = self.context
