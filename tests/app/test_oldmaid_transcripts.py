@@ -47,16 +47,14 @@ class TableHarness(SocketHarness):
         )
 
     def send(self, peer: str, data: bytes) -> None:
-        for number, port in self._ports.items():
-            data = data.replace(b'"port": %d' % (40_000 + number), b'"port": %d' % port)
-        super().send(peer, data)
+        real = {b'"port": %d' % (40_000 + number): b'"port": %d' % port for number, port in self._ports.items()}
+        super().send(peer, re.sub(rb'"port": \d+', lambda port: real.get(port[0], port[0]), data))
         self._wait_until_received()  # keep the order of messages on different connections
 
     def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
         message = super().receive(peer, expected)["message"].replace(b'["127.0.0.1",', b'["192.0.2.1",')
-        for number, port in self._ports.items():
-            message = message.replace(b",%d]" % port, b",%d]" % (40_000 + number))
-        return {"message": message}
+        written = {b",%d]" % port: b",%d]" % (40_000 + number) for number, port in self._ports.items()}
+        return {"message": re.sub(rb",\d+\]", lambda port: written.get(port[0], port[0]), message)}
 
     def _connection(self, name: str) -> tuple[Peer, socket.socket]:
         is_known = name in self._peers
