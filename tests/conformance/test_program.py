@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from croupier.conformance.program import ProgramError, ProgramUnderTest, describe_exit, free_port, split_command
+from croupier.conformance.program import (
+    SERVER_PORTS,
+    ProgramError,
+    ProgramUnderTest,
+    describe_exit,
+    free_port,
+    split_command,
+)
 from tests.net.raw_client import LOOPS, TIMEOUT_SECONDS, Run
 
 FOREVER = "import signal; signal.pause()"
@@ -315,6 +322,30 @@ def test_a_server_that_ends_at_once_is_told_with_its_errors(run: Run) -> None:
         async with await ProgramUnderTest.start(python("import sys; sys.exit('no such deck')"), {}) as program:
             with pytest.raises(ProgramError, match=r"has ended \(exit status 1\) .* its stderr: no such deck"):
                 await program.wait_listening("127.0.0.1", port, TIMEOUT_SECONDS)
+
+    run(main())
+
+
+def test_a_server_whose_port_another_program_has_taken_is_an_error(run: Run) -> None:
+    async def main() -> None:
+        port = await free_port()
+        taken = await asyncio.get_running_loop().create_server(asyncio.Protocol, "127.0.0.1", port)
+        async with taken, await ProgramUnderTest.start(python(SERVER, "{port}"), {"port": port}) as program:
+            assert await program.wait_ended(TIMEOUT_SECONDS) == 1
+            with pytest.raises(ProgramError, match=r"Address already in use"):
+                await program.wait_listening("127.0.0.1", port, TIMEOUT_SECONDS)
+
+    run(main())
+
+
+def test_a_port_for_a_server_is_not_assigned_by_the_system(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        port = await free_port()
+        assert port in SERVER_PORTS
+        monkeypatch.setattr("croupier.conformance.program.SERVER_PORTS", range(port, port + 1))
+        async with await asyncio.get_running_loop().create_server(asyncio.Protocol, "127.0.0.1", port):
+            with pytest.raises(OSError, match=r"(?i)address already in use"):
+                await free_port()
 
     run(main())
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import secrets
 import shlex
 import signal
 from collections.abc import Mapping
@@ -29,6 +30,11 @@ KILL_TIMEOUT_SECONDS: Final = 5.0
 """How long the kernel may take to end killed processes."""
 
 PORT_PLACEHOLDER: Final = "{port}"
+
+SERVER_PORTS: Final = range(20_000, 32_768)
+"""The ports for servers under test: no system assigns one of them to a connection or to a request for any port."""
+
+PORT_TRIES: Final = 100
 
 LIMIT_SIGNALS: Final[Mapping[int, str]] = {
     signal.SIGXCPU: "has used more processor time than allowed",
@@ -82,11 +88,23 @@ def describe_exit(status: int) -> str:
 
 
 async def free_port(host: str = "127.0.0.1") -> int:
-    """Return a port on which nothing listens at the moment."""
-    server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, 0, start_serving=False)
-    port: int = server.sockets[0].getsockname()[1]
-    server.close()
-    await server.wait_closed()
+    """Return a port that nothing uses at the moment. Raises OSError if there is none.
+
+    Nothing else will probably use it before a program listens on it: it is random, and the system does not assign it.
+    """
+    for tries_left in reversed(range(PORT_TRIES)):
+        port = secrets.choice(SERVER_PORTS)
+        try:
+            server = await asyncio.get_running_loop().create_server(
+                asyncio.Protocol, host, port, start_serving=False, reuse_address=False
+            )
+        except OSError:
+            if not tries_left:
+                raise
+        else:
+            server.close()
+            await server.wait_closed()
+            break
     return port
 
 
@@ -257,7 +275,7 @@ class ProgramUnderTest:
                     if await self.wait_ended(pause) is not None:
                         break
                     pause = min(1.5 * pause, MAX_POLL_SECONDS)
-                else:
+                if self.status is None:  # otherwise another program listens
                     return
         state = "runs" if self.status is None else f"has ended ({self.end_description})"
         raise ProgramError(f"{self.command!r} {state} and takes no connections at {host}:{port}{self.stderr_excerpt()}")
