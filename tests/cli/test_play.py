@@ -14,6 +14,7 @@ import trustme
 
 from croupier.cli.play import ConnectionOptions, server_address
 from croupier.rooms import HOUSE_ROOMS
+from tests.ports import closed_port
 from tests.processes import PATIENCE, Background, Serving, croupier
 
 
@@ -97,9 +98,7 @@ def test_an_invalid_argument_is_explained(arguments: list[str], message: str) ->
 
 
 def test_an_unreachable_house_is_reported() -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        port = closed.getsockname()[1]
+    port = closed_port()
     done = play(f"127.0.0.1:{port}")
     assert done.returncode == 1
     assert f"no house answers at 127.0.0.1:{port}" in done.stderr

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import trustme
 
 from croupier.clients.luck import make_luck
 from croupier.rooms.holdem.bots import BOT_SPECS
+from tests.ports import closed_port
 from tests.processes import PATIENCE, Background, Serving, croupier
 
 ANN = ("--user", "ann", "--password", "secret")
@@ -132,9 +132,7 @@ def assert_fails(done: subprocess.CompletedProcess[str], message: str) -> None:
 
 
 def test_an_unreachable_server_is_reported_at_once() -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        port = closed.getsockname()[1]
+    port = closed_port()
     assert_fails(play(f"127.0.0.1:{port}", *ANN), f"127.0.0.1:{port}: no answer to POST /users/: ")
 
 

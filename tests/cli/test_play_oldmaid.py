@@ -2,11 +2,9 @@
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 
 import pytest
 
@@ -14,6 +12,7 @@ from croupier.cli.oldmaid import summary_text
 from croupier.clients.luck import make_luck
 from croupier.clients.ring import RingTally
 from croupier.rooms.oldmaid.bots import BOT_SPECS
+from tests.ports import closed_port
 from tests.processes import PATIENCE, Background, Serving, croupier
 
 FAST_PLAY = ("--pause", 0, "--poll-seconds", 0.05)
@@ -60,19 +59,8 @@ def test_bots_of_three_processes_play_at_one_table_and_print_text(server: Servin
     ]
 
 
-def free_port_pair() -> int:
-    """Return a free port whose successor is free, too."""
-    while True:
-        with socket.socket() as one, socket.socket() as two:
-            one.bind(("127.0.0.1", 0))
-            port: int = one.getsockname()[1]
-            with suppress(OSError, OverflowError):
-                two.bind(("127.0.0.1", port + 1))
-                return port
-
-
 def test_explicit_ports_count_up() -> None:
-    port = free_port_pair()
+    port = closed_port(2)
     with Serving("oldmaid", "--port", 0, "--players", 2, "--log-level", "debug") as server:
         done = play(server.address, "--bots", 2, "--listen", f"127.0.0.1:{port}", *FAST_PLAY)
         assert (done.returncode, done.stderr) == (0, "")
@@ -149,9 +137,7 @@ def test_an_invalid_argument_is_explained(arguments: list[str], message: str) ->
 
 
 def test_an_unreachable_table_and_a_refused_nick_are_reported(server: Serving) -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        port = closed.getsockname()[1]
+    port = closed_port()
     done = play(f"127.0.0.1:{port}")
     assert done.returncode == 1
     assert done.stderr.startswith(f"croupier: no table answers at 127.0.0.1:{port}: ")

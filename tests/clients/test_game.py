@@ -1,7 +1,6 @@
 """`croupier.connect`: games as typed messages, with and without an event loop."""
 
 import asyncio
-import socket
 import ssl
 from collections.abc import Callable, Iterator
 
@@ -13,6 +12,7 @@ from croupier.core.errors import IllegalMove
 from croupier.rooms.kuhn.wire import VOCABULARY, Actn, Card, Disc, Fail, Strt
 from tests.app.socket_harness import ServerThread
 from tests.net.raw_client import LOOPS, Run, kuhn, opened
+from tests.ports import closed_port
 
 BET = Actn("BET")
 
@@ -24,12 +24,6 @@ def house() -> Iterator[ServerThread]:
     session = room.pop("session")
     with ServerThread(lambda: session, [*LOOPS.values()][-1], **room) as server:
         yield server
-
-
-def closed_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 def test_games_are_played_as_typed_messages(run: Run) -> None:

@@ -22,8 +22,8 @@ from croupier.core.dealer import FairDealer
 from croupier.core.recognition import is_tls, recognise_room
 from croupier.rooms import HOUSE_ROOMS, ROOMS, oldmaid
 from tests.clients.all_servers import serving
-from tests.clients.test_game import closed_port
 from tests.net.raw_client import Run
+from tests.ports import closed_port
 
 
 @pytest.fixture

@@ -25,7 +25,8 @@ from croupier.rooms.oldmaid.ring.player_events import (
 from croupier.rooms.oldmaid.wire import Pick
 from tests.clients.oldmaid_fixtures import OpenTable, fast_options, luck, make_client, open_table, play_with_bots
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
-from tests.net.test_local_port import HOSTS, closed_port
+from tests.net.test_local_port import HOSTS
+from tests.ports import closed_port
 
 
 async def play_to_the_end(ring: RingClient, number: int = 0) -> list[PlayerEvent]:

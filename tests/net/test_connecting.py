@@ -11,6 +11,7 @@ from croupier.core.logger import SilentLogger
 from croupier.core.session import Connect, Drop, Effect, Event, Joined, Left, Received, Send, TimedOut
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, RecordingSession, Run, WordCodec, opened
+from tests.ports import closed_port
 
 NEIGHBOUR = 1_000_000
 
@@ -36,13 +37,6 @@ class RelaySession(RecordingSession):
                 return [Send(1, "gone")]
             case _:
                 return []
-
-
-def closed_port() -> int:
-    """A port without a listener."""
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        return unused.getsockname()[1]
 
 
 def call(port: int) -> bytes:

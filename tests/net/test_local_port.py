@@ -11,6 +11,7 @@ from croupier.core.session import Joined, Left, Received
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.outgoing import LocalAddressError, outgoing_addresses
 from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, RecordingSession, Run, WordCodec, opened
+from tests.ports import closed_port
 
 TABLE = 0
 
@@ -42,13 +43,6 @@ def test_session_that_connects_from_its_port_can_be_connected_to_there(run: Run,
         await close(remote, endpoint)
 
     run(main())
-
-
-def closed_port() -> int:
-    """A port without a listener."""
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        return unused.getsockname()[1]
 
 
 async def close(*endpoints: Endpoint) -> None:
