@@ -9,6 +9,10 @@ from croupier.conformance.servers.test_data import AnyClientReferee, ClientStrat
 type GameCondition = Callable[[Any], bool]
 """A condition on the game that the referee of a room has seen."""
 
+USUAL_GAMES: Final = 40
+RARE: Final = 150
+"""How many games are played on a connection for a goal that most games, or only a few, can reach."""
+
 type RefereeCondition = Callable[[AnyClientReferee], bool]
 
 
@@ -39,22 +43,16 @@ def was_played(holds: GameCondition) -> RefereeCondition:
 
 @dataclass(frozen=True)
 class GameGoals:
-    """Makes coverage goals of a room that are reached by a game for which a condition holds."""
+    """Makes coverage goals of a room from conditions on a game, with a strategy that leads to them."""
 
     room: str
+    strategy: ClientStrategy | None = None
 
     def __call__(
-        self,
-        slug: str,
-        title: str,
-        number: str,
-        holds: GameCondition,
-        strategy: ClientStrategy | None = None,
-        *,
-        games: int = 12,
+        self, number: str, slug: str, title: str, holds: GameCondition, max_games: int = USUAL_GAMES
     ) -> CoverageGoal:
-        """A goal of the clause with this number, within this many games."""
-        return CoverageGoal(slug, title, f"{self.room}-{number}", was_played(holds), strategy, games)
+        """A goal of the clause with this number."""
+        return CoverageGoal(slug, title, f"{self.room}-{number}", was_played(holds), self.strategy, max_games)
 
 
 UNTESTABLE_REASONS: Final[Mapping[str, str]] = {

@@ -1,13 +1,16 @@
 """Server test data of Kuhn poker: states, inputs, goals and extra cases."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import permutations
 from random import Random
 from typing import Final
 
 from croupier.conformance.fair_deal import Deal, Draw
 from croupier.conformance.servers.cases import house_server_suite
 from croupier.conformance.servers.components import (
+    GameCondition,
+    GameGoals,
     StateClauses,
     before_first_game,
     between_games,
@@ -22,7 +25,6 @@ from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.test_data import (
     AnyClientReferee,
     ClientStrategy,
-    CoverageGoal,
     ExtraCase,
     FarewellRule,
     Input,
@@ -31,7 +33,7 @@ from croupier.conformance.servers.test_data import (
 )
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.referee import WireGame
-from croupier.rooms.kuhn.rules import CARDS, P_1, BettingHistory, Rank
+from croupier.rooms.kuhn.rules import CARDS, BettingHistory, Rank
 from croupier.rooms.kuhn.wire import ACTN, CARD, DISC, NO_COINS, STRT, WRONG_ACTION, Card, Fail, Message
 
 
@@ -104,23 +106,6 @@ INVALID_INPUTS: Final = frozenset(
 )
 
 
-def _last_game(holds: Callable[[WireGame], bool]) -> Callable[[AnyClientReferee], bool]:
-    """Whether a condition holds for the last game."""
-    return lambda referee: isinstance(referee.last_game, WireGame) and holds(referee.last_game)
-
-
-def _dealt(own: Rank) -> CoverageGoal:
-    return CoverageGoal(
-        f"dealt-{own.lower()}", f"The client is dealt C_{own}", "kuhn-3.1", _last_game(lambda game: game.card == own)
-    )
-
-
-def _shown(own: Rank, shown: Rank) -> CoverageGoal:
-    title = f"The client has C_{own}, and the house shows C_{shown}"
-    is_reached = _last_game(lambda game: (game.card, game.house_card) == (own, shown))
-    return CoverageGoal(f"{own.lower()}-against-{shown.lower()}", title, "kuhn-5.4", is_reached, play_for_showdown)
-
-
 def play_for_showdown(referee: AnyClientReferee, luck: Random) -> object:
     """Play so that the game ends with a showdown."""
     legal = referee.legal
@@ -129,40 +114,60 @@ def play_for_showdown(referee: AnyClientReferee, luck: Random) -> object:
     return ACTN["CAL"] if ACTN["CAL"] in legal else luck.choice([ACTN["CHK"], ACTN["BET"]])
 
 
-def _sequence(seat: str, history: BettingHistory, clause: str) -> CoverageGoal:
+def _follow(seat: str, history: BettingHistory) -> ClientStrategy:
+    """Take this seat, and the actions of the sequence as long as the house does."""
+
     def strategy(referee: AnyClientReferee, luck: Random) -> Message:
-        """Take the seat, and the actions of the sequence as long as the house does."""
         if referee.game is None:
             return STRT[seat]
         turn = len(referee.game.history)
         is_ours = referee.game.history == history[:turn]
         return ACTN[history[turn]] if is_ours else play_randomly(referee, luck)
 
-    return CoverageGoal(
-        f"{'-'.join(history).lower()}-{seat.lower()}",
-        f"As {seat}: {' '.join(history)}",
-        clause,
-        _last_game(lambda game: (game.seat, game.history) == (("P_1", "P_2").index(seat), history)),
-        strategy,
-    )
+    return strategy
 
 
-GOALS: Final[Sequence[CoverageGoal]] = (
-    *(_dealt(own) for own in CARDS),
-    *(_shown(own, shown) for own in CARDS for shown in CARDS if own != shown),
-    CoverageGoal(
-        "house-calls-by-showing",
-        "The house calls by showing its card",
-        "kuhn-4.8",
-        _last_game(lambda game: (game.seat, game.history) == (P_1, ("BET", "CAL"))),
+def _has_dealt(own: Rank, shown: Rank | None = None) -> GameCondition:
+    """Whether the client had this card, and the house has shown that one."""
+    return lambda game: game.card == own and shown in {None, game.house_card}
+
+
+def _has_run(seat: str, history: BettingHistory) -> GameCondition:
+    """Whether the client had this seat, and these were the actions."""
+    return lambda game: (("P_1", "P_2")[game.seat], game.history) == (seat, history)
+
+
+_goal: Final = GameGoals("kuhn")
+_showdown: Final = GameGoals("kuhn", play_for_showdown)
+
+GOALS: Final = (
+    *(_goal("3.1", f"dealt-{own.lower()}", f"The client is dealt C_{own}", _has_dealt(own)) for own in CARDS),
+    *(
+        _showdown(
+            "5.4",
+            f"{own.lower()}-against-{shown.lower()}",
+            f"The client has C_{own}, and the house shows C_{shown}",
+            _has_dealt(own, shown),
+        )
+        for own, shown in permutations(CARDS, 2)
     ),
-    CoverageGoal(
+    _goal("4.8", "house-calls-by-showing", "The house calls by showing its card", _has_run("P_1", ("BET", "CAL"))),
+    _goal(
+        "4.8",
         "house-checks-by-showing",
         "The house checks behind a check by showing its card",
-        "kuhn-4.8",
-        _last_game(lambda game: (game.seat, game.history) == (P_1, ("CHK", "CHK"))),
+        _has_run("P_1", ("CHK", "CHK")),
     ),
-    *(_sequence(seat, history, clause) for seat in STRT for history, clause in SEQUENCE_CLAUSES.items()),
+    *(
+        GameGoals("kuhn", _follow(seat, history))(
+            clause.removeprefix("kuhn-"),
+            f"{'-'.join(history).lower()}-{seat.lower()}",
+            f"As {seat}: {' '.join(history)}",
+            _has_run(seat, history),
+        )
+        for seat in STRT
+        for history, clause in SEQUENCE_CLAUSES.items()
+    ),
 )
 
 MAX_GOAL_GAMES: Final = 4

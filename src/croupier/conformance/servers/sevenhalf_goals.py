@@ -3,7 +3,7 @@
 from random import Random
 from typing import Final
 
-from croupier.conformance.servers.components import GameGoals
+from croupier.conformance.servers.components import RARE, GameGoals
 from croupier.conformance.servers.test_data import AnyClientReferee, ClientStrategy
 from croupier.rooms.sevenhalf.interpretation import WireGame
 from croupier.rooms.sevenhalf.rules import TARGET_HALVES, total
@@ -46,12 +46,24 @@ def play_randomly(referee: AnyClientReferee, luck: Random) -> object:
     return luck.choice(referee.legal)
 
 
-_goal: Final = GameGoals("sevenhalf")
-
-
 def _has_ante(game: WireGame) -> bool:
     """Whether there was an ANTE in the game: nothing else changes a bet."""
     return game.state.bet not in {1, 10, 50, 100}
+
+
+def _has_won(game: WireGame) -> bool:
+    """Whether the client has won with seven and a half."""
+    return game.total == TARGET_HALVES != game.bank_total
+
+
+def _is_bank_over(game: WireGame) -> bool:
+    """Whether the bank is over, and the client is below seven and a half."""
+    return game.total < TARGET_HALVES < game.bank_total
+
+
+def _is_bank_ahead(game: WireGame) -> bool:
+    """Whether the bank has more than the client, and is not over."""
+    return game.total < game.bank_total <= TARGET_HALVES
 
 
 def _was_level(game: WireGame) -> bool:
@@ -60,135 +72,66 @@ def _was_level(game: WireGame) -> bool:
     return game.total < TARGET_HALVES and game.total in before
 
 
+_passing: Final = GameGoals("sevenhalf", draw_one_card)
+_drawing: Final = GameGoals("sevenhalf", draw_to_best)
+_raising: Final = GameGoals("sevenhalf", raise_often)
+
 GOALS: Final = (
-    _goal("over", "Who is over loses, whatever the bank has", "5.4", lambda g: g.is_over, draw_to_best),
-    _goal(
-        "bank-over", "The bank is over and pays", "5.5", lambda g: g.total < TARGET_HALVES < g.bank_total, draw_one_card
-    ),
-    _goal(
-        "best-against-less",
-        "Seven and a half against a bank that has not wins twice",
-        "5.6",
-        lambda g: g.total == TARGET_HALVES != g.bank_total,
-        draw_to_best,
-        games=40,
-    ),
-    _goal(
-        "level",
-        "Seven and a half on both sides: nobody wins",
-        "5.7",
-        lambda g: g.total == g.bank_total == TARGET_HALVES,
-        draw_to_best,
-        games=100,
-    ),
-    _goal(
-        "bank-ahead",
-        "The bank is ahead and wins",
-        "5.8",
-        lambda g: g.total < g.bank_total <= TARGET_HALVES,
-        draw_one_card,
-    ),
-    _goal(
-        "over-with-antes", "Who is over loses the antes, too", "5.3", lambda g: g.is_over and _has_ante(g), raise_often
-    ),
-    _goal(
-        "bank-over-with-antes",
-        "A bank that is over pays for the antes, too",
-        "5.3",
-        lambda g: g.total < TARGET_HALVES < g.bank_total and _has_ante(g),
-        raise_often,
-        games=25,
-    ),
-    _goal(
-        "bank-ahead-with-antes",
-        "A bank that is ahead takes the antes, too",
-        "5.3",
-        lambda g: g.total < g.bank_total <= TARGET_HALVES and _has_ante(g),
-        raise_often,
-        games=25,
-    ),
-    _goal(
-        "best-with-antes",
-        "Seven and a half wins twice the antes, too",
-        "5.3",
-        lambda g: g.total == TARGET_HALVES != g.bank_total and _has_ante(g),
-        raise_often,
-        games=60,
-    ),
-    _goal(
-        "bank-draws-one",
-        "The bank stops as soon as it is ahead",
-        "3.6",
-        lambda g: not g.is_over and len(g.bank) == 1,
-        draw_one_card,
-    ),
-    _goal(
-        "bank-draws-three",
-        "The bank draws on as long as it is behind",
-        "3.6",
-        lambda g: len(g.bank) >= 3,
-        draw_one_card,
-        games=25,
-    ),
-    _goal(
-        "bank-passes-level",
-        "The bank draws on when it is level below seven and a half",
-        "3.6",
-        _was_level,
-        draw_one_card,
-        games=40,
-    ),
-    _goal(
-        "one-card-against-a-bust",
-        "One card of the bank against a player that is over",
-        "3.7",
-        lambda g: g.is_over,
-        draw_to_best,
-    ),
-    _goal(
-        "figures",
-        "A figure is worth a half",
-        "3.2",
-        lambda g: any(card[0] in "scr" for card in g.state.cards),
-        draw_one_card,
-    ),
-    _goal("four-cards", "Four cards of a client add up", "3.4", lambda g: len(g.cards) >= 4, draw_to_best, games=40),
-    _goal(
-        "one-deck",
-        "Player and bank draw from one deck",
-        "3.5",
-        lambda g: len(g.state.cards) >= 5,
-        draw_to_best,
-        games=25,
-    ),
-    _goal(
-        "seven-cards", "No card comes twice in a game", "3.3", lambda g: len(g.state.cards) >= 7, draw_to_best, games=60
-    ),
-    _goal(
-        "score-with-a-half", "A score ends in a half or in none", "2.5", lambda g: g.bank_total % 2 == 1, draw_one_card
-    ),
-    _goal(
-        "score-below-ten", "A score below ten begins with a nought", "2.5", lambda g: g.bank_total < 20, draw_one_card
-    ),
-    _goal(
-        "score-of-a-bank-that-is-over",
-        "The score is the sum, also over ten",
-        "5.2",
-        lambda g: g.bank_total >= 20,
-        draw_one_card,
-        games=40,
-    ),
-    _goal(
-        "bank-cards-in-order", "BKSC tells how many cards and which", "5.1", lambda g: len(g.bank) >= 2, draw_one_card
-    ),
-    _goal(
+    _passing("2.5", "score-with-a-half", "A score ends in a half or in none", lambda g: g.bank_total % 2 == 1),
+    _passing("2.5", "score-below-ten", "A score below ten begins with a nought", lambda g: g.bank_total < 20),
+    _drawing(
+        "3.1",
         "any-suit",
         "Cards of every suit, in one spelling",
-        "3.1",
         lambda g: len({card[1] for card in g.state.cards}) >= 3,
-        draw_to_best,
-        games=25,
     ),
+    _passing("3.2", "figures", "A figure is worth a half", lambda g: any(card[0] in "scr" for card in g.state.cards)),
+    _drawing("3.3", "seven-cards", "No card comes twice in a game", lambda g: len(g.state.cards) >= 7, RARE),
+    _drawing("3.4", "four-cards", "Four cards of a client add up", lambda g: len(g.cards) >= 4),
+    _drawing("3.5", "one-deck", "Player and bank draw from one deck", lambda g: len(g.state.cards) >= 5),
+    _passing(
+        "3.6", "bank-draws-one", "The bank stops as soon as it is ahead", lambda g: not g.is_over and len(g.bank) == 1
+    ),
+    _passing("3.6", "bank-draws-three", "The bank draws on as long as it is behind", lambda g: len(g.bank) >= 3),
+    _passing("3.6", "bank-passes-level", "The bank draws on when it is level below seven and a half", _was_level),
+    _drawing(
+        "3.7", "one-card-against-a-bust", "One card of the bank against a player that is over", lambda g: g.is_over
+    ),
+    _passing("5.1", "bank-cards-in-order", "BKSC tells how many cards and which", lambda g: len(g.bank) >= 2),
+    _passing(
+        "5.2", "score-of-a-bank-that-is-over", "The score is the sum, also over ten", lambda g: g.bank_total >= 20
+    ),
+    _raising("5.3", "over-with-antes", "Who is over loses the antes, too", lambda g: g.is_over and _has_ante(g)),
+    _raising(
+        "5.3",
+        "bank-over-with-antes",
+        "A bank that is over pays for the antes, too",
+        lambda g: _is_bank_over(g) and _has_ante(g),
+    ),
+    _raising(
+        "5.3",
+        "bank-ahead-with-antes",
+        "A bank that is ahead takes the antes, too",
+        lambda g: _is_bank_ahead(g) and _has_ante(g),
+    ),
+    _raising(
+        "5.3",
+        "best-with-antes",
+        "Seven and a half wins twice the antes, too",
+        lambda g: _has_won(g) and _has_ante(g),
+        RARE,
+    ),
+    _drawing("5.4", "over", "Who is over loses, whatever the bank has", lambda g: g.is_over),
+    _passing("5.5", "bank-over", "The bank is over and pays", _is_bank_over),
+    _drawing("5.6", "best-against-less", "Seven and a half against a bank that has not wins twice", _has_won),
+    _drawing(
+        "5.7",
+        "level",
+        "Seven and a half on both sides: nobody wins",
+        lambda g: g.total == g.bank_total == TARGET_HALVES,
+        RARE,
+    ),
+    _passing("5.8", "bank-ahead", "The bank is ahead and wins", _is_bank_ahead),
 )
 
 

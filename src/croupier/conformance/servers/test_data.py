@@ -75,8 +75,8 @@ class CoverageGoal:
     title: str
     clause: str
     is_reached: Callable[[AnyClientReferee], bool]
-    strategy: ClientStrategy | None = None
-    max_games: int = 12
+    strategy: ClientStrategy | None
+    max_games: int
 
 
 @dataclass
