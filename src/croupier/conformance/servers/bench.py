@@ -4,14 +4,11 @@ import asyncio
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Final
 
 from msgspec.structs import replace
 
-from croupier.conformance.case import Case
-from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
@@ -22,7 +19,7 @@ from croupier.conformance.servers.experiments import Experiments
 from croupier.conformance.servers.replay import OTHER_DIALECT
 from croupier.conformance.servers.scenarios import hang_up_after, send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient, first_house_fault
-from croupier.conformance.servers.test_data import Scenario, ServerTestData
+from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
 from croupier.conformance.servers.verdicts import describe_failure, failing_dialogue
 from croupier.conformance.suite import Attempt, Bench, Config
 from croupier.core.errors import FoundKind
@@ -44,21 +41,6 @@ LEAVING_TRIES: Final = 2
 
 MAX_REFUSAL_TRIES: Final = 5
 """A message that is refused in this many tries, and is accepted nowhere, is not implemented."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class HouseServerCase(Case):
-    """A case for servers. Its scenarios have a connection each, one after the other, or all at the same time.
-
-    `dialect` names the dialect of the room in which it is played, empty for that of the document. If it `judges_deals`,
-    its scenarios are played until enough games were dealt, and all games of the run are judged.
-    """
-
-    scenarios: tuple[Scenario, ...]
-    is_concurrent: bool = False
-    delivery: Delivery = WHOLE
-    dialect: str = ""
-    judges_deals: bool = False
 
 
 class HouseBench(Bench):

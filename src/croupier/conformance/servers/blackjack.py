@@ -1,4 +1,4 @@
-"""Server test data of blackjack: states, inputs, and extra cases about money."""
+"""Server test data of blackjack: states, inputs, and cases about money."""
 
 from typing import Any, Final
 
@@ -17,8 +17,10 @@ from croupier.conformance.servers.blackjack_goals import (
 from croupier.conformance.servers.blackjack_values import READINGS
 from croupier.conformance.servers.cases import house_server_suite
 from croupier.conformance.servers.components import (
+    VALID_INPUT_RANK,
     StateClauses,
     in_game,
+    room_case,
     shared_clauses,
     untestable_clauses,
 )
@@ -28,7 +30,6 @@ from croupier.conformance.servers.scripted_client import ClientScript
 from croupier.conformance.servers.test_data import (
     ClientStrategy,
     DialectFrame,
-    ExtraCase,
     FarewellRule,
     Input,
     Scenario,
@@ -127,18 +128,18 @@ INVALID_INPUTS: Final = frozenset(
 )
 
 
-def _balance_case(slug: str, title: str, clause: str, strategy: ClientStrategy) -> ExtraCase:
+def _play_five_rounds(strategy: ClientStrategy) -> Scenario:
     """Play five rounds and check the balance after each of them."""
 
     def play(context: ScenarioContext) -> ClientScript:
         while context.referee.finished_count < 5:
-            if PLY not in context.referee.legal and STP in context.referee.legal and len(context.referee.legal) == 1:
+            if context.referee.legal == (STP,):
                 return "the purse was empty"
             yield context.encoded(strategy(context.referee, context.luck))
         yield context.encoded(PLY)
         return None
 
-    return ExtraCase(slug, title, f"blackjack-{clause}", (play,))
+    return play
 
 
 def lose_everything(context: ScenarioContext) -> ClientScript:
@@ -207,46 +208,54 @@ def bet_everything(context: ScenarioContext) -> ClientScript:
     return None
 
 
-EXTRA_CASES: Final = (
-    _balance_case("balance-behind-surrenders", "The balance follows what was saved", "7.2", always_surrender),
-    _balance_case("balance-behind-losses", "The balance follows what was lost", "7.2", always_hit),
-    _balance_case("balance-behind-wins", "The balance follows what was won", "7.3", play_carefully),
-    _balance_case("paid-back", "RES tells what is paid back", "5.4", always_stand),
-    ExtraCase("all-there-is", "All there is can be bet, and not one coin more", "blackjack-7.4", (bet_everything,)),
-    ExtraCase("ruin", "With an empty purse there is nothing to bet", "blackjack-7.5", (lose_everything,)),
-    ExtraCase(
+ROOM_CASES: Final = (
+    room_case(
+        "blackjack-7.2",
+        "balance-behind-surrenders",
+        "The balance follows what was saved",
+        _play_five_rounds(always_surrender),
+    ),
+    room_case(
+        "blackjack-7.2", "balance-behind-losses", "The balance follows what was lost", _play_five_rounds(always_hit)
+    ),
+    room_case(
+        "blackjack-7.3", "balance-behind-wins", "The balance follows what was won", _play_five_rounds(play_carefully)
+    ),
+    room_case("blackjack-5.4", "paid-back", "RES tells what is paid back", _play_five_rounds(always_stand)),
+    room_case("blackjack-7.4", "all-there-is", "All there is can be bet, and not one coin more", bet_everything),
+    room_case("blackjack-7.5", "ruin", "With an empty purse there is nothing to bet", lose_everything),
+    room_case(
+        "blackjack-7.1",
         "a-new-purse",
         "The purse is full again on a new connection",
-        "blackjack-7.1",
-        (lose_one_coin, _compare_first_balances("blackjack-7.1")),
-        is_simple=True,
+        lose_one_coin,
+        _compare_first_balances("blackjack-7.1"),
+        rank=VALID_INPUT_RANK,
     ),
-    ExtraCase(
+    room_case(
+        "blackjack-6.1",
         "refusals-cost-nothing",
         "What is refused before the first round costs nothing",
-        "blackjack-6.1",
-        (
-            send_each(PLY),
-            _compare_first_balances(
-                "blackjack-6.1",
-                *(Bet(10), MOV["H"], MOV["S"], SRD, Mon(1000), CRD["C"]["8S"], TRN, Res("W", 600), UNEXPECTED),
-                *(_frame(b"MOV", "X"), _frame(b"CRD", "X8S"), b"ERR\0\0\x01\x94"),
-            ),
+        send_each(PLY),
+        _compare_first_balances(
+            "blackjack-6.1",
+            *(Bet(10), MOV["H"], MOV["S"], SRD, Mon(1000), CRD["C"]["8S"], TRN, Res("W", 600), UNEXPECTED),
+            *(_frame(b"MOV", "X"), _frame(b"CRD", "X8S"), b"ERR\0\0\x01\x94"),
         ),
     ),
-    ExtraCase("farewell-in-full", "ERR 300 comes before STP", "blackjack-8.3", (send_each(PLY, b"HIT"),)),
-    ExtraCase("first-balance", "The first balance is not below nothing", "blackjack-7.1", (send_each(PLY),)),
-    ExtraCase(
+    room_case("blackjack-8.3", "farewell-in-full", "ERR 300 comes before STP", send_each(PLY, b"HIT")),
+    room_case("blackjack-7.1", "first-balance", "The first balance is not below nothing", send_each(PLY)),
+    room_case(
+        "blackjack-6.1",
         "refusals-change-nothing",
         "What is refused changes nothing",
-        "blackjack-6.1",
-        (send_each(SRD, PLY, PLY, SRD, Bet(0), MOV["H"], Bet(10), PLY, Bet(10), SRD, SRD, PLY),),
+        send_each(SRD, PLY, PLY, SRD, Bet(0), MOV["H"], Bet(10), PLY, Bet(10), SRD, SRD, PLY),
     ),
-    ExtraCase(
+    room_case(
+        "blackjack-2.4",
         "letters-of-two-bytes",
         "Characters have two bytes",
-        "blackjack-2.4",
-        (send_each(b"PLY", b"BET\0\0\0\x0a", _frame(b"MOV", "S"), b"PLY"),),
+        send_each(b"PLY", b"BET\0\0\0\x0a", _frame(b"MOV", "S"), b"PLY"),
     ),
 )
 
@@ -271,8 +280,7 @@ SUITE: Final = house_server_suite(
         states=STATES,
         inputs=INPUTS,
         invalid_inputs=INVALID_INPUTS,
-        goals=GOALS,
-        extra_cases=EXTRA_CASES,
+        room_cases=(*GOALS, *ROOM_CASES),
         outline=outline,
         luck_clauses=("blackjack-3.", "blackjack-5."),
         kind_of=message_kind,

@@ -1,19 +1,18 @@
-"""The cases for house servers: transcripts, inputs in every state, goals, deliveries and disconnects."""
+"""The cases for house servers: transcripts, inputs in every state, deliveries, disconnects and those of the room."""
 
 from collections.abc import Sequence
 from typing import Any, Final
 
-from croupier.conformance.case import Retries, make_case_id
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.resources import transcripts
-from croupier.conformance.servers.bench import HouseBench, HouseServerCase
+from croupier.conformance.servers.bench import HouseBench
+from croupier.conformance.servers.components import GAME_RANK, INVALID_INPUT_RANK, VALID_INPUT_RANK, server_case
 from croupier.conformance.servers.replay import is_playable, record, replay
 from croupier.conformance.servers.scenarios import (
     hang_up_after,
     listen_in_state,
     play_at_random,
     play_together,
-    play_until,
     send_ahead,
     send_cut_at,
     send_each,
@@ -21,7 +20,7 @@ from croupier.conformance.servers.scenarios import (
     stay_silent,
 )
 from croupier.conformance.servers.tcp_house import TcpHouse
-from croupier.conformance.servers.test_data import ServerTestData
+from croupier.conformance.servers.test_data import HouseServerCase, ServerTestData
 from croupier.conformance.suite import Suite
 
 FAIR_DEAL_GAMES: Final = 20
@@ -37,21 +36,14 @@ LISTEN_SECONDS: Final = 0.05
 CONCURRENT_CLIENTS: Final = 8
 """The number of clients that play at the same time."""
 
-AT_LEAST_TRIES: Final = 2
-TRY_SECONDS: Final = 0.1
 REPLAY_SECONDS: Final = 0.15
-GOAL_SECONDS: Final = 0.3
-EXTRA_SECONDS: Final = 0.5
-"""How long a case is tried until it comes up by chance: in general, a transcript, a goal, a case of one room."""
+"""How long a transcript is tried until it comes up by chance."""
 
-VALID_INPUT_RANK: Final = 0
-GAME_RANK: Final = 1
-INVALID_INPUT_RANK: Final = 2
 DELIVERY_RANK: Final = 3
 LONG_RANK: Final = 4
 CONCURRENT_RANK: Final = 9
 FAIR_DEAL_RANK: Final = 10
-"""The order of the cases: simple ones first, those that nearly every fault breaks late, all deals last."""
+"""The order of the last cases: those that nearly every fault breaks, and all deals."""
 
 
 def house_server_suite(test_data: ServerTestData) -> Suite:
@@ -67,31 +59,18 @@ def house_server_suite(test_data: ServerTestData) -> Suite:
 
 def server_cases(data: ServerTestData) -> Sequence[HouseServerCase]:
     """Return all cases, in the order of the clauses."""
-    cases = (*_replays(data), *_input_cases(data), *_delivery_cases(data), *_game_cases(data))
+    cases = (*_replays(data), *_input_cases(data), *_delivery_cases(data), *data.room_cases, *_long_cases(data))
     return sorted(cases, key=lambda case: [int(part) for part in case.section.split(".")])
-
-
-def _case(
-    test_data: ServerTestData, clause: str, slug: str, title: str, *, seconds: float = TRY_SECONDS, **more: Any
-) -> HouseServerCase:
-    return HouseServerCase(
-        id=make_case_id(test_data.room.name, clause, slug),
-        title=title,
-        clause=clause,
-        retries=Retries(AT_LEAST_TRIES, seconds=seconds),
-        **more,
-    )
 
 
 def _replays(test_data: ServerTestData) -> list[HouseServerCase]:
     """The replayed transcripts."""
     return [
-        _case(
-            test_data,
+        server_case(
             transcript.clauses[0],
             transcript.name,
             transcript.title,
-            scenarios=(replay(record(test_data, transcript), is_dialect="dialect" in transcript.head),),
+            replay(record(test_data, transcript), is_dialect="dialect" in transcript.head),
             dialect=transcript.head.get("dialect", ""),
             seconds=REPLAY_SECONDS,
             rank=GAME_RANK,
@@ -106,12 +85,11 @@ def _replays(test_data: ServerTestData) -> list[HouseServerCase]:
 def _input_cases(test_data: ServerTestData) -> list[HouseServerCase]:
     """Every input in every state in which it makes sense."""
     return [
-        _case(
-            test_data,
+        server_case(
             given.clauses[state.name],
             f"{given.slug}-at-{state.name}",
             f"{given.title}, {state.title}",
-            scenarios=(send_input(state, given),),
+            send_input(state, given),
             hits=2,
             rank=VALID_INPUT_RANK if _is_about_answers(given.clauses[state.name]) else INVALID_INPUT_RANK,
         )
@@ -126,73 +104,38 @@ def _is_about_answers(clause: str) -> bool:
     return clause.partition("-")[2].startswith("4.")
 
 
-def _game_cases(test_data: ServerTestData) -> list[HouseServerCase]:
-    """Coverage goals, the extra cases of the room, and long conversations."""
+def _long_cases(test_data: ServerTestData) -> list[HouseServerCase]:
+    """Long conversations, and the deals of all games."""
     shared = test_data.shared_clauses
-    goals = [
-        _case(
-            test_data,
-            goal.clause,
-            goal.slug,
-            goal.title,
-            scenarios=(play_until(goal),),
-            hits=3,
-            seconds=GOAL_SECONDS,
-            rank=GAME_RANK,
-        )
-        for goal in test_data.goals
-    ]
-    extras = [
-        _case(
-            test_data,
-            extra.clause,
-            extra.slug,
-            extra.title,
-            scenarios=extra.scenarios,
-            seconds=EXTRA_SECONDS,
-            rank=VALID_INPUT_RANK if extra.is_simple else INVALID_INPUT_RANK,
-        )
-        for extra in test_data.extra_cases
-    ]
-    random_games = [
-        _case(
-            test_data,
-            shared["unasked"],
-            f"stroll-{number}",
-            title,
-            scenarios=(play_at_random(games, invalid_rate),),
-            hits=3,
-            rank=LONG_RANK,
-        )
-        for number, (title, games, invalid_rate) in enumerate(
-            (
-                ("Three games at random", 3, 0.0),
-                ("Three games at random, with mistakes now and then", 3, 0.2),
-                ("Ten games at random, with mistakes now and then", 10, 0.1),
-                ("Three games at random, with more mistakes than moves", 3, 0.6),
-            ),
-            start=1,
-        )
-    ]
-    many_games = _case(
-        test_data,
-        shared["next"],
-        "evening",
-        "Many games on one connection",
-        scenarios=(play_at_random(20, 0.0),),
-        rank=LONG_RANK,
+    random_games = (
+        ("Three games at random", 3, 0.0),
+        ("Three games at random, with mistakes now and then", 3, 0.2),
+        ("Ten games at random, with mistakes now and then", 10, 0.1),
+        ("Three games at random, with more mistakes than moves", 3, 0.6),
     )
-    fair_deal = _case(
-        test_data,
-        test_data.fair_deal.clause,
-        "fair-deal",
-        "The cards of all games are those of freshly shuffled decks",
-        scenarios=(play_at_random(FAIR_DEAL_GAMES, 0.0),),
-        seconds=FAIR_DEAL_SECONDS,
-        rank=FAIR_DEAL_RANK,
-        judges_deals=True,
-    )
-    return [*goals, *extras, *random_games, many_games, fair_deal]
+    return [
+        *(
+            server_case(
+                shared["unasked"],
+                f"stroll-{number}",
+                title,
+                play_at_random(games, invalid_rate),
+                hits=3,
+                rank=LONG_RANK,
+            )
+            for number, (title, games, invalid_rate) in enumerate(random_games, start=1)
+        ),
+        server_case(shared["next"], "evening", "Many games on one connection", play_at_random(20, 0.0), rank=LONG_RANK),
+        server_case(
+            test_data.fair_deal.clause,
+            "fair-deal",
+            "The cards of all games are those of freshly shuffled decks",
+            play_at_random(FAIR_DEAL_GAMES, 0.0),
+            seconds=FAIR_DEAL_SECONDS,
+            rank=FAIR_DEAL_RANK,
+            judges_deals=True,
+        ),
+    ]
 
 
 def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
@@ -204,7 +147,7 @@ def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
     first = len(frames[0])
 
     def case(topic: str, slug: str, title: str, *scenarios: Any, **more: Any) -> HouseServerCase:
-        return _case(test_data, shared[topic], slug, title, scenarios=scenarios, **{"rank": DELIVERY_RANK, **more})
+        return server_case(shared[topic], slug, title, *scenarios, **{"rank": DELIVERY_RANK, **more})
 
     return [
         *(

@@ -1,13 +1,27 @@
-"""What the test data of a room is made of: conditions on the game, coverage goals, and clauses by state or topic."""
+"""What the test data of a room is made of: conditions on the game, cases, and clauses by state or topic."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
-from croupier.conformance.servers.test_data import AnyClientReferee, ClientStrategy, CoverageGoal
+from croupier.conformance.case import Retries, make_case_id
+from croupier.conformance.servers.scenarios import play_until
+from croupier.conformance.servers.test_data import AnyClientReferee, ClientStrategy, HouseServerCase, Scenario
 
 type GameCondition = Callable[[Any], bool]
 """A condition on the game that the referee of a room has seen."""
+
+AT_LEAST_TRIES: Final = 2
+TRY_SECONDS: Final = 0.1
+GOAL_SECONDS: Final = 0.3
+ROOM_CASE_SECONDS: Final = 0.5
+"""How long a case is tried until it comes up by chance: in general, a goal, another case of one room."""
+
+VALID_INPUT_RANK: Final = 0
+GAME_RANK: Final = 1
+INVALID_INPUT_RANK: Final = 2
+"""The order of the cases: simple ones first."""
 
 USUAL_GAMES: Final = 40
 RARE: Final = 150
@@ -41,18 +55,36 @@ def was_played(holds: GameCondition) -> RefereeCondition:
     return lambda referee: referee.last_game is not None and holds(referee.last_game)
 
 
+def server_case(
+    clause: str, slug: str, title: str, *scenarios: Scenario, seconds: float = TRY_SECONDS, **more: Any
+) -> HouseServerCase:
+    """A case about a clause that is tried for so long, and at least twice. `more` are fields of the case."""
+    return HouseServerCase(
+        id=make_case_id(clause.partition("-")[0], clause, slug),
+        title=title,
+        clause=clause,
+        scenarios=scenarios,
+        retries=Retries(AT_LEAST_TRIES, seconds=seconds),
+        **more,
+    )
+
+
+room_case: Final = partial(server_case, seconds=ROOM_CASE_SECONDS, rank=INVALID_INPUT_RANK)
+"""A case that only one room has."""
+
+
 @dataclass(frozen=True)
 class GameGoals:
-    """Makes coverage goals of a room from conditions on a game, with a strategy that leads to them."""
+    """Makes the coverage goals of a room: games are played with a strategy until a condition holds for one."""
 
     room: str
     strategy: ClientStrategy | None = None
+    max_games: int = USUAL_GAMES
 
-    def __call__(
-        self, number: str, slug: str, title: str, holds: GameCondition, max_games: int = USUAL_GAMES
-    ) -> CoverageGoal:
-        """A goal of the clause with this number."""
-        return CoverageGoal(slug, title, f"{self.room}-{number}", was_played(holds), self.strategy, max_games)
+    def __call__(self, number: str, slug: str, title: str, holds: GameCondition, max_games: int = 0) -> HouseServerCase:
+        """A goal of the clause with this number; at most `max_games` games are played on a connection."""
+        scenario = play_until(was_played(holds), self.strategy, max_games or self.max_games)
+        return server_case(f"{self.room}-{number}", slug, title, scenario, hits=3, seconds=GOAL_SECONDS, rank=GAME_RANK)
 
 
 UNTESTABLE_REASONS: Final[Mapping[str, str]] = {

@@ -1,7 +1,6 @@
-"""Server test data of Kuhn poker: states, inputs, goals and extra cases."""
+"""Server test data of Kuhn poker: states, inputs, goals and cases of its own."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import permutations
 from random import Random
 from typing import Final
@@ -15,6 +14,7 @@ from croupier.conformance.servers.components import (
     before_first_game,
     between_games,
     in_game,
+    room_case,
     shared_clauses,
     untestable_clauses,
 )
@@ -25,7 +25,6 @@ from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.test_data import (
     AnyClientReferee,
     ClientStrategy,
-    ExtraCase,
     FarewellRule,
     Input,
     ServerTestData,
@@ -137,8 +136,11 @@ def _has_run(seat: str, history: BettingHistory) -> GameCondition:
     return lambda game: (("P_1", "P_2")[game.seat], game.history) == (seat, history)
 
 
-_goal: Final = GameGoals("kuhn")
-_showdown: Final = GameGoals("kuhn", play_for_showdown)
+MAX_GOAL_GAMES: Final = 4
+"""The games on a connection that aim at a goal: a purse of 10 coins is good for them."""
+
+_goal: Final = GameGoals("kuhn", max_games=MAX_GOAL_GAMES)
+_showdown: Final = GameGoals("kuhn", play_for_showdown, MAX_GOAL_GAMES)
 
 GOALS: Final = (
     *(_goal("3.1", f"dealt-{own.lower()}", f"The client is dealt C_{own}", _has_dealt(own)) for own in CARDS),
@@ -159,7 +161,7 @@ GOALS: Final = (
         _has_run("P_1", ("CHK", "CHK")),
     ),
     *(
-        GameGoals("kuhn", _follow(seat, history))(
+        GameGoals("kuhn", _follow(seat, history), MAX_GOAL_GAMES)(
             clause.removeprefix("kuhn-"),
             f"{'-'.join(history).lower()}-{seat.lower()}",
             f"As {seat}: {' '.join(history)}",
@@ -170,27 +172,22 @@ GOALS: Final = (
     ),
 )
 
-MAX_GOAL_GAMES: Final = 4
-"""The games on a connection that aim at a goal: a purse of 10 coins is good for them."""
-
-EXTRA_CASES: Final = (
+ROOM_CASES: Final = (
     *COIN_CASES,
-    ExtraCase(
+    room_case(
+        "kuhn-2.4",
         "line-ends-between-messages",
         "Line ends and spaces between messages",
-        "kuhn-2.4",
-        (send_each(b"STRT P_1\r\n", b"\n ACTN BET", b"\r\nSTRT P_1\n"),),
+        send_each(b"STRT P_1\r\n", b"\n ACTN BET", b"\r\nSTRT P_1\n"),
     ),
-    ExtraCase(
+    room_case(
+        "kuhn-6.7",
         "refusals-change-nothing",
         "What is refused changes nothing",
-        "kuhn-6.7",
-        (
-            send_each(ACTN["BET"], STRT["P_1"], STRT["P_2"], ACTN["CAL"], CARD["K"], ACTN["BET"], STRT["P_1"]),
-            send_each(WRONG_ACTION, STRT["P_2"], STRT["P_1"], NO_COINS, CARD["K"], b"STRT P_3", ACTN["BET"]),
-        ),
+        send_each(ACTN["BET"], STRT["P_1"], STRT["P_2"], ACTN["CAL"], CARD["K"], ACTN["BET"], STRT["P_1"]),
+        send_each(WRONG_ACTION, STRT["P_2"], STRT["P_1"], NO_COINS, CARD["K"], b"STRT P_3", ACTN["BET"]),
     ),
-    ExtraCase("quoted-seat", "An argument in double quotes", "kuhn-2.5", (send_each(b'STRT "P_1"', b"ACTN BET"),)),
+    room_case("kuhn-2.5", "quoted-seat", "An argument in double quotes", send_each(b'STRT "P_1"', b"ACTN BET")),
 )
 
 
@@ -210,8 +207,7 @@ SUITE: Final = house_server_suite(
         states=STATES,
         inputs=INPUTS,
         invalid_inputs=INVALID_INPUTS,
-        goals=[replace(goal, max_games=MAX_GOAL_GAMES) for goal in GOALS],
-        extra_cases=EXTRA_CASES,
+        room_cases=(*GOALS, *ROOM_CASES),
         outline=lambda game, over: None,  # noqa: ARG005 -- the messages show all that matters
         kind_of=message_kind,
         is_refusal=lambda message: isinstance(message, Fail),

@@ -5,10 +5,11 @@ from random import Random
 from typing import Final, NamedTuple
 
 from croupier.conformance.conversation import Conversation
+from croupier.conformance.servers.components import room_case
 from croupier.conformance.servers.kuhn_purses import find_wrong_payment, purse_sizes
 from croupier.conformance.servers.kuhn_referee import USUAL_PURSE_COINS, CoinTrackingReferee
 from croupier.conformance.servers.scripted_client import ClientScript
-from croupier.conformance.servers.test_data import AnyClientReferee, ExtraCase, Scenario, ScenarioContext
+from croupier.conformance.servers.test_data import AnyClientReferee, HouseServerCase, Scenario, ScenarioContext
 from croupier.core.errors import Violation
 from croupier.rooms.kuhn.rules import BETTING_TREE, KuhnAction
 from croupier.rooms.kuhn.wire import ACTN, DISC, NO_COINS, STRT, Message
@@ -212,7 +213,7 @@ class PoorState(NamedTuple):
     wrong: KuhnAction
     free: KuhnAction
 
-    def cases(self) -> Iterator[ExtraCase]:
+    def cases(self) -> Iterator[HouseServerCase]:
         """The cases in this state."""
         word = {"BET": "bet", "CAL": "call"}[self.costly]
         for slug, title, clause, action in (
@@ -220,7 +221,7 @@ class PoorState(NamedTuple):
             (self.wrong_slug, "An action that is wrong and cannot be paid either is wrong", "kuhn-6.6", self.wrong),
         ):
             scenario = _spend_last_coin(self.seat, self.costly, action, self.free)
-            yield ExtraCase(slug, f"{title}, {self.title}", clause, (scenario,))
+            yield room_case(clause, slug, f"{title}, {self.title}", scenario)
 
 
 AT_CHECK: Final = "behind a check of the house"
@@ -236,19 +237,22 @@ POOR_STATES: Final = (
 )
 
 COIN_CASES: Final = (
-    ExtraCase("until-the-purse-is-empty", "Who has lost all coins is refused the ante", "kuhn-7.2", (lose_everything,)),
+    room_case("kuhn-7.2", "until-the-purse-is-empty", "Who has lost all coins is refused the ante", lose_everything),
     *(case for state in POOR_STATES for case in state.cases()),
-    ExtraCase(
+    room_case(
+        "kuhn-7.1",
         "a-new-purse-for-every-connection",
         "The purse is full again on a new connection",
-        "kuhn-7.1",
-        (lose_everything, check_new_purse),
+        lose_everything,
+        check_new_purse,
     ),
-    ExtraCase(
+    room_case(
+        "kuhn-7.4",
         "every-payment",
         "Every ante, bet, call and pot changes the purse by its coins",
-        "kuhn-7.4",
-        (*map(_drain, STRT), *[_spend, _spend_with_mistakes] * SPENT_PURSES, compare_purses),
+        *map(_drain, STRT),
+        *[_spend, _spend_with_mistakes] * SPENT_PURSES,
+        compare_purses,
     ),
-    ExtraCase("what-was-won-can-be-staked", "What was won can be staked, and no more", "kuhn-7.4", (stake_winnings,)),
+    room_case("kuhn-7.4", "what-was-won-can-be-staked", "What was won can be staked, and no more", stake_winnings),
 )

@@ -1,13 +1,13 @@
 """Scenarios: what a client sends in a test case, from a single message to many games."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil
 from typing import Final
 
 from croupier.conformance.servers.scripted_client import ClientScript, HangUp, Wait
 from croupier.conformance.servers.test_data import (
+    AnyClientReferee,
     ClientStrategy,
-    CoverageGoal,
     Input,
     Scenario,
     ScenarioContext,
@@ -142,15 +142,17 @@ def play_games(context: ScenarioContext, finished: int, strategy: ClientStrategy
     return _stuck_reason(context)
 
 
-def play_until(goal: CoverageGoal) -> Scenario:
-    """Play games until one of them reaches a goal."""
+def play_until(
+    is_reached: Callable[[AnyClientReferee], bool], strategy: ClientStrategy | None, max_games: int
+) -> Scenario:
+    """Play at most this many games until one of them reaches a coverage goal."""
 
     def play(context: ScenarioContext) -> ClientScript:
-        for number in range(goal.max_games):
-            stuck = yield from play_games(context, number + 1, goal.strategy)
+        for number in range(max_games):
+            stuck = yield from play_games(context, number + 1, strategy)
             if stuck:
                 return stuck
-            if goal.is_reached(context.referee):
+            if is_reached(context.referee):
                 return None
         return "luck has not brought it"
 

@@ -1,4 +1,4 @@
-"""Server test data of seven and a half: states, inputs and extra cases."""
+"""Server test data of seven and a half: states, inputs and cases of its own."""
 
 from collections.abc import Mapping
 from random import Random
@@ -10,6 +10,7 @@ from croupier.conformance.servers.components import (
     after_game,
     before_first_game,
     in_game,
+    room_case,
     shared_clauses,
     untestable_clauses,
 )
@@ -25,7 +26,6 @@ from croupier.conformance.servers.sevenhalf_goals import (
 )
 from croupier.conformance.servers.test_data import (
     AnyClientReferee,
-    ExtraCase,
     FarewellRule,
     Input,
     ScenarioContext,
@@ -136,46 +136,46 @@ def wait_after_gain(context: ScenarioContext) -> ClientScript:
     return None
 
 
-EXTRA_CASES: Final = (
-    ExtraCase("open-behind-gain", "The connection stays open behind GAIN", "sevenhalf-8.5", (wait_after_gain,)),
-    ExtraCase(
+ROOM_CASES: Final = (
+    room_case("sevenhalf-8.5", "open-behind-gain", "The connection stays open behind GAIN", wait_after_gain),
+    room_case(
+        "sevenhalf-6.9",
         "refusals-change-nothing",
         "What is refused changes nothing",
-        "sevenhalf-6.9",
-        (send_each(DRAW, STRT, PASS, STRT, ANTE_OF_TEN, DRAW, STRT, Ante(0), CARD["7o"], PASS, DRAW, STRT),),
+        send_each(DRAW, STRT, PASS, STRT, ANTE_OF_TEN, DRAW, STRT, Ante(0), CARD["7o"], PASS, DRAW, STRT),
     ),
-    ExtraCase(
-        "nothing-allowed-is-refused", "Nothing that is allowed is refused", "sevenhalf-6.8", (play_at_random(8, 0.0),)
+    room_case(
+        "sevenhalf-6.8", "nothing-allowed-is-refused", "Nothing that is allowed is refused", play_at_random(8, 0.0)
     ),
-    ExtraCase(
+    room_case(
+        "sevenhalf-2.8",
         "line-ends-between-messages",
         "Line ends and spaces between messages",
-        "sevenhalf-2.8",
-        (send_each(b"STRT\r\n", b"\nDRAW", b"\r\n DRAW\n"),),
+        send_each(b"STRT\r\n", b"\nDRAW", b"\r\n DRAW\n"),
     ),
-    ExtraCase(
+    room_case(
+        "sevenhalf-7.1",
         "starting-bet-again",
         "Every game tells its starting bet anew",
-        "sevenhalf-7.1",
-        (send_each(STRT, DRAW, DRAW, DRAW, DRAW, DRAW, DRAW, DRAW, STRT, STRT),),
+        send_each(STRT, DRAW, DRAW, DRAW, DRAW, DRAW, DRAW, DRAW, STRT, STRT),
     ),
-    ExtraCase(
+    room_case(
+        "sevenhalf-7.4",
         "a-refused-ante-adds-nothing",
         "A refused ANTE adds nothing and forces nothing",
-        "sevenhalf-7.4",
-        (send_each(STRT, DRAW, Ante(0), PASS, STRT, DRAW, Ante(-1), PASS),),
+        send_each(STRT, DRAW, Ante(0), PASS, STRT, DRAW, Ante(-1), PASS),
     ),
-    ExtraCase(
+    room_case(
+        "sevenhalf-7.3",
         "antes-that-add-up-to-too-much",
         "Two ANTEs that are too much only together",
-        "sevenhalf-7.3",
-        (send_each(STRT, DRAW, Ante(2**29), Ante(2**29), DRAW),),
+        send_each(STRT, DRAW, Ante(2**29), Ante(2**29), DRAW),
     ),
-    ExtraCase(
+    room_case(
+        "sevenhalf-7.6",
         "a-million-in-every-game",
         "A client may bet as much in every game, whatever it has lost",
-        "sevenhalf-7.6",
-        (send_each(*(word for _ in range(4) for word in (STRT, DRAW, Ante(1_000_000), PASS, DRAW, DRAW, DRAW, DRAW))),),
+        send_each(*(word for _ in range(4) for word in (STRT, DRAW, Ante(1_000_000), PASS, DRAW, DRAW, DRAW, DRAW))),
     ),
 )
 
@@ -188,8 +188,7 @@ SUITE: Final = house_server_suite(
         states=STATES,
         inputs=INPUTS,
         invalid_inputs=INVALID_INPUTS,
-        goals=GOALS,
-        extra_cases=EXTRA_CASES,
+        room_cases=(*GOALS, *ROOM_CASES),
         outline=outline,
         luck_clauses=("sevenhalf-3.", "sevenhalf-4.7", "sevenhalf-5."),
         kind_of=lambda message: "garbage" if isinstance(message, Violation) else str(message)[:4],

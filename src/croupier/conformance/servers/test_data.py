@@ -1,4 +1,4 @@
-"""Test data of a room for server tests: states, inputs, coverage goals and extra cases."""
+"""Test data of a room for server tests: states, inputs, and the cases that only this room has."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Protocol
 
+from croupier.conformance.case import Case
+from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.servers.deals import FairDealRule
 from croupier.conformance.servers.scripted_client import ClientScript
@@ -64,21 +66,6 @@ class Input:
     clauses: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class CoverageGoal:
-    """An event that games are played for: an outcome, a card, a score. `strategy` as in `ServerTestState`.
-
-    `is_reached` is evaluated after every game. At most `max_games` games are played on one connection.
-    """
-
-    slug: str
-    title: str
-    clause: str
-    is_reached: Callable[[AnyClientReferee], bool]
-    strategy: ClientStrategy | None
-    max_games: int
-
-
 @dataclass
 class ScenarioContext:
     """What a scenario can use: the conversation so far, a random source of its own, and the test data of the room.
@@ -113,18 +100,19 @@ type Scenario = Callable[[ScenarioContext], ClientScript]
 """What a client does in one try of a case, on a connection of its own."""
 
 
-@dataclass(frozen=True)
-class ExtraCase:
-    """A case that only this room has. The scenarios run one after the other, each on its own connection.
+@dataclass(frozen=True, kw_only=True)
+class HouseServerCase(Case):
+    """A case for servers. Its scenarios have a connection each, one after the other, or all at the same time.
 
-    A case that `is_simple` is among the first.
+    `dialect` names the dialect of the room in which it is played, empty for that of the document. If it `judges_deals`,
+    its scenarios are played until enough games were dealt, and all games of the run are judged.
     """
 
-    slug: str
-    title: str
-    clause: str
     scenarios: tuple[Scenario, ...]
-    is_simple: bool = False
+    is_concurrent: bool = False
+    delivery: Delivery = WHOLE
+    dialect: str = ""
+    judges_deals: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,6 +145,7 @@ class ServerTestData:
     """What the cases of a room are generated from, in addition to its transcripts.
 
     `invalid_inputs` are the slugs of the inputs that are not allowed but after which the conversation goes on.
+    `room_cases` are the cases that only this room has, its coverage goals among them.
 
     `outline` describes a game (and whether it is over) apart from its messages. A replayed transcript has to reach the
     same outline if it is about chance, i.e. if its first clause begins with one of `luck_clauses`. `kind_of` is the
@@ -173,8 +162,7 @@ class ServerTestData:
     states: Sequence[ServerTestState]
     inputs: Sequence[Input]
     invalid_inputs: Collection[str]
-    goals: Sequence[CoverageGoal]
-    extra_cases: Sequence[ExtraCase]
+    room_cases: Sequence[HouseServerCase]
     outline: Callable[[Any, bool], Hashable]
     kind_of: Callable[[Any], str]
     is_refusal: Callable[[Any], bool]
