@@ -126,7 +126,7 @@ def listen(habit: Habit, clause: str, *words: bytes) -> tuple[ScriptedClient | N
     async def says(messages: Sequence[bytes]) -> ScriptedClient:
         context = ScenarioContext(Conversation(KUHN.room), Random(0), KUHN, KUHN.room.codec(True, None).encode)
         script = send_each(*messages)(context)
-        probe = ScriptedClient([context.conversation], script, quiet_seconds=0.01, grace_seconds=0.02)
+        probe = ScriptedClient(context.conversation, script, quiet_seconds=0.01, grace_seconds=0.02)
         await house.converse(probe)
         return probe
 

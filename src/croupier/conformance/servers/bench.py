@@ -91,17 +91,18 @@ class HouseBench(Bench):
         if self._strict and any(probe.fault and self._is_client_departure(probe) for probe in probes):
             return Attempt(Outcome.SKIP, "a strict house has a reason to refuse what was said")
         for probe in probes:
-            if probe.fault and self._is_strict_answer(probe):
+            if probe.fault and self._is_strict_answer(case, probe):
                 return Attempt(Outcome.CHOICE, STRICT_NOTE, dialogue=probe.conversation.lines)
             if probe.fault:
                 return self._failure(case, Outcome.FAIL, probe)
         if (provoked := await self._find_provoked_close(case, probes)) is not None:
             outcome = Outcome.FAIL if provoked.is_certain else Outcome.UNIMPLEMENTED
             return self._failure(case, outcome, provoked.probe)._replace(refusal="")
-        tolerated = case.clause in self._test_data.tolerated_clauses
         if case.judges_deals:
             return self._conversations.deals.judge()
-        missed = [probe for probe in probes if probe.skip_reason and not (tolerated and probe.house_has_left)]
+        missed = [
+            probe for probe in probes if probe.skip_reason and not (self._is_tolerated(case) and probe.house_has_left)
+        ]
         if missed:
             reason, lines = missed[0].skip_reason or "", missed[0].conversation.lines
             refusal, is_final = self._refusal(missed[0]), reason == OTHER_DIALECT
@@ -162,6 +163,13 @@ class HouseBench(Bench):
         clause = self._test_data.shared_clauses["tables"]
         return attempt._replace(failure=replace(attempt.failure, clause=clause, cause=cause))
 
+    def _is_tolerated(self, case: HouseServerCase) -> bool:
+        """Whether the house may accept what is sent, or refuse it."""
+        return case.clause in self._test_data.tolerated_clauses
+
+    def _judges_strictly(self, case: HouseServerCase) -> bool:
+        return self._strict and not self._is_tolerated(case)
+
     def _needs_next_client(self, case: HouseServerCase) -> bool:
         """Whether a case is about the next client, after another one has left."""
         shared = self._test_data.shared_clauses
@@ -210,7 +218,7 @@ class HouseBench(Bench):
                 random,
                 timeout,
                 delivery=case.delivery,
-                is_tolerated=case.clause in self._test_data.tolerated_clauses,
+                strict=self._judges_strictly(case),
                 started_clients=started_clients,
                 earlier=earlier,
             )
@@ -244,12 +252,11 @@ class HouseBench(Bench):
     def _passed(self, case: HouseServerCase, probes: Sequence[ScriptedClient]) -> Attempt:
         last = probes[-1]
         lines = last.conversation.lines
-        if case.clause in self._test_data.tolerated_clauses:
-            accepts, refuses = (first_house_fault(judge) is None for judge in last.conversations)
-            if accepts != refuses or self._refuses(last):
-                note = STRICT_NOTE if refuses else "the server takes it"
-                return Attempt(Outcome.CHOICE, note, dialogue=lines)
-            return Attempt(Outcome.PASS, dialogue=lines)
+        if self._is_tolerated(case):
+            may_refuse = first_house_fault(self._judge_again(last, strict=True)) is None
+            if may_refuse and not self._refuses(last):
+                return Attempt(Outcome.PASS, dialogue=lines)
+            return Attempt(Outcome.CHOICE, STRICT_NOTE if may_refuse else "the server takes it", dialogue=lines)
         for probe in () if self._strict else probes:
             strict = self._judge_again(probe, strict=True)
             fault = first_house_fault(strict)
@@ -269,10 +276,11 @@ class HouseBench(Bench):
         tolerant = self._judge_again(probe, strict=False)
         return first_house_fault(tolerant) is None and _client_needed_tolerance(tolerant, probe.conversation)
 
-    def _is_strict_answer(self, probe: ScriptedClient) -> bool:
+    def _is_strict_answer(self, case: HouseServerCase, probe: ScriptedClient) -> bool:
         """Whether a fault is the right answer of a strict house to bytes of the client that need tolerance."""
         assert probe.fault is not None, "there is something to excuse"
-        if self._strict or probe.fault.verdict.violation.kind not in {FoundKind.MESSAGE, FoundKind.CLOSED}:
+        kind = probe.fault.verdict.violation.kind
+        if self._judges_strictly(case) or kind not in {FoundKind.MESSAGE, FoundKind.CLOSED}:
             return False
         strict = self._judge_again(probe, strict=True)
         return first_house_fault(strict) is None and _client_needed_tolerance(probe.conversation, strict)
@@ -305,7 +313,7 @@ class HouseBench(Bench):
             outcome,
             failure=found.explained(cause),
             dialogue=failing_dialogue(conversation, fault),
-            steps=() if probe.is_accused or case.clause in self._test_data.tolerated_clauses else probe.sent,
+            steps=() if probe.is_accused or self._is_tolerated(case) else probe.sent,
             refusal=self._refused_kind(probe) or "",
         )
 

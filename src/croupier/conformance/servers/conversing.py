@@ -95,21 +95,15 @@ class Conversations:
         *,
         grace: float = 0.0,
         delivery: Delivery = WHOLE,
-        is_tolerated: bool = False,
+        strict: bool = False,
         started_clients: Counter[str] | None = None,
         earlier: Sequence[Conversation] = (),
     ) -> ScriptedClient:
-        """Create a client that listens for `grace` seconds for unsolicited messages.
-
-        `is_tolerated`: it sends what a house may accept or refuse.
-        """
-        conversations = [
-            self.new_conversation(timeout, strict=strict)
-            for strict in ((False, True) if is_tolerated else (self._strict,))
-        ]
+        """Create a client that listens for `grace` seconds for unsolicited messages."""
+        conversation = self.new_conversation(timeout, strict=strict)
         encode = self._test_data.room.codec(True, self._known_options).encode
         context = ScenarioContext(
-            conversations[0],
+            conversation,
             random,
             self._test_data,
             encode,
@@ -119,7 +113,7 @@ class Conversations:
             earlier,
         )
         return ScriptedClient(
-            conversations,
+            conversation,
             scenario(context),
             delivery=delivery,
             goodbye=b"".join(map(encode, self._test_data.goodbye)),
@@ -195,7 +189,7 @@ class Conversations:
         random = Random(0)  # noqa: S311 -- nothing is drawn from it
         if timeout is None:
             timeout = self.timeout.for_try()
-        client = self.new_client(scenario, random, timeout, grace=grace, delivery=delivery)
+        client = self.new_client(scenario, random, timeout, grace=grace, delivery=delivery, strict=self._strict)
         await self.converse(client)
         return client
 
@@ -224,7 +218,7 @@ class Conversations:
 
         random = Random(0)  # noqa: S311 -- nothing is drawn from it
         first, second = (
-            self.new_client(scenario, random, max(self.timeout.max_seconds, 3 * HOLD_SECONDS))
+            self.new_client(scenario, random, max(self.timeout.max_seconds, 3 * HOLD_SECONDS), strict=self._strict)
             for scenario in (hold, send_each(self._test_data.sample_game[0]))
         )
         holding = asyncio.create_task(self.converse(first))

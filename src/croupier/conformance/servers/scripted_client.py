@@ -38,9 +38,8 @@ It may raise a Violation to accuse the house of something that the judge of a si
 class ScriptedClient:
     """The client's side of one conversation with a house under test. See `Session`; its messages are bytes.
 
-    All `conversations` judge the same bytes. The script sees the first of them. The conversation ends when every judge
-    finds the house at fault, when the script ends (then the client sends `goodbye` and disconnects), or when the house
-    has left.
+    `conversation` judges the bytes. It ends when the house is at `fault`, when the script ends (then the client sends
+    `goodbye` and disconnects), or when the house has left.
 
     `owes_answer` decides by the referee whether the house owes an answer; the script waits until it does not. The house
     has `quiet_seconds` to answer a message that requires no answer, and `grace_seconds` to send more than it was asked
@@ -54,7 +53,7 @@ class ScriptedClient:
 
     def __init__(
         self,
-        conversations: Sequence[Conversation],
+        conversation: Conversation,
         script: ClientScript,
         *,
         delivery: Delivery = WHOLE,
@@ -73,7 +72,10 @@ class ScriptedClient:
         self.sent: list[bytes] = []
         self.slowest_seconds = 0.0
         self.duration_seconds = 0.0
-        self.conversations = tuple(conversations)
+        self.conversation = conversation
+        self.fault: Fault | None = None
+        self.is_accused = False
+        """Whether the fault is one that the judge of a single conversation cannot know: a replay does not show it."""
         self._script = script
         self._delivery = delivery
         self._goodbye = goodbye
@@ -82,8 +84,6 @@ class ScriptedClient:
         self._grace_seconds = grace_seconds
         self._has_paused = False
         self._expects_answer = True
-        self._accusation: Fault | None = None
-        self._faults_by_judge: dict[Conversation, Fault] = {}
         self._chunks: deque[bytes] = deque()
         self._due_at = -inf
         self._asked_at: float | None = None
@@ -91,39 +91,20 @@ class ScriptedClient:
         self._started_at = 0.0
 
     @property
-    def conversation(self) -> Conversation:
-        """The conversation that the script sees."""
-        return self.conversations[0]
-
-    @property
     def deadline(self) -> float | None:
         """When a chunk is due, the script continues, or a silence becomes a fault."""
         if self.is_over or not self.has_joined:
             return None
-        deadlines = [
-            judge.deadline + self._stall_seconds for judge in self._undecided_judges if judge.deadline is not None
-        ]
+        deadlines = [] if self._answer_deadline is None else [self._answer_deadline]
         if self._due_at > -inf:
             deadlines.append(self._due_at)
         return min(deadlines, default=None)
 
     @property
-    def fault(self) -> Fault | None:
-        """The first fault of the house, as the first judge sees it, if every judge has found one."""
-        if self._accusation is not None:
-            return self._accusation
-        return (
-            self._faults_by_judge[self.conversation] if len(self._faults_by_judge) == len(self.conversations) else None
-        )
-
-    @property
-    def is_accused(self) -> bool:
-        """Whether the fault is one that the judge of a single conversation cannot know: a replay does not show it."""
-        return self._accusation is not None
-
-    @property
-    def _undecided_judges(self) -> Sequence[Conversation]:
-        return [judge for judge in self.conversations if judge not in self._faults_by_judge]
+    def _answer_deadline(self) -> float | None:
+        """When a silence becomes a fault; later if the tester itself was stalled."""
+        deadline = self.conversation.deadline
+        return None if deadline is None else deadline + self._stall_seconds
 
     def on(self, event: Event[bytes], now: float) -> Sequence[Effect[bytes]]:
         """Process an event; return its effects."""
@@ -143,8 +124,7 @@ class ScriptedClient:
             case Received(_, data):
                 self.wire_log.append((HOUSE, data))
                 self._stall_seconds = 0.0
-                for judge in self._undecided_judges:
-                    self._keep_fault(judge, judge.on_data(HOUSE, data, now))
+                self._keep_fault(self.conversation.on_data(HOUSE, data, now))
             case Left(_, reason):
                 return self._on_left(reason, now)
             case TimedOut():
@@ -157,22 +137,20 @@ class ScriptedClient:
 
     def accuse(self, violation: Violation) -> None:
         """Record a violation that the judge of a single conversation cannot know."""
-        self._accusation = Fault(Verdict(HOUSE, violation), len(self.conversation.lines))
+        self.is_accused = True
+        self.fault = Fault(Verdict(HOUSE, violation), len(self.conversation.lines))
 
-    def _keep_fault(self, judge: Conversation, faults: Sequence[Fault]) -> None:
-        """Keep the first fault of the house that a judge finds."""
-        for fault in faults:
-            if fault.verdict.party == HOUSE:
-                self._faults_by_judge.setdefault(judge, fault)
+    def _keep_fault(self, faults: Sequence[Fault]) -> None:
+        """Keep the first fault of the house."""
+        self.fault = self.fault or next((fault for fault in faults if fault.verdict.party == HOUSE), None)
 
     def _on_timeout(self, now: float) -> None:
-        """Report a silence to the judges whose deadline has passed, unless the tester itself was stalled."""
-        for judge in self._undecided_judges:
-            late = -1.0 if judge.deadline is None else now - (judge.deadline + self._stall_seconds)
-            if more := extra_wait(late):
-                self._stall_seconds += late + more
-            elif late >= 0.0:
-                self._keep_fault(judge, judge.on_timeout(now))
+        """Report a silence to the judge, unless the tester itself was stalled."""
+        late = -1.0 if self._answer_deadline is None else now - self._answer_deadline
+        if more := extra_wait(late):
+            self._stall_seconds += late + more
+        elif late >= 0.0:
+            self._keep_fault(self.conversation.on_timeout(now))
 
     def _on_left(self, reason: str, now: float) -> Sequence[Effect[bytes]]:
         if not self.has_joined:
@@ -180,8 +158,7 @@ class ScriptedClient:
             return []  # it may connect again
         self.house_has_left = True
         self.duration_seconds = now - self._started_at
-        for judge in self._undecided_judges:
-            self._keep_fault(judge, judge.on_disconnect(HOUSE, now))
+        self._keep_fault(self.conversation.on_disconnect(HOUSE, now))
         if self.fault is None and not self._chunks and self._next_action() is not None:
             self.skip_reason = "the house has ended the conversation"
         return self._end()
@@ -210,8 +187,7 @@ class ScriptedClient:
             self._asked_at = None
 
     def _is_answer_owed(self) -> bool:
-        """Whether the house owes an answer according to every judge that is left."""
-        return all(self._owes_answer(judge.referee) for judge in self._undecided_judges)
+        return self._owes_answer(self.conversation.referee)
 
     def _must_wait(self, now: float) -> bool:
         """Whether the script has to wait: for an answer, or in case that the house sends more."""
@@ -231,8 +207,7 @@ class ScriptedClient:
         chunk = self._chunks.popleft()
         self.wire_log.append((CLIENT, chunk))
         self._stall_seconds = 0.0
-        for judge in self._undecided_judges:
-            self._keep_fault(judge, judge.on_data(CLIENT, chunk, now))
+        self._keep_fault(self.conversation.on_data(CLIENT, chunk, now))
         self._due_at = now + self._delivery.gap_seconds if self._chunks else -inf
         self._has_paused = False
         self._expects_answer = self._is_answer_owed()
