@@ -4,11 +4,11 @@ Each connection starts with the same purse. Every message that costs a coin show
 of the purse explains all answers of the house, but one does together with a single wrong payment, that one is wrong.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, auto
-from itertools import product
+from enum import Enum, IntEnum, auto
 from typing import Final, NamedTuple
 
 from croupier.core.errors import Violation
@@ -128,28 +128,48 @@ def find_wrong_payment(purses: Sequence[Purse]) -> Violation | None:
     sizes = [purse_sizes(purse) for purse in purses]
     if max(each.start for each in sizes) < min(each.stop for each in sizes):
         return None
-    largest = 2 * max(each.start for each in sizes)
+    possible = range(1, 2 * max(each.start for each in sizes) + 1)
     times = Counter(payment for purse in purses for event in purse for payment in event.payments)
     ordered = sorted(purses, key=len)
     for payment, _ in times.most_common():
-        for flaw, start in product(FLAWS[payment.occasion], range(1, largest + 1)):
-            if all(_explains(purse, start, payment, flaw) for purse in ordered):
+        for flaw in FLAWS[payment.occasion]:
+            if (start := _find_size(ordered, possible, payment, flaw)) is not None:
                 allowed = f"{start} coins at the start of each connection, and right payments since"
                 return Violation(payment.clause, f"{flaw.title} {payment.title}", allowed)
     return None
 
 
-def _explains(purse: Purse, start: int, wrong: Payment, flaw: Flaw) -> bool:
-    """Whether a purse of this size with a flaw in one payment gives these answers."""
+class Contradiction(IntEnum):
+    """What an answer of the house shows about a size of the purse that does not explain it."""
+
+    TOO_SMALL = -1
+    TOO_LARGE = 1
+
+
+def _find_size(purses: Sequence[Purse], sizes: range, wrong: Payment, flaw: Flaw) -> int | None:
+    """The smallest size of the purse that explains all answers with a flaw in one payment, None if none does.
+
+    A larger purse can always pay for what a smaller one can.
+    """
+
+    def contradiction(start: int) -> int:
+        return next(filter(None, (_contradiction(purse, start, wrong, flaw) for purse in purses)), 0)
+
+    index = bisect_left(sizes, 0, key=contradiction)
+    return sizes[index] if index < len(sizes) and not contradiction(sizes[index]) else None
+
+
+def _contradiction(purse: Purse, start: int, wrong: Payment, flaw: Flaw) -> Contradiction | None:
+    """What the first answer shows that a purse of this size does not give, with a flaw in one payment."""
     coins, least = start, -MAX_PURSE_COINS if flaw.may_owe else 0
     for event in purse:
         is_wrong = wrong in event.payments
         if event.cost:
             can_pay = (flaw if is_wrong else RIGHT).can_pay(coins)
             if can_pay is event.is_refused:
-                return False
+                return Contradiction.TOO_LARGE if can_pay else Contradiction.TOO_SMALL
             coins = max(least, coins - event.cost * can_pay)
         coins += event.gain
         if is_wrong:
             coins = max(least, flaw.change(coins, event, start))
-    return True
+    return None
