@@ -1,16 +1,18 @@
 """Server tests of the purse in Kuhn poker: how to empty it, what is refused then, and whether payments are right."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 from random import Random
 from typing import Final, NamedTuple
 
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.servers.components import room_case
 from croupier.conformance.servers.kuhn_purses import find_wrong_payment, purse_sizes
-from croupier.conformance.servers.kuhn_referee import USUAL_PURSE_COINS, CoinTrackingReferee
+from croupier.conformance.servers.kuhn_referee import MAX_GAMES, USUAL_PURSE_COINS, CoinTrackingReferee
 from croupier.conformance.servers.scripted_client import ClientScript
 from croupier.conformance.servers.test_data import AnyClientReferee, HouseServerCase, Scenario, ScenarioContext
-from croupier.core.errors import Violation
+from croupier.core.errors import FoundKind, Violation
+from croupier.core.referee import HOUSE
 from croupier.rooms.kuhn.rules import BETTING_TREE, KuhnAction
 from croupier.rooms.kuhn.wire import ACTN, DISC, NO_COINS, STRT, Message
 
@@ -26,8 +28,8 @@ MAX_ALL_GAMES: Final = 1500
 MISTAKE_RATE: Final = 0.6
 """The probability of a mistake before each message."""
 
-MAX_GAMES: Final = 400
-"""At most this many games are played to empty a purse: a purse of 10 coins needs about 25."""
+MIN_CLOSES: Final = 5
+"""A house that closes this often where it refuses what cannot be paid does so for that reason."""
 
 type SpendingStrategy = Callable[[AnyClientReferee, Random], Message]
 """Chooses the next message of a client that spends its coins."""
@@ -72,15 +74,22 @@ def _play_to_stake(start: str, final_action: KuhnAction) -> SpendingStrategy:
 
 
 def _empty_purse(context: ScenarioContext, strategy: SpendingStrategy) -> Iterator[bytes]:
-    """Play until the purse cannot pay for something."""
-    referee = context.referee
-    while referee.finished_count < MAX_GAMES and _can_play(referee) and not _is_out_of_coins(context.conversation):
+    """Play until the purse cannot pay for something, unless it is known that no client comes to that."""
+    referee = _tracking(context.referee)
+    max_games = MAX_GAMES if referee.can_be_emptied else 0
+    while referee.finished_count < max_games and _can_play(referee) and not _is_out_of_coins(context.conversation):
         yield context.encoded(strategy(referee, context.luck))
 
 
+def _last_answers(conversation: Conversation) -> Sequence[object]:
+    """What the house has sent since the last message of the client."""
+    answers = takewhile(lambda line: line.side == HOUSE, reversed(conversation.lines))
+    return [line.message for line in answers][::-1]
+
+
 def _is_out_of_coins(conversation: Conversation) -> bool:
-    """Whether the last message of the house was that there are not enough coins."""
-    return bool(conversation.lines) and conversation.lines[-1].message == NO_COINS
+    """Whether the house has answered last that there are not enough coins."""
+    return NO_COINS in _last_answers(conversation)
 
 
 def _tracking(referee: AnyClientReferee) -> CoinTrackingReferee:
@@ -94,6 +103,7 @@ def _can_play(referee: AnyClientReferee) -> bool:
 
 
 PURSE_NOT_EMPTIED: Final = f"the purse of the house was good for {MAX_GAMES} games"
+EMPTY_FROM_THE_START: Final = "the purse was empty from the start"
 
 
 def lose_everything(context: ScenarioContext) -> ClientScript:
@@ -101,8 +111,10 @@ def lose_everything(context: ScenarioContext) -> ClientScript:
     yield from _empty_purse(context, play_to_lose)
     if not _is_out_of_coins(context.conversation):
         return PURSE_NOT_EMPTIED
-    if context.referee.game is not None or not context.referee.finished_count:
-        return "the purse was empty from the start" if context.referee.game is None else "the purse had a coin left"
+    if context.referee.game is not None:
+        return "the purse had a coin left"
+    if not context.referee.finished_count:
+        return EMPTY_FROM_THE_START
     for start in STRT.values():
         yield context.encoded(start)
     return None
@@ -177,7 +189,7 @@ def _spend_with_mistakes(context: ScenarioContext) -> ClientScript:
     for number in (len(context.earlier), len(context.earlier) + 1):
         yield context.encoded(mistakes[number % len(mistakes)])
     for message in _spend(context):
-        while context.luck.random() < MISTAKE_RATE:
+        while _can_play(context.referee) and context.luck.random() < MISTAKE_RATE:
             yield context.encoded(context.luck.choice(mistakes))
         yield message
     return None
@@ -193,8 +205,10 @@ def _play_loosely(referee: AnyClientReferee, luck: Random) -> Message:
 def compare_purses(context: ScenarioContext) -> ClientScript:
     """Check that one size of the purse explains what the house has accepted and refused on all connections."""
     yield from _spend_with_mistakes(context)
-    purses = [_tracking(conversation.referee).purse for conversation in (*context.earlier, context.conversation)]
-    if (wrong := find_wrong_payment(purses)) is not None:
+    conversations = (*context.earlier, context.conversation)
+    if sum(_last_answers(conversation) == [NO_COINS, DISC] for conversation in conversations) >= MIN_CLOSES:
+        raise Violation("kuhn-6.7", "FAIL N_C and the close", "FAIL N_C, and an open connection", kind=FoundKind.CLOSED)
+    if (wrong := find_wrong_payment([_tracking(each.referee).purse for each in conversations])) is not None:
         raise wrong
     return None
 

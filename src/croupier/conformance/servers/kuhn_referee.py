@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from croupier.conformance.servers.kuhn_purses import Occasion, Payment, Purse, PurseEvent, purse_sizes
+from croupier.conformance.servers.kuhn_purses import MAX_PURSE_COINS, Occasion, Payment, Purse, PurseEvent, purse_sizes
 from croupier.core.errors import Violation
 from croupier.core.referee import ExpectedReply, Verdict
 from croupier.rooms.kuhn import Settings
@@ -20,6 +20,9 @@ USUAL_PURSE_COINS: Final = 10
 
 MIN_EQUAL_PURSES: Final = 2
 """This many purses of one size, and none of another, are enough to expect that size of all purses."""
+
+MAX_GAMES: Final = 400
+"""At most this many games are played to empty a purse: a purse of 10 coins needs about 25."""
 
 SEQUENCE_CLAUSES: Final[Mapping[BettingHistory, str]] = {
     ("CHK", "CHK"): "kuhn-5.1",
@@ -42,6 +45,8 @@ class CoinTrackingReferee(Referee):
     def __init__(self, coins: int | None, expected: int | None, reply_timeout: float) -> None:
         super().__init__(coins, reply_timeout)
         self.coins_left = USUAL_PURSE_COINS if expected is None else expected
+        self.can_be_emptied = True
+        """False if earlier clients could not spend all coins of such a purse."""
         self._is_known = coins is not None
         self._events: list[PurseEvent] = []
 
@@ -152,15 +157,19 @@ class PurseObserver:
     def __init__(self, known_options: Any) -> None:
         self._coins = known_options.coins if isinstance(known_options, Settings) else None
         self._sizes: Counter[int] = Counter()
+        self._unspent_count = 0
 
     def new_referee(self, reply_timeout: float) -> CoinTrackingReferee:
         """Create the referee of a new connection."""
         sizes = [*self._sizes]
         is_expected = len(sizes) == 1 and self._sizes[sizes[0]] >= MIN_EQUAL_PURSES
-        return CoinTrackingReferee(self._coins, sizes[0] if is_expected else None, reply_timeout)
+        referee = CoinTrackingReferee(self._coins, sizes[0] if is_expected else None, reply_timeout)
+        referee.can_be_emptied = self._unspent_count < MIN_EQUAL_PURSES
+        return referee
 
     def observe(self, referee: CoinTrackingReferee) -> None:
         """Learn from a conversation that is over."""
         sizes = purse_sizes(referee.purse)
+        self._unspent_count += referee.finished_count >= MAX_GAMES and sizes.stop > MAX_PURSE_COINS
         if len(sizes) == 1:
             self._sizes[sizes[0]] += 1
