@@ -139,7 +139,7 @@ class CaseRunner:
         if not self._restarts:
             self._server.leaving_cause = await self._bench.find_leaving_cause()
         if is_alone and not self._ends_with_clients:
-            self._record([_blame(*finished[0], end)])
+            self._record([_blame(*finished[0], end, has_written=bool(self._server.program.stderr))])
             again = []
         else:
             self._record(result for _, result in finished if result.failure is None)
@@ -217,11 +217,11 @@ async def _cancel(tasks: dict[asyncio.Task[Result], Case]) -> None:
     tasks.clear()
 
 
-def _blame(case: Case, result: Result, end: str) -> Result:
-    """Return the result of the case at which the server has ended."""
+def _blame(case: Case, result: Result, end: str, *, has_written: bool) -> Result:
+    """Return the result of the case at which the server has ended; it `has_written` to stderr."""
     ended = f"the end of the server ({end})"
     found = result.failure or Failure(case.clause, "a server that goes on", ended)
-    cause = Cause(f"it has ended ({end}): see what it has written to stderr")
+    cause = Cause(f"it has ended ({end}){': see what it has written to stderr' * has_written}")
     failure = structs.replace(found, actual=ended, cause=cause, kind=FoundKind.CLOSED)
     return structs.replace(result, outcome=Outcome.FAIL, failure=failure)
 

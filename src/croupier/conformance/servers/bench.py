@@ -103,6 +103,8 @@ class HouseBench(Bench):
         missed = [
             probe for probe in probes if probe.skip_reason and not (self._is_tolerated(case) and probe.house_has_left)
         ]
+        if missed and self._conversations.lets_nobody_play:
+            return Attempt(Outcome.SKIP, "no game can begin: no client can pay for one", is_final=True)
         if missed:
             reason, lines = missed[0].skip_reason or "", missed[0].conversation.lines
             refusal, is_final = self._refusal(missed[0]), reason == OTHER_DIALECT

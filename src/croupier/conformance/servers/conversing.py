@@ -39,6 +39,9 @@ CONNECT_TRIES: Final = 4
 SILENT_CLIENTS: Final = 8
 """This many clients in a row without an answer show that there are no more answers."""
 
+MIN_POOR_CLIENTS: Final = 5
+"""This many clients that cannot pay for their first game show that no client can."""
+
 HOLD_SECONDS: Final = 0.4
 """How long one client keeps its connection while another one waits for its first answer."""
 
@@ -75,8 +78,15 @@ class Conversations:
         self._known_options = config.known_options
         self._strict = config.strict
         self._answered_openings: set[bytes] = set()
+        self._has_seen_game = False
+        self._poor_clients = 0
         self._process = config.server
         self._address: Address = ("", 0)
+
+    @property
+    def lets_nobody_play(self) -> bool:
+        """Whether no game has begun in the run because no client can pay for one."""
+        return not self._has_seen_game and self._poor_clients >= MIN_POOR_CLIENTS
 
     async def open(self, address: Address) -> None:
         """Converse with the house at this address from now on."""
@@ -151,9 +161,12 @@ class Conversations:
             for first, second in pairwise(probe.conversation.lines[:2])
             if (first.side, second.side) == (CLIENT, HOUSE)
         }
+        referee, refusals = probe.conversation.referee, self._test_data.refusals_of_payment
+        self._has_seen_game = self._has_seen_game or referee.game is not None or referee.finished_count > 0
+        self._poor_clients += any(line.message in refusals for line in probe.conversation.lines if line.side == HOUSE)
         self.deals.observe(probe.conversation)
         if self._referees is not None:
-            self._referees.observe(probe.conversation.referee)
+            self._referees.observe(referee)
         if probe.fault and probe.fault.verdict.violation.kind is FoundKind.SILENCE:
             self.timeout.record_silence()
 
