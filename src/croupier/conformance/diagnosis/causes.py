@@ -138,15 +138,19 @@ class AlteredConversation:
         wrong = bool(faults) and bool(before) and before[-1].side == self.side
         return sum(line.side == self.side for line in before) - wrong
 
+    def _split_at(self, start: int) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the chunks of the end, each divided into what was sent before a byte offset, and after it."""
+        at = 0
+        for by, data in self.wire_log:
+            if by == self.side:
+                cut = max(start - at, 0)
+                yield data[:cut], data[cut:]
+                at += len(data)
+
     def read(self, dialect: Dialect, start: int) -> ReadAttempt:
         """Read what the end has sent, from a byte offset on, in a dialect."""
         reader = DialectReader(dialect)
-        pieces, at = [], 0
-        for by, data in self.wire_log:
-            if by == self.side:
-                cut = min(max(start - at, 0), len(data))
-                pieces.append(data[:cut] + (reader.feed(data[cut:]) if cut < len(data) else b""))
-                at += len(data)
+        pieces = [before + (reader.feed(after) if after else b"") for before, after in self._split_at(start)]
         if b"".join(pieces) == self.sent:
             return ReadAttempt(dialect, self.count_good_messages(self.original))
         conversation = self.judge(pieces)
@@ -185,13 +189,10 @@ class AlteredConversation:
 
     def could_have_sent(self, start: int, data: bytes, min_messages: int) -> bool:
         """Whether the end could have sent this from an offset on: no fault, and at least `min_messages` messages."""
-        pieces, at = [], 0
-        for by, sent in self.wire_log:
-            if by == self.side:
-                pieces.append(sent[: max(start - at, 0)])
-                if at <= start < at + len(sent):
-                    pieces[-1] += data
-                at += len(sent)
+        pieces = [before for before, _ in self._split_at(start)]
+        changed = next((index for index, (_, after) in enumerate(self._split_at(start)) if after), None)
+        if changed is not None:
+            pieces[changed] += data
         conversation = self.judge(pieces)
         return not self.faults(conversation) and self.count_good_messages(conversation) >= min_messages
 

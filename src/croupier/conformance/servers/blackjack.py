@@ -255,7 +255,7 @@ ROOM_CASES: Final = (
         "blackjack-2.4",
         "letters-of-two-bytes",
         "Characters have two bytes",
-        send_each(b"PLY", b"BET\0\0\0\x0a", _frame(b"MOV", "S"), b"PLY"),
+        send_each(b"PLY", b"BET\0\0\0\x0a", _frame(b"MOV", "S")),
     ),
 )
 
@@ -289,7 +289,6 @@ SUITE: Final = house_server_suite(
         readings=READINGS,
         strategy=play_randomly,
         goodbye=(STP,),
-        goodbye_messages=(STP,),
         sample_game=(PLY, Bet(10), SRD),
         untestable=untestable_clauses(
             "blackjack",
@@ -305,7 +304,7 @@ SUITE: Final = house_server_suite(
             },
         ),
         shared_clauses=shared_clauses("blackjack", unasked="4.7", following="4.8", unchanged="6.1", errors="6.8"),
-        farewell_rule=FarewellRule(lambda message: message in GOODBYE, b"PLY"),
+        farewell_rule=FarewellRule(lambda message: message in GOODBYE),
         fair_deal=FairDealRule("blackjack-3.1", CARDS, DEALS.deal_of),
     )
 )

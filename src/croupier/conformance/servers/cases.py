@@ -17,8 +17,8 @@ from croupier.conformance.servers.scenarios import (
     send_cut_at,
     send_each,
     send_input,
-    stay_silent,
 )
+from croupier.conformance.servers.scripted_client import Wait
 from croupier.conformance.servers.tcp_house import TcpHouse
 from croupier.conformance.servers.test_data import HouseServerCase, ServerTestData
 from croupier.conformance.suite import Suite
@@ -218,7 +218,7 @@ def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
             "speaks first",
             "client-speaks-first",
             "The house says nothing before the client does",
-            stay_silent(LISTEN_SECONDS),
+            send_each(Wait(LISTEN_SECONDS)),
             rank=VALID_INPUT_RANK,
         ),
         *(

@@ -12,8 +12,9 @@ from typing import Final, NamedTuple
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.servers.scripted_client import ClientScript, ScriptedClient, Wait
-from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
+from croupier.conformance.servers.scenarios import send_each
+from croupier.conformance.servers.scripted_client import ScriptedClient, Wait
+from croupier.conformance.servers.test_data import Scenario, ServerTestData
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
@@ -69,10 +70,11 @@ class ProvokedCloseDetector:
         self, test_data: ServerTestData, answer_timeout: float, new_conversation: Callable[[], Conversation]
     ) -> None:
         self._rule = test_data.farewell_rule
-        self._goodbyes = test_data.goodbye_messages
+        self._encode = test_data.room.codec(True, None).encode
+        self._goodbyes = test_data.goodbye
+        self._opening = self._encode(test_data.sample_game[0])
         self._clauses = test_data.shared_clauses
         self._is_refusal = test_data.is_refusal
-        self._encode = test_data.room.codec(True, None).encode
         self._answer_timeout = answer_timeout
         self._new_conversation = new_conversation
 
@@ -104,11 +106,11 @@ class ProvokedCloseDetector:
         self, probe: ScriptedClient, ending: Ending, run_scenario: RunScenario, delivery: Delivery
     ) -> ProvokedClose | None:
         """Decide whether the house may have had a reason of its own: it has none if it would start a game."""
-        opening, is_certain = self._rule.opening, True
+        is_certain = True
         if ending.was_idle:
             played_before = ending.messages[:-1] if self._rule.may_play_once else ()
-            is_certain = await self._accepts((*played_before, opening), run_scenario)
-            if not is_certain and (ending.messages[-1] != opening or ending.finished_count):
+            is_certain = await self._accepts((*played_before, self._opening), run_scenario)
+            if not is_certain and (ending.messages[-1] != self._opening or ending.finished_count):
                 return None
         found = ending.violation
         clause = await self._clause_of_form(probe, ending, run_scenario, delivery) or found.clause
@@ -253,13 +255,5 @@ def _is_fatal(message: object) -> bool:
 
 
 def _send_after_silence(messages: Sequence[bytes], silence_seconds: float) -> Scenario:
-    """Send these messages, the last one after a silence."""
-
-    def play(context: ScenarioContext) -> ClientScript:  # noqa: ARG001 -- a Scenario
-        yield from messages[:-1]
-        yield Wait(silence_seconds)
-        yield messages[-1]
-        yield Wait(FIRST_PAUSE_SECONDS)
-        return None
-
-    return play
+    """Send these messages, the last one after a silence, and listen for a moment."""
+    return send_each(*messages[:-1], Wait(silence_seconds), messages[-1], Wait(FIRST_PAUSE_SECONDS))

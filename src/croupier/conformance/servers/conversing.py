@@ -11,7 +11,7 @@ from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.servers.deals import DealJudge
 from croupier.conformance.servers.scenarios import send_each
-from croupier.conformance.servers.scripted_client import ClientScript, HangUp, ScriptedClient, Wait, first_house_fault
+from croupier.conformance.servers.scripted_client import HangUp, ScriptedClient, Wait, first_house_fault
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
 from croupier.conformance.suite import Attempt, Config, TargetGone
 from croupier.conformance.timeouts import AnswerTimeout
@@ -223,16 +223,11 @@ class Conversations:
     async def is_serial(self) -> bool:
         """Whether a second client gets its first answer only after the first client has left."""
 
-        def hold(context: ScenarioContext) -> ClientScript:
-            yield context.encoded(context.test_data.sample_game[0])
-            yield Wait(HOLD_SECONDS)
-            yield HangUp()
-            return None
-
+        opening = self._test_data.sample_game[0]
         random = Random(0)  # noqa: S311 -- nothing is drawn from it
         first, second = (
             self.new_client(scenario, random, max(self.timeout.max_seconds, 3 * HOLD_SECONDS), strict=self._strict)
-            for scenario in (hold, send_each(self._test_data.sample_game[0]))
+            for scenario in (send_each(opening, Wait(HOLD_SECONDS), HangUp()), send_each(opening))
         )
         holding = asyncio.create_task(self.converse(first))
         await asyncio.sleep(HOLD_SECONDS / 4)

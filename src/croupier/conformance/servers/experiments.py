@@ -223,7 +223,7 @@ class Experiments:
     def _is_error(self, message: Any) -> bool:
         """Whether a message of the client reports an error, announces a goodbye without being one, or is unreadable."""
         data = self._test_data
-        is_announcement = data.farewell_rule.is_goodbye(message) and message not in data.goodbye_messages
+        is_announcement = data.farewell_rule.is_goodbye(message) and message not in data.goodbye
         return isinstance(message, Violation) or data.is_refusal(message) or is_announcement
 
 

@@ -214,7 +214,6 @@ SUITE: Final = house_server_suite(
         refusals_of_payment=(NO_COINS,),
         strategy=play_randomly,
         goodbye=(DISC,),
-        goodbye_messages=(DISC,),
         sample_game=(STRT["P_1"], ACTN["BET"]),
         untestable=untestable_clauses(
             "kuhn",
@@ -235,6 +234,6 @@ SUITE: Final = house_server_suite(
         fair_deal=FairDealRule("kuhn-3.2", CARDS, deal_of),
         tolerated_clauses=frozenset({"kuhn-2.4", "kuhn-2.5"}),
         new_referee_source=PurseObserver,
-        farewell_rule=FarewellRule(lambda message: message == DISC, b"STRT P_1"),
+        farewell_rule=FarewellRule(lambda message: message == DISC),
     )
 )

@@ -28,12 +28,12 @@ STUCK_REASON: Final = "the house would not play on"
 POOR_REASON: Final = "the client has nothing left to stake"
 
 
-def send_each(*messages: object) -> Scenario:
-    """Send these messages, each after the answer to the one before it."""
+def send_each(*actions: object) -> Scenario:
+    """Send these messages, each after the answer to the one before it. A Wait or a HangUp may stand between them."""
 
     def play(context: ScenarioContext) -> ClientScript:
-        for message in messages:
-            yield context.encoded(message)
+        for action in actions:
+            yield action if isinstance(action, Wait | HangUp) else context.encoded(action)
         return None
 
     return play
@@ -44,16 +44,6 @@ def send_ahead(*messages: object) -> Scenario:
 
     def play(context: ScenarioContext) -> ClientScript:
         yield b"".join(map(context.encoded, messages))
-        return None
-
-    return play
-
-
-def stay_silent(seconds: float) -> Scenario:
-    """Send nothing, and listen."""
-
-    def play(context: ScenarioContext) -> ClientScript:  # noqa: ARG001 -- a Scenario
-        yield Wait(seconds)
         return None
 
     return play
@@ -197,7 +187,7 @@ def play_together(clients: int, first: object, games: int) -> Scenario:
 def _next_message(context: ScenarioContext, strategy: ClientStrategy | None) -> object | None:
     """Choose the next message, None if nothing but a goodbye is allowed or the house refuses everything."""
     legal = context.referee.legal
-    if all(message in context.test_data.goodbye_messages for message in legal) or _is_refused_throughout(context):
+    if all(message in context.test_data.goodbye for message in legal) or _is_refused_throughout(context):
         return None
     return (strategy or context.test_data.strategy)(context.referee, context.luck)
 

@@ -16,7 +16,7 @@ from croupier.conformance.servers.components import (
 )
 from croupier.conformance.servers.deals import BankDealReader, FairDealRule
 from croupier.conformance.servers.scenarios import play_at_random, send_each
-from croupier.conformance.servers.scripted_client import ClientScript, Wait
+from croupier.conformance.servers.scripted_client import Wait
 from croupier.conformance.servers.sevenhalf_goals import (
     GOALS,
     draw_one_card,
@@ -28,7 +28,6 @@ from croupier.conformance.servers.test_data import (
     AnyClientReferee,
     FarewellRule,
     Input,
-    ScenarioContext,
     ServerTestData,
     ServerTestState,
 )
@@ -128,16 +127,13 @@ INVALID_INPUTS: Final = frozenset(
 )
 
 
-def wait_after_gain(context: ScenarioContext) -> ClientScript:
-    """Play a game to its end, and then wait."""
-    for message in context.test_data.sample_game:
-        yield context.encoded(message)
-    yield Wait(0.05)
-    return None
-
-
 ROOM_CASES: Final = (
-    room_case("sevenhalf-8.5", "open-behind-gain", "The connection stays open behind GAIN", wait_after_gain),
+    room_case(
+        "sevenhalf-8.5",
+        "open-behind-gain",
+        "The connection stays open behind GAIN",
+        send_each(STRT, DRAW, PASS, Wait(0.05)),
+    ),
     room_case(
         "sevenhalf-6.9",
         "refusals-change-nothing",
@@ -195,7 +191,6 @@ SUITE: Final = house_server_suite(
         is_refusal=lambda message: isinstance(message, Erro),
         strategy=play_randomly,
         goodbye=(),
-        goodbye_messages=(),
         sample_game=(STRT, DRAW, PASS),
         untestable=untestable_clauses(
             "sevenhalf",
@@ -217,8 +212,6 @@ SUITE: Final = house_server_suite(
         harmless_settings={"bet": ("1", "10", "13", "50")},
         tolerated_clauses=frozenset({"sevenhalf-2.8", "sevenhalf-4.8"}),
         owes_answer=lambda referee: referee.deadline is not None and not referee.legal,
-        farewell_rule=FarewellRule(
-            lambda message: isinstance(message, Erro), b"STRT", "sevenhalf-6.8", may_play_once=True
-        ),
+        farewell_rule=FarewellRule(lambda message: isinstance(message, Erro), "sevenhalf-6.8", may_play_once=True),
     )
 )

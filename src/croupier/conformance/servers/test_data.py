@@ -119,14 +119,12 @@ class HouseServerCase(Case):
 class FarewellRule:
     """How to judge a goodbye and a close of the house.
 
-    `is_goodbye` recognises the messages of a goodbye. `opening` starts a game: if none is in progress, the house may
-    have a reason of its own to close, and is accused only if it accepts `opening`. `clause` forbids a goodbye in answer
-    to a readable message, empty if the clause of the missing answer does. A house that `may_play_once` may close after
-    a game.
+    `is_goodbye` recognises the messages of a goodbye. If no game is in progress, the house may have a reason of its own
+    to close, and is accused only if it starts another one. `clause` forbids a goodbye in answer to a readable message,
+    empty if the clause of the missing answer does. A house that `may_play_once` may close after a game.
     """
 
     is_goodbye: Callable[[Any], bool]
-    opening: bytes
     clause: str = ""
     may_play_once: bool = False
 
@@ -151,8 +149,8 @@ class ServerTestData:
     same outline if it is about chance, i.e. if its first clause begins with one of `luck_clauses`. `kind_of` is the
     kind of a message, without what depends on chance.
 
-    `strategy` plays a game. `goodbye` is what a client sends before it leaves; `goodbye_messages` are the messages with
-    which it does. `sample_game` is a whole game that is valid with any cards.
+    `strategy` plays a game. `goodbye` is what a client sends before it leaves. `sample_game` is a whole game that is
+    valid with any cards.
 
     `untestable` are the clauses that no client can test, each with the reason. `shared_clauses` are the clauses of the
     cases that all rooms share, by topic.
@@ -168,7 +166,6 @@ class ServerTestData:
     is_refusal: Callable[[Any], bool]
     strategy: ClientStrategy
     goodbye: tuple[object, ...]
-    goodbye_messages: Collection[object]
     sample_game: tuple[object, ...]
     untestable: Mapping[str, str]
     shared_clauses: Mapping[str, str]
