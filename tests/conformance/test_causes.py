@@ -12,6 +12,7 @@ from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.room import HouseRoom
 from croupier.rooms.blackjack import ROOM as BLACKJACK
 from croupier.rooms.kuhn import ROOM as KUHN
+from croupier.rooms.sevenhalf import ROOM as SEVENHALF
 from tests.conformance.dialect_conversation import NAMES, ROGUES, hear
 
 CAUSES: Mapping[str, str] = {
@@ -136,6 +137,21 @@ def test_what_came_in_pieces_and_was_not_answered_hints_at_it_too() -> None:
     assert explain(KUHN, None, b"", heard, wire_log=wire) == (
         "it may take what one read brings for a whole message: this one came in pieces"
     )
+
+
+def test_a_number_that_the_house_has_sent_in_the_same_bytes_is_spelled_rightly() -> None:
+    for raised, has_cause in ((b"\x22\x27\x22\x27", False), (b"\x7f\0\0\0", True)):
+        heard = Conversation(SEVENHALF)
+        for side, data in (
+            (CLIENT, b"STRT"),
+            (HOUSE, b"STBT \x22\x27\x22\x27"),
+            (CLIENT, b"DRAW"),
+            (HOUSE, b"CARD 1o"),
+            (CLIENT, b"ANTE " + raised),
+        ):
+            heard.on_data(side, data, 0.0)
+        assert [fault.verdict.violation.clause for fault in heard.faults] == ["sevenhalf-7.3"]
+        assert bool(explain(SEVENHALF, None, b"", heard, side=CLIENT)) == has_cause
 
 
 def test_without_a_fault_the_bytes_alone_tell_the_cause() -> None:

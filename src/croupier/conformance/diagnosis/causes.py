@@ -58,6 +58,8 @@ def likely_cause(
     if fault is None:
         found = _dialect_between(room, expected, actual)
         return _cause_of_dialect(room, found) if found else None
+    if side == CLIENT and _repeats_number(conversation, fault):
+        return None
     return (
         _explain_by_dialect(altered)
         or _explain_by_reading(altered, fault)
@@ -254,6 +256,13 @@ def _explain_by_dialect(altered: AlteredConversation) -> Cause | None:
                 break
             best, found = farthest.message_count, farthest.dialect
     return fallback
+
+
+def _repeats_number(conversation: Conversation, fault: Fault) -> bool:
+    """Whether a client has sent a number as the house has sent it: then it is spelled rightly, and only too large."""
+    lines = conversation.lines[: fault.line_count]
+    numbers = {line.message.coins for line in lines if line.side == HOUSE and hasattr(line.message, "coins")}
+    return bool(lines) and getattr(lines[fault.sent_index].message, "coins", None) in numbers
 
 
 def _explain_by_reading(altered: AlteredConversation, fault: Fault) -> Cause | None:
