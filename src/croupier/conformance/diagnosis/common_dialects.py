@@ -28,10 +28,11 @@ class ProtocolLayout:
 
     `fields` are the fields as the protocol spells them. `sections` are the numbers of the clauses about some fields and
     dialects; all others depart from the clause of MESSAGE_SECTION. `code_aliases` are other names that programs use for
-    codes. `digit_fields` are the integer fields written in decimal digits; `quoted_fields` the fields that programs put
-    into quotes, as they are inside the quotes; `wide_fields` the text fields as sequences of letters, and
-    `repeated_fields` those that repeat such a sequence up to a space. `room_dialects` are dialects of this room alone,
-    by their description. `lower_case_fields` are the fields in lower case letters, if the protocol is case-sensitive.
+    codes. `digit_fields` are the integer fields written in decimal digits; `text_fields` the names of those that
+    programs may put into quotes, or send with two bytes for each letter; `quoted_fields` further fields as they are
+    inside the quotes, and `repeated_fields` the letters of those that repeat them up to a space. `room_dialects` are
+    dialects of this room alone, by their description. `lower_case_fields` are the fields in lower case letters, if the
+    protocol is case-sensitive.
     """
 
     layout: MessageFields
@@ -40,8 +41,8 @@ class ProtocolLayout:
     code_aliases: Mapping[bytes, bytes]
     room_dialects: Mapping[str, Mapping[str, FieldPattern]]
     digit_fields: Mapping[str, FieldPattern] = field(default_factory=dict)
+    text_fields: Sequence[str] = ()
     quoted_fields: Mapping[str, FieldPattern] = field(default_factory=dict)
-    wide_fields: Mapping[str, Sequence[bytes]] = field(default_factory=dict)
     repeated_fields: Mapping[str, Sequence[bytes]] = field(default_factory=dict)
     lower_case_fields: Mapping[str, FieldPattern] | None = None
 
@@ -158,8 +159,9 @@ def all_dialects(protocol: ProtocolLayout) -> Iterator[Dialect]:
         yield protocol.dialect(INTEGERS_AS_TEXT, protocol.digit_fields)
         for description, part in INTEGER_DIALECTS.items():
             yield protocol.dialect(description, dict.fromkeys(protocol.digit_fields, part))
-    if protocol.quoted_fields:
-        quoted = {name: QuotedPattern(part) for name, part in protocol.quoted_fields.items()}
+    if protocol.text_fields:
+        inside = {name: protocol.fields[name] for name in protocol.text_fields} | protocol.quoted_fields
+        quoted = {name: QuotedPattern(part) for name, part in inside.items()}
         yield replace(protocol.dialect("puts quotes around its arguments", quoted), section=MESSAGE_SECTION)
     if "space" in protocol.fields:
         for description, space in SPACE_DIALECTS.items():
@@ -212,12 +214,8 @@ def _wide(protocol: ProtocolLayout, description: str, high: bytes, low: bytes) -
     """A dialect with two bytes per letter, and perhaps a byte order mark."""
     codes = {b"".join(high + bytes((letter,)) + low for letter in code): code for code in protocol.layout}
     strip_nuls: Normalizer = lambda data: data.replace(b"\0", b"")  # noqa: E731 -- used for every field
-    parts = {
-        name: FieldPattern(
-            tuple(byte for letter in letters for byte in (high, letter, low) if byte), normalize=strip_nuls
-        )
-        for name, letters in protocol.wide_fields.items()
-    }
+    names = [name for name in ("space", *protocol.text_fields) if name in protocol.fields]
+    parts = {name: protocol.fields[name].widened(high, low) for name in names}
     for name, letters in protocol.repeated_fields.items():
         row = b"(?:%s)*" % b"".join(high + letter + low for letter in letters)
         partial = row + b".{0,%d}" % (2 * len(letters) - 1)

@@ -40,7 +40,18 @@ class FieldPattern:
         flags = re.DOTALL | (0 if is_case_sensitive else re.IGNORECASE)
         self._whole = re.compile(b"|".join(b"".join(alternative) for alternative in alternatives), flags)
         self._partial = re.compile(b"(?:%s)\\Z" % b"|".join([partial, *map(_proper_prefixes, alternatives)]), flags)
+        self._alternatives = alternatives
         self._normalize = normalize
+
+    def widened(self, high: bytes, low: bytes) -> "FieldPattern":
+        """The field with two bytes for each letter: `high` before it, or `low` after it."""
+        return FieldPattern(
+            *(
+                tuple(byte for letter in letters for byte in (high, letter, low) if byte)
+                for letters in self._alternatives
+            ),
+            normalize=lambda data: self._normalize(data.replace(b"\0", b"")),
+        )
 
     def read(self, data: bytes, at: int) -> tuple[bytes, int] | None:
         """Return the normal form of the field at `at` and its end; None if incomplete. Raises NotInDialectError."""

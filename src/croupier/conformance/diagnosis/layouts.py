@@ -45,8 +45,7 @@ KUHN: Final = ProtocolLayout(
     fields={"space": FieldPattern((b" ",)), **_words({})},
     sections={CODE_FIELD: "2.2", "word": "2.2"},
     code_aliases={b"START": b"STRT", b"ACTION": b"ACTN", b"ACT": b"ACTN", b"DISCONNECT": b"DISC", b"ERRO": b"FAIL"},
-    quoted_fields=_words({}),
-    wide_fields={"space": (b" ",), "word": (b"[A-Z]", b"[A-Z_]", b"[A-Z0-9]")},
+    text_fields=("word",),
     room_dialects={
         "writes a card as its rank alone": _words({"J": b"C_J", "Q": b"C_Q", "K": b"C_K"}),
         "spells its arguments out": _words(SPELLED_OUT_ARGUMENTS),
@@ -153,12 +152,8 @@ SEVENHALF: Final = ProtocolLayout(
     | {"text": "2.6", WRONG_COUNT: "5.1"},
     code_aliases={b"START": b"STRT", b"BUSTING": b"BSTG", b"BUSTED": b"BSTG", b"BUST": b"BSTG", b"ERROR": b"ERRO"},
     digit_fields={"number": DIGITS_FIELD, "count": COUNT_FIELD},
-    quoted_fields={
-        "card": FieldPattern((CARD_PATTERN[:8], CARD_PATTERN[8:])),
-        "cards": _cards(QUOTE_PATTERN + b"*"),
-        "score": FieldPattern(SCORE_PATTERN),
-    },
-    wide_fields={"space": (b" ",), "card": (CARD_PATTERN[:8], CARD_PATTERN[8:]), "score": SCORE_PATTERN},
+    text_fields=("card", "score"),
+    quoted_fields={"cards": _cards(QUOTE_PATTERN + b"*")},
     repeated_fields={"cards": (CARD_PATTERN[:8], CARD_PATTERN[8:])},
     room_dialects={
         "writes the suit of a card before its rank": {

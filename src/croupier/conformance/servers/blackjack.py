@@ -163,16 +163,6 @@ def lose_everything(context: ScenarioContext) -> ClientScript:
     return None
 
 
-def lose_one_coin(context: ScenarioContext) -> ClientScript:
-    """Surrender a bet of 1, of which nothing is paid back."""
-    yield context.encoded(PLY)
-    if not max_bet(context.referee):
-        return "the purse was empty"
-    yield context.encoded(Bet(1))
-    yield context.encoded(SRD)
-    return None
-
-
 def _compare_first_balances(clause: str, *refused: object) -> Scenario:
     """Send what is refused, and check that the first balance is that of the connection before this one."""
 
@@ -228,7 +218,7 @@ ROOM_CASES: Final = (
         "blackjack-7.1",
         "a-new-purse",
         "The purse is full again on a new connection",
-        lose_one_coin,
+        send_each(PLY, Bet(1), SRD),  # nothing is paid back
         _compare_first_balances("blackjack-7.1"),
         rank=VALID_INPUT_RANK,
     ),
