@@ -160,7 +160,7 @@ def all_dialects(protocol: ProtocolLayout) -> Iterator[Dialect]:
         for description, part in INTEGER_DIALECTS.items():
             yield protocol.dialect(description, dict.fromkeys(protocol.digit_fields, part))
     if protocol.text_fields:
-        inside = {name: protocol.fields[name] for name in protocol.text_fields} | protocol.quoted_fields
+        inside = {**{name: protocol.fields[name] for name in protocol.text_fields}, **protocol.quoted_fields}
         quoted = {name: QuotedPattern(part) for name, part in inside.items()}
         yield replace(protocol.dialect("puts quotes around its arguments", quoted), section=MESSAGE_SECTION)
     if "space" in protocol.fields:

@@ -16,7 +16,7 @@ from croupier.conformance.servers.components import (
 )
 from croupier.conformance.servers.deals import BankDealReader, FairDealRule
 from croupier.conformance.servers.scenarios import play_at_random, send_each
-from croupier.conformance.servers.scripted_client import Wait
+from croupier.conformance.servers.scripted_client import ClientScript, Wait
 from croupier.conformance.servers.sevenhalf_goals import (
     GOALS,
     draw_one_card,
@@ -28,6 +28,7 @@ from croupier.conformance.servers.test_data import (
     AnyClientReferee,
     FarewellRule,
     Input,
+    ScenarioContext,
     ServerTestData,
     ServerTestState,
 )
@@ -37,6 +38,9 @@ from croupier.rooms.sevenhalf.rules import CARDS, LENIENT_RULES, MAX_TOTAL_BET, 
 from croupier.rooms.sevenhalf.wire import BSTG, CARD, DRAW, PASS, STRT, Ante, Bksc, Erro, Gain, Stbt
 
 ANTE_OF_TEN: Final = Ante(10)
+
+MIN_COMPARED_RAISES: Final = 5
+"""A house that accepts one ANTE this often, and refuses two of the same sum as often, does not refuse the sum."""
 
 
 def raise_after_first_card(referee: AnyClientReferee, luck: Random) -> object:
@@ -127,6 +131,25 @@ INVALID_INPUTS: Final = frozenset(
 )
 
 
+def compare_raises(context: ScenarioContext) -> ClientScript:
+    """Check that the house accepts in two ANTEs what it accepts in one: its limit is one for the sum."""
+    totals: dict[int, list[int]] = {1: [], 2: []}
+    for antes in ((20,), (10, 10)) * MIN_COMPARED_RAISES:
+        start = len(context.conversation.lines)
+        for message in (STRT, DRAW, *map(Ante, antes), DRAW):
+            yield context.encoded(message)
+        if context.referee.game is not None:
+            yield context.encoded(PASS)
+        answers = [line.message for line in context.conversation.lines[start:]]
+        is_refused = any(isinstance(message, Erro) for message in answers)
+        if is_refused != (len(antes) == 2):
+            return "the house has refused an ANTE of 20" if is_refused else None
+        totals[len(antes)].append(sum(message.coins for message in answers if isinstance(message, Stbt)))
+    if min(totals[2]) <= max(totals[1]):
+        raise Violation("sevenhalf-4.4", "ERRO for two ANTEs of 10", "no answer, as for one ANTE of 20")
+    return None
+
+
 ROOM_CASES: Final = (
     room_case(
         "sevenhalf-8.5",
@@ -167,6 +190,7 @@ ROOM_CASES: Final = (
         "Two ANTEs that are too much only together",
         send_each(STRT, DRAW, Ante(2**29), Ante(2**29), DRAW),
     ),
+    room_case("sevenhalf-4.4", "two-antes", "What is allowed in one ANTE is allowed in two", compare_raises),
     room_case(
         "sevenhalf-7.6",
         "a-million-in-every-game",
