@@ -139,6 +139,45 @@ def test_a_goodbye_in_answer_to_a_readable_message_is_found_in_every_room(
     assert (result.failure.clause, result.failure.actual) == (clause, "a goodbye and the close")
 
 
+def test_a_house_that_closes_where_a_client_cannot_pay_is_found() -> None:
+    def habit(_: bytes, answers: list[bytes]) -> Sequence[bytes]:
+        return [*answers, b"DISC", HANG_UP] if answers[-1:] == [b"FAIL N_C"] else answers
+
+    kuhn = HOUSE_ROOMS["kuhn"]
+    cases = [case for case in server_cases(kuhn) if case.id == "kuhn/7.4/every-payment"]
+    (result,) = asyncio.run(run_cases(HouseFixture(kuhn, habit=habit), kuhn, cases))
+    assert result.failure is not None, result
+    assert (result.failure.clause, result.failure.actual) == ("kuhn-6.7", "FAIL N_C and the close")
+
+
+def test_a_house_where_nobody_can_pay_for_a_game_is_described_in_one_note() -> None:
+    for room, head in ((HOUSE_ROOMS["kuhn"], {"coins": "0"}), (HOUSE_ROOMS["blackjack"], {"money": "0"})):
+        cases = [case for case in server_cases(room) if case.rank == 1]
+        found = asyncio.run(run_cases(HouseFixture(room, head), room, cases))
+        assert {result.outcome for result in found[1:]} <= {Outcome.SKIP, Outcome.PASS}
+        notes = [result.note for result in found[1:] if result.outcome is Outcome.SKIP and "dialect" not in result.note]
+        assert len(notes) > len(found) // 2
+        assert set(notes) == {"no game can begin: no client can pay for one"}
+
+
+class OneAnteTable(Table):
+    """A house that accepts one ANTE before a DRAW, and no further one."""
+
+    has_raised = False
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        was_raised, self.has_raised = self.has_raised, data.startswith(b"ANTE")
+        return [erro("one is enough")] if was_raised and self.has_raised else super().hears(data)
+
+
+def test_a_house_that_refuses_the_second_of_two_antes_is_found() -> None:
+    parlour = HouseFixture(ROOM)
+    parlour.table = lambda: OneAnteTable(ROOM, {}, honest, next(parlour._numbers), strict=False)
+    (result,) = results(parlour, "4.4/two-antes")
+    assert result.failure is not None, result
+    assert (result.failure.clause, result.failure.actual) == ("sevenhalf-4.4", "ERRO for two ANTEs of 10")
+
+
 def test_a_house_that_has_started_a_game_has_no_reason_to_leave() -> None:
     rude_at_once = HouseFixture(ROOM, habit=goodbye_after(STRT, stbt(100), erro("bye")))
     (result,) = results(rude_at_once, "4.1/strt-at-start")

@@ -9,7 +9,7 @@ from croupier.conformance.conversation import Conversation
 from croupier.conformance.servers.components import room_case
 from croupier.conformance.servers.kuhn_purses import find_wrong_payment, purse_sizes
 from croupier.conformance.servers.kuhn_referee import MAX_GAMES, USUAL_PURSE_COINS, CoinTrackingReferee
-from croupier.conformance.servers.scripted_client import ClientScript
+from croupier.conformance.servers.scripted_client import ClientScript, Wait
 from croupier.conformance.servers.test_data import AnyClientReferee, HouseServerCase, Scenario, ScenarioContext
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import HOUSE
@@ -29,7 +29,8 @@ MISTAKE_RATE: Final = 0.6
 """The probability of a mistake before each message."""
 
 MIN_CLOSES: Final = 5
-"""A house that closes this often where it refuses what cannot be paid does so for that reason."""
+CLOSE_SECONDS: Final = 0.005
+"""A house that closes so soon and this often after it has refused what cannot be paid does so for that reason."""
 
 type SpendingStrategy = Callable[[AnyClientReferee, Random], Message]
 """Chooses the next message of a client that spends its coins."""
@@ -74,10 +75,9 @@ def _play_to_stake(start: str, final_action: KuhnAction) -> SpendingStrategy:
 
 
 def _empty_purse(context: ScenarioContext, strategy: SpendingStrategy) -> Iterator[bytes]:
-    """Play until the purse cannot pay for something, unless it is known that no client comes to that."""
-    referee = _tracking(context.referee)
-    max_games = MAX_GAMES if referee.can_be_emptied else 0
-    while referee.finished_count < max_games and _can_play(referee) and not _is_out_of_coins(context.conversation):
+    """Play until the purse cannot pay for something."""
+    referee = context.referee
+    while referee.finished_count < MAX_GAMES and _can_play(referee) and not _is_out_of_coins(context.conversation):
         yield context.encoded(strategy(referee, context.luck))
 
 
@@ -103,18 +103,16 @@ def _can_play(referee: AnyClientReferee) -> bool:
 
 
 PURSE_NOT_EMPTIED: Final = f"the purse of the house was good for {MAX_GAMES} games"
-EMPTY_FROM_THE_START: Final = "the purse was empty from the start"
 
 
 def lose_everything(context: ScenarioContext) -> ClientScript:
     """Lose until there is no coin for the ante, and check that it is refused in either seat."""
-    yield from _empty_purse(context, play_to_lose)
+    if _tracking(context.referee).can_be_emptied:
+        yield from _empty_purse(context, play_to_lose)
     if not _is_out_of_coins(context.conversation):
         return PURSE_NOT_EMPTIED
-    if context.referee.game is not None:
-        return "the purse had a coin left"
-    if not context.referee.finished_count:
-        return EMPTY_FROM_THE_START
+    if context.referee.game is not None or not context.referee.finished_count:
+        return "the purse was empty from the start" if context.referee.game is None else "the purse had a coin left"
     for start in STRT.values():
         yield context.encoded(start)
     return None
@@ -124,7 +122,8 @@ def _spend_last_coin(seat: str, action: KuhnAction, *then: KuhnAction) -> Scenar
     """Play in this seat until this action cannot be paid with the last coin; then take the actions of `then`."""
 
     def play(context: ScenarioContext) -> ClientScript:
-        yield from _empty_purse(context, _play_to_stake(seat, action))
+        if _tracking(context.referee).can_be_emptied:
+            yield from _empty_purse(context, _play_to_stake(seat, action))
         if not _is_out_of_coins(context.conversation):
             return PURSE_NOT_EMPTIED
         if context.referee.game is None:
@@ -189,10 +188,25 @@ def _spend_with_mistakes(context: ScenarioContext) -> ClientScript:
     for number in (len(context.earlier), len(context.earlier) + 1):
         yield context.encoded(mistakes[number % len(mistakes)])
     for message in _spend(context):
-        while _can_play(context.referee) and context.luck.random() < MISTAKE_RATE:
+        while context.luck.random() < MISTAKE_RATE:
             yield context.encoded(context.luck.choice(mistakes))
         yield message
     return None
+
+
+def _listen_for_close(spend: Scenario) -> Scenario:
+    """Spend coins, and listen for a moment wherever there are not enough."""
+
+    def play(context: ScenarioContext) -> ClientScript:
+        for action in spend(context):
+            yield action
+            if _is_out_of_coins(context.conversation):
+                yield Wait(CLOSE_SECONDS)
+                if not _can_play(context.referee):
+                    break
+        return None
+
+    return play
 
 
 def _play_loosely(referee: AnyClientReferee, luck: Random) -> Message:
@@ -204,7 +218,7 @@ def _play_loosely(referee: AnyClientReferee, luck: Random) -> Message:
 
 def compare_purses(context: ScenarioContext) -> ClientScript:
     """Check that one size of the purse explains what the house has accepted and refused on all connections."""
-    yield from _spend_with_mistakes(context)
+    yield from _listen_for_close(_spend_with_mistakes)(context)
     conversations = (*context.earlier, context.conversation)
     if sum(_last_answers(conversation) == [NO_COINS, DISC] for conversation in conversations) >= MIN_CLOSES:
         raise Violation("kuhn-6.7", "FAIL N_C and the close", "FAIL N_C, and an open connection", kind=FoundKind.CLOSED)
@@ -265,7 +279,7 @@ COIN_CASES: Final = (
         "every-payment",
         "Every ante, bet, call and pot changes the purse by its coins",
         *map(_drain, STRT),
-        *[_spend, _spend_with_mistakes] * SPENT_PURSES,
+        *map(_listen_for_close, [_spend, _spend_with_mistakes] * SPENT_PURSES),
         compare_purses,
     ),
     room_case("kuhn-7.4", "what-was-won-can-be-staked", "What was won can be staked, and no more", stake_winnings),
