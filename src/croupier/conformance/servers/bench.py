@@ -54,10 +54,7 @@ class HouseBench(Bench):
         self._known_options = config.known_options
         self._strict = config.strict
         self._seed = config.seed
-        self._answer_timeout = config.timeout
-        self._close_detector = ProvokedCloseDetector(
-            test_data, config.timeout, lambda: self._conversations.new_conversation(config.timeout, strict=False)
-        )
+        self._close_detector = ProvokedCloseDetector(test_data, self._conversations)
         self._process = config.server
         self._serves_several = False
         self._experiment_seconds = MAX_TOTAL_EXPERIMENT_SECONDS
@@ -136,13 +133,7 @@ class HouseBench(Bench):
             return attempt._replace(failure=replace(failure, clause=tables, cause=cause))
         started_at = clock()
         end = started_at + min(MAX_EXPERIMENT_SECONDS, self._experiment_seconds)
-        experiments = Experiments(
-            self._test_data,
-            self._conversations.send_quickly,
-            lambda: self._conversations.new_conversation(self._answer_timeout, strict=self._strict),
-            self._conversations.play,
-            lambda: clock() < end,
-        )
+        experiments = Experiments(self._test_data, self._conversations, lambda: clock() < end)
 
         def describe(probe: ScriptedClient) -> Attempt:
             return self._failure(case, Outcome.FAIL, probe)
@@ -243,9 +234,7 @@ class HouseBench(Bench):
     ) -> ProvokedClose | None:
         """Return a conversation that the house has ended because of messages that it could read."""
         for probe in probes:
-            if (
-                provoked := await self._close_detector.find_provoked(probe, self._conversations.play, case.delivery)
-            ) is not None:
+            if (provoked := await self._close_detector.find_provoked(probe, case.delivery)) is not None:
                 return provoked
         return None
 
@@ -289,7 +278,7 @@ class HouseBench(Bench):
 
     def _judge_again(self, probe: ScriptedClient, *, strict: bool) -> Conversation:
         """Judge the same conversation again."""
-        conversation = self._conversations.new_conversation(self._answer_timeout, strict=strict)
+        conversation = self._conversations.new_conversation(strict=strict)
         for side, data in probe.wire_log:
             conversation.on_data(side, data, 0.0)
         if probe.house_has_left:
@@ -351,7 +340,7 @@ class HouseBench(Bench):
         wrong = any(
             found.verdict.party == CLIENT and found.line_count == len(lines) - 1 for found in probe.conversation.faults
         )
-        before = self._conversations.new_conversation(self._answer_timeout, strict=self._strict)
+        before = self._conversations.new_conversation()
         for line in lines[:-1]:
             before.on_data(line.side, line.data, 0.0)
         return None if wrong or before.referee.pending is None else self._test_data.kind_of(lines[-2].message)

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation
+from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient, Wait
 from croupier.conformance.servers.test_data import Scenario, ServerTestData
@@ -36,9 +37,6 @@ FIRST_PAUSE_SECONDS: Final = 0.02
 
 MAX_CLOSE_TRIES: Final = 6
 """How often a conversation is repeated in which the house has closed the connection."""
-
-type RunScenario = Callable[[Scenario, Delivery], Awaitable[ScriptedClient]]
-"""Holds a new conversation with the same house."""
 
 
 class ProvokedClose(NamedTuple):
@@ -66,28 +64,27 @@ class Ending(NamedTuple):
 class ProvokedCloseDetector:
     """Judges the closes of a house by the room's `farewell_rule`."""
 
-    def __init__(
-        self, test_data: ServerTestData, answer_timeout: float, new_conversation: Callable[[], Conversation]
-    ) -> None:
+    def __init__(self, test_data: ServerTestData, conversations: Conversations) -> None:
         self._rule = test_data.farewell_rule
         self._encode = test_data.room.codec(True, None).encode
         self._goodbyes = test_data.goodbye
         self._opening = self._encode(test_data.sample_game[0])
         self._clauses = test_data.shared_clauses
         self._is_refusal = test_data.is_refusal
-        self._answer_timeout = answer_timeout
-        self._new_conversation = new_conversation
+        self._conversations = conversations
 
-    async def find_provoked(
-        self, suspect: ScriptedClient, run_scenario: RunScenario, delivery: Delivery
-    ) -> ProvokedClose | None:
+    async def find_provoked(self, suspect: ScriptedClient, delivery: Delivery) -> ProvokedClose | None:
         """Return a conversation in which the client's messages caused the close, None if the cause may be another."""
         ending = self._ending(suspect)
         silence_seconds, confirmations = FIRST_PAUSE_SECONDS, 0
         for _ in range(MAX_CONVERSATIONS):
-            if ending is None or len(ending.messages) > MAX_MESSAGES or silence_seconds > self._answer_timeout:
+            if (
+                ending is None
+                or len(ending.messages) > MAX_MESSAGES
+                or silence_seconds > self._conversations.timeout.max_seconds
+            ):
                 break
-            probe = await run_scenario(_send_after_silence(ending.messages, silence_seconds), delivery)
+            probe = await self._conversations.play(_send_after_silence(ending.messages, silence_seconds), delivery)
             found = self._ending(probe)
             if found is None:
                 if probe.house_has_left and probe.fault is None and len(probe.sent) < len(ending.messages):
@@ -98,36 +95,34 @@ class ProvokedCloseDetector:
                 continue
             confirmations += 1
             if confirmations == MIN_CONFIRMATIONS:
-                return await self._judge(probe, found, run_scenario, delivery)
+                return await self._judge(probe, found, delivery)
             silence_seconds = 2 * probe.duration_seconds + FIRST_PAUSE_SECONDS
         return None
 
-    async def _judge(
-        self, probe: ScriptedClient, ending: Ending, run_scenario: RunScenario, delivery: Delivery
-    ) -> ProvokedClose | None:
+    async def _judge(self, probe: ScriptedClient, ending: Ending, delivery: Delivery) -> ProvokedClose | None:
         """Decide whether the house may have had a reason of its own: it has none if it would start a game."""
         is_certain = True
         if ending.was_idle:
             played_before = ending.messages[:-1] if self._rule.may_play_once else ()
-            is_certain = await self._accepts((*played_before, self._opening), run_scenario)
+            is_certain = await self._accepts((*played_before, self._opening))
             if not is_certain and (ending.messages[-1] != self._opening or ending.finished_count):
                 return None
         found = ending.violation
-        clause = await self._clause_of_form(probe, ending, run_scenario, delivery) or found.clause
+        clause = await self._clause_of_form(probe, ending, delivery) or found.clause
         probe.accuse(Violation(clause, found.found, found.allowed, kind=found.kind, wanted=found.wanted))
         return ProvokedClose(probe, is_certain)
 
-    async def _clause_of_form(
-        self, probe: ScriptedClient, ending: Ending, run_scenario: RunScenario, delivery: Delivery
-    ) -> str | None:
+    async def _clause_of_form(self, probe: ScriptedClient, ending: Ending, delivery: Delivery) -> str | None:
         """The clause about the pieces or the letters in which the house does not accept what it accepts otherwise."""
-        if await self._accepts_alone(probe, ending, run_scenario, delivery):
+        if await self._accepts_alone(probe, ending, delivery):
             return self._clauses["stream"]
         canonical = self._encode_all(probe.conversation)
         if "letters" not in self._clauses or len(canonical) < len(ending.messages) or canonical == [*ending.messages]:
             return None
         for _ in range(MIN_CONFIRMATIONS):
-            if (await run_scenario(_send_after_silence(canonical, FIRST_PAUSE_SECONDS), WHOLE)).house_has_left:
+            if (
+                await self._conversations.play(_send_after_silence(canonical, FIRST_PAUSE_SECONDS), WHOLE)
+            ).house_has_left:
                 return None
         return self._clauses["letters"]
 
@@ -136,15 +131,13 @@ class ProvokedCloseDetector:
         said = [line for line in conversation.lines if line.side == CLIENT]
         return [line.data if isinstance(line.message, Violation) else self._encode(line.message) for line in said]
 
-    async def _accepts_alone(
-        self, probe: ScriptedClient, ending: Ending, run_scenario: RunScenario, delivery: Delivery
-    ) -> bool:
+    async def _accepts_alone(self, probe: ScriptedClient, ending: Ending, delivery: Delivery) -> bool:
         """Whether the messages came in other pieces, and the house accepts them whenever each is sent alone."""
         messages = [line.data for line in probe.conversation.lines if line.side == CLIENT]
         if not messages or (delivery == WHOLE and messages == [*ending.messages]):
             return False
         for _ in range(MIN_CONFIRMATIONS):
-            if not await self._accepts(messages, run_scenario):
+            if not await self._accepts(messages):
                 return False
         return True
 
@@ -167,7 +160,7 @@ class ProvokedCloseDetector:
             messages = _sent_before(probe, len(received))
         else:
             before, rest, messages = probe.wire_log, b"", tuple(probe.sent)
-        judge = self._new_conversation()
+        judge = self._conversations.new_conversation(strict=False)
         was_idle, finished_count = True, 0
         for side, data in before:
             if side == CLIENT:
@@ -208,9 +201,9 @@ class ProvokedCloseDetector:
             clause = self._clauses["close"] if due is None else due.clause
         return Violation(clause, found, allowed, kind=FoundKind.CLOSED)
 
-    async def _accepts(self, messages: Sequence[bytes], run_scenario: RunScenario) -> bool:
+    async def _accepts(self, messages: Sequence[bytes]) -> bool:
         """Whether the house accepts the last of these messages, each sent in one piece, and stays connected."""
-        probe = await run_scenario(_send_after_silence(messages, FIRST_PAUSE_SECONDS), WHOLE)
+        probe = await self._conversations.play(_send_after_silence(messages, FIRST_PAUSE_SECONDS), WHOLE)
         lines = probe.conversation.lines
         last = max((place for place, line in enumerate(lines) if line.side == CLIENT), default=len(lines))
         replies = lines[last + 1 :]

@@ -105,7 +105,7 @@ class Conversations:
         *,
         grace: float = 0.0,
         delivery: Delivery = WHOLE,
-        strict: bool = False,
+        strict: bool | None = None,
         started_clients: Counter[str] | None = None,
         earlier: Sequence[Conversation] = (),
     ) -> ScriptedClient:
@@ -132,8 +132,10 @@ class Conversations:
             grace_seconds=grace,
         )
 
-    def new_conversation(self, timeout: float, *, strict: bool) -> Conversation:
-        """Create a judge of a conversation."""
+    def new_conversation(self, timeout: float | None = None, *, strict: bool | None = None) -> Conversation:
+        """Create a judge of a conversation, which by default is as patient and as strict as the run."""
+        timeout = self.timeout.max_seconds if timeout is None else timeout
+        strict = self._strict if strict is None else strict
         conversation = Conversation(self._test_data.room, self._known_options, strict=strict, answer_timeout=timeout)
         if self._referees is not None:
             conversation.referee = self._referees.new_referee(timeout)
@@ -202,7 +204,7 @@ class Conversations:
         random = Random(0)  # noqa: S311 -- nothing is drawn from it
         if timeout is None:
             timeout = self.timeout.for_try()
-        client = self.new_client(scenario, random, timeout, grace=grace, delivery=delivery, strict=self._strict)
+        client = self.new_client(scenario, random, timeout, grace=grace, delivery=delivery)
         await self.converse(client)
         return client
 
@@ -226,7 +228,7 @@ class Conversations:
         opening = self._test_data.sample_game[0]
         random = Random(0)  # noqa: S311 -- nothing is drawn from it
         first, second = (
-            self.new_client(scenario, random, max(self.timeout.max_seconds, 3 * HOLD_SECONDS), strict=self._strict)
+            self.new_client(scenario, random, max(self.timeout.max_seconds, 3 * HOLD_SECONDS))
             for scenario in (send_each(opening, Wait(HOLD_SECONDS), HangUp()), send_each(opening))
         )
         holding = asyncio.create_task(self.converse(first))

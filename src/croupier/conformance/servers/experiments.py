@@ -4,7 +4,7 @@ Luck decides what the house answers, so every experiment has a control: the fail
 messages as they were, and must not come up once with the others.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from itertools import zip_longest
 from typing import Any, Final
@@ -18,9 +18,10 @@ from croupier.conformance.diagnosis.causes import reading_cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN
 from croupier.conformance.diagnosis.dialect import DialectReader
 from croupier.conformance.diagnosis.layouts import dialects
+from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import play_at_random
 from croupier.conformance.servers.scripted_client import ScriptedClient
-from croupier.conformance.servers.test_data import Reading, Scenario, ServerTestData
+from croupier.conformance.servers.test_data import Reading, ServerTestData
 from croupier.conformance.servers.verdicts import failing_dialogue
 from croupier.conformance.suite import Attempt
 from croupier.core.errors import Violation
@@ -65,25 +66,12 @@ class Comparison(Enum):
     UNDECIDED = auto()
 
 
-type SendMessages = Callable[[Sequence[bytes], Delivery], Awaitable[ScriptedClient]]
-"""Holds a conversation in which each of these messages is sent after the answer to the one before it."""
-
-
 class Experiments:
     """Explains the failures of a house by experiments, as long as `has_time` returns true."""
 
-    def __init__(
-        self,
-        test_data: ServerTestData,
-        send: SendMessages,
-        new_conversation: Callable[[], Conversation],
-        play: Callable[[Scenario], Awaitable[ScriptedClient]],
-        has_time: Callable[[], bool],
-    ) -> None:
+    def __init__(self, test_data: ServerTestData, conversations: Conversations, has_time: Callable[[], bool]) -> None:
         self._test_data = test_data
-        self._send = send
-        self._play = play
-        self._new_conversation = new_conversation
+        self._conversations = conversations
         self._has_time = has_time
 
     async def explain(
@@ -109,7 +97,7 @@ class Experiments:
             if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
                 return _explained(attempt, self._test_data.shared_clauses["cut"], WAITS_FOR_LINE_END)
         if (swapped := self._with_swapped_integers(messages)) != messages and self._has_time():
-            probe = await self._send(swapped, WHOLE)
+            probe = await self._conversations.send_quickly(swapped, WHOLE)
             other = attempt if probe.fault is None else describe(probe)
             if other.failure is not None and other.failure.cause == reading_cause(self._test_data.room, LITTLE_ENDIAN):
                 return other
@@ -140,7 +128,7 @@ class Experiments:
                 break
             if number >= MIN_MISREAD_CONVERSATIONS and len(deals) == 1:
                 return None  # a house that always deals the same cards shows nothing about others
-            probe = await self._play(play_at_random(GAMES_A_CONVERSATION, 0.0))
+            probe = await self._conversations.play(play_at_random(GAMES_A_CONVERSATION, 0.0))
             lines = probe.conversation.lines
             deal = tuple(line.data for line in lines if line.side == HOUSE)[:FIRST_MESSAGES]
             deals.add(deal)
@@ -166,12 +154,12 @@ class Experiments:
         for _ in range(MAX_PAIRS):
             if not self._has_time():
                 break
-            probe = await self._send(others, WHOLE)
+            probe = await self._conversations.send_quickly(others, WHOLE)
             if probe.fault is not None:
                 return probe
             if _has_unreadable(probe.conversation):
                 return Comparison.UNDECIDED
-            control = await self._send(original, delivery)
+            control = await self._conversations.send_quickly(original, delivery)
             if control.fault is not None:
                 dialogue = failing_dialogue(control.conversation, control.fault)
                 failures += change is None or [*change(dialogue)] == [*others]
@@ -207,7 +195,7 @@ class Experiments:
         """
         if dialogue and isinstance(dialogue[-1].message, Violation):
             return []
-        conversation = self._new_conversation()
+        conversation = self._conversations.new_conversation()
         kept: list[bytes] = []
         is_last_kept = False
         for line, reply in zip_longest(dialogue, dialogue[1:-1]):
