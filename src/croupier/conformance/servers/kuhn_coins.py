@@ -200,10 +200,10 @@ def _listen_for_close(spend: Scenario) -> Scenario:
     def play(context: ScenarioContext) -> ClientScript:
         for action in spend(context):
             yield action
-            if _is_out_of_coins(context.conversation):
+            if _last_answers(context.conversation)[-1:] == [NO_COINS]:
                 yield Wait(CLOSE_SECONDS)
-                if not _can_play(context.referee):
-                    break
+            if not _can_play(context.referee):
+                break
         return None
 
     return play
