@@ -48,5 +48,12 @@ def test_a_right_round_with_an_ace_refutes_the_other_values_of_aces() -> None:
     assert "counts every ace as 11" in found, "it is the same here"
 
 
+def test_a_bank_may_count_its_own_aces_wrongly_and_those_of_the_client_rightly() -> None:
+    wrong = [*dealt("9H", "8S", "9D"), MOV["S"], CRD["S"]["6H"], CRD["S"]["AH"], Res("W", 20)]
+    assert "counts every ace as 11, in the bank's hand only" in explaining(*wrong)
+    right = [*dealt("9H", "5S", "9D"), MOV["H"], CRD["C"]["AH"], TRN, *wrong[4:]]
+    assert explaining(*right) == {"counts every ace as 11, in the bank's hand only"}
+
+
 def test_an_amount_that_no_value_explains_is_explained_by_none() -> None:
     assert explaining(*dealt("9H", "8S", "TD"), MOV["S"], CRD["S"]["7H"], Res("W", 15)) == set()

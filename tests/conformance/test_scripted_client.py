@@ -56,6 +56,7 @@ def test_silence_is_a_fault_after_the_answer_timeout() -> None:
     assert talk.deadline == 3.0
     assert talk.on(TimedOut(), 3.0) == [Drop(HOUSE)]
     assert clause(talk) == "kuhn-4.1"
+    assert talk.slowest_seconds == 0.0, "it was no answer"
 
 
 def test_a_stalled_tester_extends_the_deadline() -> None:

@@ -39,7 +39,7 @@ def _with_values(changed: Mapping[str, int], cards: Sequence[str]) -> int:
     return low + 10 if low + 10 <= TARGET_TOTAL and any(card[0] == "A" for card in cards) else low
 
 
-def _explains(points: Points, lines: Sequence[DialogueLine]) -> bool:
+def _explains(client_points: Points, bank_points: Points, lines: Sequence[DialogueLine]) -> bool:
     """Whether all answers in a dialogue are right if cards are counted like this. Refused messages are not expected."""
     client: list[str] = []
     bank: list[str] = []
@@ -55,24 +55,31 @@ def _explains(points: Points, lines: Sequence[DialogueLine]) -> bool:
             case Crd("C", card):
                 client.append(card)
             case Crd(_, card):
-                if move == STAND and points(bank) >= BANK_STANDS_AT:
+                if move == STAND and bank_points(bank) >= BANK_STANDS_AT:
                     return False
                 bank.append(card)
-            case Trn() if move == HIT and points(client) >= TARGET_TOTAL:
+            case Trn() if move == HIT and client_points(client) >= TARGET_TOTAL:
                 return False
             case Res(result, coins) if move != SURRENDER:
-                has_won = client_wins(points(client), points(bank)) if move == STAND else points(client) == TARGET_TOTAL
-                is_over = points(bank) >= BANK_STANDS_AT if move == STAND else points(client) >= TARGET_TOTAL
+                own, other = client_points(client), bank_points(bank)
+                has_won = client_wins(own, other) if move == STAND else own == TARGET_TOTAL
+                is_over = other >= BANK_STANDS_AT if move == STAND else own >= TARGET_TOTAL
                 if not (move and is_over) or (result, coins) != ("W" if has_won else "L", 2 * bet * has_won):
                     return False
     return True
 
 
-VALUE_MISTAKES: Final[Mapping[str, Points]] = {
+def _right_points(cards: Sequence[str]) -> int:
+    return hand_total(cards).total
+
+
+ACE_MISTAKES: Final[Mapping[str, Points]] = {
     "counts every ace as 1": partial(_with_aces, "one"),
     "counts every ace as 11": partial(_with_aces, "eleven"),
     "counts either all aces of a hand as 11 or all as 1": partial(_with_aces, "all alike"),
     "counts an ace as 11 only if that makes less than 21": partial(_with_aces, "below 21"),
+}
+VALUE_MISTAKES: Final[Mapping[str, Points]] = {
     "counts J, Q and K as 11, 12 and 13": partial(_with_values, {"J": 11, "Q": 12, "K": 13}),
     **{
         f"counts {ranks} as {value}": partial(_with_values, dict.fromkeys(ranks, value))
@@ -82,13 +89,13 @@ VALUE_MISTAKES: Final[Mapping[str, Points]] = {
 }
 """The total of a hand by what a house does that counts like this."""
 
-RIGHT_READING: Final = Reading(
-    "it counts every card rightly", "blackjack-3.2", partial(_explains, lambda cards: hand_total(cards).total)
-)
+
+def _reading(text: str, client_points: Points, bank_points: Points) -> Reading:
+    return Reading(f"it {text}", "blackjack-3.2", partial(_explains, client_points, bank_points))
+
+
 READINGS: Final = (
-    RIGHT_READING,
-    *(
-        Reading(f"it {mistake}", "blackjack-3.2", partial(_explains, points))
-        for mistake, points in VALUE_MISTAKES.items()
-    ),
+    _reading("counts every card rightly", _right_points, _right_points),
+    *(_reading(text, points, points) for text, points in {**ACE_MISTAKES, **VALUE_MISTAKES}.items()),
+    *(_reading(f"{text}, in the bank's hand only", _right_points, points) for text, points in ACE_MISTAKES.items()),
 )

@@ -93,8 +93,9 @@ class Experiments:
             attempt = describe(found)
             messages = _client_messages(attempt)
         if messages and attempt.is_silence:
-            found = await self._compare(messages, [message + b"\n" for message in messages], WHOLE)
-            if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
+            line_ended = [message + b"\n" for message in messages]
+            found = await self._compare(messages, line_ended, WHOLE)
+            if found is Comparison.ONLY_THE_ORIGINAL_FAILS and not await self._refuses_last(line_ended):
                 return _explained(attempt, self._test_data.shared_clauses["cut"], WAITS_FOR_LINE_END)
         if (swapped := self._with_swapped_integers(messages)) != messages and self._has_time():
             probe = await self._conversations.send_quickly(swapped, WHOLE)
@@ -166,6 +167,11 @@ class Experiments:
             if failures == MIN_CONTROL_FAILURES:
                 return Comparison.ONLY_THE_ORIGINAL_FAILS
         return Comparison.UNDECIDED
+
+    async def _refuses_last(self, messages: Sequence[bytes]) -> bool:
+        """Whether the house refuses the last of these messages; it may refuse the line end rather than the message."""
+        lines = (await self._conversations.send_quickly(messages, WHOLE)).conversation.lines
+        return bool(lines) and self._test_data.is_refusal(lines[-1].message)
 
     def _with_swapped_integers(self, messages: Sequence[bytes]) -> Sequence[bytes]:
         """The messages with the bytes of their integers in the opposite order."""

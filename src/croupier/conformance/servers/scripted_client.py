@@ -182,7 +182,7 @@ class ScriptedClient:
 
     def _measure_answer(self, now: float) -> None:
         """Measure how long the house takes to answer."""
-        if self._asked_at is not None and not self._is_answer_owed():
+        if self._asked_at is not None and self.fault is None and not self._is_answer_owed():
             self.slowest_seconds = max(self.slowest_seconds, now - self._asked_at)
             self._asked_at = None
 
