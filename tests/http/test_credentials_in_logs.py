@@ -32,26 +32,26 @@ import sys
 from croupier.cli import main
 from croupier.rooms.holdem.house import House
 from croupier.http.auth import Authenticator
-from croupier.http.read_api import ReadApi
+from croupier.http.holdem_app import HoldemApp
 
-apply, answer, authenticate = House.apply, ReadApi._answer, Authenticator.authenticate
+apply, handle, authenticate = House.apply, HoldemApp._handle, Authenticator.authenticate
 
 def faulty_apply(self, entry):
     if entry.said is not None and "eve" in str(entry.said):
         raise RuntimeError(f"a fault about {entry}")
     return apply(self, entry)
 
-def faulty_answer(self, show, request):
+def faulty_handle(self, request, match):
     if request.fields.get(b"authorization") is not None and request.fields.get(b"x-fault") is not None:
         raise RuntimeError(f"a fault about {request}")
-    return answer(self, show, request)
+    return handle(self, request, match)
 
 async def faulty_authenticate(self, header, address):
     if header is not None and header.endswith(b"=FAULT"):
         raise RuntimeError(f"a fault about {header}", {"authorization": header})
     return await authenticate(self, header, address)
 
-House.apply, ReadApi._answer, Authenticator.authenticate = faulty_apply, faulty_answer, faulty_authenticate
+House.apply, HoldemApp._handle, Authenticator.authenticate = faulty_apply, faulty_handle, faulty_authenticate
 sys.argv[0] = "croupier"
 main()
 """

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp
-from croupier.http.routes import ROUTES, parse_command
+from croupier.http.routes import OPERATIONS, parse_command
 from croupier.rooms.holdem.wire import ACTION_BET, Act, HoldemRequest, Join, Leave, Open, RequestRefused
 from tests.http.service_fixture import house
 from tests.net.raw_client import Run
@@ -77,7 +77,7 @@ def test_arbitrary_requests_are_parsed_or_refused(path: str, method: str) -> Non
 def test_every_operation_of_the_routes_has_a_handler(run: Run) -> None:
     async def main() -> None:
         app = HoldemApp(house(), Authenticator(hasher=QUICK))
-        assert {*app.handlers} == {operation.id for route in ROUTES for operation in route.operations.values()}
+        assert {*app.handlers} == {operation.id for operation in OPERATIONS}
         app.close()
 
     run(main())

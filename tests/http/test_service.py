@@ -11,7 +11,7 @@ from croupier.core.session import Effect, Event, Received, Send, TableChanged
 from croupier.http import views
 from croupier.http.auth import Authenticator
 from croupier.http.limits import ServiceLimits
-from croupier.http.routes import ROUTES
+from croupier.http.routes import ROUTES, allowed_methods
 from croupier.http.views import make_representation
 from croupier.net import event_loop
 from croupier.net.rate_limiter import RateLimiter
@@ -61,14 +61,16 @@ def test_unknown_path_is_404(run: Run, path: str) -> None:
 
 
 @pytest.mark.parametrize("slash", ["", "/"])
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
-def test_other_method_is_405_with_the_allowed_ones(run: Run, route: Any, slash: str) -> None:
+@pytest.mark.parametrize("route", ROUTES)
+def test_other_method_is_405_with_the_allowed_ones(run: Run, route: str, slash: str) -> None:
     async def main() -> None:
-        path = example_path(route.path).rstrip("/") + slash
+        path, allowed = example_path(route).rstrip("/") + slash, allowed_methods(ROUTES[route])
         with InProcessService() as web:
-            for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - {*route.methods}:
+            for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - {
+                *allowed.split(", ")
+            }:
                 got = await web.ask(method, path, headers={"authorization": "nonsense"}, body=b"x" * 70_000)
-                assert (got.status, got.headers["allow"]) == (405, ", ".join(route.methods))
+                assert (got.status, got.headers["allow"]) == (405, allowed)
                 if method != "HEAD":
                     assert got.text == f"holdem-8.6: found {method}; allowed: {got.headers['allow']}\n"
 
@@ -76,7 +78,7 @@ def test_other_method_is_405_with_the_allowed_ones(run: Run, route: Any, slash: 
 
 
 def test_methods_of_the_routes() -> None:
-    assert {route.path: ", ".join(route.methods) for route in ROUTES} == {
+    assert {path: allowed_methods(operations) for path, operations in ROUTES.items()} == {
         "/users/": "POST",
         "/games/": "GET, HEAD, POST",
         "/games/{gameID}": "GET, HEAD",

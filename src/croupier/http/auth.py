@@ -14,6 +14,7 @@ from unicodedata import category
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
+from argon2.low_level import ARGON2_VERSION
 from msgspec import Struct
 
 from croupier.core.usernames import (
@@ -193,7 +194,7 @@ class Authenticator:
         self._pending_checks: dict[bytes, asyncio.Task[VerifiedLogin | AuthError]] = {}
         self._verification_pool = HashingPool("verify", threads, max_queued, (max_queued + 1) // 2)
         self._registration_pool = HashingPool("register", 1, max_queued, max_queued)
-        self._dummy_hash = hasher.hash(secrets.token_bytes(16))
+        self._dummy_hash = dummy_hash(hasher)
 
     def cached_login(self, header: bytes) -> VerifiedLogin | None:
         """The login of this Authorization header if it is cached and current, else None.
@@ -209,7 +210,15 @@ class Authenticator:
         """Whether a login is valid without looking the user up."""
         return login.users_version == self.version() and login.expires_at > self._clock()
 
-    async def confirm(self, login: VerifiedLogin) -> bool:
+    async def confirm(self, login: VerifiedLogin) -> None:
+        """Check that the user of a login still has that password.
+
+        Raises AuthError if they do not, and while users are unavailable.
+        """
+        if not await self._has_password(login):
+            raise AuthError("wrong", f"found another password of {login.name!r} now; allowed: to log in again")
+
+    async def _has_password(self, login: VerifiedLogin) -> bool:
         """Whether the user of a login still has that password. Raises AuthError while users are unavailable."""
         version = self.version()
         if login.users_version == version:
@@ -231,7 +240,7 @@ class Authenticator:
         digest = self._digest(basic_authorization(name, password))
         found = self._logins.get(digest)
         if found is not None and found.expires_at > self._clock():
-            if await self.confirm(found):
+            if await self._has_password(found):
                 return found
             self._logins.pop(digest, None)
         check = self._pending_checks.get(digest)
@@ -337,6 +346,20 @@ class Authenticator:
             return self._hasher.verify(hashed, password)
         except VerifyMismatchError:
             return False
+
+
+def dummy_hash(hasher: PasswordHasher) -> str:
+    """A hash that no password is known for; to verify one takes as long as with a hash that was computed.
+
+    Example:
+        >>> dummy_hash(DEFAULT_HASHER)[:31]
+        '$argon2id$v=19$m=19456,t=2,p=1$'
+    """
+    parameters = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
+    salt, digest = (
+        b64encode(secrets.token_bytes(size)).rstrip(b"=").decode() for size in (hasher.salt_len, hasher.hash_len)
+    )
+    return f"$argon2id$v={ARGON2_VERSION}${parameters}${salt}${digest}"
 
 
 def basic_authorization(name: str, password: str) -> bytes:

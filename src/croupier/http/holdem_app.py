@@ -16,13 +16,12 @@ from msgspec.structs import replace
 
 from croupier.core.logger import Logger, SilentLogger
 from croupier.core.session import Address, Observer
-from croupier.http.auth import Authenticator, VerifiedLogin
+from croupier.http.auth import Authenticator, AuthError, VerifiedLogin
 from croupier.http.holdem_service import HoldemService
 from croupier.http.limits import ConnectionLimits, ServiceLimits
-from croupier.http.logins import RequestLogins
 from croupier.http.messages import Answer, Deferred, HTTPError, Request, Response, prepare, run_later
-from croupier.http.read_api import ReadApi
-from croupier.http.routes import Match, find_route
+from croupier.http.read_api import Handler, ReadApi
+from croupier.http.routes import Match, allowed_methods, find_route
 from croupier.http.server import HttpServer
 from croupier.net.client_addresses import TrustedProxies, address_key
 from croupier.net.event_loop import yield_processor
@@ -46,6 +45,8 @@ FORWARDED: Final = (b"forwarded", b"x-forwarded-for")
 
 ACT_DONE_RESPONSE: Final = prepare(201, [EMPTY_BODY_HEADER])
 """The response to nearly all acts, in both dialects."""
+
+BASIC_CHALLENGE: Final = (b"www-authenticate", b'Basic realm="croupier", charset="UTF-8"')
 
 
 class HoldemApp:
@@ -86,16 +87,15 @@ class HoldemApp:
         self._server: HttpServer
         self._dialect: Dialect = dialect
         self._authenticator = authenticator
-        self._logins = RequestLogins(authenticator, dialect)
-        self._read_api = ReadApi(self.service, self._logins, dialect, limits)
+        self._read_api = ReadApi(self.service, authenticator, dialect, limits)
         self._proxies = proxies
         self._has_proxies = bool(proxies)
         self._rate_limiter = (
             None if limits.max_requests is None else RateLimiter(limits.max_requests, limits.request_window_seconds)
         )
-        self.handlers: Mapping[str, Callable[[Request], Answer]] = {
+        self.handlers: Mapping[str, Handler] = {
             **self._read_api.handlers,
-            "post_users": lambda request: run_later(self._register(request)),
+            "post_users": lambda request, _: run_later(self._register(request)),
             **dict.fromkeys(("post_games", "post_players", "post_acts", "delete_player"), self._command),
         }
 
@@ -156,10 +156,8 @@ class HoldemApp:
         answer: A | Answer
         try:
             answer = step()
-        except HTTPError as error:
-            answer = error.response(request.fields.get(b"accept"))
         except Exception as error:
-            answer = self._internal_error(request, error).response(request.fields.get(b"accept"))
+            answer = self._http_error(request, error).response(request.fields.get(b"accept"))
         if isinstance(answer, Deferred):
             return Deferred(answer.future, partial(self._answer, request, answer.answer))
         if isinstance(answer, Response):
@@ -184,13 +182,30 @@ class HoldemApp:
                 return None
             if len(request.body) > self.max_body_bytes:
                 raise self._too_large(str(len(request.body)))
-        return self.handlers[match.operation.id](request)
+        return self._handle(request, match)
 
     def _respond(self, request: Request) -> Answer:
         if len(request.body) > self.max_body_bytes:
             raise self._too_large(f"{len(request.body)} or more")
         assert request.match is not None, "the body of another request is not read"
-        return self.handlers[request.match.operation.id](request)
+        return self._handle(request, request.match)
+
+    def _handle(self, request: Request, match: Match) -> Answer:
+        """Answer a request of which enough has arrived: at once if the login is known, or not needed."""
+        handler, credentials = self.handlers[match.operation.id], match.operation.credentials
+        authorization = request.fields.get(b"authorization")
+        if credentials in {"new", "none"} or (credentials == "allowed" and authorization is None):
+            return handler(request, None)
+        login = request.login
+        if login is None or not self._authenticator.is_current(login):
+            login = None if authorization is None else self._authenticator.cached_login(authorization)
+            request.login = login
+        return run_later(self._authenticate(request, handler)) if login is None else handler(request, login)
+
+    async def _authenticate(self, request: Request, handler: Handler) -> Answer:
+        login = await self._authenticator.authenticate(request.fields.get(b"authorization"), request.address)
+        await self._authenticator.confirm(login)
+        return handler(request, login)
 
     def _find(self, request: Request) -> Match:
         """Find the operation of a request, and its client. Raises HTTPError."""
@@ -201,45 +216,69 @@ class HoldemApp:
         if found is None:
             detail = f"found the path {request.path[:100]!r}; allowed: those of /openapi.json"
             raise HTTPError(404, "holdem-8.3", detail)
-        route, parameters = found
-        operation = route.operations.get("GET" if request.method == "HEAD" else request.method)
+        operations, parameters = found
+        operation = operations.get("GET" if request.method == "HEAD" else request.method)
         if operation is None:
-            allowed = ", ".join(route.methods)
+            allowed = allowed_methods(operations)
             detail = f"found {request.method}; allowed: {allowed}"
             raise HTTPError(405, "holdem-8.6", detail, (b"allow", allowed.encode()))
-        request.match = Match(route, operation, parameters)
+        request.match = Match(operation, parameters)
         return request.match
 
     def _too_large(self, found: str) -> HTTPError:
         return HTTPError(413, "holdem-8.7", f"found a body of {found} bytes; allowed: {self.max_body_bytes}")
 
-    def _internal_error(self, request: Request, error: Exception) -> HTTPError:
-        route = None if request.match is None else request.match.route.path  # the path may contain anything
+    # Errors.
+
+    def _http_error(self, request: Request, error: Exception) -> HTTPError:
+        """The refusal of a request whose answer has raised an exception."""
+        match error:
+            case HTTPError():
+                return error
+            case AuthError():
+                return self._refused_credentials(request, error)
+        route = None if request.match is None else request.match.operation.path  # the path may contain anything
         self.log.error("internal error", method=request.method, route=route, exc_info=error)
         return HTTPError(500, "holdem-8.1", "found a fault of our own; allowed: none")
+
+    def _refused_credentials(self, request: Request, error: AuthError) -> HTTPError:
+        assert request.match is not None, "the credentials of other requests are not read"
+        credentials = request.match.operation.credentials
+        headers = () if error.retry_after is None else ((b"retry-after", b"%d" % ceil(error.retry_after)),)
+        match error.reason:
+            case "often":
+                return HTTPError(429, "holdem-2.9", error.detail, *headers)
+            case "busy" | "full":
+                return HTTPError(503, "holdem-2.10", error.detail, *headers)
+            case "taken":
+                return HTTPError(403, "holdem-7.1" if self._dialect == "hspe-go" else "holdem-2.6", error.detail)
+            case "missing" | "malformed" if credentials == "new":
+                return HTTPError(400, "holdem-2.5", error.detail)
+            case "missing" | "malformed" if self._dialect == "hspe-go":
+                return HTTPError(400, "holdem-7.5", error.detail)
+            case _:
+                clause = "holdem-2.7" if credentials == "wanted" else "holdem-2.8"
+                return HTTPError(401, clause, error.detail, BASIC_CHALLENGE)
 
     # Commands.
 
     async def _register(self, request: Request) -> Response:
-        name = await self._logins.register(request)
+        name = await self._authenticator.register(
+            request.fields.get(b"authorization"), request.address, idempotent=self._dialect == "hspe-go"
+        )
         return self._render(Created(self.service.house.guid_of(name), ""))
 
-    def _command(self, request: Request, login: VerifiedLogin | None = None) -> Answer:
-        """Perform a command: at once if the login is known, after the journal has written it if there is one."""
-        authorization = request.fields.get(b"authorization")
-        if login is None and authorization is not None:
-            login = self._authenticator.cached_login(authorization)
-        if login is None:
-            return run_later(self._authenticate(request))
+    def _command(self, request: Request, login: VerifiedLogin | None) -> Answer:
+        """Perform a user's command; with a journal it is answered after the journal has written it."""
         assert request.match is not None, "a command has a route"
-        message = request.match.command(login.name, request.body)
+        assert login is not None, "a command has a user"
+        operation, arguments = request.match.operation, request.match.parameters
+        assert operation.command is not None, "other operations ask the house nothing"
+        message = operation.command(login.name, *arguments, *([request.body] if operation.body else ()))
         answer = message if isinstance(message, RequestRefused) else self.service.submit(message)
         if isinstance(answer, Future):
             return Deferred(answer, partial(self._render, answer))
         return self._render(answer)
-
-    async def _authenticate(self, request: Request) -> Answer:
-        return self._command(request, await self._logins.authenticate(request, "holdem-2.7"))
 
     def _render(self, answer: HoldemResponse | Future[HoldemResponse]) -> Response:
         """The response to a command, with the house's answer or a future that has it."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.json import encode as to_json
 
 from croupier.http.auth import VerifiedLogin
-from croupier.http.routes import Match
+from croupier.http.routes import Match, Problem
 
 type Header = tuple[bytes, bytes]
 """The name of a header, in lower case, and its value."""
@@ -146,15 +146,8 @@ class HTTPError(Exception):
         """One line of text, or an RFC 9457 problem if the client accepts that (holdem-9.9)."""
         if accept is not None and PROBLEM_JSON in accept.lower():
             content = PROBLEM_JSON
-            text = to_json(
-                {
-                    "type": "about:blank",
-                    "title": HTTPStatus(self.status).phrase,
-                    "status": self.status,
-                    "detail": self.detail,
-                    "clause": self.clause,
-                }
-            )
+            title = HTTPStatus(self.status).phrase
+            text = to_json(Problem("about:blank", title, self.status, self.detail, self.clause))
         else:
             content = PLAIN_TEXT
             text = f"{self.clause}: {self.detail}\n".encode()

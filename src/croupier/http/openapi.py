@@ -17,14 +17,14 @@ def openapi_document(dialect: Dialect) -> dict[str, object]:
     types = [Problem, Fold, Bet, User, Game]
     _, schemas = schema_components(types, ref_template="#/components/schemas/{name}")
     paths: dict[str, dict[str, object]] = {}
-    for route in ROUTES:
-        names = re.findall(r"\{(\w+)\}", route.path)
-        paths[route.path] = {
+    for path, operations in ROUTES.items():
+        names = re.findall(r"\{(\w+)\}", path)
+        paths[path] = {
             "parameters": [
                 {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
                 for name in names
             ],
-            **{method.lower(): dict(_operation(operation, dialect)) for method, operation in route.operations.items()},
+            **{method.lower(): dict(_operation(operation, dialect)) for method, operation in operations.items()},
         }
     return {
         "openapi": "3.1.0",
@@ -46,7 +46,7 @@ def _operation(operation: Operation, dialect: Dialect) -> Iterator[tuple[str, ob
     yield "summary", operation.summary
     yield "description", f"See clause {operation.clause}."
     security: list[dict[str, list[str]]] = [{"user": []}]
-    if operation.credentials != "wanted":
+    if operation.credentials in {"allowed", "none"}:
         security = [{}, *security] if operation.credentials == "allowed" else []
     yield "security", security
     if operation.query:

@@ -2,15 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cached_property
 from typing import Final
 
 from msgspec.json import encode as to_json
 
-from croupier.http.auth import VerifiedLogin
+from croupier.http.auth import Authenticator, AuthError, VerifiedLogin
 from croupier.http.holdem_service import STORE_DOWN, HoldemService
 from croupier.http.limits import ServiceLimits
-from croupier.http.logins import RequestLogins
 from croupier.http.messages import Answer, Header, HTTPError, Request, Response, run_later
 from croupier.http.openapi import openapi_document
 from croupier.http.queries import etag_matches, parse_page_parameters, parse_wait_parameters
@@ -24,7 +23,7 @@ from croupier.rooms.holdem.wire import Dialect
 USERS_CHECK_INTERVAL_SECONDS: Final = 1.0
 """A stream ends at most this long after its user got a new password, even if nothing happens in the game."""
 
-type Show = Callable[[Request, VerifiedLogin | None], Answer]
+type Handler = Callable[[Request, VerifiedLogin | None], Answer]
 """Answers the request of a user, or of the public without a login."""
 
 
@@ -34,39 +33,29 @@ class ReadApi:
     def __init__(
         self,
         service: HoldemService,
-        logins: RequestLogins,
+        authenticator: Authenticator,
         dialect: Dialect,
         limits: ServiceLimits,
     ) -> None:
         self.subscribers = CountLimit(limits.max_streams_per_user)
         self._service = service
         self._views = service.views
-        self._logins = logins
+        self._authenticator = authenticator
         self._dialect: Dialect = dialect
         self._limits = limits
         self._users_version: int | None = None
         self._users_check_timer: asyncio.TimerHandle | None = None
-        self._openapi = _text_response(to_json(openapi_document(dialect)), b"application/json")
-        self.handlers: Mapping[str, Callable[[Request], Answer]] = {
-            "get_games": partial(self._answer, self._show_games),
-            "get_game": partial(self._answer, self._show_game),
-            "get_events": partial(self._answer, self._show_events),
-            "get_hand": partial(self._answer, self._show_hand),
-            "get_openapi": lambda _: self._openapi,
+        self.handlers: Mapping[str, Handler] = {
+            "get_games": self._show_games,
+            "get_game": self._show_game,
+            "get_events": self._show_events,
+            "get_hand": self._show_hand,
+            "get_openapi": lambda *_: self._openapi,
         }
 
-    def _answer(self, show: Show, request: Request) -> Answer:
-        """The answer for the request's user, at once if the login is known."""
-        authorization = request.fields.get(b"authorization")
-        if authorization is None:
-            return show(request, None)
-        login = self._logins.cached(request, authorization)
-        return run_later(self._authenticate(request, show)) if login is None else show(request, login)
-
-    async def _authenticate(self, request: Request, show: Show) -> Answer:
-        login = await self._logins.authenticate(request, "holdem-2.8")
-        await self._logins.confirm(login)
-        return show(request, login)
+    @cached_property
+    def _openapi(self) -> Response:
+        return _text_response(to_json(openapi_document(self._dialect)), b"application/json")
 
     def _show_games(self, request: Request, login: VerifiedLogin | None) -> Response:
         """The list of games, or a page of it (holdem-5.1, holdem-9.12)."""
@@ -103,14 +92,14 @@ class ReadApi:
     async def _wait_for_change(
         self, request: Request, login: VerifiedLogin | None, game: GameViewCache, seconds: float
     ) -> None:
-        """Wait at most `seconds` until a game changes. Raises HTTPError if the client may no longer see it."""
+        """Wait at most `seconds` until a game changes. Raises AuthError if the client may no longer see it."""
         loop = asyncio.get_running_loop()
         version, end = game.version, loop.time() + seconds
         disconnected = request.watch_disconnect()
         while (remaining := end - loop.time()) > 0 and not disconnected.done() and self._is_open(game):
             await game.wait_for_change(remaining, disconnected)
             if login is not None:
-                await self._logins.confirm(login)
+                await self._authenticator.confirm(login)
             if game.version != version:
                 return
 
@@ -143,8 +132,8 @@ class ReadApi:
         """Whether the viewer of a stream may see the next event."""
         try:
             if login is not None:
-                await self._logins.confirm(login)
-        except HTTPError:
+                await self._authenticator.confirm(login)
+        except AuthError:
             return False
         return not self._service.is_superseded
 
@@ -198,13 +187,13 @@ class ReadApi:
             raise HTTPError(429, "holdem-9.10", detail, (b"retry-after", b"1"))
         self.subscribers.add(client)
         if self._users_check_timer is None:
-            self._users_version = self._logins.authenticator.version()
+            self._users_version = self._authenticator.version()
             self._check_users()
         return client
 
     def _check_users(self) -> None:
         """Once a second while there are subscribers, wake all of them if users have changed."""
-        if self._users_version != (version := self._logins.authenticator.version()):
+        if self._users_version != (version := self._authenticator.version()):
             self._users_version = version
             self._views.notify_all()
         self._users_check_timer = (

@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final, Literal
 
 from msgspec import Struct
-from msgspec.structs import force_setattr
 
 from croupier.rooms.holdem.wire import Game, HoldemRequest, Join, Leave, Open, RequestRefused, parse_act
 
 type ResponseContent = type | tuple[str, ...] | None
 """The content of a response: a type that is sent as JSON, text of one of these media types, or nothing."""
-
-METHODS = ("GET", "HEAD", "POST", "DELETE")
 
 
 class Problem(Struct):
@@ -48,17 +47,24 @@ type Command = Callable[..., HoldemRequest | RequestRefused]
 """Makes the request to the house: of a user's name, the parameters of the path and, if there is one, the body."""
 
 
-class Operation(Struct, frozen=True):
-    """A method of a route: its identifier, a summary, its clause, and its successes and errors.
+type Credentials = Literal["new", "wanted", "allowed", "none"]
+"""Whether a request has the credentials of a new user, has to have those of a user, may have them, or has none."""
 
-    `hspe_go_success_content` replaces `success_content` in that dialect, `hspe_go_error_statuses` adds to
-    `error_statuses`. Of an operation with `body`, one of these types is sent. A `command` is what the house is asked.
+
+class Operation(Struct, frozen=True):
+    """A method of a path: its identifier, a summary, its clause, and its successes and errors.
+
+    Names in braces in the path stand for any segment. `hspe_go_success_content` replaces `success_content` in that
+    dialect, `hspe_go_error_statuses` adds to `error_statuses`. Of an operation with `body`, one of these types is sent.
+    A `command` is what the house is asked.
     """
 
     id: str
+    method: str
+    path: str
     summary: str
     clause: str
-    credentials: Literal["wanted", "allowed", "none"]
+    credentials: Credentials
     error_statuses: tuple[int, ...]
     success_content: Mapping[int, ResponseContent]
     hspe_go_success_content: Mapping[int, ResponseContent] | None = None
@@ -69,19 +75,8 @@ class Operation(Struct, frozen=True):
     command: Command | None = None
 
 
-class Route(Struct, frozen=True):
-    """A path, in which names in braces stand for any segment, and its methods."""
-
-    name: str
-    path: str
-    operations: Mapping[str, Operation]
-
-    methods: tuple[str, ...] = ()
-    """All methods of the path, HEAD included wherever there is GET (holdem-1.4)."""
-
-    def __post_init__(self) -> None:
-        methods = {*self.operations} | ({"HEAD"} if "GET" in self.operations else set())
-        force_setattr(self, "methods", tuple(method for method in METHODS if method in methods))
+type Operations = Mapping[str, Operation]
+"""The operations of one path by their methods."""
 
 
 VERSION_HEADERS = {"ETag": "Identifies the representation.", "X-Game-Version": "Grows with every change."}
@@ -94,187 +89,170 @@ PAGE_PARAMETERS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "after": ("Games after this position in the order in which they were made.", {"type": "integer", "minimum": 0}),
 }
 
-ROUTES = (
-    Route(
-        "users",
+OPERATIONS = (
+    Operation(
+        "post_users",
+        "POST",
         "/users/",
-        {
-            "POST": Operation(
-                "post_users",
-                "Make a user of the credentials",
-                "holdem-2.2",
-                "wanted",
-                (400, 403, 413, 429, 503),
-                {201: str},
-                {201: User},
-            )
-        },
+        "Make a user of the credentials",
+        "holdem-2.2",
+        "new",
+        (400, 403, 413, 429, 503),
+        {201: str},
+        {201: User},
     ),
-    Route(
-        "games",
+    Operation(
+        "get_games",
+        "GET",
         "/games/",
-        {
-            "GET": Operation(
-                "get_games",
-                "Show all games",
-                "holdem-5.1",
-                "allowed",
-                (400, 401, 429, 503),
-                {200: list[Game]},
-                query=PAGE_PARAMETERS,
-                headers={"ETag": VERSION_HEADERS["ETag"], "Link": "The next page of games (holdem-9.12)."},
-            ),
-            "POST": Operation(
-                "post_games",
-                "Make a game and join it",
-                "holdem-3.3",
-                "wanted",
-                (401, 403, 413, 429, 503),
-                {201: str},
-                {202: Game},
-                headers={"Location": "The path of the game."},
-                command=Open,
-            ),
-        },
+        "Show all games",
+        "holdem-5.1",
+        "allowed",
+        (400, 401, 429, 503),
+        {200: list[Game]},
+        query=PAGE_PARAMETERS,
+        headers={"ETag": VERSION_HEADERS["ETag"], "Link": "The next page of games (holdem-9.12)."},
     ),
-    Route(
-        "game",
+    Operation(
+        "post_games",
+        "POST",
+        "/games/",
+        "Make a game and join it",
+        "holdem-3.3",
+        "wanted",
+        (401, 403, 413, 429, 503),
+        {201: str},
+        {202: Game},
+        headers={"Location": "The path of the game."},
+        command=Open,
+    ),
+    Operation(
+        "get_game",
+        "GET",
         "/games/{gameID}",
-        {
-            "GET": Operation(
-                "get_game",
-                "Show one game",
-                "holdem-5.2",
-                "allowed",
-                (400, 401, 404, 429, 503),
-                {200: Game},
-                hspe_go_error_statuses=(403,),
-                query=WAIT_PARAMETERS,
-                headers=VERSION_HEADERS,
-            )
-        },
+        "Show one game",
+        "holdem-5.2",
+        "allowed",
+        (400, 401, 404, 429, 503),
+        {200: Game},
+        hspe_go_error_statuses=(403,),
+        query=WAIT_PARAMETERS,
+        headers=VERSION_HEADERS,
     ),
-    Route(
-        "players",
+    Operation(
+        "post_players",
+        "POST",
         "/games/{gameID}/players/",
-        {
-            "POST": Operation(
-                "post_players",
-                "Join a game, or its queue",
-                "holdem-3.5",
-                "wanted",
-                (401, 403, 404, 409, 413, 429, 503),
-                {201: str, 202: str},
-                {202: Game},
-                command=Join,
-            )
-        },
+        "Join a game, or its queue",
+        "holdem-3.5",
+        "wanted",
+        (401, 403, 404, 409, 413, 429, 503),
+        {201: str, 202: str},
+        {202: Game},
+        command=Join,
     ),
-    Route(
-        "player",
+    Operation(
+        "delete_player",
+        "DELETE",
         "/games/{gameID}/players/{playerID}",
-        {
-            "DELETE": Operation(
-                "delete_player",
-                "Leave a game",
-                "holdem-3.10",
-                "wanted",
-                (401, 403, 404, 413, 429, 503),
-                {200: None},
-                command=Leave,
-            )
-        },
+        "Leave a game",
+        "holdem-3.10",
+        "wanted",
+        (401, 403, 404, 413, 429, 503),
+        {200: None},
+        command=Leave,
     ),
-    Route(
-        "acts",
+    Operation(
+        "post_acts",
+        "POST",
         "/games/{gameID}/players/{playerID}/acts/",
-        {
-            "POST": Operation(
-                "post_acts",
-                "Bet or fold",
-                "holdem-4.1",
-                "wanted",
-                (400, 401, 403, 404, 413, 429, 503),
-                {201: None},
-                hspe_go_error_statuses=(409,),
-                body=(Fold, Bet),
-                headers={"X-Fold-Reason": "Why an invalid bet has folded the hand (holdem-4.7)."},
-                command=parse_act,
-            )
-        },
+        "Bet or fold",
+        "holdem-4.1",
+        "wanted",
+        (400, 401, 403, 404, 413, 429, 503),
+        {201: None},
+        hspe_go_error_statuses=(409,),
+        body=(Fold, Bet),
+        headers={"X-Fold-Reason": "Why an invalid bet has folded the hand (holdem-4.7)."},
+        command=parse_act,
     ),
-    Route(
-        "events",
+    Operation(
+        "get_events",
+        "GET",
         "/games/{gameID}/events",
-        {
-            "GET": Operation(
-                "get_events",
-                "Follow a game",
-                "holdem-9.6",
-                "allowed",
-                (401, 404, 429, 503),
-                {200: ("text/event-stream", "application/x-ndjson")},
-                hspe_go_error_statuses=(403,),
-            )
-        },
+        "Follow a game",
+        "holdem-9.6",
+        "allowed",
+        (401, 404, 429, 503),
+        {200: ("text/event-stream", "application/x-ndjson")},
+        hspe_go_error_statuses=(403,),
     ),
-    Route(
-        "hand",
+    Operation(
+        "get_hand",
+        "GET",
         "/games/{gameID}/hands/{hand}.phh",
-        {
-            "GET": Operation(
-                "get_hand",
-                "The history of a hand",
-                "holdem-9.7",
-                "allowed",
-                (401, 404, 429, 503),
-                {200: ("application/toml",)},
-            )
-        },
+        "The history of a hand",
+        "holdem-9.7",
+        "allowed",
+        (401, 404, 429, 503),
+        {200: ("application/toml",)},
     ),
-    Route(
-        "openapi",
+    Operation(
+        "get_openapi",
+        "GET",
         "/openapi.json",
-        {"GET": Operation("get_openapi", "This description", "holdem-9.8", "none", (429,), {200: dict[str, Any]})},
+        "This description",
+        "holdem-9.8",
+        "none",
+        (429,),
+        {200: dict[str, Any]},
     ),
 )
-"""Every path and its methods (holdem-1.2, holdem-9.6 to holdem-9.8)."""
+"""Every method of every path (holdem-1.2, holdem-9.6 to holdem-9.8)."""
+
+ROUTES: Final[Mapping[str, Operations]] = {
+    path: {operation.method: operation for operation in operations}
+    for path, operations in groupby(OPERATIONS, key=attrgetter("path"))
+}
+"""The operations by path and method."""
 
 
 class Match(Struct, frozen=True):
-    """What the path and the method of a request stand for, with the values of the parameters in the path."""
+    """The operation that a request stands for, with the values of the parameters in its path."""
 
-    route: Route
     operation: Operation
     parameters: tuple[str, ...]
 
-    def command(self, user: str, body: bytes) -> HoldemRequest | RequestRefused:
-        """What a user asks of the house; RequestRefused if the body is malformed."""
-        assert self.operation.command is not None, "other operations ask the house nothing"
-        arguments = (*self.parameters, body) if self.operation.body else self.parameters
-        return self.operation.command(user, *arguments)
 
-
-_PATTERNS: Final[dict[int, list[tuple[re.Pattern[str], Route]]]] = {}
-for _route in ROUTES:
-    _segments = _route.path.removesuffix("/").count("/")
-    _pattern = re.sub(r"\\\{\w+\\\}", "([^/]+)", re.escape(_route.path.removesuffix("/")))
-    _PATTERNS.setdefault(_segments, []).append((re.compile(_pattern + "/?", re.DOTALL), _route))
+_PATTERNS: Final[dict[int, list[tuple[re.Pattern[str], Operations]]]] = {}
+for _path, _operations in ROUTES.items():
+    _pattern = re.sub(r"\\\{\w+\\\}", "([^/]+)", re.escape(_path.removesuffix("/")))
+    _PATTERNS.setdefault(_path.count("/", 0, -1), []).append((re.compile(_pattern + "/?", re.DOTALL), _operations))
 """Routes by the number of slashes in their paths, without a trailing one (holdem-1.3)."""
 
 
-def find_route(path: str) -> tuple[Route, tuple[str, ...]] | None:
-    """The route of a path and the values of its parameters; None if there is no such route (holdem-8.3).
+def find_route(path: str) -> tuple[Operations, tuple[str, ...]] | None:
+    """The operations of a path and the values of its parameters; None if there is no such route (holdem-8.3).
 
     Example:
-        >>> route, parameters = find_route("/games/g1/players/p1/acts/")
-        >>> route.name, parameters
-        ('acts', ('g1', 'p1'))
+        >>> operations, parameters = find_route("/games/g1/players/p1/acts/")
+        >>> operations["POST"].id, parameters
+        ('post_acts', ('g1', 'p1'))
     """
-    for pattern, route in _PATTERNS.get(path.count("/", 0, -1), ()):
+    for pattern, operations in _PATTERNS.get(path.count("/", 0, -1), ()):
         if match := pattern.fullmatch(path):
-            return route, match.groups()
+            return operations, match.groups()
     return None
+
+
+def allowed_methods(operations: Operations) -> str:
+    """The methods of a path for the header Allow: HEAD is allowed wherever GET is (holdem-1.4).
+
+    Example:
+        >>> allowed_methods(ROUTES["/games/"])
+        'GET, HEAD, POST'
+    """
+    return ", ".join(operations).replace("GET", "GET, HEAD")
 
 
 def parse_command(method: str, path: str, user: str, body: bytes) -> HoldemRequest | RequestRefused:
@@ -282,8 +260,8 @@ def parse_command(method: str, path: str, user: str, body: bytes) -> HoldemReque
 
     `path` is percent-decoded, with or without a trailing slash (ruling H2).
     """
-    route, parameters = find_route(path) or (None, ())
-    operation = None if route is None else route.operations.get(method)
-    if route is None or operation is None or operation.command is None:
+    operations, parameters = find_route(path) or ({}, ())
+    operation = operations.get(method)
+    if operation is None or operation.command is None:
         return RequestRefused(404, "holdem-8.3", f"found {method} {path[:100]!r}; allowed: the commands of a game")
-    return Match(route, operation, parameters).command(user, body)
+    return operation.command(user, *parameters, *([body] if operation.body else ()))
