@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from msgspec import Struct, convert
 
+from croupier.rooms.holdem.histories.ohh import OhhPlayer, OhhPot, OhhRound
 from croupier.tui.replay.steps import GameReplay, ReplayStep, align_columns
 
 ACTION_VERBS: Final = {
@@ -17,53 +18,12 @@ ACTION_VERBS: Final = {
 """Verb phrases by the action names of Open Hand History."""
 
 
-class ParsedPlayer(Struct, frozen=True):
-    """A player of an Open Hand History."""
-
-    id: int
-    name: str
-    starting_stack: float
-
-
-class ParsedAction(Struct, frozen=True):
-    """An action of an Open Hand History."""
-
-    player_id: int
-    action: str
-    amount: float = 0
-    is_allin: bool = False
-    cards: tuple[str, ...] = ()
-
-
-class ParsedRound(Struct, frozen=True):
-    """A betting round of an Open Hand History."""
-
-    street: str
-    actions: tuple[ParsedAction, ...]
-    cards: tuple[str, ...] = ()
-
-
-class ParsedWin(Struct, frozen=True):
-    """A player's share of a pot of an Open Hand History."""
-
-    player_id: int
-    win_amount: float
-
-
-class ParsedPot(Struct, frozen=True):
-    """A pot of an Open Hand History."""
-
-    number: int
-    amount: float
-    player_wins: tuple[ParsedWin, ...] = ()
-
-
 class ParsedHistory(Struct, frozen=True):
     """The fields used of an Open Hand History."""
 
-    players: tuple[ParsedPlayer, ...]
-    rounds: tuple[ParsedRound, ...]
-    pots: tuple[ParsedPot, ...] = ()
+    players: tuple[OhhPlayer, ...]
+    rounds: tuple[OhhRound, ...]
+    pots: tuple[OhhPot, ...] = ()
     table_name: str = ""
     game_number: str = ""
 
@@ -104,7 +64,7 @@ def _replay_steps(history: ParsedHistory) -> Iterator[ReplayStep]:
                 pot += action.amount
             if action.cards:
                 holes[action.player_id] = action.cards
-            words = [player, verb, f"{action.amount:g}" if action.amount else "", " ".join(action.cards)]
+            words = [player, verb, f"{action.amount:g}" if action.amount else "", " ".join(action.cards or ())]
             yield step(f"{' '.join(filter(None, words))}{', all-in' if action.is_allin else ''}.")
     uncalled = pot - sum(won.amount for won in history.pots)
     if history.pots and uncalled > 0:

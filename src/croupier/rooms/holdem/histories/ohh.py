@@ -1,7 +1,8 @@
 """Writer of Open Hand History (version 1.4.7), the JSON format that hand trackers read.
 
 Player ids are our seat numbers, from 0; seats in the format are numbered from 1. The amount of an action is the number
-of chips it adds, also for antes and blinds. The pots do not include a returned bet.
+of chips it adds, also for antes and blinds. The pots do not include a returned bet. In histories of other programs, the
+fields with defaults may be missing, and amounts may have decimals.
 """
 
 from collections import Counter
@@ -36,32 +37,32 @@ class OhhBetLimit(Struct, frozen=True):
     bet_cap: int = 0
 
 
-class OhhPlayer(Struct, frozen=True):
+class OhhPlayer(Struct, frozen=True, kw_only=True):
     """A player who was dealt in."""
 
     id: int
-    seat: int
+    seat: int = 0
     name: str
-    starting_stack: int
+    starting_stack: float
 
 
-class OhhAction(Struct, frozen=True):
-    """An action of a player. `amount` is the chips added; `cards` are set if they are known."""
+class OhhAction(Struct, frozen=True, kw_only=True):
+    """An action of a player, ours with an OhhActionName. `amount` is the chips added; `cards` are set if known."""
 
-    action_number: int
+    action_number: int = 0
     player_id: int
-    action: OhhActionName
-    amount: int | UnsetType = UNSET
+    action: str
+    amount: float | UnsetType = UNSET
     is_allin: bool | UnsetType = UNSET
     cards: list[str] | UnsetType = UNSET
 
 
-class OhhRound(Struct):
+class OhhRound(Struct, kw_only=True):
     """A betting round, or the showdown. `cards` are the cards added to the board."""
 
-    id: int
+    id: int = 0
     street: str
-    cards: list[str]
+    cards: list[str] = []
     actions: list[OhhAction]
 
 
@@ -69,16 +70,16 @@ class OhhPlayerWin(Struct, frozen=True):
     """The chips that a player wins from a pot."""
 
     player_id: int
-    win_amount: int
+    win_amount: float
 
 
 class OhhPot(Struct, frozen=True):
     """A pot that has been won. Number 0 is the main pot."""
 
     number: int
-    amount: int
-    player_wins: list[OhhPlayerWin]
-    rake: int = 0
+    amount: float
+    player_wins: list[OhhPlayerWin] = []
+    rake: float = 0
 
 
 class OhhHistory(Struct, frozen=True, kw_only=True):
@@ -158,7 +159,10 @@ def to_ohh(
         ante_amount=hand.stakes.ante,
         hero_player_id=UNSET if hero is None else hero,
         flags=["Observed"] if hero is None else [],
-        players=[OhhPlayer(seat, seat + 1, names[seat], hand.start_stacks[seat]) for seat in range(count)],
+        players=[
+            OhhPlayer(id=seat, seat=seat + 1, name=names[seat], starting_stack=hand.start_stacks[seat])
+            for seat in range(count)
+        ],
         rounds=writer.rounds,
         pots=_won_pots(hand),
     )
@@ -187,7 +191,8 @@ class _OhhWriter:
         self.known_seats = known
         self.stacks = [*hand.start_stacks]
         self.bets = [0 for _ in self.stacks]
-        self.rounds = [OhhRound(0, STREET_NAMES[0].capitalize(), [], [])]
+        self.rounds: list[OhhRound] = []
+        self._add_round(STREET_NAMES[0].capitalize(), [])
 
     def write(self) -> None:
         """Write all rounds."""
@@ -221,7 +226,7 @@ class _OhhWriter:
                     self._add_action(seat, "Fold")
                     self._add_action(seat, "Stands Up")
         if hand.turn is Turn.OVER and hand.showdown_order:
-            self.rounds.append(OhhRound(len(self.rounds), "Showdown", [], []))
+            self._add_round("Showdown", [])
             for seat in hand.showdown_order:
                 self._add_action(seat, "Shows Cards", cards=_card_texts(hand.holes[seat]))
 
@@ -241,9 +246,11 @@ class _OhhWriter:
         if len(self.rounds) == 2 and len(flop) < FLOP_CARDS:
             flop += _card_texts(cards)
             return
-        street = len(self.rounds)
-        self.rounds.append(OhhRound(street, STREET_NAMES[street].capitalize(), _card_texts(cards), []))
+        self._add_round(STREET_NAMES[len(self.rounds)].capitalize(), _card_texts(cards))
         self.bets = [0 for _ in self.bets]
+
+    def _add_round(self, street: str, cards: list[str]) -> None:
+        self.rounds.append(OhhRound(id=len(self.rounds), street=street, cards=cards, actions=[]))
 
     def _pay(self, seat: int, name: OhhActionName, chips: int) -> None:
         self.stacks[seat] -= chips
@@ -263,4 +270,7 @@ class _OhhWriter:
         cards: list[str] | UnsetType = UNSET,
     ) -> None:
         actions = self.rounds[-1].actions
-        actions.append(OhhAction(len(actions), seat, name, amount, is_allin, cards))
+        number = len(actions)
+        actions.append(
+            OhhAction(action_number=number, player_id=seat, action=name, amount=amount, is_allin=is_allin, cards=cards)
+        )
