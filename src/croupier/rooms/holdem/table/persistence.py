@@ -5,11 +5,12 @@ Decks are not saved: they follow from the dealers and the number of cards dealt.
 
 from typing import Final, Self
 
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from croupier.core.rules import Seat
 from croupier.core.stored import Stored
 from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.table.seats import Participant
 from croupier.rooms.holdem.wire import Guid, HoldemRequest, Winner
 
 FORMAT_VERSION: Final = 1
@@ -21,19 +22,6 @@ RULES_LIMITED_GAMES: Final = 2
 
 A journal may begin under version 1; its inputs are replayed under the rules in force when they were received.
 """
-
-
-class ParticipantSnapshot(Struct, frozen=True):
-    """A player at a table; see `seats.Participant`. Queued players have no chair and are listed in queue order.
-
-    `place` is the participant's `hand_seat`.
-    """
-
-    user: str
-    guid: Guid
-    chair: int | None
-    chips: int
-    place: Seat | None
 
 
 class HandSnapshot(Stored, frozen=True):
@@ -56,9 +44,10 @@ class HandSnapshot(Stored, frozen=True):
 class TableSnapshot(Stored, frozen=True):
     """A table; see `table.Table`.
 
-    `running` is the hand being played or shown, `acted` the seats that have acted in its betting round. `alarm` is the
-    table's deadline. `hands` are the last finished hands, each the JSON of a HandSnapshot; `finished` is the number of
-    the last one. Tables saved by an earlier version lack `number`, `expires` and `turn_ends`.
+    `sitters` are the seated players, then the queue in order. `running` is the hand being played or shown, `acted` the
+    seats that have acted in its betting round. `alarm` is the table's deadline. `hands` are the last finished hands,
+    each the JSON of a HandSnapshot; `finished` is the number of the last one. Tables saved by an earlier version lack
+    `number`, `expires` and `turn_ends`.
     """
 
     MALFORMED = "a malformed snapshot of a hold'em table"
@@ -66,7 +55,7 @@ class TableSnapshot(Stored, frozen=True):
     guid: Guid
     version: int
     alarm: float | None
-    sitters: tuple[ParticipantSnapshot, ...]
+    sitters: tuple[Participant, ...]
     button: int
     big_blind: Guid | None
     running: HandSnapshot | None

@@ -3,27 +3,25 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct, field
+
 from croupier.core.rules import Seat
-from croupier.rooms.holdem.table.persistence import ParticipantSnapshot
 from croupier.rooms.holdem.table.register import Register
 from croupier.rooms.holdem.wire import Guid
 
 
-class Participant:
-    """A player at a table or in its queue.
+class Participant(Struct, eq=False):
+    """A player at a table or in its queue, also in snapshots of the table.
 
     `chair` is the physical seat, from 0; None in the queue and after leaving. `chips` is the stack between hands, or at
     the start of the running hand. `hand_seat` is the seat in the running hand; None if the player was not dealt in.
     """
 
-    __slots__ = ("chair", "chips", "guid", "hand_seat", "user")
-
-    def __init__(self, user: str, guid: Guid) -> None:
-        self.user = user
-        self.guid = guid
-        self.chair: int | None = None
-        self.chips = 0
-        self.hand_seat: Seat | None = None
+    user: str
+    guid: Guid
+    chair: int | None = None
+    chips: int = 0
+    hand_seat: Seat | None = field(name="place", default=None)
 
 
 class Seats:
@@ -120,27 +118,21 @@ class Seats:
         blind = self._big_blind
         return self._button, blind.guid if blind is not None and self._guids.get(blind.guid) is blind else None
 
-    def snapshot(self) -> list[ParticipantSnapshot]:
-        """Return the saved form of all players: the seated ones, then the queue in order."""
-        return [
-            ParticipantSnapshot(
-                participant.user, participant.guid, participant.chair, participant.chips, participant.hand_seat
-            )
-            for participant in (*self.seated_participants, *self._queue.values())
-        ]
+    @property
+    def participants(self) -> tuple[Participant, ...]:
+        """All players: the seated ones, then the queue in order."""
+        return (*self.seated_participants, *self._queue.values())
 
-    def restore(self, snapshots: Sequence[ParticipantSnapshot], button: int, big_blind: Guid | None) -> None:
+    def restore(self, participants: Sequence[Participant], button: int, big_blind: Guid | None) -> None:
         """Restore the saved players, the button and the last big blind."""
         self._guids_by_user = None
-        for entry in snapshots:
-            participant = Participant(entry.user, entry.guid)
-            participant.chair, participant.chips, participant.hand_seat = entry.chair, entry.chips, entry.place
-            self._guids[entry.guid] = self._users[entry.user] = participant
-            self._members.user_joined(entry.user, self._game)
-            if entry.chair is None:
-                self._queue[entry.guid] = participant
+        for participant in participants:
+            self._guids[participant.guid] = self._users[participant.user] = participant
+            self._members.user_joined(participant.user, self._game)
+            if participant.chair is None:
+                self._queue[participant.guid] = participant
             else:
-                self._chairs[entry.chair] = participant
+                self._chairs[participant.chair] = participant
         self._button = button
         self._big_blind = None if big_blind is None else self._guids[big_blind]
 

@@ -264,7 +264,7 @@ class Table:
                 guid=self.guid,
                 version=self.version,
                 alarm=self.deadline,
-                sitters=tuple(self.seats.snapshot()),
+                sitters=self.seats.participants,
                 button=button,
                 big_blind=big_blind,
                 running=None if self._hand is None else self._finished(self._hand).snapshot(),
