@@ -1,7 +1,6 @@
 """Opens the rooms of a server: builds the house or table, its journal and its endpoint or HTTP server."""
 
 import asyncio
-import secrets
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from croupier.core.cards import Order
-from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
+from croupier.core.dealer import Dealer, dealer_factory
 from croupier.core.hall import Hall
 from croupier.core.logger import Logger
 from croupier.core.room import HouseRoom, Room
@@ -190,7 +189,7 @@ async def _open_house(
     assert isinstance(room, HouseRoom), f"{room.name} has no private tables"
     timeouts = Timeouts(server_config.idle_seconds, server_config.move_seconds)
     new_session = room.house(room_config.settings, timeouts, server_config.strict)
-    dealers = _dealers(room_config, server_config)
+    dealers = _dealers(room, _wanted_seeds(room_config, server_config).with_secret())
     journal = _journal_mode(room_config, server_config)
     recorder = None
     make_session: Callable[[Peer, Dealer], Session[Any, Any]] = new_session
@@ -266,17 +265,15 @@ async def _load_holdem_house(
     """
     from croupier.rooms.holdem.house import House
 
-    loop_time = asyncio.get_running_loop().time
+    loop_time, room = asyncio.get_running_loop().time, room_config.room
     if _journal_mode(room_config, server_config) == "off":
-        server_seed = _server_seed(room_config.room, server_config, 0)
-        now = loop_time()
-        house = House(room_config.settings, _dealers(room_config, server_config), server_seed, time.time() - now, now)
-        return house, loop_time, None
+        seeds, now = _wanted_seeds(room_config, server_config).with_secret(), loop_time()
+        dealers, server_seed = _dealers(room, seeds), seeds.server_seed(room.name, 0)
+        return House(room_config.settings, dealers, server_seed, time.time() - now, now), loop_time, None
     from croupier.recording.holdem_journal import JournalStart, open_journal
 
     def build(start: JournalStart) -> House:
-        dealers = _resumed_dealers(room_config.room.name, start)
-        return House(start.settings, dealers, start.server_seed(room_config.room.name, 0))
+        return House(start.settings, _dealers(room, start), start.server_seed(room.name, 0))
 
     room_config.settings.check()
     wanted = JournalStart(
@@ -285,7 +282,7 @@ async def _load_holdem_house(
         decks=_read_decks(room_config),
         settings=room_config.settings,
     )
-    async with shared_store.open_for(room_config.room.name) as store:
+    async with shared_store.open_for(room.name) as store:
         await store.watch_accounts()
         house, journal = await open_journal(store, wanted, build, log)
     # The clock starts no earlier than the last journal entry, even if the system clock was set back.
@@ -305,17 +302,18 @@ async def _open_oldmaid(
     settings.check()
     codec = partial(Wire, "table", strict=server_config.strict, dialect=settings.dialect)
     endpoint_options: Any = {"limits": server_config.limits, "refusal": [TABLE_FULL]}
+    seeds = _wanted_seeds(room_config, server_config)
     if _journal_mode(room_config, server_config) == "off":
-        house = House(settings, _dealers(room_config, server_config), idle=server_config.idle_seconds)
+        dealers = _dealers(room_config.room, seeds.with_secret())
+        house = House(settings, dealers, idle=server_config.idle_seconds)
         table = SharedEndpoint(house, codec, log, observers=observers, **endpoint_options)
         return table, [await table.listen(server_config.host, room_config.port, tls_context)]
     from croupier.recording.durable_session import DurableTableEndpoint, void_game_effects
     from croupier.recording.oldmaid_journal import open_journal
 
-    wanted = Seeds(server_config.seed, client_seed=server_config.client_seed, decks=_read_decks(room_config))
     async with shared_store.open_for(room_config.room.name) as store:
-        seeds, journal, started_count, void_games = await open_journal(store, wanted, time.time(), log)
-        dealers = _resumed_dealers(room_config.room.name, seeds)
+        seeds, journal, started_count, void_games = await open_journal(store, seeds, time.time(), log)
+        dealers = _dealers(room_config.room, seeds)
         house = House(settings, dealers, idle=server_config.idle_seconds, record_entries=True)
         house.restore(started_count, len(void_games), asyncio.get_running_loop().time())
         durable = DurableTableEndpoint(
@@ -344,20 +342,18 @@ def _journal_mode(room_config: RoomConfig, server_config: ServerConfig) -> Journ
     return "async" if is_house else "durable"
 
 
-def _dealers(room_config: RoomConfig, server_config: ServerConfig) -> Callable[[int], Dealer]:
-    """Return the function that makes the dealer of a private table, or of a hand at shared tables.
+def _wanted_seeds(room_config: RoomConfig, server_config: ServerConfig) -> Seeds:
+    """The seeds and decks of the command line.
 
     Raises OSError if the deck file cannot be read, ValueError if it is invalid.
     """
-    room = room_config.room
-    seeds = partial(_server_seed, room, server_config)
+    return Seeds(server_config.seed, client_seed=server_config.client_seed, decks=_read_decks(room_config))
+
+
+def _dealers(room: Room, seeds: Seeds) -> Callable[[int], Dealer]:
+    """Return the function that makes the dealer of a private table, or of a hand at shared tables."""
     shared = not isinstance(room, HouseRoom)
-    return dealer_factory(seeds, server_config.client_seed.encode(), _read_decks(room_config), shared=shared)
-
-
-def _resumed_dealers(room: str, seeds: Seeds) -> Callable[[int], Dealer]:
-    """Return the function that makes the dealer of a hand at shared tables, from the seeds and decks in a journal."""
-    return dealer_factory(partial(seeds.server_seed, room), seeds.client_seed.encode(), seeds.decks, shared=True)
+    return dealer_factory(partial(seeds.server_seed, room.name), seeds.client_seed.encode(), seeds.decks, shared=shared)
 
 
 def _read_decks(room_config: RoomConfig) -> tuple[Order, ...]:
@@ -370,8 +366,3 @@ def _read_decks(room_config: RoomConfig) -> tuple[Order, ...]:
     except UnicodeDecodeError:
         raise ValueError(f"found {file}, which is not UTF-8; allowed: a text file in UTF-8") from None
     return room.pack.parse_decks(text, str(file), room.deck_count(room_config.settings))
-
-
-def _server_seed(room: Room, server_config: ServerConfig, number: int) -> bytes:
-    seed = server_config.seed
-    return secrets.token_bytes(32) if seed is None else derive_server_seed(seed, room.name, number)
