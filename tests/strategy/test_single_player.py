@@ -209,7 +209,7 @@ def test_value_grows_linearly_with_the_raise_limit() -> None:
     "rules", sampled((SevenHalf(100, lenient=True), SEVENHALF, BLACKJACK), 3), ids=["lenient", "big", "21"]
 )
 def test_value_is_proportional_to_the_bet(rules: BankRules) -> None:
-    solver = SinglePlayerSolver(BankRules(rules.start().node, rules.cards, rules.decks))
+    solver = SinglePlayerSolver(BankRules(lambda: rules.start_node, rules.cards, rules.decks))
     assert solver.value(rules.start(30)) == 15 * solver.value(rules.start(2))
 
 

@@ -5,10 +5,10 @@ or move leads to another node. A `BankState` is a node with the cards that led t
 and the exact solver all use the same automaton; a room only has to define its nodes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import compress
 from typing import Final
 
@@ -163,18 +163,23 @@ def _deal_cards(node: BankNode, cards: list[str]) -> BankNode:
 class BankRules:
     """The `Rules` of a game against the bank, for a shoe of `decks` decks of `cards`.
 
-    `start_node` is the node before the first card. `shoe` lists all cards in the order of a deck's indexes. A raise may
-    increase the bet to at most `max_bet` coins.
+    `build` returns the node before the first card; it is called on first use. `shoe` lists all cards in the order of a
+    deck's indexes. A raise may increase the bet to at most `max_bet` coins.
     """
 
     seats: Final = 2
 
-    def __init__(self, start_node: BankNode, cards: Sequence[str], decks: int = 1, max_bet: int = 0) -> None:
+    def __init__(self, build: Callable[[], BankNode], cards: Sequence[str], decks: int = 1, max_bet: int = 0) -> None:
         self.cards = tuple(cards)
         self.decks = decks
         self.shoe = self.cards * decks
         self.max_bet = max_bet
-        self.start_node = start_node
+        self._build = build
+
+    @cached_property
+    def start_node(self) -> BankNode:
+        """The node before the first card."""
+        return self._build()
 
     def start(self, bet: int = 100) -> BankState:
         """The state before the first card, with a bet of this many coins."""

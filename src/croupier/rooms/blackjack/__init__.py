@@ -59,6 +59,7 @@ def table_factory(settings: Settings, timeouts: Timeouts, strict: bool) -> Table
     if settings.ten == "digits" and settings.dialect == "char8":
         raise ValueError("found the ten as digits in characters of one byte; allowed: T, X, 10")
     rules = Blackjack(check_decks(settings.decks))
+    rules.start()  # now, because building the automaton at the first bet would delay all tables
 
     def new_table(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:
         return House(peer, dealer, timeouts, rules, purse or Purse(settings.money))

@@ -1,10 +1,11 @@
 """Rules of blackjack without splits and doubles, against a bank that stands on 17 (docs/protocols/blackjack.md, 3).
 
-The nodes of the game's automaton hold hands as totals with a flag for an ace. The automaton is built once.
+The nodes of the game's automaton hold hands as totals with a flag for an ace. The automaton is built once, on
+first use.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from typing import Final, NamedTuple
 
@@ -127,7 +128,7 @@ class Blackjack(BankRules):
     """The rules of blackjack for a shoe of `decks`. See `BankRules`."""
 
     def __init__(self, decks: int = 1, cards: Sequence[str] = CARDS) -> None:
-        super().__init__(_build_automaton(tuple(cards)), cards, decks)
+        super().__init__(partial(_build_automaton, tuple(cards)), cards, decks)
 
 
 BLACKJACK: Final = Blackjack()

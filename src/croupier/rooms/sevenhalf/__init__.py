@@ -62,6 +62,7 @@ def table_factory(settings: Settings, timeouts: Timeouts, strict: bool) -> Table
     if settings.coins < 0:
         raise ValueError(f"found {settings.coins} coins; allowed: 0 or more")
     rules = SevenHalf(settings.max_bet, lenient=lenient)
+    rules.start()  # now, because building the automaton at the first game would delay all tables
     bet, once = settings.bet, settings.once
 
     def new_table(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:

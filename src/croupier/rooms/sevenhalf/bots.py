@@ -2,36 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import gcd
 from typing import Final
 
 from msgspec.structs import replace
 
-from croupier.core.bank import BankMove, BankState, client_cards
-from croupier.core.bots import Bot, BotSpec, RandomBot, ScriptedBot
+from croupier.core.bank import BankMove, BankNode, BankState, client_cards
+from croupier.core.bots import BotSpec, RandomBot, ScriptedBot
 from croupier.core.dealer import Luck
 from croupier.rooms.sevenhalf.rules import LENIENT_RULES, TARGET_HALVES, SevenHalf, total
 from croupier.strategy.shoe import reachable_nodes
 from croupier.strategy.single_player import SinglePlayerSolver
 
-type SevenHalfBot = Bot[BankState, BankMove]
-
 
 class ThresholdBot:
-    """Draws until its total reaches a threshold in halves of a point, then passes. It never raises."""
+    """Draws until its total reaches a threshold in halves of a point (10 is 5 points), then passes. It never raises."""
 
-    def __init__(self, halves: int) -> None:
+    def __init__(self, halves: int = 10) -> None:
         self._halves = halves
 
     def choose(self, view: BankState, legal: Sequence[BankMove], luck: Luck) -> BankMove:  # noqa: ARG002 -- deterministic
         """PASS at the threshold or above, if it is legal; otherwise DRAW."""
         return "PASS" if total(client_cards(view)) >= self._halves and "PASS" in legal else "DRAW"
-
-
-def threshold_bot(halves: int = 10) -> SevenHalfBot:
-    """Return a bot that passes at a threshold in halves of a point: 10, which is 5 points, by default."""
-    return ThresholdBot(halves)
 
 
 def _parse_halves(argument: str) -> int:
@@ -50,12 +43,14 @@ class OptimalBot:
         highest = max((move for move in legal if isinstance(move, int)), default=0)
         unit = gcd(view.bet, highest)
         state = replace(view, bet=view.bet // unit)
-        move = _solver((view.bet + highest) // unit, lenient=view.node in LENIENT_NODES).best_move(state)
+        move = _solver((view.bet + highest) // unit, lenient=view.node in lenient_nodes()).best_move(state)
         return move * unit if isinstance(move, int) else move
 
 
-LENIENT_NODES: Final = frozenset(reachable_nodes(LENIENT_RULES.start().node))
-"""The nodes that a game in the dialect `lenient` can reach."""
+@cache
+def lenient_nodes() -> frozenset[BankNode]:
+    """The nodes that a game in the dialect `lenient` can reach."""
+    return frozenset(reachable_nodes(LENIENT_RULES.start_node))
 
 
 @lru_cache(maxsize=8)
@@ -75,7 +70,7 @@ def _parse_moves(argument: str) -> tuple[BankMove, ...]:
 BOT_SPECS: Final[Mapping[str, BotSpec[BankState, BankMove]]] = {
     "exact": BotSpec("best play to the last card", OptimalBot),
     "random": BotSpec("every legal command with the same probability", RandomBot),
-    "book": BotSpec("stands at a threshold in points, 5 by default", threshold_bot, _parse_halves, ("4", "5.5", "6")),
+    "book": BotSpec("stands at a threshold in points, 5 by default", ThresholdBot, _parse_halves, ("4", "5.5", "6")),
     "script": BotSpec(
         "these commands in turn, again and again", ScriptedBot, _parse_moves, ("DRAW,DRAW,PASS",), is_stateful=True
     ),

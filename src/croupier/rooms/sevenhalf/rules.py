@@ -5,7 +5,7 @@ and `lenient`, which allows moves in more places.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from typing import Final, Literal
 
@@ -122,7 +122,7 @@ class SevenHalf(BankRules):
     """The rules of seven and a half, with a limit on the total bet. See `BankRules`."""
 
     def __init__(self, max_bet: int = MAX_TOTAL_BET, *, lenient: bool = False, cards: Sequence[str] = CARDS) -> None:
-        super().__init__(_build_automaton(tuple(cards), lenient=lenient), cards, max_bet=max_bet)
+        super().__init__(partial(_build_automaton, tuple(cards), lenient=lenient), cards, max_bet=max_bet)
 
 
 SEVENHALF: Final = SevenHalf()
