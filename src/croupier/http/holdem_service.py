@@ -106,7 +106,7 @@ class HoldemService:
         self._timer = DeadlineTimer(clock, self.process_deadlines)
         self._queue: list[tuple[Event[HoldemRequest] | HouseOpened, Future[HoldemResponse] | None]] = []
         self._is_gathering = False
-        self._publish_views()
+        self.views.publish(house.take_changed_views(), house.settings.listed)
 
     async def open(self) -> None:
         """Open the house; with a journal, continue where it ended. Turns that are open get their full time.
@@ -213,22 +213,17 @@ class HoldemService:
         return Transition(entry, event, self.house.on(event, now), waiter)
 
     def _publish(self, transitions: Sequence[Transition]) -> None:
-        """Call the observers, show the changes, give the answers, and set the timer."""
+        """Call the observers, show the current state of the house, which is durable, and give the answers."""
         for transition in transitions:
             self._observers(transition.event, transition.effects, transition.journal_entry.now)
             for effect in transition.effects:
                 if type(effect) is HandFinished:
                     self._counts.games += 1
-        self._publish_views()
+        self.views.publish(self.house.take_changed_views(), self.house.settings.listed)
         self._timer.set(self.house.deadline)
         for transition in transitions:
             if transition.waiter is not None and not transition.waiter.done():
                 transition.waiter.set_result(transition.answer)
-
-    def _publish_views(self) -> None:
-        """Show the current state of the house, which is durable."""
-        self.views.listed = self.house.settings.listed
-        self.views.publish(self.house.take_changed_views())
 
     # The queue. Only a house with a journal has one.
 

@@ -160,17 +160,21 @@ class GameViewCache:
 class ViewCache:
     """The cached views of all games of a house, and of the list of games.
 
-    They show what was passed to `publish` last, and never wait. A page of the list has at most `listed` games.
+    They show what was passed to `publish` last, and never wait.
     """
 
     def __init__(self, dialect: Dialect) -> None:
-        self.listed = 0
+        self._listed = 0
         self._dialect: Dialect = dialect
         self._register = Register[GameViewCache]()
         self._lists: dict[str | None, Representation] = {}
 
-    def publish(self, changes: Mapping[Guid, TableView | None]) -> None:
-        """Show these tables from now on, and no longer those that are None; wake the requests that wait for them."""
+    def publish(self, changes: Mapping[Guid, TableView | None], listed: int) -> None:
+        """Show these tables from now on, and no longer those that are None; wake the requests that wait for them.
+
+        A page of the list has at most `listed` games.
+        """
+        self._listed = listed
         if changes:
             self._lists.clear()
         for guid, shown in changes.items():
@@ -212,11 +216,11 @@ class ViewCache:
 
         Games that the user is in come first, then games with a free seat, then others.
         """
-        return self._register.list_tables(user, self.listed)
+        return self._register.list_tables(user, self._listed)
 
     def games_after(self, number: int, limit: int | None = None) -> tuple[Sequence[GameViewCache], bool]:
         """At most `limit` games created after the one with a number, and whether there are more (holdem-9.12)."""
-        return self._register.tables_after(number, self.listed if limit is None else min(limit, self.listed))
+        return self._register.tables_after(number, self._listed if limit is None else min(limit, self._listed))
 
     def list_view(self, user: str | None) -> Representation:
         """The list of games as a user sees it, cut off at the size that clients of the dialect can read."""

@@ -11,6 +11,7 @@ from uuid import UUID
 from croupier.core.alarms import Alarms
 from croupier.core.dealer import Dealer
 from croupier.core.session import Closing, Effect, Event, Received, Send, TableChanged, TimedOut
+from croupier.rooms.holdem.engine.legal import FOLD
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.persistence import RULES_LIMITED_GAMES, HouseInput, HouseSnapshot, TableSnapshot
 from croupier.rooms.holdem.table.presentation import TableView
@@ -224,11 +225,7 @@ class House:
         if not table.waits_for(participant):
             status, clause = OUT_OF_TURN[self.settings.dialect]
             return RequestRefused(status, clause, "found an act out of turn; allowed: one in one's turn")
-        fold_reason = None
-        if act.action == ACTION_FOLD:
-            table.fold(now)
-        else:
-            fold_reason = table.bet(act.amount, now)
+        fold_reason = table.act(FOLD if act.action == ACTION_FOLD else act.amount, now)
         self._after_change(table, effects, now)
         return ActDone(fold_reason) if fold_reason else ACT_DONE
 

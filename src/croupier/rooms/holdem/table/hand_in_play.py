@@ -10,6 +10,7 @@ from croupier.core.rules import Seat, Turn
 from croupier.core.session import Commit, HandFinished, Reveal
 from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.legal import FOLD, Move
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.seats import Participant
 from croupier.rooms.holdem.table.wording import invalid_bet_reason
@@ -56,15 +57,18 @@ class HandInPlay:
         self.acted_seats.clear()
         self.hand.deal([*islice(self._deck, self.hand.cards_due)])
 
-    def bet(self, chips: int) -> str | None:
-        """Add chips for the player to act. An invalid bet folds their hand and returns the reason (H5)."""
+    def act(self, move: Move) -> str | None:
+        """Fold or bet for the player to act. An invalid bet folds their hand and returns the reason (H5)."""
         hand = self.hand
         seat, before = hand.turn, hand.to_match
-        assert isinstance(seat, int), "a bet while no player is to act"
+        assert isinstance(seat, int), "an act while no player is to act"
+        if move == FOLD:
+            hand.fold()
+            return None
         try:
-            hand.bet(chips)
+            hand.bet(move)
         except IllegalMove:
-            fold_reason = invalid_bet_reason(chips, hand.legal)
+            fold_reason = invalid_bet_reason(move, hand.legal)
             self._faults.append((seat, fold_reason))
             hand.fold()
             return fold_reason

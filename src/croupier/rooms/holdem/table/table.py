@@ -11,6 +11,7 @@ from msgspec import UNSET, Raw, UnsetType
 from croupier.core.dealer import Dealer
 from croupier.core.session import Commit, HandFinished, Reveal, TableChanged
 from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.finished_hands import FinishedHand, FinishedHands
 from croupier.rooms.holdem.table.hand_in_play import HandInPlay
@@ -129,8 +130,9 @@ class Table:
             if not self._hand.is_over and not hand.folded[participant.hand_seat]:
                 turn = hand.turn
                 hand.leave(participant.hand_seat)
-                if hand.turn != turn:  # otherwise the expiry of the current turn stays as announced
-                    self._continue_play(now)
+                # otherwise the expiry of the current turn stays as announced
+                if hand.turn != turn and not self._deal_until_decision(now):
+                    self._begin_hand(now)
 
     # Actions
 
@@ -140,19 +142,13 @@ class Table:
             return False
         return self._hand.hand.turn == participant.hand_seat
 
-    def fold(self, now: float) -> None:
-        """Fold the hand of the player to act."""
-        assert self._hand is not None, "a fold without a hand"
+    def act(self, move: Move, now: float) -> str | None:
+        """Fold or bet for the player to act. An invalid bet folds their hand and returns the reason (H5)."""
+        assert self._hand is not None, "an act without a hand"
         self.has_changed = True
-        self._hand.hand.fold()
-        self._continue_play(now)
-
-    def bet(self, chips: int, now: float) -> str | None:
-        """Add chips for the player to act. An invalid bet folds their hand and returns the reason (H5)."""
-        assert self._hand is not None, "a bet without a hand"
-        self.has_changed = True
-        fold_reason = self._hand.bet(chips)
-        self._continue_play(now)
+        fold_reason = self._hand.act(move)
+        if not self._deal_until_decision(now):
+            self._begin_hand(now)
         return fold_reason
 
     def handle_deadline(self, now: float) -> None:
@@ -209,10 +205,6 @@ class Table:
             participant.hand_seat = seat
         self._hand = HandInPlay(number, dealer, dealt, hand)
         self._facts.append(self._hand.commit())
-
-    def _continue_play(self, now: float) -> None:
-        if not self._deal_until_decision(now):
-            self._begin_hand(now)
 
     def _deal_until_decision(self, now: float) -> bool:
         """Deal the due cards. Return False if the hand is over and the next one may begin at once."""
