@@ -9,15 +9,16 @@ from asyncio import Future
 from contextlib import suppress
 from enum import Enum, auto
 from functools import partial
-from http import HTTPStatus
 from typing import Any, Final, Protocol, cast
 
 from croupier.http.limits import ConnectionLimits
 from croupier.http.messages import (
     LAST_CHUNK,
+    PLAIN_TEXT,
     Answer,
     Application,
     Deferred,
+    Header,
     PromptFuture,
     Request,
     Response,
@@ -112,7 +113,7 @@ class HttpConnection(asyncio.Protocol):
                 self.transport.abort()
             else:
                 found = f"found no free place ({reason}); allowed: to come later"
-                self._send_refusal(503, found, "9.10", "retry-after: 1")
+                self._send_refusal(503, found, "9.10", (b"retry-after", b"1"))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 -- the signature of a protocol
         """Tell the application that the client has disconnected, and the server that there is a place."""
@@ -286,20 +287,14 @@ class HttpConnection(asyncio.Protocol):
 
     # Refusals and the end.
 
-    def _send_refusal(self, status: int, found: str, clause: str = "1.1", *headers: str) -> None:
+    def _send_refusal(self, status: int, found: str, clause: str = "1.1", *headers: Header) -> None:
         """Send an error that ends the connection, unless another response has begun."""
         if self.state is State.STREAMING:
             self._close()
             return
-        body = f"{self._server.room}-{clause}: {found}\n" if self._server.room else f"{found}\n"
-        head = (
-            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
-            *headers,
-            "content-type: text/plain; charset=utf-8",
-            f"content-length: {len(body)}",
-            "connection: close",
-        )
-        self._send_last("\r\n".join((*head, "", body)).encode())
+        body = (f"{self._server.room}-{clause}: {found}\n" if self._server.room else f"{found}\n").encode()
+        content = [*headers, (b"content-type", PLAIN_TEXT), (b"content-length", b"%d" % len(body))]
+        self._send_last(encode_response(Response(status, content, body), date=b"", keep_alive=False))
 
     def _send_last(self, response: bytes) -> None:
         """Half-close and keep reading, so that no reset overtakes the response (ruling G2)."""
