@@ -10,7 +10,7 @@ import httpx
 
 from croupier.clients.game_watcher import LONG_POLL_SECONDS
 from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed
-from croupier.clients.response_bodies import IDENTITY_ENCODING_HEADERS, NdjsonReader, ResponseBody, check_not_compressed
+from croupier.clients.response_bodies import IDENTITY_ENCODING_HEADERS, NdjsonReader, check_not_compressed, read_body
 
 REQUEST_TIMEOUT: Final = httpx.Timeout(10.0, read=LONG_POLL_SECONDS + 10.0)
 """The read timeout is longer than a long poll, for which the server delays its answer."""
@@ -37,12 +37,10 @@ class HttpExchange:
         )
         try:
             async with response_context as response:
-                body = ResponseBody(response)
-                async for chunk in response.aiter_bytes():
-                    body.add(chunk)
+                body = await read_body(response)
         except httpx.TransportError as error:
             return connection_failed(error)
-        return ApiResponse(response.status_code, response.headers, body.to_bytes())
+        return ApiResponse(response.status_code, response.headers, body)
 
     def stream(self, request: ApiRequest) -> "HttpStream":
         """See `Exchange.stream`."""

@@ -20,27 +20,20 @@ IDENTITY_ENCODING_HEADERS: Final = {"accept-encoding": "identity"}
 """Request headers that forbid compression, because a small compressed body can expand a thousandfold."""
 
 
-class ResponseBody:
-    """Collects the body of a response. Raises Violation if the body is compressed."""
+async def read_body(response: httpx.Response) -> bytes:
+    """Read the body of a response.
 
-    def __init__(self, response: httpx.Response) -> None:
-        check_not_compressed(response)
-        self._chunks: list[bytes] = []
-        self._length = 0
-        self._deadline = monotonic() + MAX_BODY_SECONDS
-
-    def add(self, chunk: bytes) -> None:
-        """Add a chunk. Raises Violation if the body is too long, httpx.ReadTimeout if it takes too long."""
-        self._length += len(chunk)
-        if self._length > MAX_BODY_BYTES:
+    Raises Violation if it is compressed or too long, and httpx.ReadTimeout if it takes too long.
+    """
+    check_not_compressed(response)
+    body, deadline = bytearray(), monotonic() + MAX_BODY_SECONDS
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
             raise Violation("holdem-1.5", f"a body of more than {MAX_BODY_BYTES:,} bytes", "a body that ends")
-        if monotonic() > self._deadline:
+        if monotonic() > deadline:
             raise httpx.ReadTimeout(f"a body of more than {MAX_BODY_SECONDS:g} s")
-        self._chunks.append(chunk)
-
-    def to_bytes(self) -> bytes:
-        """Return the body."""
-        return b"".join(self._chunks)
+    return bytes(body)
 
 
 class NdjsonReader:
