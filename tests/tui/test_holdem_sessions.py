@@ -12,7 +12,7 @@ from croupier.clients.holdem import HoldemClient
 from croupier.tui.holdem.scene import HoldemScene
 from croupier.tui.interaction import play_session
 from croupier.tui.keys import END_OF_INPUT
-from croupier.tui.table_action import TableAction
+from croupier.tui.scene import TableAction
 from croupier.tui.terminal import Terminal
 from tests.processes import PATIENCE
 

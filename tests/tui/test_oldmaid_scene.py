@@ -32,7 +32,7 @@ from croupier.rooms.oldmaid.wire import OK, OUT, Offer, Pick, Reply, Standing, Y
 from croupier.tui.keys import ENTER, ESCAPE
 from croupier.tui.oldmaid.scene import OldMaidScene, ending_text, event_text
 from croupier.tui.oldmaid.table_view import card_face, cards_text
-from croupier.tui.table_action import TableAction
+from croupier.tui.scene import TableAction
 
 RIGHT: Peer = 1
 LEFT: Peer = -1

@@ -12,8 +12,7 @@ from croupier.rooms.blackjack.wire import MOV, PLY, SRD, Bet, Crd, Err, Message,
 from croupier.tui.cards import TwoHands, french_face
 from croupier.tui.house_scene import HouseScene
 from croupier.tui.keys import ENTER
-from croupier.tui.scene import Choice, NumberPrompt
-from croupier.tui.table_action import TableAction
+from croupier.tui.scene import Choice, NumberPrompt, TableAction
 
 ERROR_TEXTS = {
     300: "it is about to close the connection",

@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 from croupier.tui.keys import END_OF_INPUT
-from croupier.tui.scene import Scene
-from croupier.tui.table_action import TableAction
+from croupier.tui.scene import Scene, TableAction
 from croupier.tui.terminal import Terminal, open_terminal
 
 LEAVE_KEYS = {END_OF_INPUT, "q"}

@@ -11,8 +11,7 @@ from croupier.rooms.kuhn.rules import ACTION_COST, ANTE, BETTING_TREE, P_1
 from croupier.rooms.kuhn.wire import Actn, Card, Disc, Fail, Message, Strt
 from croupier.tui.cards import render_card
 from croupier.tui.house_scene import HouseScene
-from croupier.tui.scene import Choice
-from croupier.tui.table_action import TableAction
+from croupier.tui.scene import Choice, TableAction
 
 CARD_NAMES = {"J": "the jack", "Q": "the queen", "K": "the king"}
 ACTION_TEXTS = {"CHK": "check", "BET": "bet a coin", "CAL": "call", "FLD": "fold"}

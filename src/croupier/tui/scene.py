@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
+from enum import Enum
 from typing import Any, ClassVar, NamedTuple
 
 from rich.console import RenderableType
@@ -12,10 +13,16 @@ from rich.text import Text
 from croupier.tui.frame import SceneFrame, terminal_text
 from croupier.tui.keys import BACKSPACE, ENTER, ESCAPE
 from croupier.tui.number_input import NumberInput
-from croupier.tui.table_action import TableAction
 
 SCENE_WIDTH_COLUMNS = 72
 KEY_NAMES = {ENTER: "Enter", BACKSPACE: "Backspace", ESCAPE: "Esc"}
+
+
+class TableAction(Enum):
+    """An action of a person that is no message, and ends the current connection."""
+
+    LEAVE = "leave"
+    REJOIN = "sit down again, on a new connection"
 
 
 class PrefilledNumber(NamedTuple):

@@ -13,8 +13,7 @@ from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Ante, Bksc, Bstg, Ca
 from croupier.tui.cards import TwoHands, encodable_or, spanish_face
 from croupier.tui.house_scene import HouseScene
 from croupier.tui.keys import ENTER
-from croupier.tui.scene import Choice, NumberPrompt
-from croupier.tui.table_action import TableAction
+from croupier.tui.scene import Choice, NumberPrompt, TableAction
 
 
 class SevenHalfScene(HouseScene[Message, WireGame]):

@@ -15,8 +15,7 @@ from croupier.tui.holdem.hand_history import LiveHandHistory, display_name, is_r
 from croupier.tui.holdem.table_view import HoldemTableView
 from croupier.tui.keys import ENTER
 from croupier.tui.number_input import NumberInput
-from croupier.tui.scene import Choice, NumberPrompt, PrefilledNumber, Scene
-from croupier.tui.table_action import TableAction
+from croupier.tui.scene import Choice, NumberPrompt, PrefilledNumber, Scene, TableAction
 
 
 class HoldemScene(Scene[Move, HoldemSeat]):

@@ -35,8 +35,7 @@ from croupier.tui.frame import terminal_text
 from croupier.tui.keys import ENTER
 from croupier.tui.number_input import NumberInput
 from croupier.tui.oldmaid.table_view import OldMaidTableView, card_count_text, card_face, display_nick
-from croupier.tui.scene import Choice, Scene
-from croupier.tui.table_action import TableAction
+from croupier.tui.scene import Choice, Scene, TableAction
 
 MAX_HISTORY_LINES: Final = 12
 
