@@ -2,6 +2,8 @@
 
 import json
 import stat
+import subprocess
+import sys
 from base64 import b64encode
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -12,6 +14,7 @@ from croupier.app.open_rooms import RoomConfig
 from croupier.app.serve import conversation_log_path
 from croupier.cli import app as root
 from croupier.cli import serve as serving
+from croupier.cli.play import app as play_app
 from croupier.cli.serve import assign_ports
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSE_ROOMS, ROOMS
@@ -25,6 +28,20 @@ BOTS = [(room, bot) for room in HOUSE_ROOMS.values() for bot in bot_names(room)]
 
 FAST_PLAY = ("--pause", 0, "--poll-seconds", 0.05)
 """Old Maid without pauses."""
+
+
+def test_every_room_can_be_played() -> None:
+    assert {*ROOMS} <= {*play_app}
+
+
+def test_a_client_of_one_room_imports_no_other() -> None:
+    code = "import sys; from croupier.cli import main; main(['play', 'kuhn', '--bot', 'help'])"
+    report = "import atexit; atexit.register(lambda: print(*(each for each in sys.modules if each in rooms)))"
+    rooms = f"rooms = {[f'croupier.rooms.{room}' for room in ROOMS]}"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{rooms}; {report}; {code}"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "croupier.rooms.kuhn"
 
 
 def play(room: str, address: str, *flags: object) -> dict[str, object]:

@@ -22,8 +22,6 @@ from croupier.core.session import Address
 from croupier.net.addresses import format_address
 from croupier.net.event_loop import run
 from croupier.rooms import HOUSE_ROOMS
-from croupier.rooms.holdem import ROOM as HOLDEM
-from croupier.rooms.oldmaid import ROOM as OLDMAID
 
 app = App(name="play", help="Play in a room, in the terminal or with a bot.")
 
@@ -261,10 +259,18 @@ def summary_json(tally: BotTally, name: str, house: str, nouns: SummaryNouns = S
     )
 
 
-for each in HOUSE_ROOMS.values():
-    app.command(room_command(each), name=each.name, help=f"Play {each.title}.")
-app.command("croupier.cli.holdem:play_holdem", name=HOLDEM.name, help=f"Play {HOLDEM.title}.")
-app.command("croupier.cli.oldmaid:play_oldmaid", name=OLDMAID.name, help=f"Play {OLDMAID.title}.")
+def __getattr__(name: str) -> Callable[..., int]:
+    """Return the command of a house room by the room's name, made on first use: a start imports one room only."""
+    if name in HOUSE_ROOMS:
+        return room_command(HOUSE_ROOMS[name])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+app.command(f"{__name__}:kuhn", name="kuhn", help="Play Kuhn poker.")
+app.command(f"{__name__}:sevenhalf", name="sevenhalf", help="Play seven and a half.")
+app.command(f"{__name__}:blackjack", name="blackjack", help="Play blackjack.")
+app.command("croupier.cli.holdem:play_holdem", name="holdem", help="Play no-limit hold'em.")
+app.command("croupier.cli.oldmaid:play_oldmaid", name="oldmaid", help="Play Old Maid.")
 
 
 @app.default

@@ -14,7 +14,6 @@ from croupier.core.room import Room
 from croupier.core.session import Address
 from croupier.net.addresses import format_address, is_not_tls
 from croupier.rooms import ROOMS
-from croupier.rooms.holdem import ROOM as HOLDEM
 
 IDENTIFY_AFTER_SECONDS: Final = 1.0
 """A server that has sent nothing after this time is probed on a second connection."""
@@ -73,7 +72,7 @@ def other_protocol_error(room: Room, address: Address, answer: bytes) -> OtherPr
 
 def tls_expected_error(room: Room, address: Address) -> OtherProtocol:
     """Return the error for a server that expects TLS."""
-    advice = "https://" if room is HOLDEM else "--tls or --tls-ca FILE (in a program: ssl=)"
+    advice = "https://" if room.name == "holdem" else "--tls or --tls-ca FILE (in a program: ssl=)"
     return OtherProtocol(f"{format_address(address)} speaks TLS; use {advice}")
 
 
