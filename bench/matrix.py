@@ -13,6 +13,7 @@ from time import perf_counter
 
 from croupier.conformance.matrix.cells import Cell, CellKind
 from croupier.conformance.matrix.matrix import Matrix, MatrixPlan, write_results
+from croupier.conformance.matrix.programs import PairingTerms
 from croupier.conformance.matrix.submission import load_submissions
 from croupier.rooms import HOUSE_ROOMS
 
@@ -63,10 +64,9 @@ def main() -> None:
         submissions = load_submissions(folder, out)
         cells: list[Cell] = []
         plan = MatrixPlan(
-            rooms=[*HOUSE_ROOMS.values()],
+            terms=[PairingTerms(room=room, conversations=given.conversations) for room in HOUSE_ROOMS.values()],
             submissions=submissions,
             output_folder=out,
-            conversations=given.conversations,
             parallel_servers=given.jobs,
         )
         started, before = perf_counter(), cpu()

@@ -59,7 +59,6 @@ def test_the_mark_stands_below_the_first_wrong_byte(wanted: bytes, got: bytes) -
     assert [row.offset + row.first_wrong for row in marked if row.first_wrong is not None] == (
         [] if at is None else [at]
     )
-    assert all(row.differs[row.first_wrong] for row in marked if row.first_wrong is not None)
     lines = hex_diff(wanted, got).splitlines()
     marks = [number for number, line in enumerate(lines) if line.strip() == "^^"]
     assert len(marks) == len(marked)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from croupier.conformance.matrix.cells import Cell, CellFile, CellKind
 from croupier.conformance.matrix.matrix import Matrix, MatrixPlan, write_results
+from croupier.conformance.matrix.programs import PairingTerms
 from croupier.conformance.matrix.standings import score
 from croupier.conformance.matrix.submission import load_submissions, reference_submission
 from croupier.rooms import HOUSE_ROOMS
@@ -32,11 +33,15 @@ def hand_in(
     (place / "submission.toml").write_text("\n".join(lines))
 
 
-def plan(folder: Path, out: Path, **terms: object) -> MatrixPlan:
-    known = {"conversations": 1, "parallel_servers": 2, "max_output_bytes": 1 << 16, **terms}
+def plan(folder: Path, out: Path, *, parallel_servers: int = 2, is_fresh: bool = False, **terms: object) -> MatrixPlan:
+    known = {"conversations": 1, "max_output_bytes": 1 << 16, **terms}
     return MatrixPlan(
-        rooms=[HOUSE_ROOMS["kuhn"]], submissions=load_submissions(folder, out), output_folder=out, **known
-    )  # type: ignore[arg-type]  # each is of its type
+        terms=[PairingTerms(room=HOUSE_ROOMS["kuhn"], **known)],  # type: ignore[arg-type]  # each is of its type
+        submissions=load_submissions(folder, out),
+        output_folder=out,
+        parallel_servers=parallel_servers,
+        is_fresh=is_fresh,
+    )
 
 
 def played(one: MatrixPlan) -> tuple[list[Cell], list[bool]]:

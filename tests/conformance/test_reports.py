@@ -21,7 +21,7 @@ from croupier.conformance.report.reports import (
     terminal,
 )
 from croupier.conformance.report.reports import json as as_json
-from croupier.conformance.report.summary import SIGNS, count_outcomes, dialogue, failure_groups, verdict_sentence
+from croupier.conformance.report.summary import LOOKS, count_outcomes, dialogue, failure_groups, verdict_sentence
 from croupier.conformance.report.terminal import print_parts
 from croupier.conformance.results import Failure, Outcome, Report, Result
 from tests.conformance.sample_report import NASTY, QUOTED, QUOTES, REPORT, RESULTS
@@ -109,9 +109,9 @@ def test_the_page_shows_every_case_and_filters_by_outcome() -> None:
     for outcome in Outcome:
         assert f"show-{outcome.value}" in page.ids
         assert f"body:has(#show-{outcome.value}:not(:checked)) .{outcome.value} {{ display: none; }}" in text
-        assert f"{SIGNS[outcome]} {outcome.value}" in page.text
+        assert f"{LOOKS[outcome].sign} {outcome.value}" in page.text
     assert page.text.count("<script>alert('x')</script>") >= 2, "it is text, and no script"
-    assert "prefers-color-scheme: dark" in text
+    assert "light-dark(" in text
     assert ("mark", {"title": "the first wrong byte"}) in page.seen
 
 
@@ -127,6 +127,7 @@ def test_a_failure_shows_all_that_is_known_of_it() -> None:
         "source: ruling K6",
         "expected: CARD with C_J, C_Q, C_K",
         "actual: 'CARD \"C_'",
+        f"likely cause: {QUOTES}",
         "      expected                           actual",
         '0000  43 41 52 44 20 43 5F 51  CARD C_Q  43 41 52 44 20 22 43 5F  CARD "C_',
         "                                                        ^^",
@@ -134,7 +135,6 @@ def test_a_failure_shows_all_that_is_known_of_it() -> None:
         "dialogue:",
         "  client  STRT P_1",
         '  server  CARD "C_',
-        f"likely cause: {QUOTES}",
         "repeat: croupier check kuhn/4.2/deal-and-act 127.0.0.1:1212 --seed 7",
     ]
 
@@ -169,7 +169,10 @@ def test_many_causes_are_counted_and_a_complete_report_shows_them() -> None:
     assert "kuhn/4.4/7" not in shown(report)
     assert "kuhn/4.4/7" in shown(report, is_complete=True)
     assert verdict_sentence(report) == "It breaks kuhn-6.1, kuhn-6.2, kuhn-6.3 and 4 more."
-    assert verdict_sentence(replace(report, results=tuple(failures[:1]))) == "It breaks kuhn-6.1."
+    assert verdict_sentence(replace(report, results=tuple(failures[:1]))) == (
+        "It breaks kuhn-6.1: The house answers FAIL W_A to an ACTN with an action that is not among the choices at "
+        "this point of the game."
+    )
 
 
 def test_on_a_terminal_each_reason_is_shown_once_and_every_failure_is_named() -> None:
@@ -184,7 +187,7 @@ def test_outcomes_are_told_by_sign_and_word_where_there_are_no_colours() -> None
     for options in ({"no_color": True, "force_terminal": True}, {"force_terminal": False}):
         text = shown(REPORT, **options)
         for outcome in Outcome:
-            assert re.search(rf"{re.escape(SIGNS[outcome])} \d+ {outcome.value}", text)
+            assert re.search(rf"{re.escape(LOOKS[outcome].sign)} \d+ {outcome.value}", text)
     assert "\x1b" not in shown(REPORT, force_terminal=False)
 
 

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.console import Console
 
-from croupier.conformance.matrix.cells import SIGNS, Cell, CellFinding, CellKind, CellLine
-from croupier.conformance.matrix.chart import COLOURS, cell_label, html
-from croupier.conformance.matrix.grid import STYLES, grid
+from croupier.conformance.matrix.cells import LOOKS, Cell, CellFinding, CellKind
+from croupier.conformance.matrix.chart import cell_label, html
+from croupier.conformance.matrix.grid import grid
 from croupier.conformance.matrix.standings import (
     Grading,
     Score,
@@ -25,6 +25,7 @@ from croupier.conformance.matrix.standings import (
     score,
 )
 from croupier.conformance.matrix.submission import Submission
+from croupier.conformance.report.summary import ShownLine
 
 ADA = Submission("ada", "Ada <Lovelace>", Path("ada"), "1")
 BOB = Submission("bob", "=1+1", Path("bob"), "2", fault="found no <submission>")
@@ -34,7 +35,7 @@ BROKEN = CellFinding(
     ("server",),
     "kuhn-4.3",
     "the server breaks kuhn-4.3: found <b>; allowed: CARD",
-    (CellLine("client", "ACTN CHK"), CellLine("house", "? '<b>'", "3c 62 3e")),
+    (ShownLine("client", "ACTN CHK"), ShownLine("server", "? '<b>'", "3c 62 3e")),
 )
 TITLES = {"kuhn": "Kuhn poker", "blackjack": "Blackjack"}
 
@@ -119,8 +120,8 @@ def test_gradescope_has_a_test_for_every_cell_that_counts() -> None:
     ]
     assert found["tests"][1]["output"].splitlines() == [
         "The server breaks kuhn-4.3: found <b>; allowed: CARD (games: 6, conversations: 3).",
-        "client > ACTN CHK",
-        "house  < ? '<b>'  = 3c 62 3e",
+        "client  ACTN CHK",
+        "server  ? '<b>'   [3c 62 3e]",
         "server; <oops>",
     ]
     other = (
@@ -147,7 +148,7 @@ def test_the_json_has_everything() -> None:
     assert found["rooms"] == ["kuhn", "blackjack"]
     assert found["students"][0]["scores"]["server"] == {"all": pytest.approx(200 / 3), "kuhn": 50.0, "blackjack": 100.0}
     assert found["students"][1]["fault"] == "found no <submission>"
-    assert found["cells"][1]["finding"]["dialogue"][1] == {"side": "house", "words": "? '<b>'", "data": "3c 62 3e"}
+    assert found["cells"][1]["finding"]["dialogue"][1] == {"side": "server", "text": "? '<b>'", "hex": "3c 62 3e"}
 
 
 class Page(HTMLParser):
@@ -198,8 +199,7 @@ def test_a_page_without_cells_is_one_too() -> None:
 
 
 def test_every_kind_has_a_sign_of_its_own_and_colours() -> None:
-    assert len({*SIGNS.values()}) == len(CellKind)
-    assert {*SIGNS} == {*COLOURS} == {*STYLES} == {*CellKind}
+    assert len({look.sign for look in LOOKS.values()}) == len(CellKind)
 
 
 @pytest.mark.parametrize(("number", "text"), [*enumerate(["✓", "S§4.3", "SC✗", "C○", "✓"])])

@@ -21,7 +21,7 @@ from croupier.core.plural import format_count
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from croupier.conformance.results import Report, Result
+    from croupier.conformance.results import Report
     from croupier.conformance.run import OnResult, Plan
     from croupier.conformance.suite import Role
     from croupier.core.room import Room
@@ -281,6 +281,7 @@ def show_progress(console: "Console", cases: int, *, quiet: bool, show_all: bool
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.text import Text
 
+    from croupier.conformance.report.summary import broken_clause
     from croupier.conformance.report.terminal import result_line
     from croupier.conformance.results import Result
 
@@ -296,17 +297,13 @@ def show_progress(console: "Console", cases: int, *, quiet: bool, show_all: bool
                     console.print(Text(result, "bold"))
                 return
             bar.advance(task)
-            is_new = not result.is_good and _broken_clause(result) not in broken
+            is_new = not result.is_good and broken_clause(result) not in broken
             if is_new:
-                broken.add(_broken_clause(result))
+                broken.add(broken_clause(result))
             if not quiet and (is_new or show_all or not console.is_terminal):
                 console.print(result_line(result), soft_wrap=True)
 
         yield on_result
-
-
-def _broken_clause(result: "Result") -> str:
-    return result.clause if result.failure is None else result.failure.clause
 
 
 def print_cases(console: "Console", room: "Room", selection: str) -> int:

@@ -83,6 +83,7 @@ def matrix(
     from croupier.cli.check import build_options
     from croupier.conformance.containment.policy import contained
     from croupier.conformance.matrix.matrix import MatrixPlan
+    from croupier.conformance.matrix.programs import PairingTerms
     from croupier.conformance.matrix.standings import parse_grading
     from croupier.conformance.matrix.submission import load_submissions, reference_submission
     from croupier.rooms import HOUSE_ROOMS, ROOMS
@@ -111,16 +112,21 @@ def matrix(
         if not rooms:
             raise ValueError(f"no submission has a program for any of these rooms: {', '.join(HOUSE_ROOMS)}")
         plan = MatrixPlan(
-            rooms=rooms,
+            terms=[
+                PairingTerms(
+                    room=each,
+                    conversations=games,
+                    timeout_seconds=timeout,
+                    max_output_bytes=max_output_bytes,
+                    known_options=build_options([each.options], known, each),
+                    strict=strict,
+                    seed=seed,
+                )
+                for each in rooms
+            ],
             submissions=submissions if no_reference else (*submissions, reference_submission()),
             output_folder=out,
-            conversations=games,
             parallel_servers=jobs or os.cpu_count() or 1,
-            timeout_seconds=timeout,
-            max_output_bytes=max_output_bytes,
-            known_options={each.name: build_options([each.options], known, each) for each in rooms},
-            strict=strict,
-            seed=seed,
             grading=parse_grading(weights, points, visibility),
             is_fresh=fresh,
         )
@@ -158,7 +164,7 @@ def _run_matrix(plan: "MatrixPlan", console: "Console") -> int:
         is_complete = asyncio.run(main())  # uvloop starts programs three times more slowly
     cells = run.ordered_cells()
     write_results(plan, cells, is_complete=is_complete)
-    for part in grid(cells, plan.submissions, {room.name: room.title for room in plan.rooms}, console.width):
+    for part in grid(cells, plan.submissions, plan.titles, console.width):
         console.print(part)
     remaining = plan.cells - len(cells)
     state = "" if is_complete else f"; {remaining:,} remain: run the same command to continue"

@@ -9,6 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from croupier.conformance.program import describe_exit
+from croupier.conformance.report.look import Look
+from croupier.conformance.report.summary import ShownLine
 
 
 class CellKind(StrEnum):
@@ -25,26 +27,17 @@ class CellKind(StrEnum):
     UNUSABLE = "cannot be used"
 
 
-SIGNS: Final = {
-    CellKind.WELL: "✓",
-    CellKind.BROKE: "§",
-    CellKind.HUNG: "…",
-    CellKind.CRASHED: "✗",
-    CellKind.UNHEARD: "∅",
-    CellKind.ABSENT: "○",
-    CellKind.IDLE: "·",
-    CellKind.CHATTY: "≋",
-    CellKind.UNUSABLE: "?",
+LOOKS: Final = {
+    CellKind.WELL: Look("✓", "blue", "#0060a8", "#6fb8ff"),
+    CellKind.BROKE: Look("§", "bold red", "#b03a00", "#ff8f57"),
+    CellKind.HUNG: Look("…", "magenta", "#8a2a73", "#f09bd6"),
+    CellKind.CRASHED: Look("✗", "bold red", "#a00020", "#ff8a8a"),
+    CellKind.UNHEARD: Look("∅", "dim", "#5d5d5d", "#a8a8a8"),
+    CellKind.ABSENT: Look("○", "dim", "#5d5d5d", "#a8a8a8"),
+    CellKind.IDLE: Look("·", "yellow", "#7a5c00", "#e8c454"),
+    CellKind.CHATTY: Look("≋", "cyan", "#006b5b", "#5fd3bd"),
+    CellKind.UNUSABLE: Look("?", "dim", "#5d5d5d", "#a8a8a8"),
 }
-"""The sign of each kind, readable without colour."""
-
-
-class CellLine(Struct, frozen=True):
-    """A line of a dialogue: the side (client, house), the text, and the bytes in hexadecimal if they differ from it."""
-
-    side: str
-    words: str
-    data: str = ""
 
 
 class CellFinding(Struct, frozen=True):
@@ -58,7 +51,7 @@ class CellFinding(Struct, frozen=True):
     blame: tuple[str, ...] = ()
     clause: str = ""
     note: str = ""
-    dialogue: tuple[CellLine, ...] = ()
+    dialogue: tuple[ShownLine, ...] = ()
 
     def __str__(self) -> str:
         if self.kind is CellKind.WELL:

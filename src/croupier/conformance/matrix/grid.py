@@ -9,24 +9,11 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from croupier.conformance.matrix.cells import Cell, CellKind
+from croupier.conformance.matrix.cells import LOOKS, Cell
 from croupier.conformance.matrix.chart import cell_label, legend
 from croupier.conformance.matrix.standings import score
 from croupier.conformance.matrix.submission import Submission
 from croupier.core.text import printable
-
-STYLES: Final = {
-    CellKind.WELL: "blue",
-    CellKind.BROKE: "bold red",
-    CellKind.HUNG: "magenta",
-    CellKind.CRASHED: "bold red",
-    CellKind.UNHEARD: "dim",
-    CellKind.ABSENT: "dim",
-    CellKind.IDLE: "yellow",
-    CellKind.CHATTY: "cyan",
-    CellKind.UNUSABLE: "dim",
-}
-
 
 MIN_NAME_COLUMNS: Final = 20
 """The minimum width of the column with the names of servers; a longer word widens it."""
@@ -88,4 +75,4 @@ def _percent(cells: Sequence[Cell], each: Submission, role: str) -> str:
 
 
 def _entry(cell: Cell | None) -> Text:
-    return Text() if cell is None else Text(cell_label(cell), STYLES[cell.finding.kind])
+    return Text() if cell is None else Text(cell_label(cell), LOOKS[cell.finding.kind].style)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from croupier.conformance.matrix.cells import Cell, CellFile, CellFinding, CellKind
 from croupier.conformance.matrix.chart import html
@@ -28,58 +29,34 @@ BUILD_FOLDER_NAME: Final = "work"
 
 
 class MatrixPlan(Struct, frozen=True, kw_only=True):
-    """What to play. `output_folder` is for the results; `parallel_servers` is how many servers play at the same time.
+    """What to play: in each room on its terms, which differ in the room and what is known of the options only.
 
-    `known_options` is what is known of the options of the clients, by room. `grading` says what the results count. The
-    other fields are as in `PairingTerms`.
+    `output_folder` is for the results; `parallel_servers` is how many servers play at the same time. `grading` says
+    what the results count. If it `is_fresh`, stored results are ignored.
     """
 
-    rooms: Sequence[HouseRoom]
+    terms: Sequence[PairingTerms]
     submissions: Sequence[Submission]
     output_folder: Path
-    conversations: int = 3
     parallel_servers: int = 1
-    timeout_seconds: float = 10.0
-    max_output_bytes: int = 1 << 20
-    known_options: Mapping[str, Any] = {}
-    strict: bool = False
-    seed: int = 1
     grading: Grading = Grading()
     is_fresh: bool = False
-
-    def terms(self, room: HouseRoom) -> PairingTerms:
-        """The terms for a room."""
-        return PairingTerms(
-            room=room,
-            conversations=self.conversations,
-            timeout_seconds=self.timeout_seconds,
-            max_output_bytes=self.max_output_bytes,
-            known_options=self.known_options.get(room.name),
-            strict=self.strict,
-            seed=self.seed,
-        )
-
-    def key(self, room: HouseRoom, server: Submission, client: Submission) -> str:
-        """The key of a cell: a cell with another key has to be played again."""
-        terms = (
-            self.conversations,
-            self.timeout_seconds,
-            self.max_output_bytes,
-            self.known_options.get(room.name),
-            self.strict,
-            self.seed,
-            __version__,
-        )
-        return f"{server.digest} {client.digest} {terms}"
 
     def players(self, room: HouseRoom, role: str) -> list[Submission]:
         """The submissions that have a program for a role, and all that cannot be used."""
         return [each for each in self.submissions if each.takes_part(room.name, role)]
 
     @property
+    def titles(self) -> Mapping[str, str]:
+        """The titles of the rooms by name."""
+        return {each.room.name: each.room.title for each in self.terms}
+
+    @property
     def cells(self) -> int:
         """The number of cells."""
-        return sum(len(self.players(room, "server")) * len(self.players(room, "client")) for room in self.rooms)
+        return sum(
+            len(self.players(each.room, "server")) * len(self.players(each.room, "client")) for each in self.terms
+        )
 
 
 class Matrix:
@@ -121,7 +98,7 @@ class Matrix:
 
     def ordered_cells(self) -> list[Cell]:
         """The finished cells in the order of the submissions."""
-        rooms = [room.name for room in self._plan.rooms]
+        rooms = [*self._plan.titles]
         order = [each.id for each in self._plan.submissions]
         return sorted(
             self.cells, key=lambda cell: (rooms.index(cell.room), order.index(cell.server), order.index(cell.client))
@@ -130,10 +107,10 @@ class Matrix:
     async def _rows(self, cell_file: CellFile) -> None:
         """Report the stored cells, build everything that still has to be played, and then play it row by row."""
         rows = [
-            (room, server, left)
-            for room in self._plan.rooms
-            for server in self._plan.players(room, "server")
-            if (left := self._unplayed(room, server, cell_file))
+            (terms, server, left)
+            for terms in self._plan.terms
+            for server in self._plan.players(terms.room, "server")
+            if (left := self._unplayed(terms, server, cell_file))
         ]
         used = {each.id: each for _, server, clients in rows for each in (server, *clients)}
         await self._in_parallel(map(self._build, used.values()))
@@ -151,11 +128,11 @@ class Matrix:
             for _ in range(self._plan.parallel_servers):
                 group.create_task(run())
 
-    def _unplayed(self, room: HouseRoom, server: Submission, cell_file: CellFile) -> list[Submission]:
+    def _unplayed(self, terms: PairingTerms, server: Submission, cell_file: CellFile) -> list[Submission]:
         """Report the stored cells of a server, and return the clients that it has not played."""
         left = []
-        for client in self._plan.players(room, "client"):
-            before = cell_file.find((room.name, server.id, client.id), self._plan.key(room, server, client))
+        for client in self._plan.players(terms.room, "client"):
+            before = cell_file.find((terms.room.name, server.id, client.id), _key(terms, server, client))
             if before is None:
                 left.append(client)
             else:
@@ -170,37 +147,36 @@ class Matrix:
             self._faults[submission.id] = str(error)
 
     async def _row(
-        self, room: HouseRoom, server: Submission, clients: Sequence[Submission], cell_file: CellFile
+        self, terms: PairingTerms, server: Submission, clients: Sequence[Submission], cell_file: CellFile
     ) -> None:
         """Play clients at one server, which is a new process for each of them."""
         dead: PairingResult | None = None
         has_listened = False
-        if fault := self._fault(room, server):
+        if fault := self._fault(terms, server):
             dead = PairingResult(CellFinding(CellKind.UNUSABLE, ("server",), note=fault))
         for client in clients:
             started_at = time.monotonic()
             played = dead
             if played is None:
                 try:
-                    played = await self._play_pair(room, server, client)
+                    played = await self._play_pair(terms, server, client)
                     has_listened = True
                 except ProgramError as error:
                     note = f"the server does not listen: {error}"
                     played = PairingResult(CellFinding(CellKind.UNHEARD, ("server",), note=note))
                     dead = None if has_listened else played  # nor will it listen for the next client
-            key = self._plan.key(room, server, client)
-            cell = _cell((room.name, server.id, client.id), key, played, time.monotonic() - started_at)
+            position = terms.room.name, server.id, client.id
+            cell = _cell(position, _key(terms, server, client), played, time.monotonic() - started_at)
             cell_file.save(cell)
             self._finished(cell, played=True)
 
-    async def _play_pair(self, room: HouseRoom, server: Submission, client: Submission) -> PairingResult:
+    async def _play_pair(self, terms: PairingTerms, server: Submission, client: Submission) -> PairingResult:
         """Play a client at a server. Raises ProgramError if the server does not listen."""
-        if fault := self._fault(room, client):
+        if fault := self._fault(terms, client):
             return PairingResult(CellFinding(CellKind.UNUSABLE, ("client",), note=fault))
-        tried = self._absent.setdefault((room.name, client.id), [])
+        tried = self._absent.setdefault((terms.room.name, client.id), [])
         if len(tried) >= MAX_ABSENCES:
             return tried[-1]
-        terms = self._plan.terms(room)
         async with ServerRun(self._starter(terms, server, "server"), terms) as running:
             played = await Pairing(terms, running, self._starter(terms, client, "client")).play()
         if played.finding.kind is CellKind.ABSENT:
@@ -213,13 +189,19 @@ class Matrix:
             return reference_starter(role, terms)
         return process_starter(command, self._folders[submission.id], terms)
 
-    def _fault(self, room: HouseRoom, submission: Submission) -> str:
+    def _fault(self, terms: PairingTerms, submission: Submission) -> str:
         """Why a submission cannot be used in a room; empty if it can."""
-        return submission.room_faults.get(room.name) or self._faults.get(submission.id, "")
+        return submission.room_faults.get(terms.room.name) or self._faults.get(submission.id, "")
 
     def _finished(self, cell: Cell, *, played: bool) -> None:
         self.cells.append(cell)
         self._on_cell(cell, not played)
+
+
+def _key(terms: PairingTerms, server: Submission, client: Submission) -> str:
+    """The key of a cell: a cell with another key has to be played again."""
+    _, *settings = astuple(terms)
+    return f"{server.digest} {client.digest} {settings} {__version__}"
 
 
 def _cell(position: tuple[str, str, str], key: str, played: PairingResult, seconds: float) -> Cell:
@@ -241,13 +223,12 @@ def write_results(plan: MatrixPlan, cells: Sequence[Cell], *, is_complete: bool)
 
     `is_complete`: no cell is left to play. Raises OSError.
     """
-    titles = {room.name: room.title for room in plan.rooms}
     students = [each for each in plan.submissions if not each.is_reference]
     names = {each.id: each.name for each in plan.submissions}
     files = {
-        "matrix.html": html(cells, plan.submissions, titles, is_complete=is_complete),
-        "matrix.json": full_json(cells, plan.submissions, plan.grading, [*titles], is_complete=is_complete),
-        "matrix.csv": moodle(cells, students, plan.grading, [*titles]),
+        "matrix.html": html(cells, plan.submissions, plan.titles, is_complete=is_complete),
+        "matrix.json": full_json(cells, plan.submissions, plan.grading, [*plan.titles], is_complete=is_complete),
+        "matrix.csv": moodle(cells, students, plan.grading, [*plan.titles]),
     }
     files |= {f"gradescope/{each.id}.json": gradescope(cells, each, plan.grading, names) for each in students}
     (plan.output_folder / "gradescope").mkdir(exist_ok=True)

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from croupier.conformance.matrix.cells import Cell, CellKind, CellLine
+from croupier.conformance.matrix.cells import Cell, CellKind
 from croupier.conformance.matrix.submission import REFERENCE_ID, Submission
 from croupier.rooms import HOUSE_ROOMS
 from croupier.version import __version__
@@ -153,7 +153,7 @@ def gradescope(cells: Sequence[Cell], submission: Submission, grading: Grading, 
 def _test(cell: Cell, role: str, names: Mapping[str, str], grading: Grading, points: float) -> dict[str, Any]:
     good = cell.finding.kind is CellKind.WELL
     other = cell.client if role == "server" else cell.server
-    parts = [_sentence(cell), *map(line_text, cell.finding.dialogue), cell.stderr]
+    parts = [_sentence(cell), *map(str, cell.finding.dialogue), cell.stderr]
     return {
         "name": f"{cell.room}: your {role} against {names.get(other, other)}",
         "score": points * good,
@@ -162,13 +162,6 @@ def _test(cell: Cell, role: str, names: Mapping[str, str], grading: Grading, poi
         "output": "\n".join(part for part in parts if part),
         "visibility": "visible" if other == REFERENCE_ID else grading.visibility,
     }
-
-
-def line_text(line: CellLine) -> str:
-    """A line of a dialogue as text."""
-    return (
-        f"{line.side:<6} {'>' if line.side == 'client' else '<'} {line.words}{f'  = {line.data}' if line.data else ''}"
-    )
 
 
 def _sentence(cell: Cell) -> str:

@@ -6,20 +6,18 @@ from typing import Final
 from msgspec import Struct
 
 from croupier.conformance.conversation import Conversation, ConversationMonitor, DialogueLine, Fault
-from croupier.conformance.matrix.cells import CellFinding, CellKind, CellLine, ProgramEnd
+from croupier.conformance.matrix.cells import CellFinding, CellKind, ProgramEnd
+from croupier.conformance.report.summary import ShownLine, hexadecimal, show_line
 from croupier.conformance.tap.connection import TappedConnection
-from croupier.conformance.tap.transcript import END_NAMES, safe_text
-from croupier.core.errors import FoundKind, Violation
+from croupier.conformance.tap.transcript import safe_text
+from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE, Party
 from croupier.core.session import Peer
 
 MAX_DIALOGUE_LINES: Final = 24
 """At most this many of the last lines of a dialogue are kept."""
 
-MAX_HEX_BYTES: Final = 64
-"""At most this many bytes of a line are kept in hexadecimal."""
-
-ROLES: Final = {HOUSE: "server", CLIENT: "client"}
+ROLES: Final = {CLIENT: "client", HOUSE: "server"}
 
 
 class Failure(Struct, frozen=True):
@@ -152,22 +150,11 @@ def _ended_by(connection: TappedConnection, goodbyes: Collection[object]) -> Pee
     return next(goodbye_sides, connection.closed_sides[0] if connection.closed_sides else CLIENT)
 
 
-def _dialogue(conversation: ConversationMonitor, line_count: int | None = None) -> tuple[CellLine, ...]:
-    """The last of the first `line_count` lines, or of all of them."""
+def _dialogue(conversation: ConversationMonitor, line_count: int | None = None) -> tuple[ShownLine, ...]:
+    """The last of the first `line_count` lines, or of all of them and the beginnings of messages after them."""
     end = len(conversation.lines) if line_count is None else line_count
-    lines = [_cell_line(line) for line in conversation.lines[max(0, end - MAX_DIALOGUE_LINES) : end]]
+    lines = [show_line(line) for line in conversation.lines[max(0, end - MAX_DIALOGUE_LINES) : end]]
     if end == len(conversation.lines):
-        unread = ((side, conversation.incomplete(side)) for side in (CLIENT, HOUSE))
-        lines += [
-            CellLine(END_NAMES[side], "… no whole message", rest[:MAX_HEX_BYTES].hex(" "))
-            for side, rest in unread
-            if rest
-        ]
+        unread = ((who, conversation.incomplete(side)) for side, who in ROLES.items())
+        lines += [ShownLine(who, "… no whole message", hexadecimal(rest)) for who, rest in unread if rest]
     return tuple(lines)
-
-
-def _cell_line(line: DialogueLine) -> CellLine:
-    message = line.message
-    words = message.found if isinstance(message, Violation) else str(message)
-    plain = line.data == words.encode("latin-1", "replace")
-    return CellLine(END_NAMES[line.side], safe_text(words), "" if plain else line.data[:MAX_HEX_BYTES].hex(" "))

@@ -28,11 +28,6 @@ class HexRow(NamedTuple):
     actual: ByteColumn
     first_wrong: int | None = None
 
-    @property
-    def differs(self) -> tuple[bool, ...]:
-        """For each place of the row whether the columns differ there."""
-        return tuple(wanted != got for wanted, got in zip(self.expected, self.actual, strict=True))
-
 
 def first_difference(expected: bytes, actual: bytes) -> int | None:
     """Return the offset of the first byte that is wrong, missing or too many; None if all are right.

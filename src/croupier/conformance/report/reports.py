@@ -6,15 +6,17 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-from croupier.conformance.report.hexdump import first_difference, hex_diff, hex_dump, printable
+from croupier.conformance.clauses import find_clause
+from croupier.conformance.report.hexdump import first_difference, printable
 from croupier.conformance.report.html import html
 from croupier.conformance.report.summary import (
+    LOOKS,
     MEANINGS,
-    SIGNS,
-    broken_clause,
     count_outcomes,
     dialogue,
+    facts,
     failed_results,
+    failure_bytes,
     failure_groups,
     headline,
     repeat_command,
@@ -37,32 +39,13 @@ def failure_text(report: Report, result: Result) -> str:
 
 
 def _block(report: Report, result: Result) -> Iterator[str]:
-    failure = result.failure
-    if failure is not None:
-        clause = broken_clause(failure)
-        yield f"clause: {failure.clause} {clause.text}".rstrip()
-        if clause.source:
-            yield f"source: {clause.citation}"
-        yield f"expected: {printable(failure.expected)}"
-        yield f"actual: {printable(failure.actual)}"
-        yield from _bytes(failure)
-    elif result.note:
-        yield printable(result.note)
-    lines = dialogue(result)
-    if lines:
+    yield from (f"{name}: {printable(text)}" for name, text in facts(result))
+    if dump := failure_bytes(result):
+        yield dump
+    if lines := dialogue(result):
         yield "dialogue:"
-    for line in lines:
-        yield f"  {line.side}  {line.text}" + (f"   [{line.hex}]" if line.hex else "")
-    if failure is not None and failure.cause:
-        yield f"likely cause: {failure.cause}"
+        yield from (f"  {line}" for line in lines)
     yield f"repeat: {repeat_command(report, result)}"
-
-
-def _bytes(failure: Failure) -> Iterator[str]:
-    if failure.wanted is not None:
-        yield hex_diff(failure.wanted, failure.got)
-    elif failure.got:
-        yield hex_dump(failure.got[:64])
 
 
 def junit(report: Report) -> str:
@@ -193,7 +176,7 @@ def _json_result(report: Report, result: Result) -> dict[str, Any]:
 
 
 def _json_failure(failure: Failure) -> dict[str, Any]:
-    clause = broken_clause(failure)
+    clause = find_clause(failure.clause)
     return {
         "clause": failure.clause,
         "text": clause.text,
@@ -268,13 +251,13 @@ def markdown(report: Report) -> str:
     if failures := failed_results(report):
         lines += ["", "## Failures"]
     for result in failures:
-        lines += ["", f"### {SIGNS[result.outcome]} {result.outcome} `{result.case}` {_escaped(result.title)}", ""]
+        lines += ["", f"### {LOOKS[result.outcome].sign} {result.outcome} `{result.case}` {_escaped(result.title)}", ""]
         lines += [f"    {line}".rstrip() for line in failure_text(report, result).splitlines()]
     if report.stderr:
         lines += ["", "## What it wrote to stderr", "", *(f"    {line}" for line in _lines(report.stderr))]
     lines += ["", "## All cases", "", "| | Outcome | Case | Title | |", "|---|---|---|---|---|"]
     for result in report.results:
-        cells = (SIGNS[result.outcome], result.outcome, f"`{result.case}`", _escaped(result.title))
+        cells = (LOOKS[result.outcome].sign, result.outcome, f"`{result.case}`", _escaped(result.title))
         lines.append(f"| {' | '.join(cells)} | {_escaped(result_note(result))} |")
     return "\n".join(lines) + "\n"
 

@@ -1,30 +1,32 @@
-"""What all reports share: signs of outcomes, failures with their clause, reasons and dialogues."""
+"""What all reports share: outcomes, what is known of a failure, its bytes and its dialogue, and groups of failures."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from croupier.conformance.channel.http import HttpMessage
-from croupier.conformance.clauses import Clause, find_clause
+from croupier.conformance.clauses import find_clause
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.report.hexdump import is_plain_text, is_utf8, printable
-from croupier.conformance.results import Failure, Outcome, Report, Result
+from croupier.conformance.report.hexdump import hex_diff, hex_dump, is_plain_text, is_utf8, printable
+from croupier.conformance.report.look import Look
+from croupier.conformance.results import Outcome, Report, Result
 from croupier.core.errors import Violation
 from croupier.core.plural import format_count
 from croupier.core.referee import CLIENT
 
-SIGNS: Final[Mapping[Outcome, str]] = {
-    Outcome.PASS: "✔",
-    Outcome.FAIL: "✘",
-    Outcome.NON_STRICT: "≈",
-    Outcome.CHOICE: "?",
-    Outcome.UNIMPLEMENTED: "∅",
-    Outcome.SKIP: "-",
+LOOKS: Final[Mapping[Outcome, Look]] = {
+    Outcome.PASS: Look("✔", "blue", "#0060a8", "#6fb8ff"),
+    Outcome.FAIL: Look("✘", "bold bright_red", "#b03a00", "#ff8f57"),
+    Outcome.NON_STRICT: Look("≈", "yellow", "#7a5c00", "#e8c454"),
+    Outcome.CHOICE: Look("?", "cyan", "#006b5b", "#5fd3bd"),
+    Outcome.UNIMPLEMENTED: Look("∅", "bold magenta", "#8a2a73", "#f09bd6"),
+    Outcome.SKIP: Look("-", "dim", "#5d5d5d", "#a8a8a8"),
 }
-"""The sign before the name of an outcome; no report relies on colour alone."""
+"""How outcomes look. No report relies on colour alone: the sign stands before the name of the outcome."""
 
 MEANINGS: Final[Mapping[Outcome, str]] = {
     Outcome.PASS: "as the protocol has it",
@@ -38,12 +40,16 @@ MEANINGS: Final[Mapping[Outcome, str]] = {
 END_NAMES: Final = {CLIENT: "client"}
 """The name of an end; every other is the server."""
 
+SENTENCE_END_PATTERN: Final = re.compile(r"(?<=\.) (?=[A-Z])")
+
 MAX_CLAUSES_NAMED: Final = 3
 """At most this many broken clauses are named in the verdict."""
 
 MAX_DIALOGUE_LINES: Final = 6
 """At most this many of the last messages of a dialogue are shown."""
 
+MAX_DUMPED_BYTES: Final = 64
+"""At most this many bytes are shown in hexadecimal where no others were expected."""
 
 MAX_SHOWN_HTTP_BYTES: Final = 8000
 """At most this many bytes of a request or a response are shown; the JSON report has all of them."""
@@ -54,7 +60,10 @@ class ShownLine(Struct, frozen=True):
 
     side: str
     text: str
-    hex: str
+    hex: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.side:<6}  {self.text}" + (f"   [{self.hex}]" if self.hex else "")
 
 
 class FailureGroup(Struct, frozen=True):
@@ -71,8 +80,7 @@ class FailureGroup(Struct, frozen=True):
     @property
     def clause(self) -> str:
         """The clause that the example breaks."""
-        failure = self.example.failure
-        return self.example.clause if failure is None else failure.clause
+        return broken_clause(self.example)
 
     @property
     def title(self) -> str:
@@ -107,7 +115,7 @@ def _show_http(side: str, data: bytes) -> ShownLine:
     return ShownLine(side, f"{printable(text)}{more}", "" if is_utf8(data) else hexadecimal(data))
 
 
-def hexadecimal(data: bytes, max_bytes: int = 64) -> str:
+def hexadecimal(data: bytes, max_bytes: int = MAX_DUMPED_BYTES) -> str:
     """Bytes in hexadecimal, at most the first `max_bytes` of them."""
     return data[:max_bytes].hex(" ").upper() + (" …" if len(data) > max_bytes else "")
 
@@ -116,13 +124,39 @@ def dialogue(result: Result) -> tuple[ShownLine, ...]:
     """The dialogue of a result: its last messages, after a line that counts the messages before them."""
     lines = result.dialogue[-MAX_DIALOGUE_LINES:]
     before = len(result.dialogue) - len(lines)
-    omitted = [ShownLine("", f"… {format_count(before, 'message')} before", "")] if before else []
+    omitted = [ShownLine("", f"… {format_count(before, 'message')} before")] if before else []
     return (*omitted, *map(show_line, lines))
 
 
-def broken_clause(failure: Failure) -> Clause:
-    """The clause that a failure has broken."""
-    return find_clause(failure.clause)
+def broken_clause(result: Result) -> str:
+    """The clause that a result breaks; the clause under test if there is no failure."""
+    return result.clause if result.failure is None else result.failure.clause
+
+
+def facts(result: Result) -> Iterator[tuple[str, str]]:
+    """What is known of a result, for people: pairs of a name and a text."""
+    failure = result.failure
+    if failure is None:
+        yield from [("note", result.note)] if result.note else ()
+        return
+    clause = find_clause(failure.clause)
+    yield "clause", f"{failure.clause} {clause.text}".rstrip()
+    if clause.source:
+        yield "source", clause.citation
+    yield "expected", failure.expected
+    yield "actual", failure.actual
+    if failure.cause:
+        yield "likely cause", failure.cause.text
+
+
+def failure_bytes(result: Result) -> str:
+    """The bytes of a failure as hexadecimal text: expected and actual side by side, or what came; empty without any."""
+    failure = result.failure
+    if failure is None:
+        return ""
+    if failure.wanted is None:
+        return hex_dump(failure.got[:MAX_DUMPED_BYTES])
+    return hex_diff(failure.wanted, failure.got)
 
 
 def repeat_command(report: Report, result: Result) -> str:
@@ -144,7 +178,7 @@ def failure_groups(report: Report) -> tuple[FailureGroup, ...]:
         if cause is not None and not cause.is_guess:
             by_cause.setdefault(cause.text, []).append(result)
         else:
-            by_clause.setdefault(result.clause if result.failure is None else result.failure.clause, []).append(result)
+            by_clause.setdefault(broken_clause(result), []).append(result)
     causes = [FailureGroup(Cause(text), tuple(results)) for text, results in by_cause.items()]
     clauses = [FailureGroup(None, tuple(results)) for results in by_clause.values()]
     return (*sorted(causes, key=lambda group: -len(group.results)), *clauses)
@@ -185,9 +219,17 @@ def verdict_sentence(report: Report) -> str:
     if groups[0].cause is not None:
         return f"It breaks the protocol: {groups[0].cause}."
     clauses = list(dict.fromkeys(group.clause for group in groups))
+    if len(clauses) == 1:
+        return _broken_sentence(clauses[0])
     more = [f"{len(clauses) - MAX_CLAUSES_NAMED} more"] if len(clauses) > MAX_CLAUSES_NAMED else []
     *names, last = [*clauses[:MAX_CLAUSES_NAMED], *more]
     return f"It breaks {', '.join(names)}{' and ' * bool(names)}{last}."
+
+
+def _broken_sentence(clause: str) -> str:
+    """The clause that is broken, with its first sentence."""
+    first_sentence = SENTENCE_END_PATTERN.split(find_clause(clause).text, maxsplit=1)[0]
+    return f"It breaks {clause}: {first_sentence}" if first_sentence else f"It breaks {clause}."
 
 
 def _skipped_reason(report: Report) -> str:

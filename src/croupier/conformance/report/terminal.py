@@ -1,6 +1,6 @@
 """The terminal report: coloured where possible, and always with a sign and a word."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rich.console import Console, RenderableType
@@ -9,22 +9,15 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from croupier.conformance.report.hexdump import (
-    MISSING_BYTE,
-    HexRow,
-    hex_byte,
-    hex_dump,
-    hex_rows,
-    printable,
-    printable_byte,
-)
+from croupier.conformance.report.hexdump import printable
 from croupier.conformance.report.summary import (
-    SIGNS,
+    LOOKS,
     FailureGroup,
-    broken_clause,
     count_outcomes,
     dialogue,
+    facts,
     failed_results,
+    failure_bytes,
     failure_groups,
     headline,
     notes,
@@ -32,21 +25,8 @@ from croupier.conformance.report.summary import (
     result_note,
     verdict_sentence,
 )
-from croupier.conformance.results import Failure, Outcome, Report, Result
+from croupier.conformance.results import Outcome, Report, Result
 from croupier.core.plural import format_count
-
-STYLES: Final[Mapping[Outcome, str]] = {
-    Outcome.PASS: "blue",
-    Outcome.FAIL: "bold bright_red",
-    Outcome.NON_STRICT: "yellow",
-    Outcome.CHOICE: "cyan",
-    Outcome.UNIMPLEMENTED: "bold magenta",
-    Outcome.SKIP: "dim",
-}
-"""The style of each outcome. Blue and red are distinguishable to most readers; sign and word help the others."""
-
-WRONG_BYTE_STYLE: Final = "bold reverse"
-"""The style of the first wrong byte."""
 
 MAX_GROUPS_SHOWN: Final = 5
 MAX_CASES_SHOWN: Final = 12
@@ -64,7 +44,7 @@ def result_line(result: Result) -> Text:
 
 def outcome_text(kind: Outcome) -> Text:
     """An outcome with its sign, name and colour."""
-    return Text(f"{SIGNS[kind]} {kind:13}", STYLES[kind])
+    return Text(f"{LOOKS[kind].sign} {kind:13}", LOOKS[kind].style)
 
 
 def terminal(report: Report, *, is_complete: bool = False) -> Sequence[RenderableType]:
@@ -139,22 +119,13 @@ def failure_block(report: Report, result: Result) -> Iterator[RenderableType]:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     table.add_row("case", Text(printable(result.title)))
-    failure = result.failure
-    if failure is not None:
-        clause = broken_clause(failure)
-        table.add_row("clause", Text.assemble((failure.clause, "bold"), f" {clause.text}"))
-        if clause.source:
-            table.add_row("source", Text(clause.citation))
-        table.add_row("expected", Text(printable(failure.expected)))
-        table.add_row("actual", Text(printable(failure.actual)))
-    elif result.note:
-        table.add_row("note", Text(printable(result.note)))
+    for name, text in facts(result):
+        table.add_row(name, Text(printable(text), "bold" if name == "likely cause" else ""))
     if dialogue(result):
         table.add_row("dialogue", _dialogue(result))
-    if failure is not None and failure.cause:
-        table.add_row("likely", Text(failure.cause.text, "bold"))
     yield table
-    yield from _bytes(failure)
+    if dump := failure_bytes(result):
+        yield Padding(Text(dump), (1, 0, 0, 2))
     yield _unwrapped(f"repeat: {repeat_command(report, result)}")
 
 
@@ -168,45 +139,10 @@ def _dialogue(result: Result) -> Table:
     return table
 
 
-def _bytes(failure: Failure | None) -> Iterator[RenderableType]:
-    if failure is not None and failure.wanted is not None:
-        yield Padding(_side_by_side(failure.wanted, failure.got), (1, 0, 0, 2))
-    elif failure is not None and failure.got:
-        yield Padding(Text(hex_dump(failure.got[:64])), (1, 0, 0, 2))
-
-
-def _side_by_side(wanted: bytes, got: bytes) -> Table:
-    """Both byte strings, with a mark below the first wrong byte."""
-    table = Table.grid(padding=(0, 2))
-    for _ in range(5):
-        table.add_column(no_wrap=True)
-    table.add_row("", Text("expected", "dim"), "", Text("actual", "dim"), "")
-    for row in hex_rows(wanted, got):
-        table.add_row(
-            Text(f"{row.offset:04X}", "dim"),
-            Text(" ".join(map(hex_byte, row.expected))),
-            Text("".join(map(printable_byte, row.expected))),
-            _actual_bytes(row),
-            Text("".join(map(printable_byte, row.actual))),
-        )
-        if row.first_wrong is not None:
-            table.add_row("", "", "", Text(f"{'':{3 * row.first_wrong}}^^"), "")
-    return table
-
-
-def _actual_bytes(row: HexRow) -> Text:
-    text = Text()
-    for place, (byte, differs) in enumerate(zip(row.actual, row.differs, strict=True)):
-        shown = MISSING_BYTE if place == row.first_wrong and byte is None else hex_byte(byte)
-        text.append(shown, WRONG_BYTE_STYLE if place == row.first_wrong else "bold" if differs else "")
-        text.append(" " if place < len(row.actual) - 1 else "")
-    return text
-
-
 def _counts(report: Report) -> Text:
     text = Text()
     for kind in Outcome:
         if count := report.count(kind):
-            text.append(f"{SIGNS[kind]} {count} {kind}", STYLES[kind])
+            text.append(f"{LOOKS[kind].sign} {count} {kind}", LOOKS[kind].style)
             text.append("   ")
     return text.append(f"in {report.seconds:.1f} s") if report.results else Text(count_outcomes(report))
