@@ -87,7 +87,7 @@ UNREACHED = passage([], note="no house answers: refused", reached=False)
             DONE,
             CellKind.CHATTY,
             ("server",),
-            "the server has written more than is kept",
+            "the server has written more output than --max-output-bytes allows",
         ),
         (
             [WELL],

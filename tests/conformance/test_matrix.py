@@ -94,7 +94,7 @@ def test_all_pairs_are_played_and_finished_cells_are_not_played_again(tmp_path: 
         pytest.param("never-listens", CellKind.UNHEARD, "", "takes no connections", marks=pytest.mark.extended),
         ("says-nonsense", CellKind.BROKE, "kuhn-2.6", "found 'CARD 1_1'"),
         ("ends-in-nul", CellKind.BROKE, "kuhn-2.7", "the likely cause is that it "),
-        ("chatty", CellKind.CHATTY, "", "written more than is kept"),
+        ("chatty", CellKind.CHATTY, "", "written more output than --max-output-bytes allows"),
     ],
 )
 def test_a_server_that_is_no_good_is_distinguished_from_the_client(
@@ -117,7 +117,7 @@ def test_a_server_that_is_no_good_is_distinguished_from_the_client(
         ("says-nothing", CellKind.HUNG, "sends nothing more"),
         pytest.param("stays", CellKind.HUNG, "goes on when the house has closed", marks=pytest.mark.extended),
         ("leaves-at-once", CellKind.IDLE, "has ended every conversation before a game was over"),
-        ("chatty", CellKind.CHATTY, "has written more than is kept"),
+        ("chatty", CellKind.CHATTY, "has written more output than --max-output-bytes allows"),
     ],
 )
 def test_a_client_that_is_no_good_is_distinguished_from_the_server(

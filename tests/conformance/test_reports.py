@@ -21,7 +21,14 @@ from croupier.conformance.report.reports import (
     terminal,
 )
 from croupier.conformance.report.reports import json as as_json
-from croupier.conformance.report.summary import LOOKS, count_outcomes, dialogue, failure_groups, verdict_sentence
+from croupier.conformance.report.summary import (
+    LOOKS,
+    ShownLine,
+    count_outcomes,
+    dialogue,
+    failure_groups,
+    verdict_sentence,
+)
 from croupier.conformance.report.terminal import print_parts
 from croupier.conformance.results import Failure, Outcome, Report, Result
 from tests.conformance.sample_report import NASTY, QUOTED, QUOTES, REPORT, RESULTS
@@ -141,6 +148,11 @@ def test_a_failure_shows_all_that_is_known_of_it() -> None:
 
 def test_bytes_that_are_no_text_are_shown_in_hexadecimal_as_well() -> None:
     assert r"  server  \x1b[2J   [1B 5B 32 4A]" in failure_text(REPORT, RESULTS[3])
+
+
+def test_the_lines_of_a_request_stay_in_their_column() -> None:
+    line = ShownLine("client", "GET /games HTTP/1.1\nHost: example", "C3")
+    assert str(line).splitlines() == ["client  GET /games HTTP/1.1", "        Host: example   [C3]"]
 
 
 def test_failures_are_grouped_by_cause_and_then_by_clause() -> None:

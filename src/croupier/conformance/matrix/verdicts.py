@@ -133,7 +133,7 @@ def _failures(
         )
     for side, end in ((HOUSE, server), (CLIENT, client)):
         if end.has_written_too_much:
-            yield Failure(CellKind.CHATTY, side, "has written more than is kept")
+            yield Failure(CellKind.CHATTY, side, "has written more output than --max-output-bytes allows")
 
 
 def _tolerated_departures(connections: Sequence[TappedConnection]) -> Iterator[str]:

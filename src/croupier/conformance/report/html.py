@@ -35,7 +35,7 @@ dt { opacity: 0.7; } dd { margin: 0; overflow-wrap: anywhere; } dd.likely { font
 details { border: 1px solid var(--line); border-radius: 0.3rem; margin: 0.25rem 0; padding: 0.25rem 0.75rem; }
 summary { cursor: pointer; } .note { opacity: 0.8; }
 table { border-collapse: collapse; } td, th { padding: 0 0.6rem 0 0; text-align: left; vertical-align: top; }
-td.side { opacity: 0.7; } td.hex { opacity: 0.7; }
+.dialogue td { white-space: pre-wrap; overflow-wrap: anywhere; } .dialogue .side, .dialogue .hex { opacity: 0.7; }
 mark { background: var(--mark); color: var(--ink); outline: 2px solid currentColor; font-weight: bold; }
 .causes { border-left: 0.3rem solid var(--mark); padding-left: 1rem; }
 .verdict { font-size: 1.25rem; }

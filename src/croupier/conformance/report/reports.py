@@ -3,6 +3,7 @@
 import json as text_json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from textwrap import indent
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
@@ -44,7 +45,7 @@ def _block(report: Report, result: Result) -> Iterator[str]:
         yield dump
     if lines := dialogue(result):
         yield "dialogue:"
-        yield from (f"  {line}" for line in lines)
+        yield from (indent(str(line), "  ") for line in lines)
     yield f"repeat: {repeat_command(report, result)}"
 
 
@@ -116,7 +117,7 @@ def _tap_details(report: Report, result: Result) -> Iterator[tuple[str, Any]]:
         yield "expected", result.failure.expected
         yield "actual", result.failure.actual
         yield "cause", str(result.failure.cause or "")
-    yield "dialogue", [f"{line.side}: {line.text}" for line in dialogue(result)]
+    yield "dialogue", [f"{line.side}: {line.text}".removeprefix(": ") for line in dialogue(result)]
     yield "repeat", repeat_command(report, result)
 
 

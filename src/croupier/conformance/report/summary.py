@@ -63,7 +63,8 @@ class ShownLine(Struct, frozen=True):
     hex: str = ""
 
     def __str__(self) -> str:
-        return f"{self.side:<6}  {self.text}" + (f"   [{self.hex}]" if self.hex else "")
+        text = self.text.replace("\n", f"\n{'':8}")
+        return f"{self.side:<6}  {text}" + (f"   [{self.hex}]" if self.hex else "")
 
 
 class FailureGroup(Struct, frozen=True):
