@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from croupier.cli.containment import ContainmentOptions
+from croupier.cli.options import changed_options
 from croupier.conformance.containment.launch_spec import Limits
 from tests.processes import croupier
 
@@ -23,7 +24,7 @@ def test_defaults_are_those_of_the_tester() -> None:
     assert contained.limits == Limits()
     assert contained.is_sandboxed
     assert contained.hidden_folders == (Path("results"),)
-    assert [*options.flags] == []
+    assert [*changed_options(options)] == []
 
 
 def test_options_become_limits_and_the_flags_that_repeat_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,7 +41,7 @@ def test_options_become_limits_and_the_flags_that_repeat_them(monkeypatch: pytes
     assert contained.limits == Limits(memory_bytes=3 << 20, processes=4, written_bytes=5 << 20, cpu_seconds=6)
     assert contained.variables == {"A": "b=c", "DATABASE": "here"}
     assert not contained.is_sandboxed
-    assert shlex.join(options.flags) == (
+    assert shlex.join(changed_options(options)) == (
         "--max-memory-mib 3 --max-processes 4 --max-written-mib 5 --max-cpu-seconds 6 --env A=b=c --env DATABASE "
         "--no-sandbox"
     )

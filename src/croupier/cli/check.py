@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Group, Parameter
 
 from croupier.cli.containment import ContainmentOptions, report_missing_sandbox
+from croupier.cli.options import changed_options, check_minimum, check_positive, command_line
 from croupier.cli.output import fail
 from croupier.cli.tls import TlsOptions
 from croupier.core.plural import format_count
@@ -109,27 +110,28 @@ def check(
     from croupier.conformance.report.terminal import print_parts, terminal
     from croupier.conformance.run import Plan
     from croupier.conformance.suite import find_suite
+    from croupier.rooms import find_room
 
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # symbols may be lost: words repeat them
     console = Console(highlight=False)
-    known = {name: value for name, value in (("dialect", dialect), ("decks", decks), ("bet", bet)) if value is not None}
+    known = {"dialect": dialect, "decks": decks, "bet": bet}
     try:
-        room = room_of_selection(selection)
+        room = find_room(selection.partition("/")[0])
         if list_cases:
             return print_cases(console, room, selection)
         files = parse_reports(report or [])
         role, where = resolve_target(room, target, server, client, deck_flag)
         check_tls(room, role, tls)
         options = build_options([room.settings] if role == "client" else [room.options, room.settings], known, room)
-        check_limits(timeout, max_failures)
-        settings = {"seed": seed, "timeout": timeout}
+        check_positive(timeout=timeout)
+        check_minimum(1, max_failures=max_failures)
+        settings = {"deck_flag": deck_flag, "seed": seed, "timeout": timeout, **known, "strict": strict}
         given = [
             *([target] if target else []),
-            *command_line_flags({"server": server, "client": client, "deck-flag": deck_flag, **settings, **known}),
-            *(["--strict"] if strict else []),
-            *tls.flags,
-            *contain.flags,
+            *command_line({"server": server, "client": client, **settings}),
+            *changed_options(tls),
+            *changed_options(contain),
         ]
         plan = Plan(
             room=room,
@@ -154,13 +156,6 @@ def check(
     except (ValueError, OSError, ProgramError) as error:
         return fail(error, EXIT_NOT_TESTED, keep="\n\t")  # a ProgramError may quote several lines
     return results.exit_status
-
-
-def room_of_selection(selection: str) -> "Room":
-    """Return the room that a selection names. Raises ValueError if there is none."""
-    from croupier.rooms import find_room
-
-    return find_room(selection.partition("/")[0])
 
 
 def resolve_target(
@@ -192,46 +187,32 @@ def check_tls(room: "Room", role: "Role", tls: TlsOptions) -> None:
     """Raise ValueError if there are options of TLS where the tester does not speak it."""
     from croupier.rooms.oldmaid import ROOM as OLDMAID
 
-    if (given := [*tls.flags]) and (role == "client" or room is OLDMAID):
+    if (given := [*changed_options(tls)]) and (role == "client" or room is OLDMAID):
         raise ValueError(f"found {' '.join(given)}; allowed: tests of servers, except in {OLDMAID.title}")
 
 
 def build_options(kinds: Sequence[type[Any]], values: Mapping[str, Any], room: "Room") -> Any:
-    """Return the first of `kinds` that has all these fields, made from `values`; None if `values` is empty.
+    """Return the first of `kinds` that has all these fields, made from `values`; None if no value is given.
 
-    Raises ValueError on a field that no kind has, and on a value of the wrong type.
+    A value that is None is not given. Raises ValueError on a field that no kind has, and on a value of the wrong type.
     """
     from msgspec import ValidationError, convert
 
-    if not values:
+    given = {name: value for name, value in values.items() if value is not None}
+    if not given:
         return None
-    kind = next((kind for kind in kinds if values.keys() <= _field_names(kind)), kinds[0])
-    for name, value in values.items():
+    kind = next((kind for kind in kinds if given.keys() <= _field_names(kind)), kinds[0])
+    for name, value in given.items():
         if name not in _field_names(kind):
             raise ValueError(f"found --{name} {value}; allowed: nothing of the kind in {room.title}")
     try:
-        return convert(dict(values), kind, strict=False)
+        return convert(given, kind, strict=False)
     except ValidationError as error:
-        raise ValueError(f"found {values}; {error}") from None
+        raise ValueError(f"found {given}; {error}") from None
 
 
 def _field_names(kind: type[Any]) -> set[str]:
     return {each.name for each in fields(kind)}
-
-
-def check_limits(timeout: float | None, max_failures: int | None) -> None:
-    """Raise ValueError if a limit is not positive."""
-    if timeout is not None and not timeout > 0:
-        raise ValueError(f"found --timeout {timeout:g}; allowed: more than 0")
-    if max_failures is not None and max_failures < 1:
-        raise ValueError(f"found --max-failures {max_failures}; allowed: 1 or more")
-
-
-def command_line_flags(values: Mapping[str, object]) -> Iterator[str]:
-    """Yield command-line arguments for the values that are not None."""
-    for name, value in values.items():
-        if value is not None:
-            yield from (f"--{name}", str(value))
 
 
 def parse_reports(specs: Sequence[str]) -> list[tuple[Path, Callable[["Report"], str]]]:

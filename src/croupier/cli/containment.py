@@ -1,13 +1,13 @@
 """Options of the commands that start programs of others: what those programs may do."""
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
+from croupier.cli.options import check_minimum
 from croupier.cli.output import print_error
 
 if TYPE_CHECKING:
@@ -43,10 +43,7 @@ class ContainmentOptions:
         from croupier.conformance.containment.launch_spec import Limits
         from croupier.conformance.containment.policy import Containment
 
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if each.name.startswith("max_") and value < 1:
-                raise ValueError(f"found --{each.name.replace('_', '-')} {value}; allowed: 1 or more")
+        check_minimum(1, **{name: value for name, value in vars(self).items() if name.startswith("max_")})
         limits = Limits(
             memory_bytes=self.max_memory_mib * MEBIBYTE,
             processes=self.max_processes,
@@ -57,19 +54,6 @@ class ContainmentOptions:
         return Containment(
             limits=limits, variables=variables, is_sandboxed=not self.no_sandbox, hidden_folders=tuple(hidden_folders)
         )
-
-    @property
-    def flags(self) -> Iterator[str]:
-        """The command-line arguments that give these options, without those that have their default value."""
-        default = ContainmentOptions()
-        for each in fields(self):
-            name, value = each.name.replace("_", "-"), getattr(self, each.name)
-            if isinstance(value, list):
-                yield from (word for entry in value for word in (f"--{name}", entry))
-            elif isinstance(value, bool):
-                yield from (f"--{name}",) if value else ()
-            elif value != getattr(default, each.name):
-                yield from (f"--{name}", str(value))
 
 
 def _variable(text: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from cyclopts import Group, Parameter
 
+from croupier.cli.options import check_minimum
 from croupier.cli.output import fail, is_interactive, print_error
 from croupier.cli.play import SummaryNouns, list_bots, print_summary, run_bots
 from croupier.clients.luck import make_luck
@@ -112,8 +113,7 @@ def _play(url: str, login: LoginOptions, bot_options: HoldemBotOptions) -> int:
     from croupier.clients.identify import await_first_answer
 
     is_terminal = is_interactive()
-    if bot_options.hands < 1:
-        raise ValueError(f"found --hands {bot_options.hands}; allowed: 1 or more")
+    check_minimum(1, hands=bot_options.hands)
     name = bot_options.bot or ROOM.default_bot
     bot = bot_factory(ROOM.bots, name)()
     context = None if login.tls_ca is None else ssl.create_default_context(cafile=login.tls_ca)

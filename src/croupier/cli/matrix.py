@@ -1,13 +1,13 @@
 """`croupier matrix`: test every client of a class against every server."""
 
 import os
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from croupier.cli.containment import ContainmentOptions, report_missing_sandbox
+from croupier.cli.options import check_minimum, check_positive, command_line
 from croupier.cli.output import fail, print_line
 
 if TYPE_CHECKING:
@@ -90,18 +90,14 @@ def matrix(
 
     console = Console(highlight=False)
     try:
-        for name, found in (("games", games), ("jobs", 1 if jobs is None else jobs), ("output", max_output_bytes)):
-            if found < 1:
-                raise ValueError(f"found --{name} {found}; allowed: 1 or more")
-        for name, amount in (("timeout", timeout), ("points", points)):
-            if not 0 < amount < inf:
-                raise ValueError(f"found --{name} {amount:g}; allowed: more than 0")
+        check_minimum(1, games=games, jobs=jobs, max_output_bytes=max_output_bytes)
+        check_positive(timeout=timeout, points=points)
         if room is not None and room not in HOUSE_ROOMS:
             found_room = f"{room}, whose conversations cannot be relayed" if room in ROOMS else f"the room {room!r}"
             raise ValueError(f"found {found_room}; allowed: {', '.join(HOUSE_ROOMS)}")
-        known = {name: str(value) for name, value in (("dialect", dialect), ("decks", decks)) if value is not None}
-        if known and room is None:
-            raise ValueError(f"found --{next(iter(known))} without --room; allowed: both")
+        known = {"dialect": dialect, "decks": decks}
+        if room is None and (lost := [*command_line(known)]):
+            raise ValueError(f"found {lost[0]} without --room; allowed: both")
         submissions = load_submissions(folder, out)
         submitted_rooms = [each.commands.keys() | each.room_faults.keys() for each in submissions]
         rooms = (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
+from croupier.cli.options import check_minimum, check_positive
 from croupier.cli.output import fail, is_interactive, print_error
 from croupier.cli.play import ConnectionOptions, list_bots, run_bots, server_address
 from croupier.clients.luck import make_luck
@@ -59,11 +60,8 @@ class PlayerOptions:
         """Return the options for `Player`. Raises ValueError if one is out of range."""
         if self.announce is not None and not 0 < self.announce < 65536:
             raise ValueError(f"found --announce {self.announce}; allowed: 1 to 65535")
-        if not self.poll_seconds > 0:
-            raise ValueError(f"found --poll-seconds {self.poll_seconds:g}; allowed: more than 0")
-        for name in ("pause", "retry_seconds"):
-            if not (found := getattr(self, name)) >= 0:
-                raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: 0 or more")
+        check_positive(poll_seconds=self.poll_seconds)
+        check_minimum(0, pause=self.pause, retry_seconds=self.retry_seconds)
         return Options(self.nick, self.announce, self.pause, self.poll_seconds, self.retry_seconds, self.dialect)
 
     def listen_address(self) -> tuple[str | None, int]:
@@ -123,9 +121,7 @@ def _play(
     """Play and return the exit status. Raises ValueError or OSError."""
     from croupier.clients.ring import RingClient, RingConfig
 
-    for name in ("games", "bots"):
-        if (found := getattr(bot_options, name)) is not None and found < 1:
-            raise ValueError(f"found --{name} {found}; allowed: 1 or more")
+    check_minimum(1, games=bot_options.games, bots=bot_options.bots)
     options = player.to_options()
     host, port = server_address(table, connection)
     ring_config = RingConfig(

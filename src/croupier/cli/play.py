@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 from cyclopts import App, Group, Parameter
 
+from croupier.cli.options import check_minimum, check_positive
 from croupier.cli.output import fail, is_interactive, print_error
 from croupier.cli.tls import TlsOptions
 from croupier.clients.game import GameClient
@@ -103,8 +104,7 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
         room_options: Annotated[options, Parameter(name="*", group=ROOM)] = options(),
     ) -> int:
         try:
-            if not bot_options.answer_seconds > 0:
-                raise ValueError(f"found --answer-seconds {bot_options.answer_seconds:g}; allowed: more than 0")
+            check_positive(answer_seconds=bot_options.answer_seconds)
             host, port = server_address(target, connection)
             context = connection.tls.ssl_context()
 
@@ -164,8 +164,7 @@ def play_bot(
     """Play with a bot, print a summary, and return the exit status. Raises ValueError on an unknown bot."""
     if name == "help":
         return list_bots(room)
-    if bot_options.games < 1:
-        raise ValueError(f"found --games {bot_options.games}; allowed: 1 or more")
+    check_minimum(1, games=bot_options.games)
     bot = bot_factory(room.bots, name)()
     house, tally = "the house", BotTally()
 

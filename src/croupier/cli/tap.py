@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from cyclopts import Parameter
 
+from croupier.cli.options import check_minimum, check_positive
 from croupier.cli.output import fail
 
 UNIT_SECONDS: Final = {"ms": 0.001, "s": 1.0, "": 1.0}
@@ -93,21 +94,20 @@ def tap(
 
     try:
         room_spec = find_room(room)
-        for name, value, least in (("chop", chop, 0), ("cut-after", cut_after, 1)):
-            if value is not None and value < least:
-                raise ValueError(f"found --{name} {value}; allowed: {least} or more")
-        if not timeout > 0:
-            raise ValueError(f"found --timeout {timeout:g}; allowed: more than 0")
+        check_minimum(0, chop=chop)
+        check_minimum(1, cut_after=cut_after)
+        check_positive(timeout=timeout)
         delivery = Delivery(chop, parse_duration("delay", delay), parse_duration("coalesce", coalesce))
-        known = {name: str(value) for name, value in (("dialect", dialect), ("decks", decks)) if value is not None}
+        known = {"dialect": dialect, "decks": decks}
         kind = room_spec.options if isinstance(room_spec, HouseRoom) else room_spec.settings
         options = build_options([kind], known, room_spec)
+        head = {**known, "strict": "yes" if strict else None}
         config = TapConfig(
             room=room,
             listen=parse_host_port(listen, 0),
             target=parse_host_port(target, 1),
             **tapping_options(room_spec, options, strict=strict, answer_timeout=timeout),
-            head={**known, **({"strict": "yes"} if strict else {})},
+            head={name: str(value) for name, value in head.items() if value is not None},
             to_house=delivery if "house" in DIRECTIONS[direction] else Delivery(),
             to_client=delivery if "client" in DIRECTIONS[direction] else Delivery(),
             cut_after=cut_after,

@@ -1,7 +1,6 @@
 """Options of the commands that connect to a server: whether and how with TLS."""
 
 import ssl
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,12 +29,3 @@ class TlsOptions:
         if self.tls_cert is not None:
             context.load_cert_chain(self.tls_cert, self.tls_key)
         return context
-
-    @property
-    def flags(self) -> Iterator[str]:
-        """The command-line arguments that give these options."""
-        if self.tls:
-            yield "--tls"
-        for name, path in (("ca", self.tls_ca), ("cert", self.tls_cert), ("key", self.tls_key)):
-            if path is not None:
-                yield from (f"--tls-{name}", str(path))
