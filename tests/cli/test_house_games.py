@@ -105,7 +105,7 @@ def test_games_are_exported_oldest_first(played: Path, tmp_path: Path) -> None:
         (["show", "poker/x-1/1"], "found the room 'poker'; allowed: "),
         (["export", "out", "--room", "poker"], "found the room 'poker'; allowed: "),
         (["show", "kuhn/x-1/9"], "there is no game kuhn/x-1/9; `croupier hands list kuhn` lists them"),
-        (["show", "kuhn/x-1/1", "--format", "phh"], "found --format phh for a game of kuhn; allowed: jsonl"),
+        (["show", "kuhn/x-1/1", "--format", "phh"], "found --format phh for games of kuhn; allowed: jsonl"),
         (
             ["export", "out", "--room", "kuhn", "--format", "ohh"],
             "found --format ohh for games of kuhn; allowed: jsonl",

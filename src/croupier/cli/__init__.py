@@ -52,11 +52,17 @@ def launch(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command and exit with its status. `arguments` defaults to those of the process."""
-    from croupier.cli.output import tolerate_output_errors
+    """Run a command and exit with its status. `arguments` defaults to those of the process.
+
+    A ValueError or an OSError of a command is printed, and its status is 1.
+    """
+    from croupier.cli.output import fail, tolerate_output_errors
 
     try:
         with tolerate_output_errors():
-            app.meta(sys.argv[1:] if arguments is None else arguments)
+            try:
+                app.meta(sys.argv[1:] if arguments is None else arguments)
+            except (ValueError, OSError) as error:
+                sys.exit(fail(error))
     except KeyboardInterrupt:
         sys.exit(130)

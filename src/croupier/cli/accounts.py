@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from croupier.cli.db import StoreArgument, with_store
-from croupier.cli.output import fail, print_json, print_line
+from croupier.cli.output import print_json, print_line
 from croupier.core.plural import format_count
 from croupier.core.text import printable
 
@@ -53,11 +53,8 @@ def add(name: str, *, coins: int = 0, reason: LedgerReason = "opened", store: St
     """
     from croupier.core.usernames import validate_username
 
-    try:
-        name = validate_username(name)
-        hashed = _ask_password_hash(name)
-    except ValueError as error:
-        return fail(error)
+    name = validate_username(name)
+    hashed = _ask_password_hash(name)
 
     async def action(store: "Store") -> int:
         account = await store.add_account(name, hashed, coins=coins, reason=reason)
@@ -70,10 +67,7 @@ def add(name: str, *, coins: int = 0, reason: LedgerReason = "opened", store: St
 @app.command
 def reset_password(name: str, *, reason: LedgerReason = "password reset", store: StoreArgument = None) -> int:
     """Change a password. Prompts for it, or reads one line from standard input if that is not a terminal."""
-    try:
-        hashed = _ask_password_hash(name)
-    except ValueError as error:
-        return fail(error)
+    hashed = _ask_password_hash(name)
 
     async def action(store: "Store") -> int:
         await store.set_password(await _account_name(store, name), hashed, reason=reason)

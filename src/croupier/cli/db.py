@@ -1,14 +1,14 @@
 """`croupier db`: manage the store, the database of accounts, hands and running games."""
 
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from croupier.cli.output import fail, print_line
+from croupier.cli.output import print_line
 from croupier.core.plural import format_count
 from croupier.net.event_loop import run
 from croupier.observers.private_files import private_opener
@@ -27,32 +27,34 @@ type StoreArgument = Annotated[
 ]
 
 
-def with_store(location: str | None, action: Callable[["Store"], Awaitable[int]], *, new: bool = False) -> int:
-    """Run `action` with an open store and return its exit status. Creates a missing store only if `new` is set."""
-    from croupier.store.records import StoreError
+def with_store[T](location: str | None, action: Callable[["Store"], Awaitable[T]], *, new: bool = False) -> T:
+    """Return the result of `action` with an open store, which is created only if `new` is set. Raises ValueError."""
     from croupier.store.store import open_store
 
-    async def main() -> int:
+    async def main() -> T:
         async with await open_store(location, create=new) as store:
             return await action(store)
 
+    return _run(main())
+
+
+def _run[T](work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine. Raises ValueError in the place of StoreError."""
+    from croupier.store.records import StoreError
+
     try:
-        return run(main())
+        return run(work)
     except StoreError as error:
-        return fail(error)
+        raise ValueError(str(error)) from error
 
 
 @app.command
 def upgrade(*, store: StoreArgument = None) -> int:
     """Create a store, or upgrade one to the schema of this version."""
     from croupier.store.migrations import REVISIONS
-    from croupier.store.records import StoreError
     from croupier.store.store import upgrade_store
 
-    try:
-        place = run(upgrade_store(store))
-    except StoreError as error:
-        return fail(error)
+    place = _run(upgrade_store(store))
     print(f"{place} is at revision {REVISIONS[-1]}")
     return 0
 
@@ -104,13 +106,9 @@ def restore(file: Path, *, force: bool = False, store: StoreArgument = None) -> 
     force:
         Replace the contents of a store that is not empty.
     """
-    from croupier.store.records import StoreError
     from croupier.store.restore import restore_store
 
-    try:
-        place = run(restore_store(file, store, force=force))
-    except StoreError as error:
-        return fail(error)
+    place = _run(restore_store(file, store, force=force))
     print(f"{file} is restored to {place}")
     return 0
 
@@ -139,12 +137,10 @@ def export(file: Path | None = None, *, store: StoreArgument = None) -> int:
 
 @contextmanager
 def _report_write_errors(file: Path) -> Iterator[None]:
-    """Turn the OSError of a file that cannot be written into a StoreError."""
-    from croupier.store.records import StoreError
-
+    """Name the file that cannot be written. Raises ValueError."""
     try:
         yield
     except FileExistsError:
-        raise StoreError(f"{file} already exists; choose a new file") from None
+        raise ValueError(f"{file} already exists; choose a new file") from None
     except OSError as error:
-        raise StoreError(f"cannot write {file}: {error.strerror}") from error
+        raise ValueError(f"cannot write {file}: {error.strerror}") from error

@@ -11,7 +11,8 @@ from urllib.parse import quote
 from cyclopts import App, Parameter
 
 from croupier.cli.db import StoreArgument, with_store
-from croupier.cli.games import export_games, list_games, show_game
+from croupier.cli.games import export_games, list_games, parse_place, show_game
+from croupier.cli.options import check_minimum
 from croupier.cli.output import fail, print_json, print_line, use_utf8_output
 from croupier.core.plural import format_count
 from croupier.core.text import printable
@@ -57,10 +58,8 @@ def list_hands(
     json:
         Print one JSON object per line.
     """
-    if limit < 1:
-        return fail(f"found --limit {limit}; allowed: 1 or more")
-    if room not in RECORDED_ROOMS:
-        return fail(_unknown_room_message(room))
+    check_minimum(1, limit=limit)
+    _check_room(room)
 
     async def action(store: "Store") -> int:
         if room in HOUSE_ROOMS:
@@ -88,20 +87,16 @@ def show(
     export_format:
         phh, ohh (Open Hand History) or jsonl (as stored). [default: phh for holdem; others have only jsonl]
     """
-    place, slash, number = hand.rpartition("/")
-    if not slash or not (number.isascii() and number.isdecimal() and len(number) < 19):
+    place = parse_place(hand)
+    if place is None:
         return fail(f"found the hand {hand[:100]!r}; allowed: TABLE/NUMBER, ROOM/TABLE/NUMBER")
-    given, slash, table = place.rpartition("/")
-    room = given if slash else HOLDEM
-    if room not in RECORDED_ROOMS:
-        return fail(_unknown_room_message(room))
-    if room != HOLDEM and export_format not in {None, "jsonl"}:
-        return fail(f"found --format {export_format} for a game of {room}; allowed: jsonl")
+    room, table, number = place
+    _check_room(room, export_format)
 
     async def action(store: "Store") -> int:
         if room in HOUSE_ROOMS:
-            return await show_game(store, room, table, int(number))
-        stored_hand = await store.hand(room, table, int(number))
+            return await show_game(store, room, table, number)
+        stored_hand = await store.hand(room, table, number)
         if stored_hand is None:
             return fail(f"there is no hand {hand[:100]!r}; `croupier hands list` lists them")
         use_utf8_output()
@@ -142,10 +137,7 @@ def export(
     player:
         Only hands of this user.
     """
-    if room not in RECORDED_ROOMS:
-        return fail(_unknown_room_message(room))
-    if room != HOLDEM and export_format not in {None, "jsonl"}:
-        return fail(f"found --format {export_format} for games of {room}; allowed: jsonl")
+    _check_room(room, export_format)
 
     async def action(store: "Store") -> int:
         if room in HOUSE_ROOMS:
@@ -171,8 +163,12 @@ def export(
     return with_store(store, action)
 
 
-def _unknown_room_message(room: str) -> str:
-    return f"found the room {room[:100]!r}; allowed: {', '.join(RECORDED_ROOMS)}"
+def _check_room(room: str, export_format: ExportFormat | None = None) -> None:
+    """Raise ValueError if there is no such room, or if it does not have this format."""
+    if room not in RECORDED_ROOMS:
+        raise ValueError(f"found the room {room[:100]!r}; allowed: {', '.join(RECORDED_ROOMS)}")
+    if room != HOLDEM and export_format not in {None, "jsonl"}:
+        raise ValueError(f"found --format {export_format} for games of {room}; allowed: jsonl")
 
 
 def _played_hand(stored: "StoredHand") -> "Hand":

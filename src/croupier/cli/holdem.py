@@ -99,12 +99,10 @@ def play_holdem(
         return fail(f"{url} refused the request: {refusal}")
     except Violation as violation:
         return fail(f"{url} broke the protocol: {violation}")
-    except OtherProtocol as error:
-        return fail(error)
+    except OtherProtocol:
+        raise
     except ConnectionError as error:
         return fail(f"{url}: {error}")
-    except (ValueError, OSError) as error:
-        return fail(error)
 
 
 def _play(url: str, login: LoginOptions, bot_options: HoldemBotOptions) -> int:

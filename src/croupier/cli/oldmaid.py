@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Group, Parameter
 
 from croupier.cli.options import check_minimum, check_positive
-from croupier.cli.output import fail, is_interactive, print_error
+from croupier.cli.output import is_interactive, print_error
 from croupier.cli.play import ConnectionOptions, list_bots, run_bots, server_address
 from croupier.clients.luck import make_luck
 from croupier.core.bots import bot_factory
@@ -109,16 +109,6 @@ def play_oldmaid(
     """Play Old Maid."""
     if bot_options.bot == "help":
         return list_bots(ROOM)
-    try:
-        return _play(table, player, connection, bot_options)
-    except (ValueError, OSError) as error:
-        return fail(error)
-
-
-def _play(
-    table: str | None, player: PlayerOptions, connection: ConnectionOptions, bot_options: OldMaidBotOptions
-) -> int:
-    """Play and return the exit status. Raises ValueError or OSError."""
     from croupier.clients.ring import RingClient, RingConfig
 
     check_minimum(1, games=bot_options.games, bots=bot_options.bots)

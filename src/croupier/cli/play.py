@@ -103,32 +103,29 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
         bot_options: Annotated[BotOptions, Parameter(name="*", group=BOT)] = BotOptions(),
         room_options: Annotated[options, Parameter(name="*", group=ROOM)] = options(),
     ) -> int:
-        try:
-            check_positive(answer_seconds=bot_options.answer_seconds)
-            host, port = server_address(target, connection)
-            context = connection.tls.ssl_context()
+        check_positive(answer_seconds=bot_options.answer_seconds)
+        host, port = server_address(target, connection)
+        context = connection.tls.ssl_context()
 
-            async def find_address() -> Address:
-                return await locate(room, host, context) if port is None else (host, port)
+        async def find_address() -> Address:
+            return await locate(room, host, context) if port is None else (host, port)
 
-            def open_game(address: Address, notify: Callable[[str], None]) -> GameClient:
-                seconds = bot_options.answer_seconds
-                return GameClient(
-                    room,
-                    *address,
-                    options=room_options,
-                    strict=connection.strict,
-                    ssl=context,
-                    answer_timeout=seconds,
-                    notify=notify,
-                )
+        def open_game(address: Address, notify: Callable[[str], None]) -> GameClient:
+            seconds = bot_options.answer_seconds
+            return GameClient(
+                room,
+                *address,
+                options=room_options,
+                strict=connection.strict,
+                ssl=context,
+                answer_timeout=seconds,
+                notify=notify,
+            )
 
-            name = bot_options.bot or room_options.bot()
-            if name is None and is_interactive():
-                return run(play_yourself(room, find_address, open_game))
-            return play_bot(room, find_address, open_game, bot_options, name or room.default_bot)
-        except (ValueError, OSError) as error:
-            return fail(error)
+        name = bot_options.bot or room_options.bot()
+        if name is None and is_interactive():
+            return run(play_yourself(room, find_address, open_game))
+        return play_bot(room, find_address, open_game, bot_options, name or room.default_bot)
 
     return play_in_room
 

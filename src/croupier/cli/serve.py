@@ -28,10 +28,7 @@ type ServerConfigFlags = Annotated[ServerConfig, Parameter(name="*", group=EVERY
 
 def open_rooms(room_configs: list[RoomConfig], server_config: ServerConfig) -> int:
     """Serve until a signal stops the server, and return the exit status."""
-    try:
-        run(serve(room_configs, server_config, lambda line: print(line, flush=True)))
-    except (ValueError, OSError) as error:
-        return fail(error)
+    run(serve(room_configs, server_config, lambda line: print(line, flush=True)))
     return 0
 
 

@@ -12,7 +12,7 @@ from croupier.rooms import ROOMS
 def config_sources(file: Path | None) -> list[Any]:
     """Return the sources of settings for cyclopts: the environment first, then the file.
 
-    A setting in [serve] applies to every room that does not set it in [serve.ROOM]. Raises SystemExit with a message
+    A setting in [serve] applies to every room that does not set it in [serve.ROOM]. Raises ValueError
     if the file cannot be read.
     """
     sources: list[Any] = [Env("CROUPIER_"), Env("CROUPIER_SERVE_", command=False)]
@@ -21,16 +21,16 @@ def config_sources(file: Path | None) -> list[Any]:
     try:
         settings = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise SystemExit(f"croupier: cannot read {file}: {error.strerror}") from None
+        raise ValueError(f"cannot read {file}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SystemExit(f"croupier: {file} is not valid TOML: {error}") from None
+        raise ValueError(f"{file} is not valid TOML: {error}") from None
     serve = settings.get("serve", {})
     if not isinstance(serve, dict):
-        raise SystemExit(f"croupier: {file}: found serve = {serve!r}; allowed: a table [serve]")
+        raise ValueError(f"{file}: found serve = {serve!r}; allowed: a table [serve]")  # noqa: TRY004 -- an error of the file, not of a type
     shared = {key: value for key, value in serve.items() if key not in ROOMS}
     for room in ROOMS:
         own = serve.get(room, {})
         if not isinstance(own, dict):
-            raise SystemExit(f"croupier: {file}: found {room} = {own!r}; allowed: a table [serve.{room}]")
+            raise ValueError(f"{file}: found {room} = {own!r}; allowed: a table [serve.{room}]")  # noqa: TRY004 -- see above
         serve[room] = shared | own
     return [*sources, Dict({**settings, "serve": serve}, source=str(file))]

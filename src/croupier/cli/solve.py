@@ -109,8 +109,6 @@ def _solve_and_print(solve: Callable[[], Solution], output: OutputOptions) -> in
         return fail("found --csv and --json; allowed: one of them", 2)
     try:
         solved = solve()
-    except ValueError as error:
-        return fail(error)
     except ModuleNotFoundError as error:
         return fail(f"the module {error.name} is missing; install it with: pip install 'croupier[solve]'")
     if output.csv or output.json:

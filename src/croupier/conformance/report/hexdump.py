@@ -1,6 +1,6 @@
 """Hex dumps: expected and actual bytes side by side, with the first wrong byte marked."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from croupier.core.text import printable as escaped
 
@@ -12,21 +12,6 @@ CONTEXT_ROWS: Final = 3
 
 MISSING_BYTE: Final = "--"
 """Shown in the place of a missing byte."""
-
-type ByteColumn = tuple[int | None, ...]
-"""The bytes of one column of a row, None where there is none."""
-
-
-class HexRow(NamedTuple):
-    """A row of a dump: the offset of its first byte, and its expected and actual bytes.
-
-    `first_wrong` is the index in this row of the first wrong byte of the dump, None if that is in another row.
-    """
-
-    offset: int
-    expected: ByteColumn
-    actual: ByteColumn
-    first_wrong: int | None = None
 
 
 def first_difference(expected: bytes, actual: bytes) -> int | None:
@@ -42,62 +27,46 @@ def first_difference(expected: bytes, actual: bytes) -> int | None:
     return None if len(expected) == len(actual) else min(len(expected), len(actual))
 
 
-def hex_rows(expected: bytes, actual: bytes) -> tuple[HexRow, ...]:
-    """Return the rows around the first wrong byte, at most seven; the first rows if nothing is wrong."""
+def hex_diff(expected: bytes, actual: bytes) -> str:
+    """Both byte strings as hexadecimal text of 74 columns, with `^^` below the first wrong byte.
+
+    Shows the rows around the first wrong byte, at most seven; the first rows if nothing is wrong.
+    """
     wrong = first_difference(expected, actual)
     middle = 0 if wrong is None else wrong // BYTES_PER_ROW
-    last = max(len(expected), len(actual), 1) - 1
-    found = []
-    for number in range(max(0, middle - CONTEXT_ROWS), min(last // BYTES_PER_ROW, middle + CONTEXT_ROWS) + 1):
-        at = number * BYTES_PER_ROW
-        place = None if wrong is None or number != middle else wrong - at
-        found.append(HexRow(at, _column(expected, at), _column(actual, at), place))
-    return tuple(found)
-
-
-def _column(data: bytes, at: int) -> ByteColumn:
-    return tuple(data[place] if place < len(data) else None for place in range(at, at + BYTES_PER_ROW))
-
-
-def hex_byte(byte: int | None) -> str:
-    """A byte as two hexadecimal digits, or as blanks if there is none."""
-    return "  " if byte is None else f"{byte:02X}"
-
-
-def printable_byte(byte: int | None) -> str:
-    """A byte as a character, or a full stop if it is not printable."""
-    if byte is None:
-        return " "
-    return chr(byte) if 0x20 <= byte < 0x7F else "."
-
-
-def hex_diff(expected: bytes, actual: bytes) -> str:
-    """Both byte strings as hexadecimal text, with `^^` below the first wrong byte; 74 columns."""
+    last = (max(len(expected), len(actual), 1) - 1) // BYTES_PER_ROW
     lines = [f"{'':6}{'expected':35}{'actual'}"]
-    for row in hex_rows(expected, actual):
-        came = [hex_byte(byte) for byte in row.actual]
-        if row.first_wrong is not None and row.actual[row.first_wrong] is None:
-            came[row.first_wrong] = MISSING_BYTE
-        columns = (
-            " ".join(map(hex_byte, row.expected)),
-            f"{''.join(map(printable_byte, row.expected)):8}",
-            " ".join(came),
-            "".join(map(printable_byte, row.actual)),
-        )
-        lines.append(f"{row.offset:04X}  {'  '.join(columns)}".rstrip())
-        if row.first_wrong is not None:
-            lines.append(f"{'':{41 + 3 * row.first_wrong}}^^")
+    for row in range(max(0, middle - CONTEXT_ROWS), min(last, middle + CONTEXT_ROWS) + 1):
+        at = row * BYTES_PER_ROW
+        wanted, got = (data[at : at + BYTES_PER_ROW] for data in (expected, actual))
+        is_marked = wrong is not None and row == middle
+        came = [_hexadecimal(got)] if got else []
+        if is_marked and wrong == len(actual):
+            came.append(MISSING_BYTE)
+        columns = f"{_hexadecimal(wanted):23}  {_characters(wanted):8}  {' '.join(came):23}  {_characters(got)}"
+        lines.append(f"{at:04X}  {columns}".rstrip())
+        if wrong is not None and is_marked:
+            lines.append(f"{'':{41 + 3 * (wrong - at)}}^^")
     return "\n".join(lines)
 
 
 def hex_dump(data: bytes) -> str:
     """Bytes as hexadecimal text, sixteen a line, with their characters."""
     lines = []
-    wide = 3 * min(len(data), 2 * BYTES_PER_ROW) - 1
+    width = 3 * min(len(data), 2 * BYTES_PER_ROW) - 1
     for at in range(0, len(data), 2 * BYTES_PER_ROW):
         part = data[at : at + 2 * BYTES_PER_ROW]
-        lines.append(f"{at:04X}  {part.hex(' ').upper():{wide}}  {''.join(map(printable_byte, part))}")
+        lines.append(f"{at:04X}  {_hexadecimal(part):{width}}  {_characters(part)}")
     return "\n".join(lines)
+
+
+def _hexadecimal(data: bytes) -> str:
+    return data.hex(" ").upper()
+
+
+def _characters(data: bytes) -> str:
+    """Bytes as characters, with a full stop for those that are not printable."""
+    return "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in data)
 
 
 def is_plain_text(data: bytes) -> bool:
