@@ -19,8 +19,8 @@ WRONG_HOUSE = [(CLIENT, b"STRT P_1"), (HOUSE, b"FAIL W_A")]
 RUNS, DONE, STATUS, KILLED = (
     ProgramEnd(),
     ProgramEnd(exit_status=0),
-    ProgramEnd(exit_status=1),
-    ProgramEnd(exit_status=-11),
+    ProgramEnd(exit_status=1, description="exit status 1"),
+    ProgramEnd(exit_status=-9, description="SIGKILL: it uses 3 MiB of memory; allowed: 2 MiB"),
 )
 LATE = ProgramEnd(is_out_of_time=True)
 
@@ -62,17 +62,17 @@ UNREACHED = passage([], note="no house answers: refused", reached=False)
             DONE,
             CellKind.BROKE,
             ("client",),
-            "; the server has ended (SIGSEGV)",
+            "; the server has ended (SIGKILL: it uses 3 MiB",
         ),
         ([passage(WRONG_HOUSE)], RUNS, STATUS, CellKind.BROKE, ("server",), "the server breaks kuhn-4.1: "),
         ([passage(WRONG_HOUSE)], STATUS, STATUS, CellKind.BROKE, ("server",), "; the server has ended (exit status 1)"),
         ([silent()], RUNS, RUNS, CellKind.HUNG, ("server",), "the server breaks kuhn-4.1: found silence"),
-        ([passage(GAME[:1], HOUSE)], KILLED, DONE, CellKind.CRASHED, ("server",), "(SIGSEGV)"),
+        ([passage(GAME[:1], HOUSE)], KILLED, DONE, CellKind.CRASHED, ("server",), "(SIGKILL: it uses 3 MiB"),
         ([passage(GAME[:1], HOUSE)], DONE, DONE, CellKind.BROKE, ("server",), "found the end of the conversation"),
-        ([WELL], KILLED, DONE, CellKind.CRASHED, ("server",), "the server has ended (SIGSEGV)"),
+        ([WELL], KILLED, DONE, CellKind.CRASHED, ("server",), "the server has ended (SIGKILL: it uses 3 MiB"),
         ([UNREACHED], RUNS, STATUS, CellKind.UNHEARD, ("server",), "takes no connection any more (no house answers"),
         ([WELL], RUNS, STATUS, CellKind.CRASHED, ("client",), "the client has ended (exit status 1)"),
-        ([], RUNS, KILLED, CellKind.CRASHED, ("client",), "the client has ended (SIGSEGV)"),
+        ([], RUNS, KILLED, CellKind.CRASHED, ("client",), "the client has ended (SIGKILL: it uses 3 MiB"),
         ([], RUNS, DONE, CellKind.ABSENT, ("client",), "the client has not connected before it ended"),
         ([], RUNS, LATE, CellKind.ABSENT, ("client",), "the client has not connected within its time"),
         ([passage(GAME[:2])], RUNS, LATE, CellKind.HUNG, ("client",), "the client sends nothing more"),

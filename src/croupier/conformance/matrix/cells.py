@@ -8,7 +8,6 @@ from typing import Final, Self
 import msgspec
 from msgspec import Struct
 
-from croupier.conformance.program import describe_exit
 from croupier.conformance.report.look import Look
 from croupier.conformance.report.summary import ShownLine
 
@@ -87,11 +86,13 @@ class Cell(Struct, frozen=True):
 class ProgramEnd(Struct, frozen=True):
     """The state of a program when its conversations were over.
 
-    `exit_status` is −signal if a signal ended it, None while it ran. `is_out_of_time`: its timeout was over.
-    `was_active`: it still sent or received data shortly before.
+    `exit_status` is −signal if a signal ended it, None while it ran; `description` says it in words, with the limit that
+    the program has exceeded, if any. `is_out_of_time`: its timeout was over. `was_active`: it still sent or received
+    data shortly before.
     """
 
     exit_status: int | None = None
+    description: str = ""
     has_written_too_much: bool = False
     is_out_of_time: bool = False
     was_active: bool = False
@@ -105,11 +106,6 @@ class ProgramEnd(Struct, frozen=True):
     def has_failed(self) -> bool:
         """Whether it must not be started again."""
         return self.has_crashed or self.is_out_of_time or self.has_written_too_much
-
-    @property
-    def description(self) -> str:
-        """How it has ended, in words."""
-        return "goes on" if self.exit_status is None else describe_exit(self.exit_status)
 
 
 class CellFile:

@@ -150,8 +150,9 @@ class Pairing:
             self._judge_silence(connection, wait)
         if any(connection.conversation.faults for connection in self.connections):
             server_status = await self._server.wait_ended(LINGER_SECONDS)  # it may be about to crash
+        end_description = self._server.end_description
         await self._server.close()
-        server = ProgramEnd(server_status, self._server.has_written_too_much)
+        server = ProgramEnd(server_status, end_description, self._server.has_written_too_much)
         goodbyes = self._terms.room.final_messages
         finding = judge_cell(self.connections, server, end, goodbyes, lambda: self._conversation(strict=True))
         finding = self._add_cause(finding)
@@ -201,7 +202,7 @@ class Pairing:
             await self._wait_connections()
         self._cancel_close_timer()
         status = None if self._enough.is_set() else client.status
-        return ProgramEnd(status, is_out_of_time=is_out_of_time, was_active=was_active)
+        return ProgramEnd(status, client.end_description, is_out_of_time=is_out_of_time, was_active=was_active)
 
     async def _wait_enough(self, client: Program, seconds: float) -> None:
         """Wait until the client has ended or enough was seen, at most so long."""

@@ -50,6 +50,9 @@ class Program(Protocol):
     def status(self) -> int | None: ...  # noqa: D102 -- see the class
 
     @property
+    def end_description(self) -> str: ...  # noqa: D102 -- see the class
+
+    @property
     def has_written_too_much(self) -> bool: ...  # noqa: D102 -- see the class
 
     async def wait_listening(self, host: str, port: int, seconds: float) -> None: ...  # noqa: D102 -- see the class
@@ -105,6 +108,11 @@ class ServerRun:
     def status(self) -> int | None:
         """Its exit status, None while it runs."""
         return None if self._program is None else self._program.status
+
+    @property
+    def end_description(self) -> str:
+        """How it has ended, in words; empty while it runs."""
+        return "" if self._program is None else self._program.end_description
 
     @property
     def has_written_too_much(self) -> bool:

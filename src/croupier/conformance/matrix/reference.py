@@ -30,6 +30,7 @@ REFERENCE_LIMITS: Final = EndpointLimits(close_timeout=STOP_TIMEOUT_SECONDS)
 class ReferenceProgram:
     """Our own server or client on an endpoint in this process; it never crashes, and writes nothing."""
 
+    end_description = ""
     has_written_too_much = False
 
     def __init__(self, endpoint: Endpoint, ended: asyncio.Event) -> None:
