@@ -419,7 +419,7 @@ def test_both_directions_close_one_by_one_on_real_sockets(loop: str) -> None:
     async def story() -> None:
         server = await asyncio.start_server(house, "127.0.0.1", 0)
         relay = Relay(server.sockets[0].getsockname(), lambda: Conversation(ROOM), news.append)
-        board = relay_endpoint(relay, close_timeout=0.5, half_closed=True)
+        board = relay_endpoint(relay, close_timeout=0.5)
         reader, writer = await asyncio.open_connection(*await board.listen("127.0.0.1", 0))
         writer.write(b"STRT P_1")
         writer.write_eof()

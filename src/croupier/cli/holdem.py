@@ -13,7 +13,7 @@ from cyclopts import Group, Parameter
 
 from croupier.cli.options import check_minimum
 from croupier.cli.output import fail, is_interactive, print_error
-from croupier.cli.play import SummaryNouns, list_bots, print_summary, run_bots
+from croupier.cli.play import BotOptions, SummaryNouns, list_bots, print_summary, run_bots
 from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally
 from croupier.core.bots import bot_factory
@@ -57,23 +57,14 @@ class LoginOptions:
 
 
 @dataclass(frozen=True)
-class HoldemBotOptions:
-    """How a bot plays. Without --bot, and if standard input and output are terminals, a person plays."""
-
-    bot: str | None = None
-    """Bot that plays; `croupier play holdem --bot help` lists them."""
+class HoldemBotOptions(BotOptions):
+    """How a bot plays at a table."""
 
     hands: Annotated[int, Parameter(name=("--hands", "-n"))] = 1000
     """Number of hands to play."""
 
     rebuy: bool = True
     """Join again after losing the seat, out of chips or of time."""
-
-    seed: int | None = None
-    """Seed for the bot's randomness. [default: random]"""
-
-    json: bool = False
-    """Print the summary as JSON."""
 
 
 def play_holdem(

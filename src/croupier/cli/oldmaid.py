@@ -11,7 +11,7 @@ from cyclopts import Group, Parameter
 
 from croupier.cli.options import check_minimum, check_positive
 from croupier.cli.output import is_interactive, print_error
-from croupier.cli.play import ConnectionOptions, list_bots, run_bots, server_address
+from croupier.cli.play import BotOptions, ConnectionOptions, list_bots, run_bots, server_address
 from croupier.clients.luck import make_luck
 from croupier.core.bots import bot_factory
 from croupier.core.plural import format_count
@@ -77,23 +77,14 @@ class PlayerOptions:
 
 
 @dataclass(frozen=True)
-class OldMaidBotOptions:
+class OldMaidBotOptions(BotOptions):
     """How bots play. Without --bot and --bots, and if standard input and output are terminals, a person plays."""
-
-    bot: str | None = None
-    """Bot that plays; `croupier play oldmaid --bot help` lists them."""
 
     bots: int | None = None
     """Number of bots to run in parallel. Their nicks are numbered; --listen and --announce ports count up."""
 
     games: Annotated[int, Parameter(name=("--games", "-n"))] = 1
     """Number of games each bot plays."""
-
-    seed: int | None = None
-    """Seed for the bots' randomness. [default: random]"""
-
-    json: bool = False
-    """Print the summary as JSON."""
 
 
 def play_oldmaid(

@@ -54,20 +54,25 @@ class BotOptions:
     bot: str | None = None
     """Bot that plays; `croupier play ROOM --bot help` lists them."""
 
-    games: Annotated[int, Parameter(name=("--games", "-n"))] = 1000
-    """Number of games to play."""
-
     seed: int | None = None
     """Seed for the bot's randomness. [default: random]"""
+
+    json: bool = False
+    """Print the summary as JSON."""
+
+
+@dataclass(frozen=True)
+class HouseBotOptions(BotOptions):
+    """How a bot plays against a house."""
+
+    games: Annotated[int, Parameter(name=("--games", "-n"))] = 1000
+    """Number of games to play."""
 
     no_rebuy: bool = False
     """Stop when the purse is empty. By default the bot reconnects, which gives it a new purse."""
 
     answer_seconds: float = 30.0
     """Seconds to wait for an answer of the house."""
-
-    json: bool = False
-    """Print the summary as JSON."""
 
 
 def server_address(target: str | None, connection: ConnectionOptions) -> tuple[str, int | None]:
@@ -100,7 +105,7 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
         /,
         *,
         connection: Annotated[ConnectionOptions, Parameter(name="*", group=HOUSE)] = ConnectionOptions(),
-        bot_options: Annotated[BotOptions, Parameter(name="*", group=BOT)] = BotOptions(),
+        bot_options: Annotated[HouseBotOptions, Parameter(name="*", group=BOT)] = HouseBotOptions(),
         room_options: Annotated[options, Parameter(name="*", group=ROOM)] = options(),
     ) -> int:
         check_positive(answer_seconds=bot_options.answer_seconds)
@@ -155,7 +160,7 @@ def play_bot(
     room: HouseRoom,
     find_address: Callable[[], Awaitable[Address]],
     open_game: OpenGame,
-    bot_options: BotOptions,
+    bot_options: HouseBotOptions,
     name: str,
 ) -> int:
     """Play with a bot, print a summary, and return the exit status. Raises ValueError on an unknown bot."""

@@ -75,7 +75,7 @@ def tap(
     from croupier.conformance.channel.delivery import Delivery
     from croupier.conformance.tap.connection import TapEvent
     from croupier.conformance.tap.printer import render_event
-    from croupier.conformance.tap.room_options import tapping_options
+    from croupier.conformance.tap.room_options import room_follower
     from croupier.conformance.tap.run import TapConfig, run_tap
     from croupier.core.room import HouseRoom
     from croupier.core.session import Address
@@ -106,7 +106,7 @@ def tap(
             room=room,
             listen=parse_host_port(listen, 0),
             target=parse_host_port(target, 1),
-            **tapping_options(room_spec, options, strict=strict, answer_timeout=timeout),
+            follower=room_follower(room_spec, options, strict=strict, answer_timeout=timeout),
             head={name: str(value) for name, value in head.items() if value is not None},
             to_house=delivery if "house" in DIRECTIONS[direction] else Delivery(),
             to_client=delivery if "client" in DIRECTIONS[direction] else Delivery(),

@@ -86,9 +86,9 @@ class Cell(Struct, frozen=True):
 class ProgramEnd(Struct, frozen=True):
     """The state of a program when its conversations were over.
 
-    `exit_status` is −signal if a signal ended it, None while it ran; `description` says it in words, with the limit that
-    the program has exceeded, if any. `is_out_of_time`: its timeout was over. `was_active`: it still sent or received
-    data shortly before.
+    `exit_status` is −signal if a signal ended it, None while it ran; `description` says it in words, with the limit
+    that the program has exceeded, if any. `is_out_of_time`: its timeout was over. `was_active`: it still sent or
+    received data shortly before.
     """
 
     exit_status: int | None = None

@@ -143,7 +143,7 @@ class Pairing:
         moment what the client notices.
         """
         relay = Relay((HOST, self._server.port), self._conversation, self._on_event, cut_after=MAX_MESSAGES)
-        return open_port(relay_endpoint(relay, close_timeout=LINGER_SECONDS, half_closed=True))
+        return open_port(relay_endpoint(relay, LINGER_SECONDS))
 
     async def _judge(self, end: ProgramEnd, server_status: int | None, stderr_excerpt: str) -> PairingResult:
         for connection, wait in self._abandoned_waits.items():

@@ -95,16 +95,9 @@ def show_line(line: DialogueLine) -> ShownLine:
     side = END_NAMES.get(line.side, "server")
     if isinstance(line.message, HttpMessage):
         return _show_http(side, line.data)
-    if isinstance(line.message, Violation):
-        text = line.data.decode("latin-1")
-        return ShownLine(
-            side, printable(text).replace("\n", r"\n"), "" if is_plain_text(line.data) else hexadecimal(line.data)
-        )
-    text = str(line.message)
-    same = is_plain_text(line.data) and text.encode("latin-1", "replace").endswith(
-        line.data
-    )  # the text may name the ends first
-    return ShownLine(side, printable(text).replace("\n", r"\n"), "" if same else hexadecimal(line.data))
+    text = line.data.decode("latin-1") if isinstance(line.message, Violation) else str(line.message)
+    is_all = is_plain_text(line.data) and text.endswith(line.data.decode("latin-1"))  # it may name the ends first
+    return ShownLine(side, printable(text).replace("\n", r"\n"), "" if is_all else hexadecimal(line.data))
 
 
 def _show_http(side: str, data: bytes) -> ShownLine:
@@ -116,9 +109,9 @@ def _show_http(side: str, data: bytes) -> ShownLine:
     return ShownLine(side, f"{printable(text)}{more}", "" if is_utf8(data) else hexadecimal(data))
 
 
-def hexadecimal(data: bytes, max_bytes: int = MAX_DUMPED_BYTES) -> str:
-    """Bytes in hexadecimal, at most the first `max_bytes` of them."""
-    return data[:max_bytes].hex(" ").upper() + (" …" if len(data) > max_bytes else "")
+def hexadecimal(data: bytes) -> str:
+    """The first MAX_DUMPED_BYTES bytes in hexadecimal."""
+    return data[:MAX_DUMPED_BYTES].hex(" ").upper() + (" …" if len(data) > MAX_DUMPED_BYTES else "")
 
 
 def dialogue(result: Result) -> tuple[ShownLine, ...]:

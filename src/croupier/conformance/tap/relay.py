@@ -14,7 +14,7 @@ from croupier.conformance.tap.connection import (
     TapEvent,
     TappedConnection,
 )
-from croupier.core.logger import Logger, SilentLogger
+from croupier.core.logger import SilentLogger
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import (
     Address,
@@ -274,17 +274,12 @@ class Relay:
         return self._pump(pipe, now)
 
 
-def relay_endpoint(
-    relay: Relay, *, close_timeout: float = 2.0, log: Logger | None = None, half_closed: bool = False
-) -> Endpoint:
-    """Return an endpoint with a relay, ready to listen.
-
-    Unless `half_closed`, a client that ends its output counts as disconnected.
-    """
+def relay_endpoint(relay: Relay, close_timeout: float = 2.0) -> Endpoint:
+    """Return an endpoint with a relay, ready to listen."""
     limits = EndpointLimits(
         max_connections_per_address=0,
         max_write_buffer_bytes=MAX_BUFFER_BYTES,
         close_timeout=close_timeout,
-        allow_half_close=half_closed,
+        allow_half_close=True,
     )
-    return Endpoint(relay, RawCodec, SilentLogger() if log is None else log, limits=limits)
+    return Endpoint(relay, RawCodec, SilentLogger(), limits=limits)

@@ -5,12 +5,10 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO
 
 from msgspec import Struct
 
 from croupier.conformance.channel.delivery import Delivery
-from croupier.conformance.conversation import ConversationMonitor
 from croupier.conformance.stop_signals import stop_on_signals
 from croupier.conformance.tap.connection import (
     BytesRelayed,
@@ -21,7 +19,7 @@ from croupier.conformance.tap.connection import (
 )
 from croupier.conformance.tap.pcap import Capture
 from croupier.conformance.tap.relay import Relay, relay_endpoint
-from croupier.conformance.tap.transcript import TranscriptFolder, TranscriptWriter
+from croupier.conformance.tap.transcript import Follower, TranscriptFolder
 from croupier.core.referee import HOUSE
 from croupier.core.session import Address
 
@@ -32,17 +30,14 @@ CLOSE_TIMEOUT_SECONDS = 2.0
 class TapConfig(Struct, frozen=True, kw_only=True):
     """The configuration of a tap.
 
-    `new_monitor` creates a monitor for a new conversation, `new_writer` a transcript writer; `is_merged` puts all
-    connections into one transcript. `head` is written at the top of every transcript. `transcript_folder` is where
-    transcripts are kept, `capture_file` the pcap file.
+    `head` is written at the top of every transcript. `transcript_folder` is where transcripts are kept, `capture_file`
+    the pcap file.
     """
 
     room: str
     listen: Address
     target: Address
-    new_monitor: Callable[[], ConversationMonitor]
-    new_writer: Callable[[IO[str]], TranscriptWriter]
-    is_merged: bool = False
+    follower: Follower
     head: Mapping[str, str] = {}
     to_house: Delivery = Delivery()
     to_client: Delivery = Delivery()
@@ -74,9 +69,7 @@ async def run_tap(config: TapConfig, announce: Callable[[Address], None], on_eve
     with ExitStack() as stack, stop_on_signals() as stop:
         listeners = [on_event]
         if config.transcript_folder is not None:
-            folder = TranscriptFolder(
-                config.transcript_folder, config.room, config.new_writer, config.head, is_merged=config.is_merged
-            )
+            folder = TranscriptFolder(config.transcript_folder, config.room, config.follower, config.head)
             listeners.append(stack.enter_context(folder))
         if config.capture_file is not None:
             file = stack.enter_context(config.capture_file.open("wb"))
@@ -84,13 +77,13 @@ async def run_tap(config: TapConfig, announce: Callable[[Address], None], on_eve
             listeners.append(lambda event: _capture_event(capture, config.target, event))
         relay = Relay(
             config.target,
-            config.new_monitor,
+            config.follower.new_monitor,
             dispatch,
             to_house=config.to_house,
             to_client=config.to_client,
             cut_after=config.cut_after,
         )
-        endpoint = relay_endpoint(relay, close_timeout=CLOSE_TIMEOUT_SECONDS / 2, half_closed=True)
+        endpoint = relay_endpoint(relay, CLOSE_TIMEOUT_SECONDS / 2)
         announce(await endpoint.listen(*config.listen))
         await stop.wait()
         endpoint.halt(final=True)

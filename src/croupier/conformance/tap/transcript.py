@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
-from typing import IO, Final, Self, cast
+from typing import IO, Final, NamedTuple, Self, cast
 
-from croupier.conformance.conversation import DialogueLine, Fault
+from croupier.conformance.conversation import ConversationMonitor, DialogueLine, Fault
 from croupier.conformance.tap.connection import (
     BytesRelayed,
     ConnectionEnded,
@@ -84,29 +84,30 @@ def verdict_sentence(fault: Fault) -> str:
     return f"the {END_NAMES[fault.verdict.party]} breaks {safe_text(str(fault.verdict.violation))}"
 
 
+class Follower(NamedTuple):
+    """What follows the connections of a room: makers of the monitor of a connection and of a transcript writer.
+
+    If it `is_merged`, all connections share one transcript.
+    """
+
+    new_monitor: Callable[[], ConversationMonitor]
+    new_writer: Callable[[IO[str]], TranscriptWriter]
+    is_merged: bool = False
+
+
 class TranscriptFolder:
     """Writes transcripts into a folder: a file per connection, `ROOM-NUMBER.txt`, when it has ended.
 
-    If `is_merged`, all connections share one file, `ROOM.txt`, which is written when the tap ends. `new_writer` creates
-    a writer on a file. Long transcripts are spooled to disk. Raises OSError if the folder cannot be used, at the end at
-    the latest.
+    A shared transcript is `ROOM.txt`, written when the tap ends. Long transcripts are spooled to disk. Raises OSError
+    if the folder cannot be used, at the end at the latest.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        room: str,
-        new_writer: Callable[[IO[str]], TranscriptWriter],
-        head: Mapping[str, str],
-        *,
-        is_merged: bool = False,
-    ) -> None:
+    def __init__(self, folder: Path, room: str, follower: Follower, head: Mapping[str, str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._room = room
-        self._new_writer = new_writer
+        self._follower = follower
         self._head = head
-        self._is_merged = is_merged
         self._open: dict[int, tuple[TranscriptWriter, ExitStack]] = {}
 
     def __enter__(self) -> Self:
@@ -121,13 +122,13 @@ class TranscriptFolder:
     def __call__(self, event: TapEvent) -> None:
         """Process an event."""
         connection = event.connection
-        writer = self._writer(0 if self._is_merged else connection.number)
+        writer = self._writer(0 if self._follower.is_merged else connection.number)
         match event:
             case BytesRelayed(entries=entries) | SilenceFound(faults=entries) | SideClosed(faults=entries):
                 writer.add_entries(connection, entries)
             case ConnectionEnded():
                 writer.add_end(connection)
-                if not self._is_merged:
+                if not self._follower.is_merged:
                     note = f" ({connection.note})" if connection.note else ""
                     self._write(connection.number, f"Connection {connection.number}{note}")
             case ConnectionOpened():
@@ -139,7 +140,7 @@ class TranscriptFolder:
             body = SpooledTemporaryFile(  # noqa: SIM115 -- it is closed when the transcript is written
                 MAX_MEMORY_CHARS, "w+", encoding="ascii", newline="\n", dir=f"{self._folder}"
             )
-            self._open[number] = self._new_writer(cast(IO[str], stack.enter_context(body))), stack
+            self._open[number] = self._follower.new_writer(cast(IO[str], stack.enter_context(body))), stack
         return self._open[number][0]
 
     def _write(self, number: int, title: str) -> None:
