@@ -13,11 +13,11 @@ from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.outcomes import dialogue_line
 from croupier.conformance.oldmaid.reader import MessageReader
-from croupier.conformance.program import free_port
+from croupier.conformance.program import describe_exit
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
 from croupier.net.stop_listening import stop_listening
-from croupier.rooms.oldmaid.wire import Dialect
+from croupier.rooms.oldmaid.wire import Dialect, Join
 
 MIN_DIALOGUE_LINES: Final = 500
 """The number of dialogue lines that are kept at least: a program may talk forever."""
@@ -47,6 +47,9 @@ class RunningProgram(Protocol):
 
 type StartProgram = Callable[[Mapping[str, object]], Awaitable[RunningProgram]]
 """Starts the program under test with host, port and nick."""
+
+STATUS_POLL_SECONDS: Final = 0.1
+"""The interval at which the program's exit status is checked."""
 
 
 class ProgramConnection(asyncio.Protocol):
@@ -114,11 +117,12 @@ class ProgramConnection(asyncio.Protocol):
 
 
 class ProgramEndpoints:
-    """Listens as the table and as players, and calls the program. `nick` is the program's, None before it has joined.
+    """Listens as the table and as players, and calls the program.
 
-    When `is_dialogue_closed` is set, nothing is added to the dialogue: its last line shows the fault. `on_connection`
-    is called for each connection, `on_activity` whenever the program does anything, which also sets `activity`. Bytes
-    are sent as `delivery` says. Players are listed in the `dialect`, and the program's messages are read by
+    `nick` is the program's, and `program_address` where it listens; None before it has joined. When
+    `is_dialogue_closed` is set, nothing is added to the dialogue: its last line shows the fault. `on_connection` is
+    called for each connection, `on_activity` whenever the program does anything, which also sets `activity`. Bytes are
+    sent as `delivery` says. Players are listed in the `dialect`, and the program's messages are read by
     `detected_dialect` if there is one.
     """
 
@@ -132,6 +136,7 @@ class ProgramEndpoints:
         self.dialect: Dialect = dialect
         self.detected_dialect = detected_dialect
         self.nick: str | None = None
+        self.program_address: Address | None = None
         self.is_dialogue_closed = False
         self.dialogue: list[DialogueLine] = []
         self.on_connection: Callable[[ProgramConnection], None] = lambda _: None
@@ -149,10 +154,6 @@ class ProgramEndpoints:
         self._servers[name] = server
         address: Address = server.sockets[0].getsockname()[:2]
         return address
-
-    async def unused_address(self) -> Address:
-        """Return an address at which nobody listens."""
-        return HOST, await free_port(HOST)
 
     async def connect(self, name: str, address: Address, seconds: float) -> ProgramConnection | None:
         """Call the program as a player, and retry until it listens; return None if it does not in time."""
@@ -184,6 +185,11 @@ class ProgramEndpoints:
         await asyncio.sleep(0)
 
     # Events.
+
+    def record_join(self, connection: ProgramConnection, join: Join) -> None:
+        """Record the nick and the address of the program."""
+        self.nick = join.nick
+        self.program_address = (connection.address[0], join.port or connection.address[1])
 
     def add_connection(self, connection: ProgramConnection) -> None:
         """Register a connection."""
@@ -225,3 +231,14 @@ class ProgramEndpoints:
         connection.write(piece)
         if self._outbox:
             self._loop.call_later(self._delivery.delay_seconds, self._send_next)
+
+
+async def wait_for_activity(endpoints: ProgramEndpoints, program: RunningProgram) -> str | None:
+    """Wait a moment for activity since `activity` was cleared; return how the program has ended, None if it runs."""
+    try:
+        async with asyncio.timeout(STATUS_POLL_SECONDS):
+            await endpoints.activity.wait()
+    except TimeoutError:
+        if program.status is not None:
+            return f"the end of the program ({describe_exit(program.status)}){program.stderr_excerpt()}"
+    return None

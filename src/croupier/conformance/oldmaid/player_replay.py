@@ -1,19 +1,333 @@
-"""Player cases from transcripts: the program under test takes the place of our player."""
+"""Player cases from transcripts: the program under test is our player, and the table and the others are played.
 
-from collections.abc import Sequence
+The program may choose the order in which it writes to different peers, and what it picks. So each connection follows
+its own lines: an answer is sent when its request has arrived; a request, and any other event, when all lines above it
+are done.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
+from croupier.conformance.oldmaid.answers import ReceivedMessage, likely_spelling
 from croupier.conformance.oldmaid.case_list import CaseList, PlayerCase
+from croupier.conformance.oldmaid.dialects import RESULTS
+from croupier.conformance.oldmaid.endpoints import ProgramConnection, RunningProgram, wait_for_activity
+from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NonStrict, unfinished_message
 from croupier.conformance.oldmaid.player_context import PlayerContext
-from croupier.conformance.oldmaid.replay import PlayerReplay
-from croupier.conformance.oldmaid.replay_lines import is_free, longest_pause, transcript_rank
+from croupier.conformance.oldmaid.replay_lines import (
+    ANSWER_CLAUSE,
+    CLAUSES_BY_MESSAGE,
+    NEIGHBOUR_CLAUSE,
+    PAIR_CLAUSE,
+    UNREADABLE_ANSWER_CLAUSE,
+    ReplayLine,
+    error_clause,
+    expected_clause,
+    is_free,
+    replaced_clause,
+    replay_lines,
+    require_match,
+    surplus_clause,
+    wrong_count_clause,
+)
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
 from croupier.conformance.resources import transcripts
+from croupier.core.errors import FoundKind, Violation
+from croupier.core.session import Address
 from croupier.core.transcript import Transcript
+from croupier.rooms.oldmaid.cards import CARD_NUMBERS, is_pair
+from croupier.rooms.oldmaid.wire import Discard, Join
+
+PLAYER_NAME: Final = "me"
+"""The player's name in transcripts."""
+
+CALLS_PATTERN: Final = re.compile(r"(\w+) ([\d.]+):(\d+)")
+LISTED_ADDRESS_PATTERN: Final = re.compile(rb'\["(::ffff:)?([\d.]+)", (\d+)\]')
+PROGRAM_HOST: Final = "192.0.2.10"
+UNUSED_ADDRESS: Final[Address] = ("127.0.0.1", 1)
+"""An address at which nobody listens."""
+
+SETTLE_SECONDS: Final = 0.05
+"""The pause before a message on another connection, so that the program can process the last one."""
+
+SHORT_PASS_SECONDS: Final = 0.1
+"""A pause of a transcript that is at most this long gives the program no more time."""
+
+MAX_STATUS_WAIT_SECONDS: Final = 1.3
+"""How long the replay waits for a status request: players need not send them."""
 
 LONG_PAUSE_SECONDS: Final = 5.0
 """A transcript with a pause of this length is played beside the others."""
+
+ODD_RANK: Final = 30
+"""How many lines an odd transcript counts more than a plain one."""
+
+
+class PlayerReplay:
+    """Plays a transcript with the program."""
+
+    def __init__(self, transcript: Transcript, context: PlayerContext, program: RunningProgram) -> None:
+        self._transcript = transcript
+        self._context = context
+        self._endpoints = context.endpoints
+        self._program = program
+        self._extra_seconds = 0.0
+        self._connections: dict[str, ProgramConnection] = {}
+        self._peers_left: set[str] = set()
+        self._lines_left = [*replay_lines(transcript)]
+        self._peers = {entry.peer for entry in self._lines_left if entry.peer} - {"table"}
+        self._real_addresses: dict[Address, Address] = {}
+        self._names: dict[str, str] = {}
+        self._offered_counts: dict[str, int] = {}
+        self._choice = ""
+        self._deviation = ""
+        self._last_received: dict[str, Mapping[str, Any]] = {}
+        self._last_peer = ""  # the peer last written to since the program has sent anything
+        self._endpoints.on_connection = self._on_connection
+
+    async def play(self) -> None:
+        """Play all lines. Raises Failed if the program deviates, ImplementationChoice and NonStrict."""
+        for name, host, port in CALLS_PATTERN.findall(self._transcript.head.get("calls", "")):
+            self._real_addresses[host, int(port)] = await self._endpoints.listen(name)
+        clock = asyncio.get_running_loop().time
+        timeout, since = self._context.start_timeout, clock()
+        while self._lines_left:
+            self._endpoints.activity.clear()
+            left = len(self._lines_left)
+            if await self._advance():
+                if len(self._lines_left) < left:  # a status that is not in the transcript is only answered
+                    timeout, since = self._context.timeout + self._extra_seconds, clock()
+                continue
+            await self._wait(timeout, clock() - since)
+        await self._require_silence()
+        if self._deviation:
+            raise NonStrict(self._deviation)
+        if self._choice:
+            raise ImplementationChoice(self._choice)
+
+    # Progress.
+
+    async def _advance(self) -> bool:
+        """Do the next thing that can be done; return whether there was one."""
+        seen: set[str] = set()
+        for at, entry in enumerate(self._lines_left):
+            is_next = entry.peer not in seen
+            seen.add(entry.peer)
+            if entry.kind == "<":
+                if is_next and self._receive(entry):
+                    return True
+                continue
+            if entry.kind == ">":
+                done = is_next and (entry.is_answer or not at) and await self._send(entry)
+            elif entry.kind == "dropped":
+                done = is_next and self._is_dropped(entry.peer)
+            else:
+                done = not at and self._perform(entry)
+            if done:
+                self._lines_left.remove(entry)
+                return True
+        return False
+
+    async def _wait(self, timeout: float, waited: float) -> None:
+        """Wait for activity. Raises Failed on a timeout, or if the program has exited."""
+        entry = self._lines_left[0]
+        optional = entry.kind == "<" and entry.wanted.get("cmd") == "status"
+        if waited >= (MAX_STATUS_WAIT_SECONDS + self._extra_seconds if optional else timeout):
+            if not optional:
+                raise self._missing_failure(f"nothing within {timeout:g} seconds", FoundKind.SILENCE)
+            self._skip(entry)
+        elif (end := await wait_for_activity(self._endpoints, self._program)) is not None:
+            raise self._missing_failure(end)
+
+    def _skip(self, entry: ReplayLine) -> None:
+        """Skip a status request that the program did not send, and its answer."""
+        at = self._lines_left.index(entry)
+        answer = next((one for one in self._lines_left[at + 1 :] if one.peer == entry.peer), None)
+        self._lines_left.remove(entry)
+        if answer is not None and answer.kind == ">":
+            self._lines_left.remove(answer)
+
+    def _missing_failure(self, what: str, kind: FoundKind = FoundKind.CLOSED) -> Failed:
+        """Return the failure if the next expected line does not come."""
+        main_clause = self._transcript.clauses[0]
+        entry = next((one for one in self._lines_left if one.kind in {"<", "dropped"}), self._lines_left[0])
+        if entry.kind == "dropped":
+            return Failed(main_clause, what, f"that it disconnects from {entry.peer!r}", kind=kind)
+        if entry.kind != "<":
+            return Failed(main_clause, what, f"that {entry.peer or 'a player'!r} can connect to it")
+        connection = self._connections.get(entry.peer)
+        expected = f"{entry.text} to {entry.peer!r}"
+        if connection and (unfinished := unfinished_message(connection.reader.incomplete, expected)):
+            return unfinished
+        if connection is None:
+            what = f"no connection to {entry.peer!r}, {what}"
+            has_called = any(not (one.is_outgoing or one.name == "table") for one in self._connections.values())
+            if not has_called and entry.wanted.get("cmd") == "your_turn":
+                return Failed(NEIGHBOUR_CLAUSE, what, expected, kind=kind)
+        elif connection.has_ended and kind is FoundKind.SILENCE:
+            kind = FoundKind.CLOSED
+            what = f"the end of the connection to {entry.peer!r}"
+        return Failed(expected_clause(self._transcript, entry), what, expected, kind=kind)
+
+    async def _require_silence(self) -> None:
+        """Require that the program sends nothing more than status and draw requests."""
+        await asyncio.sleep(self._context.quiet_seconds)
+        for name, connection in self._connections.items():
+            while connection.received and name not in self._peers_left:
+                received = connection.received.popleft()
+                if received.json_object.get("cmd") not in {"status", "draw"}:
+                    clause = surplus_clause(self._transcript, received)
+                    raise Failed(clause, f"also {received.text} to {name!r}", "nothing more", got=received.data)
+
+    # Events.
+
+    def _on_connection(self, connection: ProgramConnection) -> None:
+        """Take a new connection with the program into use."""
+        known = self._connections.get(connection.name)
+        if known is None or known.has_ended or known.is_closed:
+            self._connections[connection.name] = connection
+
+    def _is_dropped(self, name: str) -> bool:
+        connection = self._connections.get(name)
+        return connection is not None and connection.has_ended
+
+    def _perform(self, entry: ReplayLine) -> bool:
+        if entry.kind == "pass":
+            self._extra_seconds = entry.seconds if entry.seconds > SHORT_PASS_SECONDS else 0.0
+        elif entry.kind == "left":
+            self._peers_left.add(entry.peer)
+            self._endpoints.stop_listening(entry.peer)
+            if entry.peer in self._connections:
+                self._connections[entry.peer].close()
+        return True
+
+    async def _send(self, entry: ReplayLine) -> bool:
+        name, address = entry.peer, self._endpoints.program_address
+        if name not in self._connections:
+            if address is None or name == "table":
+                return False
+            if await self._endpoints.connect(name, address, self._context.timeout) is None:
+                raise Failed("oldmaid-3.17", f"nobody listens at {address[0]} {address[1]}", "the right neighbour")
+        if self._last_peer not in {"", name}:
+            await asyncio.sleep(SETTLE_SECONDS)
+        self._last_peer = name
+        for value in entry.values:
+            if isinstance(value, dict) and value.get("cmd") == "offer" and type(value.get("num_cards")) is int:
+                self._offered_counts[name] = value["num_cards"]
+        self._connections[name].send(self._with_real_names(entry.data))
+        return True
+
+    def _receive(self, entry: ReplayLine) -> bool:
+        connection = self._connections.get(entry.peer)
+        if connection is None or not connection.received:
+            return False
+        received = connection.received.popleft()
+        self._last_peer = ""
+        wanted, command = entry.wanted, received.json_object.get("cmd")
+        if command == "status" != wanted.get("cmd"):
+            connection.send(json.dumps(self._standing()).encode() + b"\n")
+            return True
+        if wanted.get("cmd") == "status" != command:
+            connection.received.appendleft(received)
+            self._skip(entry)
+            return True
+        self._lines_left.remove(entry)
+        try:
+            self._check(entry, received)
+        except Failed as broken:
+            broken.cause = likely_spelling("table" if connection.name == "table" else "player", received)
+            raise
+        self._last_received[entry.peer] = received.json_object
+        if isinstance(received.message, Join):
+            self._endpoints.record_join(connection, received.message)
+        return True
+
+    def _standing(self) -> dict[str, list[str]]:
+        """Return a standing, for a program that asks when the transcript does not."""
+        return {"in": [self._endpoints.nick or PLAYER_NAME, *sorted(self._peers)], "out": []}
+
+    # Transcript names and addresses, and the real ones.
+
+    def _with_real_names(self, data: bytes) -> bytes:
+        """Return data with the real addresses and the nick of the program."""
+
+        def real(match: re.Match[bytes]) -> bytes:
+            prefix, host, port = (part.decode() for part in match.groups(default=b""))
+            real_host, real_port = self._real_address(host, int(port))
+            return json.dumps([prefix + real_host, real_port]).encode()
+
+        nick = self._endpoints.nick or PLAYER_NAME
+        return LISTED_ADDRESS_PATTERN.sub(real, data).replace(b'"%s"' % PLAYER_NAME.encode(), json.dumps(nick).encode())
+
+    def _real_address(self, host: str, port: int) -> Address:
+        if host == PROGRAM_HOST and self._endpoints.program_address is not None:
+            return self._endpoints.program_address
+        return self._real_addresses.get((host, port), UNUSED_ADDRESS)
+
+    # Comparison.
+
+    def _check(self, entry: ReplayLine, received: ReceivedMessage) -> None:
+        """Compare a message with the transcript as far as the protocol fixes it. Raises Failed."""
+        wanted, found, message = entry.wanted, received.json_object, received.message
+        if wanted.get("result") == found.get("result") == "error":
+            return
+        if isinstance(message, Violation):
+            clause = ANSWER_CLAUSE if message.clause == UNREADABLE_ANSWER_CLAUSE else message.clause
+            raise Failed(clause, message.found, message.allowed, got=received.data)
+        if "result" in found and found["result"] not in RESULTS:
+            allowed = f"one of the results {', '.join(sorted(RESULTS))}"
+            raise Failed(ANSWER_CLAUSE, received.text, allowed, got=received.data)
+        if wanted.get("result") == "error":
+            raise Failed(error_clause(entry), received.text, "an error", got=received.data)
+        if isinstance(message, Discard) and not is_pair(*map(CARD_NUMBERS.__getitem__, message.cards)):
+            allowed = "a pair: spades and clubs, or diamonds and hearts"
+            raise Failed(PAIR_CLAUSE, received.text, allowed, got=received.data)
+        if wanted.get("cmd") != found.get("cmd") or wanted.get("result") != found.get("result"):
+            raise Failed(self._other_message_clause(entry, received), received.text, entry.text, got=received.data)
+        clause = expected_clause(self._transcript, entry)
+        match wanted.get("cmd"):
+            case "join":
+                return
+            case "pick":
+                self._check_pick(entry, found, received)
+                return
+            case "discard":
+                self._check_discard(clause, wanted, found, received)
+                return
+            case "offer":
+                clause = wrong_count_clause(self._transcript, entry, found.get("num_cards"), self._lines_left)
+        require_match(clause, entry, received, self._names)
+
+    def _other_message_clause(self, entry: ReplayLine, received: ReceivedMessage) -> str:
+        """Return the clause that is violated by another message than that of a line."""
+        wanted, found = entry.wanted.get("cmd"), received.json_object
+        is_repeated = self._last_received.get(entry.peer) == found
+        if (wanted, found.get("cmd")) == ("offer", "your_turn"):
+            is_repeated = False  # it has the turn to offer, and passes on the turn to draw
+        if is_repeated or (found.get("cmd") == "out_of_cards" and wanted != "join"):
+            return surplus_clause(self._transcript, received)
+        return replaced_clause(self._transcript, entry)
+
+    def _check_pick(self, entry: ReplayLine, found: Mapping[str, Any], received: ReceivedMessage) -> None:
+        number, count = found.get("card_num"), self._offered_counts.get(entry.peer, 0)
+        if type(number) is not int or not 0 <= number <= count:
+            raise Failed("oldmaid-7.4", received.text, f"a card_num of 0 to {count - 1}", got=received.data)
+        if number == count:
+            self._deviation = f"it picks card {count} of {count}, counted from 0"
+
+    def _check_discard(
+        self, clause: str, wanted: Mapping[str, Any], found: Mapping[str, Any], received: ReceivedMessage
+    ) -> None:
+        cards = {tuple(card) for card in found.get("cards", ())}
+        if cards != {tuple(card) for card in wanted["cards"]}:
+            raise Failed(clause, received.text, f"to throw away {wanted['cards']}", got=received.data)
+        last = str(found.get("last_cards", found.get("last_card", ""))).lower()
+        if last and last != wanted["last_cards"]:
+            self._choice = f"last_cards is {last} where ours has {wanted['last_cards']} (oldmaid-5.11)"
 
 
 def player_transcripts() -> Sequence[Transcript]:
@@ -29,16 +343,18 @@ def player_transcripts() -> Sequence[Transcript]:
 
 
 def cases() -> Sequence[PlayerCase]:
-    """Return the cases from transcripts."""
+    """Return the cases from transcripts: the shorter ones first, and those about what is odd after the plain ones."""
     found = CaseList[PlayerContext]()
+    plain_clauses = {f"oldmaid-{numbers[0]}" for numbers in CLAUSES_BY_MESSAGE.values()}
     for transcript in player_transcripts():
+        clause = transcript.clauses[0]
         found.add(
-            transcript.clauses[0].removeprefix("oldmaid-"),
+            clause.removeprefix("oldmaid-"),
             transcript.name.removeprefix("player-"),
             transcript.title.removeprefix("player: "),
-            rank=transcript_rank(transcript),
+            rank=len(transcript.lines) + (0 if clause in plain_clauses else ODD_RANK),
             failure_is_choice=is_free(transcript),
-            beside=longest_pause(transcript) >= LONG_PAUSE_SECONDS,
+            beside=any(entry.seconds >= LONG_PAUSE_SECONDS for entry in replay_lines(transcript)),
         )(partial(_play, transcript))
     return found.all
 
@@ -46,6 +362,4 @@ def cases() -> Sequence[PlayerCase]:
 async def _play(transcript: Transcript, context: PlayerContext) -> None:
     table = await context.endpoints.listen("table")
     async with context.run_program(table) as program:
-        replay = PlayerReplay(transcript, context, program)
-        await replay.prepare()
-        await replay.play()
+        await PlayerReplay(transcript, context, program).play()

@@ -1,13 +1,14 @@
-"""The lines of a player's transcript, and the clauses that are violated if a line does not come."""
+"""The lines of transcripts for both roles, and the clauses that a player violates if a line does not come."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.oldmaid.answers import ReceivedMessage
-from croupier.core.http_transcript import QUOTED_PATTERN, encode_body
+from croupier.conformance.oldmaid.outcomes import Failed
+from croupier.core.http_transcript import QUOTED_PATTERN, Mismatch, encode_body, match_json
 from croupier.core.json_transcript import parse_values
 from croupier.core.transcript import Transcript, TranscriptLine
 
@@ -54,28 +55,31 @@ NATURAL_CLAUSES: Final = frozenset(f"oldmaid-{number}" for found in CLAUSES_BY_M
 """The clauses that a missing or wrong message can violate."""
 
 
-ODD_RANK: Final = 30
-"""How many lines an odd transcript counts more than a plain one."""
-
-
 class ReplayLine(NamedTuple):
-    """A line of the transcript, with the values to be sent or received, or bytes to be sent."""
+    """A line of a transcript, see `TranscriptLine`.
 
-    transcript_line: TranscriptLine
-    value: Any
-    data: bytes
-    is_answer: bool
+    `data` are the bytes to be sent, and `values` the JSON values of a message, none if it is quoted. A line that
+    `is_answer` answers a request of the program under test. `seconds` pass, if that is what the line says.
+    """
 
+    number: int
+    kind: str
+    peer: str
+    data: bytes = b""
+    values: Sequence[Any] = ()
+    is_answer: bool = False
+    seconds: float = 0.0
 
-def transcript_rank(transcript: Transcript) -> int:
-    """Return the rank of a transcript: the shorter ones first, and those about what is odd after the plain ones."""
-    is_plain = transcript.clauses[0] in {f"oldmaid-{found[0]}" for found in CLAUSES_BY_MESSAGE.values()}
-    return len(transcript.lines) + (0 if is_plain else ODD_RANK)
+    @property
+    def wanted(self) -> Mapping[str, Any]:
+        """The object to be received."""
+        (value,) = self.values
+        return cast(Mapping[str, Any], value)
 
-
-def longest_pause(transcript: Transcript) -> float:
-    """Return the longest time that passes in a transcript, in seconds."""
-    return max((float(line.text) for line in transcript.lines if line.kind == "pass"), default=0.0)
+    @property
+    def text(self) -> str:
+        """The values to be received, for people."""
+        return re.sub(r'"\$\w+"', "…", " ".join(map(json.dumps, self.values)))
 
 
 def is_free(transcript: Transcript) -> bool:
@@ -83,22 +87,29 @@ def is_free(transcript: Transcript) -> bool:
     return transcript.head.get("free") == "yes" or find_clause(transcript.clauses[0]).is_open
 
 
-def replay_lines(transcript: Transcript) -> Iterator[ReplayLine]:
-    """Yield the lines of a transcript; quoted lines have bytes and no values."""
-    for line in transcript.lines:
-        if line.kind in "<>" and not QUOTED_PATTERN.fullmatch(line.text):
-            found = parse_values(line.text)
-            first = found[0]
-            yield ReplayLine(line, found, b"", isinstance(first, dict) and "cmd" not in first and bool(first))
-        elif line.kind == ">":
-            yield ReplayLine(line, [], encode_body(line.text), line.peer == "table")
-        else:
-            yield ReplayLine(line, None, b"", False)
+def replay_lines(transcript: Transcript) -> Sequence[ReplayLine]:
+    """Return the lines of a transcript."""
+    return [_replay_line(line) for line in transcript.lines]
 
 
-def render(value: Any) -> str:
-    """Render expected values for people."""
-    return re.sub(r'"\$\w+"', "…", " ".join(json.dumps(one) for one in value))
+def _replay_line(line: TranscriptLine) -> ReplayLine:
+    if line.kind not in "<>":
+        return ReplayLine(line.number, line.kind, line.peer, seconds=float(line.text) if line.kind == "pass" else 0.0)
+    if QUOTED_PATTERN.fullmatch(line.text):
+        return ReplayLine(line.number, line.kind, line.peer, encode_body(line.text), is_answer=line.peer == "table")
+    values = parse_values(line.text)
+    is_answer = isinstance(values[0], dict) and "cmd" not in values[0] and bool(values[0])
+    return ReplayLine(line.number, line.kind, line.peer, f"{line.text}\n".encode(), values, is_answer)
+
+
+def require_match(clause: str, entry: ReplayLine, received: ReceivedMessage, names: dict[str, str]) -> None:
+    """Compare the keys that a message has in common with its line, and bind names. Raises Failed."""
+    found = received.json_object
+    present = {key: found[key] for key in entry.wanted if key in found}
+    try:
+        match_json(entry.wanted, present, names, "the message")
+    except Mismatch as error:
+        raise Failed(clause, f"{received.text} ({error})", entry.text, got=received.data) from None
 
 
 def surplus_clause(transcript: Transcript, received: ReceivedMessage) -> str:
@@ -107,25 +118,21 @@ def surplus_clause(transcript: Transcript, received: ReceivedMessage) -> str:
     return f"oldmaid-{natural[0]}" if natural else transcript.clauses[0]
 
 
-def _answered_request(transcript: Transcript, entry: ReplayLine) -> str | None:
-    """Return the command that this line answers: the last one before it on its connection."""
-    before = [
-        one.value[0].get("cmd")
-        for one in replay_lines(transcript)
-        if one.transcript_line.number < entry.transcript_line.number
-        and (one.transcript_line.kind, one.transcript_line.peer) == (">", entry.transcript_line.peer)
-        and one.value
-        and isinstance(one.value[0], dict)
-    ]
-    return next((command for command in reversed(before) if command), None)
+def _sent_before(transcript: Transcript, entry: ReplayLine) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the peers and objects that are sent to the player before a line, the latest first."""
+    for one in reversed(replay_lines(transcript)):
+        if one.kind == ">" and one.number < entry.number and one.values and isinstance(one.values[-1], dict):
+            yield one.peer, one.values[-1]
 
 
 def _natural_clauses(transcript: Transcript, entry: ReplayLine) -> Sequence[str]:
     """Return the clauses that may require the message of this line, the most usual one first."""
-    (wanted,) = entry.value
-    kind = wanted.get("cmd") or ("card" if "card" in wanted else wanted.get("result"))
-    if kind in {"ok", "out"} and (request := _answered_request(transcript, entry)) is not None:
-        kind = f"{kind} to {request}"
+    wanted = entry.wanted
+    kind: str = wanted.get("cmd") or ("card" if "card" in wanted else wanted.get("result", ""))
+    if kind in {"ok", "out"}:
+        sent = _sent_before(transcript, entry)
+        request = next((message["cmd"] for peer, message in sent if peer == entry.peer and "cmd" in message), None)
+        kind = f"{kind} to {request}" if request else kind
     elif kind in {"draw", "offer"}:
         kind = _turn_message(transcript, entry, kind)
     return [f"oldmaid-{number}" for number in CLAUSES_BY_MESSAGE.get(kind, ())]
@@ -133,16 +140,12 @@ def _natural_clauses(transcript: Transcript, entry: ReplayLine) -> Sequence[str]
 
 def _turn_message(transcript: Transcript, entry: ReplayLine, command: str) -> str:
     """Return the name of a draw or an offer by what has given the player the turn before."""
-    sent = [one for one in replay_lines(transcript) if one.transcript_line.kind == ">" and one.value]
-    for one in reversed(sent):
-        message = one.value[-1]
-        if one.transcript_line.number > entry.transcript_line.number or not isinstance(message, dict):
-            continue
+    for peer, message in _sent_before(transcript, entry):
         if command == "draw" and message.get("cmd") == "your_turn":
             return "draw"
         if command == "offer" and message.get("result") in {"last_card", "out"}:
             return f"offer after {message['result']}"
-        if command == "offer" and "card" in message and one.transcript_line.peer != "table":
+        if command == "offer" and "card" in message and peer != "table":
             return "offer after pick"
     return "first draw" if command == "draw" else "offer"
 
@@ -154,32 +157,32 @@ def replaced_clause(transcript: Transcript, entry: ReplayLine) -> str:
 
 def expected_clause(transcript: Transcript, entry: ReplayLine) -> str:
     """Return the clause that is violated if this line does not come."""
-    (wanted,) = entry.value
-    if wanted.get("result") == "error":
-        return str(wanted.get("message", "")).partition(":")[0]
+    if entry.wanted.get("result") == "error":
+        return error_clause(entry)
+    main = transcript.clauses[0]
     natural = _natural_clauses(transcript, entry)
     named = [clause for clause in natural if clause in transcript.clauses]
-    received = [one for one in replay_lines(transcript) if one.transcript_line.kind == "<"]
-    late = entry.transcript_line.number >= received[-min(3, len(received))].transcript_line.number
-    if late and not transcript.clauses[0].startswith("oldmaid-1."):
-        is_of_another_message = natural and transcript.clauses[0] in NATURAL_CLAUSES
-        return named[0] if named else natural[0] if is_of_another_message else transcript.clauses[0]
-    return (named or natural or [transcript.clauses[0]])[0]
+    last_received = [one.number for one in replay_lines(transcript) if one.kind == "<"][-3:]
+    is_late = entry.number >= last_received[0] and not main.startswith("oldmaid-1.")
+    if is_late and not (natural and main in NATURAL_CLAUSES):
+        natural = []
+    return [*named, *natural, main][0]
+
+
+def error_clause(entry: ReplayLine) -> str:
+    """Return the clause that an expected error names."""
+    return str(entry.wanted["message"]).partition(":")[0]
 
 
 def wrong_count_clause(
     transcript: Transcript, entry: ReplayLine, found: object, lines_left: Sequence[ReplayLine]
 ) -> str:
     """Return the clause that an offer of another number of cards violates; `lines_left` have not come yet."""
-    wanted = entry.value[0]["num_cards"]
-    before = [
-        one
-        for one in replay_lines(transcript)
-        if one.transcript_line.kind == "<" and one.transcript_line.number < entry.transcript_line.number and one.value
-    ]
-    if found == wanted + 2 and any(one in lines_left and one.value[0].get("cmd") == "discard" for one in before):
+    wanted = entry.wanted["num_cards"]
+    before = [one for one in replay_lines(transcript) if one.kind == "<" and one.number < entry.number]
+    if found == wanted + 2 and any(one in lines_left and one.wanted.get("cmd") == "discard" for one in before):
         return KEPT_PAIR_CLAUSE
-    if found == wanted + 1 and any("card" in one.value[0] for one in before):
+    if found == wanted + 1 and any("card" in one.wanted for one in before):
         return GIVEN_CARD_CLAUSE
     has_picked = _turn_message(transcript, entry, "offer") == "offer after pick"
     return PICKED_CARD_CLAUSE if found == wanted - 1 and has_picked else OFFER_CLAUSE

@@ -66,7 +66,8 @@ PLAYER_NAMES: Final = ("ann", "bob", "cyd", "dan", "eve", "fay", "gil")
 class ProgramRing:
     """A game with the program at one seat. `failure` is its first fault.
 
-    `is_finished`: the table has seen the end of the game. `last_activity` is the time of the last message in seconds.
+    `finished_at` is the time at which the table has seen the end of the game, None before, and `last_activity` that of
+    the last message, in seconds.
     `message_count` counts all messages, and `death_message_count` is its value when one of our players died.
     `hand_order` is that of the program's cards.
     `unanswered` are the requests that the program has not answered. `has_picked_past_end`: the program has picked a
@@ -77,7 +78,7 @@ class ProgramRing:
         self.endpoints = endpoints
         self.referee = Referee(strict=strict)
         self.failure: Failed | None = None
-        self.is_finished = False
+        self.finished_at: float | None = None
         self.last_activity = asyncio.get_running_loop().time()
         self.message_count = 0
         self.death_message_count: int | None = None
@@ -85,7 +86,6 @@ class ProgramRing:
         self.unanswered: dict[ProgramConnection, Message] = {}
         self.has_picked_past_end = False
         self.on_before_send: Callable[[RingNode, Message], None] = lambda *_: None
-        self.program_address: Address | None = None
         self.table: RingNode
         self.players: list[RingNode] = []
         self._seed = seed
@@ -191,8 +191,7 @@ class ProgramRing:
         end = self._ends[connection]
         message = received.message
         if isinstance(message, Join) and self.endpoints.nick is None:
-            self.endpoints.nick = message.nick
-            self.program_address = (connection.address[0], message.port or connection.address[1])
+            self.endpoints.record_join(connection, message)
         if connection in self.unanswered and not isinstance(message, Pick):
             offer = self.unanswered.pop(connection)
             self._offered_counts[connection] = offer.num_cards if isinstance(offer, Offer) else 0
@@ -247,7 +246,7 @@ class ProgramRing:
             case Connect(peer, address):
                 self._connect_to(node, peer, address)
             case HandFinished():
-                self.is_finished = True
+                self.finished_at = self._loop.time()
                 self.endpoints.activity.set()
             case _:
                 pass

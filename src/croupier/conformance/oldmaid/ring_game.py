@@ -6,19 +6,15 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from croupier.conformance.channel.delivery import Delivery
-from croupier.conformance.oldmaid.endpoints import RunningProgram
+from croupier.conformance.oldmaid.endpoints import RunningProgram, wait_for_activity
 from croupier.conformance.oldmaid.nodes import RingNode
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached, unfinished_message
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.ring import POLL_SECONDS, ProgramRing
-from croupier.conformance.program import describe_exit
 from croupier.core.errors import FoundKind
 from croupier.rooms.oldmaid.player import Player
 from croupier.rooms.oldmaid.ring.observed import card_name
 from croupier.rooms.oldmaid.wire import Message, Offer, Pick, YourTurn
-
-STATUS_POLL_SECONDS: Final = 0.1
-"""The interval at which the program's exit status is checked."""
 
 MAX_MESSAGES_AFTER_DEATH: Final = 150
 """The number of messages followed after a death: a game with an unpaired card may go on forever."""
@@ -64,7 +60,8 @@ async def play_game(
         ring.on_before_send = _kill_on_message(ring, death)
     async with context.run_program(await ring.open()) as program:
         try:
-            await _watch_game(ring, program, context)
+            await _wait_until(lambda: _is_over(ring), ring, program, context)
+            _require_stayed(ring)
         finally:
             ring.close()
     return ring
@@ -95,35 +92,32 @@ def _kill_on_message(ring: ProgramRing, death: Death) -> Callable[[RingNode, Mes
     return before
 
 
-async def _watch_game(ring: ProgramRing, program: RunningProgram, context: PlayerContext) -> None:
-    """Wait until the game is over and our players are done."""
+async def _wait_until(
+    is_done: Callable[[], bool], ring: ProgramRing, program: RunningProgram, context: PlayerContext
+) -> None:
+    """Wait until something is done. Raises Failed on the program's first fault, and NotReached."""
     clock = asyncio.get_running_loop().time
-    finished_at: float | None = None
-    while ring.failure is None:
-        finished_at = clock() if ring.is_finished and finished_at is None else finished_at
-        if finished_at is not None and (clock() - finished_at > 4 * POLL_SECONDS or _players_are_done(ring)):
-            break
-        if (
-            ring.death_message_count is not None
-            and ring.message_count > ring.death_message_count + MAX_MESSAGES_AFTER_DEATH
-        ):
-            break
+    while ring.failure is None and not is_done():
         if ring.message_count > MAX_MESSAGES:
             raise NotReached(f"after {MAX_MESSAGES:,} messages the game had not ended")
         waited, joined = clock() - ring.last_activity, ring.endpoints.nick is not None
         if waited > (context.timeout if joined else context.start_timeout):
             raise _stall_failure(ring, f"nothing within {waited:.0f} seconds", FoundKind.SILENCE)
         ring.endpoints.activity.clear()
-        try:
-            async with asyncio.timeout(STATUS_POLL_SECONDS):
-                await ring.endpoints.activity.wait()
-        except TimeoutError:
-            if program.status is not None and not ring.is_finished and (ring.is_playing or not joined):
-                exit_text = f"the end of the program ({describe_exit(program.status)}){program.stderr_excerpt()}"
-                raise _stall_failure(ring, exit_text, FoundKind.CLOSED) from None
+        end = await wait_for_activity(ring.endpoints, program)
+        if end is not None and ring.finished_at is None and (ring.is_playing or not joined):
+            raise _stall_failure(ring, end, FoundKind.CLOSED)
     if ring.failure is not None:
         raise ring.failure
-    _require_stayed(ring)
+
+
+def _is_over(ring: ProgramRing) -> bool:
+    """Whether the game is over and our players are done, or enough was seen of it after a death."""
+    if ring.finished_at is not None:
+        waited = asyncio.get_running_loop().time() - ring.finished_at
+        return waited > 4 * POLL_SECONDS or _players_are_done(ring)
+    died_at = ring.death_message_count
+    return died_at is not None and ring.message_count > died_at + MAX_MESSAGES_AFTER_DEATH
 
 
 def _players_are_done(ring: ProgramRing) -> bool:
@@ -192,26 +186,11 @@ async def join_and_connect(context: PlayerContext) -> Failed | None:
     ring = _new_ring(context, players=2, seat=0)
     async with context.run_program(await ring.open()) as program:
         try:
-            await _wait_for_join(ring, program, context.start_timeout)
-            assert ring.program_address is not None, "the program has joined"
-            if await ring.endpoints.connect(ring.players[0].name, ring.program_address, context.timeout) is not None:
+            await _wait_until(lambda: ring.endpoints.nick is not None, ring, program, context)
+            assert ring.endpoints.program_address is not None, "the program has joined"
+            address = host, port = ring.endpoints.program_address
+            if await ring.endpoints.connect(ring.players[0].name, address, context.timeout) is not None:
                 return None
-            host, port = ring.program_address
             return Failed("oldmaid-3.17", f"nobody listens at {host} {port}", "that it accepts its right neighbour")
         finally:
             ring.close()
-
-
-async def _wait_for_join(ring: ProgramRing, program: RunningProgram, seconds: float) -> None:
-    """Wait until the program has joined. Raises Failed if it does not."""
-    clock = asyncio.get_running_loop().time
-    started = clock()
-    while ring.endpoints.nick is None:
-        if ring.failure is not None:
-            raise ring.failure
-        if clock() - started > seconds or program.status is not None:
-            for incomplete in ring.incomplete_messages:
-                if unfinished := unfinished_message(incomplete, "that it joins"):
-                    raise unfinished
-            raise Failed("oldmaid-3.1", f"nothing within {clock() - started:.0f} seconds", "that it joins")
-        await asyncio.sleep(STATUS_POLL_SECONDS / 5)

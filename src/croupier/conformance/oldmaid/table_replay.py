@@ -5,23 +5,21 @@ the rest is a game of the transcript's players.
 """
 
 import asyncio
-import json
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.oldmaid.answers import ReceivedMessage, check_answer
 from croupier.conformance.oldmaid.case_list import CaseList, TableCase
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NotReached
-from croupier.conformance.oldmaid.replay_lines import ReplayLine, is_free, render, replay_lines
+from croupier.conformance.oldmaid.replay_lines import ReplayLine, error_clause, is_free, replay_lines, require_match
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import JOIN_GAP_SECONDS, MAX_START_ATTEMPTS, TableContext
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
 from croupier.conformance.resources import transcripts
 from croupier.core.errors import FoundKind
-from croupier.core.http_transcript import Mismatch, match_json
 from croupier.core.transcript import Transcript
 from croupier.rooms.oldmaid.wire import Reply, Standing
 
@@ -33,6 +31,9 @@ SETTING_ACTIONS: Final = frozenset({"pass", "halted"})
 
 COMMON_NICK_PATTERN: Final = re.compile("[a-z]{3}")
 """A nick that is as good as another one; those that differ are what the transcript is about."""
+
+SENT_NICK_PATTERN: Final = re.compile(rb'(?<="nick": ")[a-z]{3}(?=")')
+SENT_PORT_PATTERN: Final = re.compile(rb'(?<="port": )\d+(?=[,}])')
 
 FIRST_PORT: Final = 40001
 """The first peer of a transcript connects from this port, the others from those after it."""
@@ -61,8 +62,8 @@ class TableReplay:
     async def play(self) -> None:
         """Play all lines. Raises Failed if the table deviates, NotReached and ImplementationChoice."""
         for entry in replay_lines(self._transcript):
-            peer = entry.transcript_line.peer
-            match entry.transcript_line.kind:
+            peer = entry.peer
+            match entry.kind:
                 case ">":
                     await self._send(peer, entry)
                 case "<":
@@ -78,27 +79,27 @@ class TableReplay:
         if peer not in self._players:
             self._players[peer] = await self._context.connect_player()
         player = self._players[peer]
-        for value in entry.value:
-            if isinstance(value, dict) and value.get("cmd") == "join" and isinstance(value.get("nick"), str):
-                player.nick = self._real_nick(value["nick"])
-        text = b" ".join(json.dumps(self._substitute_real(value)).encode() for value in entry.value)
-        await player.send(entry.data or text + b"\n")
-        if b'"join"' in text:
+        joins = [value for value in entry.values if isinstance(value, dict) and value.get("cmd") == "join"]
+        for join in joins:
+            if isinstance(join.get("nick"), str):
+                player.nick = self._real_nick(join["nick"])
+        await player.send(self._with_real_names(entry.data) if joins else entry.data)
+        if joins:
             await asyncio.sleep(JOIN_GAP_SECONDS)  # so that the order of joins is certain
 
     async def _receive(self, player: ScriptedPlayer, entry: ReplayLine) -> None:
-        (wanted,) = entry.value
+        wanted = entry.wanted
         is_error = wanted.get("result") == "error"
-        clause = wanted["message"].partition(":")[0] if is_error else self._transcript.clauses[0]
+        clause, expected = (error_clause(entry), "an error") if is_error else (self._transcript.clauses[0], entry.text)
         if "players" in wanted and player not in self._unlisted:
             await self._start_game([self._real_nick(nick) for _, nick in wanted["players"].values()])
-        received = await player.receive_answer(clause, "an error" if is_error else render(entry.value))
+        received = await player.receive_answer(clause, expected)
         self._require_own_game(received)
         if received.is_error != is_error:
-            raise Failed(clause, received.text, "an error" if is_error else render(entry.value), got=received.data)
+            raise Failed(clause, received.text, expected, got=received.data)
         if not is_error:
             check_answer(None, received)
-            self._compare(clause, wanted, received)
+            self._compare(clause, entry, received)
         if "players" in wanted:
             self._unlisted.remove(player)
             if not self._unlisted:
@@ -111,9 +112,9 @@ class TableReplay:
         if not {nick for _, nick in listed or ()} <= own_nicks:
             raise OthersJoined
 
-    def _compare(self, clause: str, wanted: Mapping[str, Any], received: ReceivedMessage) -> None:
+    def _compare(self, clause: str, entry: ReplayLine, received: ReceivedMessage) -> None:
         """Compare an answer with the transcript; the others that joined are not in it. Raises Failed."""
-        found, message = received.json_object, received.message
+        wanted, message = entry.wanted, received.message
         others = {player.nick for player in self._context.scripted_players} - {
             player.nick for player in self._players.values()
         }
@@ -129,10 +130,7 @@ class TableReplay:
             if outside != [*map(self._real_nick, wanted["out"])]:
                 raise ImplementationChoice(f"the players that are out are listed as {', '.join(outside)}")
         else:
-            try:
-                match_json(wanted, {key: found[key] for key in wanted if key in found}, self._bound, "the message")
-            except Mismatch as error:
-                raise Failed(clause, f"{received.text} ({error})", render([wanted]), got=received.data) from None
+            require_match(clause, entry, received, self._bound)
 
     async def _leave(self, player: ScriptedPlayer) -> None:
         """Disconnect, and wait until the table has noticed it or should have."""
@@ -182,20 +180,17 @@ class TableReplay:
             return nick
         return self._nicks.setdefault(nick, f"{nick}-{self._context.new_nick()}")
 
-    def _substitute_real(self, value: Any) -> Any:
-        """Replace nicks and ports in a request by the real ones."""
-        match value:
-            case {"cmd": "join"}:
-                nick, port = value.get("nick"), value.get("port")
-                real_nick = {"nick": self._real_nick(nick)} if isinstance(nick, str) else {}
-                return {**value, **real_nick, **({"port": self._real_port(port)} if type(port) is int else {})}
-        return value
+    def _with_real_names(self, data: bytes) -> bytes:
+        """Return a join with the real nick, and the port of a peer in place of that in the transcript."""
 
-    def _real_port(self, port: int) -> int:
-        """Return the port of a peer in place of that in the transcript, and any other port as it is."""
-        players = [*self._players.values()]
-        at = port - FIRST_PORT
-        return players[at].address[1] if 0 <= at < len(players) else port
+        def nick(match: re.Match[bytes]) -> bytes:
+            return self._real_nick(match[0].decode()).encode()
+
+        def port(match: re.Match[bytes]) -> bytes:
+            players, at = [*self._players.values()], int(match[0]) - FIRST_PORT
+            return b"%d" % players[at].address[1] if 0 <= at < len(players) else match[0]
+
+        return SENT_PORT_PATTERN.sub(port, SENT_NICK_PATTERN.sub(nick, data))
 
     def _require_equal(
         self, clause: str, found: Sequence[str], nicks: Sequence[str], received: ReceivedMessage
