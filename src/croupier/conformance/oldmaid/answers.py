@@ -45,6 +45,15 @@ ANSWER_CLAUSES: Final[dict[type[Any], str]] = {
 }
 """The clause that defines the answer to each request."""
 
+ANSWER_FORMS: Final[dict[type[Any], str]] = {
+    Join: '{"result": "ok", "players": …}',
+    Draw: '{"result": "ok", "card": …}, with the last card "last_card"',
+    Discard: '{"result": "ok", "message": "ok"}',
+    OutOfCards: '{"result": "ok"}',
+    Status: '{"in": […], "out": […]}',
+}
+"""The form of the answer to each request."""
+
 
 class ReceivedMessage(NamedTuple):
     """A received message: its bytes, and the parsed message or a Violation.
@@ -59,7 +68,7 @@ class ReceivedMessage(NamedTuple):
     @property
     def is_error(self) -> bool:
         """Whether it is an error."""
-        return isinstance(self.message, Reply) and self.message.result == "error"
+        return is_error(self.message)
 
     @property
     def text(self) -> str:
@@ -106,7 +115,7 @@ def likely_spelling(
     return None if is_right(received.interpreted) else likely_cause(received.interpreted, DIALECTS, is_right)
 
 
-def is_error(message: Message) -> bool:
+def is_error(message: Message | Violation) -> bool:
     """Whether a message is an error."""
     return isinstance(message, Reply) and message.result == "error"
 
@@ -151,7 +160,7 @@ def _check_interpreted(request: Message | Violation | None, received: ReceivedMe
         if isinstance(request, Discard) and isinstance(message, Reply) and message.message is None:
             raise Failed("oldmaid-2.9", received.text, "an error with a message", got=received.data)
         return
-    wanted = _expected_form(request)
+    wanted = ANSWER_FORMS.get(type(request))
     if wanted and not _matches_request(request, message, received):
         raise Failed("oldmaid-2.3", f"{received.text} as the answer to {request}", wanted, got=received.data)
 
@@ -165,30 +174,14 @@ def _check_card(received: ReceivedMessage) -> None:
         raise Failed("oldmaid-2.4", f"the card {card}", 'a card of the pack, as ["10", "spades"]', got=received.data)
 
 
-def _expected_form(request: Message | Violation | None) -> str:
-    match request:
-        case Join():
-            return '{"result": "ok", "players": …}'
-        case Draw():
-            return '{"result": "ok", "card": …}, with the last card "last_card"'
-        case Discard():
-            return '{"result": "ok", "message": "ok"}'
-        case OutOfCards():
-            return '{"result": "ok"}'
-        case Status():
-            return '{"in": […], "out": […]}'
-    return ""
-
-
 def _matches_request(request: Message | Violation | None, message: Reply | Standing, received: ReceivedMessage) -> bool:
     match request, message:
-        case Join(), Reply("ok", players=tuple()):
-            return True
-        case Draw(), Reply("ok" | "last_card", card=tuple()):
-            return True
-        case Discard(), Reply("ok", "ok"):
-            return True
-        case OutOfCards(), Reply("ok"):
+        case (
+            (Join(), Reply("ok", players=tuple()))
+            | (Draw(), Reply("ok" | "last_card", card=tuple()))
+            | (Discard(), Reply("ok", "ok"))
+            | (OutOfCards(), Reply("ok"))
+        ):
             return True
         case Status(), Standing():
             return {"in", "out"} <= received.json_object.keys()

@@ -1,7 +1,7 @@
 """Known dialects of Old Maid programs: consistent misspellings of messages."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from croupier.conformance.oldmaid.dialect import JsonDialect, ObjectTransform
@@ -13,6 +13,9 @@ type CardTransform = Callable[[Any], Any]
 """Maps a card as received to the form of the protocol; unchanged if it is not in this dialect."""
 
 RESULTS: Final = frozenset({"ok", "out", "error", "last_card"})
+
+RESULT_WORDS: Final[Mapping[str, Collection[str]]] = {"result": RESULTS, "message": {"ok"}}
+"""The words that programs use, by key."""
 
 ERROR_WORDS: Final = frozenset(
     {"err", "fail", "failed", "failure", "nok", "not ok", "ko", "invalid", "denied", "refused"}
@@ -88,12 +91,12 @@ def _transform_players(change: Callable[[Any], Any]) -> ObjectTransform:
 # Answers.
 
 
-def _lower_result(value: Any) -> Any:
-    return value.lower() if isinstance(value, str) and value.lower() in RESULTS else value
+def _lower_results(message: dict[str, Any], _: Message | None) -> dict[str, Any]:
+    def lower(key: str, value: Any) -> Any:
+        is_known = isinstance(value, str) and value.lower() in RESULT_WORDS.get(key, ())
+        return value.lower() if is_known else value
 
-
-def _lower_ok(value: Any) -> Any:
-    return "ok" if isinstance(value, str) and value.lower() == "ok" else value
+    return {key: lower(key, value) for key, value in message.items()}
 
 
 def _restore_error(value: Any) -> Any:
@@ -256,70 +259,42 @@ def _restore_cmd_key(message: dict[str, Any], _: Message | None) -> dict[str, An
     return {"cmd": message[key], **{name: value for name, value in message.items() if name != key}}
 
 
+OBJECT_TRANSFORMS: Final[Mapping[str, ObjectTransform]] = {
+    "writes its results in capitals": _lower_results,
+    "has another word for error": _transform_value("result", _restore_error),
+    "has a truth value for a result, where ok and error are": _transform_value("result", _bool_to_result),
+    "has the key status, where result is": _status_to_result,
+    'answers a discard without the message "ok"': _add_ok_message,
+    "gives no reason with an error": _add_error_message,
+    "does not put nicks into an array": _wrap_nicks,
+    "writes suits in capitals": _transform_suits(str.lower),
+    "writes suits as signs": _transform_suits(lambda suit: SUITS_BY_SIGN.get(suit, suit)),
+    "writes suits as letters, or in the singular": _transform_suits(
+        lambda suit: SUITS_BY_LETTER.get(suit.lower(), suit)
+    ),
+    "writes the ten as T": _transform_card_pairs(_restore_ten),
+    "writes values as numbers, where they are strings": _transform_card_pairs(_number_to_value),
+    "has other names for jack, queen, king and ace than J, Q, K and A": _transform_card_pairs(_restore_court),
+    'has another name for the old maid than ["joker", "maid"]': _transform_card_pairs(_restore_maid),
+    "puts the suit before the value": _transform_card_pairs(_swap_suit_and_value),
+    "writes a card as a single string, where it is an array of two": _transform_cards(_split_card_text),
+    "writes a card as an object, where it is an array of two": _transform_cards(_card_object_to_array),
+    "puts a card into one more array": _transform_cards(_unwrap_card),
+    "puts the two cards of a discard into one array of four": _split_flat_pair,
+    "has other keys for the players than player1, player2, …": _restore_player_keys,
+    'does not list a player as [["address", port], "nick"]': _transform_players(_nest_address),
+    'lists a player as an object, where it is [["address", port], "nick"]': _transform_players(_player_object_to_array),
+    "puts quotes around its numbers": _strings_to_numbers,
+    "writes its integers with a fraction": _floats_to_ints,
+    "writes its commands in capitals": _transform_value("cmd", _lower_command),
+    "spells its commands otherwise than out_of_cards and your_turn": _transform_value("cmd", _restore_command),
+    "has another key for a command than cmd": _restore_cmd_key,
+    "spells its keys otherwise, where they are as num_cards and last_cards": _restore_keys,
+}
+"""What restores an object, by the description of its dialect."""
+
 DIALECTS: Final = (
     *TEXT_DIALECTS,
-    JsonDialect(
-        "writes its results in capitals",
-        object_transforms=(_transform_value("result", _lower_result), _transform_value("message", _lower_ok)),
-    ),
-    JsonDialect("has another word for error", object_transforms=(_transform_value("result", _restore_error),)),
-    JsonDialect(
-        "has a truth value for a result, where ok and error are",
-        object_transforms=(_transform_value("result", _bool_to_result),),
-    ),
-    JsonDialect("has the key status, where result is", object_transforms=(_status_to_result,)),
-    JsonDialect('answers a discard without the message "ok"', object_transforms=(_add_ok_message,)),
-    JsonDialect("gives no reason with an error", object_transforms=(_add_error_message,)),
-    JsonDialect("does not put nicks into an array", object_transforms=(_wrap_nicks,)),
-    JsonDialect("writes suits in capitals", object_transforms=(_transform_suits(str.lower),)),
-    JsonDialect(
-        "writes suits as signs", object_transforms=(_transform_suits(lambda suit: SUITS_BY_SIGN.get(suit, suit)),)
-    ),
-    JsonDialect(
-        "writes suits as letters, or in the singular",
-        object_transforms=(_transform_suits(lambda suit: SUITS_BY_LETTER.get(suit.lower(), suit)),),
-    ),
-    JsonDialect("writes the ten as T", object_transforms=(_transform_card_pairs(_restore_ten),)),
-    JsonDialect(
-        "writes values as numbers, where they are strings", object_transforms=(_transform_card_pairs(_number_to_value),)
-    ),
-    JsonDialect(
-        "has other names for jack, queen, king and ace than J, Q, K and A",
-        object_transforms=(_transform_card_pairs(_restore_court),),
-    ),
-    JsonDialect(
-        'has another name for the old maid than ["joker", "maid"]',
-        object_transforms=(_transform_card_pairs(_restore_maid),),
-    ),
-    JsonDialect("puts the suit before the value", object_transforms=(_transform_card_pairs(_swap_suit_and_value),)),
-    JsonDialect(
-        "writes a card as a single string, where it is an array of two",
-        object_transforms=(_transform_cards(_split_card_text),),
-    ),
-    JsonDialect(
-        "writes a card as an object, where it is an array of two",
-        object_transforms=(_transform_cards(_card_object_to_array),),
-    ),
-    JsonDialect("puts a card into one more array", object_transforms=(_transform_cards(_unwrap_card),)),
-    JsonDialect("puts the two cards of a discard into one array of four", object_transforms=(_split_flat_pair,)),
-    JsonDialect("has other keys for the players than player1, player2, …", object_transforms=(_restore_player_keys,)),
-    JsonDialect(
-        'does not list a player as [["address", port], "nick"]', object_transforms=(_transform_players(_nest_address),)
-    ),
-    JsonDialect(
-        'lists a player as an object, where it is [["address", port], "nick"]',
-        object_transforms=(_transform_players(_player_object_to_array),),
-    ),
-    JsonDialect("puts quotes around its numbers", object_transforms=(_strings_to_numbers,)),
-    JsonDialect("writes its integers with a fraction", object_transforms=(_floats_to_ints,)),
-    JsonDialect("writes its commands in capitals", object_transforms=(_transform_value("cmd", _lower_command),)),
-    JsonDialect(
-        "spells its commands otherwise than out_of_cards and your_turn",
-        object_transforms=(_transform_value("cmd", _restore_command),),
-    ),
-    JsonDialect("has another key for a command than cmd", object_transforms=(_restore_cmd_key,)),
-    JsonDialect(
-        "spells its keys otherwise, where they are as num_cards and last_cards", object_transforms=(_restore_keys,)
-    ),
+    *(JsonDialect(description, (), (transform,)) for description, transform in OBJECT_TRANSFORMS.items()),
 )
 """All dialects; of those that make a message right the first one counts."""

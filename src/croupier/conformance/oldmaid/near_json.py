@@ -3,12 +3,14 @@
 import json
 import re
 from ast import literal_eval
+from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from msgspec import DecodeError
 from msgspec.json import decode
 
-from croupier.conformance.oldmaid.dialect import JsonDialect
+from croupier.conformance.oldmaid.dialect import JsonDialect, TextTransform
 
 PRINTED_QUOTES: Final = str.maketrans("“”„‟", '""""')
 """Typographic quotes."""
@@ -53,8 +55,10 @@ def _plain_quotes(text: str) -> str:
     return text if is_json(text) else text.translate(PRINTED_QUOTES)
 
 
-def _repair_brackets(text: str, key: bool) -> str:
-    """Return the text with each bracket or brace replaced by the kind that its content needs."""
+def _repair_brackets(text: str, *, key: bool) -> str:
+    """Return the text with each bracket or brace replaced by the kind that its content needs, unless it is JSON."""
+    if is_json(text):
+        return text
     pattern, opens, replacement = (FIRST_KEY_PATTERN, "[", "{}") if key else (FIRST_VALUE_PATTERN, "{", "[]")
     parts, closing, at = [], [], 0
     while at < len(text):
@@ -75,36 +79,25 @@ def _repair_brackets(text: str, key: bool) -> str:
     return "".join(parts)
 
 
-def _arrays_to_objects(text: str) -> str:
-    return text if is_json(text) else _repair_brackets(text, key=True)
+def _drop(pattern: re.Pattern[str]) -> TextTransform:
+    """Return a transform that drops text between messages."""
+    return lambda text: "" if pattern.fullmatch(text) else text
 
 
-def _objects_to_arrays(text: str) -> str:
-    return text if is_json(text) else _repair_brackets(text, key=False)
-
-
-def _drop_length(text: str) -> str:
-    return "" if LENGTH_PREFIX_PATTERN.fullmatch(text) else text
-
-
-def _drop_nul(text: str) -> str:
-    return "" if NUL_PATTERN.fullmatch(text) else text
-
-
-TEXT_DIALECTS: Final = (
-    JsonDialect(
-        "prints its messages as Python does, and that is no JSON: json.dumps makes it JSON", (_from_python_literal,)
+TEXT_TRANSFORMS: Final[Mapping[str, TextTransform]] = {
+    "prints its messages as Python does, and that is no JSON: json.dumps makes it JSON": _from_python_literal,
+    "uses the quotes of the printed document, where JSON has plain ones": _plain_quotes,
+    "puts keys into an array, as the document prints it: in JSON what has keys stands in braces": partial(
+        _repair_brackets, key=True
     ),
-    JsonDialect("uses the quotes of the printed document, where JSON has plain ones", (_plain_quotes,)),
-    JsonDialect(
-        "puts keys into an array, as the document prints it: in JSON what has keys stands in braces",
-        (_arrays_to_objects,),
+    "puts nicks into braces, as the document prints them: in JSON what has no keys is an array": partial(
+        _repair_brackets, key=False
     ),
-    JsonDialect(
-        "puts nicks into braces, as the document prints them: in JSON what has no keys is an array",
-        (_objects_to_arrays,),
-    ),
-    JsonDialect("sends a length before its messages: nothing frames them", (_drop_length,)),
-    JsonDialect("sends a NUL after its messages: nothing frames them", (_drop_nul,)),
+    "sends a length before its messages: nothing frames them": _drop(LENGTH_PREFIX_PATTERN),
+    "sends a NUL after its messages: nothing frames them": _drop(NUL_PATTERN),
+}
+"""What makes text JSON, or drops what precedes it, by the description of its dialect."""
+
+TEXT_DIALECTS: Final = tuple(
+    JsonDialect(description, (transform,)) for description, transform in TEXT_TRANSFORMS.items()
 )
-"""Dialects of text that is not JSON, or precedes it."""

@@ -48,7 +48,7 @@ class ScriptedPlayer:
 
     `timeout` sets how long an answer may take and records how long it took. Before each request, `surplus_seconds` are
     waited for what the table sends without being asked. `referee` judges the game, None before it. `on_send` is called
-    before each judged message.
+    before each judged message. `is_last_readable`: every table knows where the last message ends, and answers it once.
     """
 
     def __init__(
@@ -76,7 +76,8 @@ class ScriptedPlayer:
         self._own_codec = Wire("table")
         self._received: deque[ReceivedMessage] = deque()
         self._unanswered_count = 0
-        self._is_last_readable = self._is_last_error = False
+        self.is_last_readable = False
+        self._is_last_error = False
         self._clock = asyncio.get_running_loop().time
 
     @property
@@ -109,7 +110,7 @@ class ScriptedPlayer:
         data = player_input if isinstance(player_input, bytes) else JSON_ENCODER.encode(player_input) + b"\n"
         self._dialogue.append(dialogue_line(CLIENT, self.nick, "table", data, self._clock()))
         for message in self._own_codec.feed(data):
-            self._is_last_readable = _has_certain_end(message, data)
+            self.is_last_readable = _has_certain_end(message, data)
             if not isinstance(message, Reply):
                 self._unanswered_count += 1
                 self._reader_of_table.expect_answer(message)
@@ -123,7 +124,7 @@ class ScriptedPlayer:
 
         After input without a certain end a table may do either: it cannot know where the next message begins.
         """
-        if self._unanswered_count or not self._is_last_readable or self.is_disconnected:
+        if self._unanswered_count or not self.is_last_readable or self.is_disconnected:
             return
         surplus = await self._read_surplus()
         if surplus is not None and surplus.data:
@@ -184,13 +185,13 @@ class ScriptedPlayer:
         """Return the answer to something that the table may leave unanswered, None if there is none."""
         return await self.receive(self._timeout.reduced(MIN_OPTIONAL_ANSWER_SECONDS))
 
-    async def require_silence(self, clause: str, seconds: float = QUIET_SECONDS) -> None:
+    async def require_silence(self, clause: str, seconds: float = QUIET_SECONDS, *, expected: str = "nothing") -> None:
         """Raise Failed if the table sends anything or disconnects."""
         received = await self.receive(seconds)
         if received is not None:
-            raise Failed(clause, received.text, "nothing", got=received.data)
+            raise Failed(clause, received.text, expected, got=received.data)
         if self.is_disconnected:
-            raise Failed(clause, "the end of the connection", "nothing", kind=FoundKind.CLOSED)
+            raise Failed(clause, "the end of the connection", expected, kind=FoundKind.CLOSED)
 
     # Requests.
 

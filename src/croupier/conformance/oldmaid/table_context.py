@@ -134,6 +134,14 @@ class TableContext:
         await asyncio.sleep(JOIN_GAP_SECONDS)
         return player
 
+    async def require_accepted_join(self, clause: str, expected: str, nick: str) -> Sequence[ScriptedPlayer]:
+        """Join with this nick; return the player if it waits, nobody if its game has begun. Raises Failed."""
+        player = await self.join_player(nick)
+        answer = await player.receive(QUIET_SECONDS)
+        if answer is not None and answer.is_error:
+            raise Failed(clause, answer.text, expected, got=answer.data)
+        return [player] if answer is None else []
+
     def count_deals(self) -> None:
         """Count the cards of the games that are not counted yet; nothing may be drawn in them any more."""
         uncounted, self._counted_games = self.games[self._counted_games :], len(self.games)

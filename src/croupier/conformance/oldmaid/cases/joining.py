@@ -148,11 +148,8 @@ def _accepted_nick_case(pattern: str) -> Play[TableContext]:
     async def play(context: TableContext) -> None:
         nick = pattern.replace("{}", context.new_nick())
         await context.learn_table_size()
-        player = await context.join_player(nick)
-        answer = await player.receive(QUIET_SECONDS)
-        if answer is not None and answer.is_error:
-            raise Failed("oldmaid-3.7", answer.text, f"the nick {nick!r}", got=answer.data)
-        await context.start_game_with([player] if answer is None else [])
+        waiting = await context.require_accepted_join("oldmaid-3.7", f"the nick {nick!r}", nick)
+        await context.start_game_with(waiting)
 
     return play
 
@@ -190,11 +187,9 @@ async def _join_with_another_nick(context: TableContext) -> None:
 @CASES.add("3.8", "nick-elsewhere", "Players of two games may have the same nick")
 async def _nick_in_another_game(context: TableContext) -> None:
     driven_game = await context.start_game()
-    player = await context.join_player(driven_game.players[0].nick)
-    answer = await player.receive(QUIET_SECONDS)
-    if answer is not None and answer.is_error:
-        raise Failed("oldmaid-3.8", answer.text, "a nick of a game that is running, in the next game", got=answer.data)
-    await context.start_game_with([player] if answer is None else [])
+    expected = "a nick of a game that is running, in the next game"
+    waiting = await context.require_accepted_join("oldmaid-3.8", expected, driven_game.players[0].nick)
+    await context.start_game_with(waiting)
 
 
 @CASES.add("3.9", "joins-twice", "A connection has one place in a game", rank=PIPELINING_RANK)

@@ -1,6 +1,7 @@
 """Table cases about waiting: the join window, players who leave before the start, and late joins."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 
 from croupier.conformance.oldmaid.case_list import CaseList
@@ -60,39 +61,30 @@ async def _silence_before_start(context: TableContext) -> None:
 
 @CASES.add("3.12", "nick-is-free", "A player that leaves before the start frees its nick")
 async def _leaver_frees_nick(context: TableContext) -> None:
-    await context.learn_table_size()
-    first = await context.join_player()
-    first.disconnect()
-    await asyncio.sleep(QUIET_SECONDS)
-    second = await context.join_player(first.nick)
-    received = await second.receive(QUIET_SECONDS)
-    if received is not None:
-        wanted = f"that the nick of a player that has left, {first.nick!r}, is free"
-        raise Failed("oldmaid-3.12", received.text, wanted, got=received.data)
-    await context.start_game_with([second])
+    waiting = await _join_after_leaver(context)
+    if not waiting:
+        raise Failed("oldmaid-3.12", "a game at once", "that the place of a player that has left is free")
+    await context.start_game_with(waiting)
 
 
 @CASES.add("3.12", "leaves-with-requests-ahead", "A player that leaves with unread requests frees its place")
 async def _leaver_with_requests(context: TableContext) -> None:
+    driven_game = await context.start_game_with(await _join_after_leaver(context, REQUESTS_AHEAD))
+    if len(driven_game.players) < context.table_size:
+        expected = f"one of {context.table_size}, because the place of the player that has left is free"
+        raise Failed("oldmaid-3.12", f"a game of {len(driven_game.players)}", expected)
+
+
+async def _join_after_leaver(context: TableContext, requests_ahead: int = 0) -> Sequence[ScriptedPlayer]:
+    """Join with the nick of a player that has joined and left; return the player if it waits. Raises Failed."""
     await context.learn_table_size()
     first = await context.join_player()
-    for _ in range(REQUESTS_AHEAD):
+    for _ in range(requests_ahead):
         await first.send(Status())
     first.disconnect()
     await asyncio.sleep(2 * QUIET_SECONDS)
-    second = await context.join_player(first.nick)
-    received = await second.receive(QUIET_SECONDS)
-    if received is not None and received.is_error:
-        wanted = f"that the nick of a player that has left, {first.nick!r}, is free"
-        raise Failed("oldmaid-3.12", received.text, wanted, got=received.data)
-    players = [second] if received is None else []
-    driven_game = await context.start_game_with(players)
-    if len(driven_game.players) < context.table_size:
-        raise Failed(
-            "oldmaid-3.12",
-            f"a game of {len(driven_game.players)}",
-            f"one of {context.table_size}, because the place of the player that has left is free",
-        )
+    expected = f"that the nick of a player that has left, {first.nick!r}, is free"
+    return await context.require_accepted_join("oldmaid-3.12", expected, first.nick)
 
 
 @CASES.add("3.12", "moves-up", "The players after one that leaves before the start move up")
@@ -148,11 +140,7 @@ async def _join_when_out(context: TableContext) -> None:
 async def _join_next_game(context: TableContext, player: ScriptedPlayer) -> None:
     player.referee, player.nick = None, context.new_nick()
     await player.send(Join(player.nick))
-    received = await player.receive(QUIET_SECONDS)
-    if received is not None:
-        raise Failed(
-            "oldmaid-3.14", received.text, "that a player that is out may join the next game", got=received.data
-        )
+    await player.require_silence("oldmaid-3.14", expected="that a player that is out may join the next game")
     driven_game = await context.start_game_with([player])
     await driven_game.draw(len(driven_game.players))
 
@@ -163,14 +151,7 @@ async def _requests_after_join(context: TableContext) -> None:
     player = await context.join_player()
     await player.send(Draw())
     await player.send(Status())
-    early_answer = await player.receive(QUIET_SECONDS)
-    if early_answer is not None:
-        raise Failed(
-            "oldmaid-3.15",
-            f"{early_answer.text} before the game",
-            "the answer after that to join",
-            got=early_answer.data,
-        )
+    await player.require_silence("oldmaid-3.15", expected="nothing before the answer to join")
     await context.start_game_with([player])
     for request in (Draw(), Status()):
         player.report_request(request)

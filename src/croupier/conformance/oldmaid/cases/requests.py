@@ -1,10 +1,9 @@
 """Table cases about requests in every state of a game: which are accepted, and which are refused."""
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, NamedTuple
 
-from croupier.conformance.oldmaid.answers import check_answer
 from croupier.conformance.oldmaid.case_list import CaseList, Play
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NotReached
@@ -16,49 +15,46 @@ from croupier.rooms.oldmaid.wire import Discard, Draw, Join, Message, OutOfCards
 CASES: Final = CaseList[TableContext]()
 
 
-class GamePosition(NamedTuple):
-    """A player in a state of a game; `game` is None before joining."""
-
-    player: ScriptedPlayer
-    game: DrivenGame | None
+type Position = tuple[ScriptedPlayer, DrivenGame | None]
+"""A player in a state of a game, and the game; None before joining."""
 
 
-async def _before_joining(context: TableContext) -> GamePosition:
-    return GamePosition(await context.connect_player(), None)
+async def _before_joining(context: TableContext) -> Position:
+    return await context.connect_player(), None
 
 
-async def _in_turn(context: TableContext) -> GamePosition:
+async def _in_turn(context: TableContext) -> Position:
     driven_game = await context.start_game()
-    return GamePosition(driven_game.drawer, driven_game)
+    return driven_game.drawer, driven_game
 
 
-async def _out_of_turn(context: TableContext) -> GamePosition:
+async def _out_of_turn(context: TableContext) -> Position:
     driven_game = await context.start_game()
     await driven_game.draw(2 * len(driven_game.players) + 1)
-    return GamePosition(driven_game.waiting_player, driven_game)
+    return driven_game.waiting_player, driven_game
 
 
-async def _all_drawn(context: TableContext) -> GamePosition:
+async def _all_drawn(context: TableContext) -> Position:
     driven_game = await context.start_game()
     await driven_game.draw()
-    return GamePosition(driven_game.players[-1], driven_game)
+    return driven_game.players[-1], driven_game
 
 
-async def _out_of_cards(context: TableContext) -> GamePosition:
+async def _out_of_cards(context: TableContext) -> Position:
     driven_game = await context.start_game(3)
     await driven_game.draw()
     await driven_game.play(lambda: bool(driven_game.finished_seats))
-    return GamePosition(driven_game.players[driven_game.finished_seats[0]], driven_game)
+    return driven_game.players[driven_game.finished_seats[0]], driven_game
 
 
-async def _game_over(context: TableContext) -> GamePosition:
+async def _game_over(context: TableContext) -> Position:
     driven_game = await _play_to_end(context)
-    return GamePosition(driven_game.players[driven_game.finished_seats[0]], driven_game)
+    return driven_game.players[driven_game.finished_seats[0]], driven_game
 
 
-async def _last_player(context: TableContext) -> GamePosition:
+async def _last_player(context: TableContext) -> Position:
     driven_game = await _play_to_end(context)
-    return GamePosition(driven_game.players_inside[0], driven_game)
+    return driven_game.players_inside[0], driven_game
 
 
 async def _play_to_end(context: TableContext) -> DrivenGame:
@@ -75,7 +71,7 @@ class TableState(NamedTuple):
 
     name: str
     description: str
-    reach: Callable[[TableContext], Awaitable[GamePosition]]
+    reach: Callable[[TableContext], Awaitable[Position]]
 
 
 BEFORE_JOINING: Final = TableState("before-joining", "before joining", _before_joining)
@@ -88,53 +84,45 @@ LAST_PLAYER: Final = TableState("last-player", "from the player that is left", _
 
 PAIR: Final = Discard((("3", "spades"), ("3", "clubs")), "false")
 
-ILLEGAL_REQUESTS: Final[Sequence[tuple[str, str, Message, dict[TableState, str]]]] = (
-    (
-        "draw",
-        "draw",
-        Draw(),
-        {
-            BEFORE_JOINING: "4.6",
-            OUT_OF_TURN: "4.3",
-            ALL_DRAWN: "4.5",
-            OUT_OF_CARDS: "4.5",
-            GAME_OVER: "6.9",
-            LAST_PLAYER: "6.9",
-        },
-    ),
-    ("discard", "discard", PAIR, {BEFORE_JOINING: "5.9", IN_TURN: "5.6", OUT_OF_CARDS: "5.9", GAME_OVER: "6.9"}),
-    (
-        "out-of-cards",
-        "out_of_cards",
-        OutOfCards(),
-        {
-            BEFORE_JOINING: "6.4",
-            IN_TURN: "6.2",
-            OUT_OF_TURN: "6.2",
-            OUT_OF_CARDS: "6.3",
-            GAME_OVER: "6.9",
-            LAST_PLAYER: "6.9",
-        },
-    ),
-    ("join", "join", Join("somebody-else"), {IN_TURN: "3.14", OUT_OF_TURN: "3.14", ALL_DRAWN: "3.14"}),
-)
-"""Valid requests by slug, name and message, with the clause that refuses them in each state."""
+REFUSING_CLAUSES: Final[Mapping[str, Mapping[TableState, str]]] = {
+    "draw": {
+        BEFORE_JOINING: "4.6",
+        OUT_OF_TURN: "4.3",
+        ALL_DRAWN: "4.5",
+        OUT_OF_CARDS: "4.5",
+        GAME_OVER: "6.9",
+        LAST_PLAYER: "6.9",
+    },
+    "discard": {BEFORE_JOINING: "5.9", IN_TURN: "5.6", OUT_OF_CARDS: "5.9", GAME_OVER: "6.9"},
+    "out_of_cards": {
+        BEFORE_JOINING: "6.4",
+        IN_TURN: "6.2",
+        OUT_OF_TURN: "6.2",
+        OUT_OF_CARDS: "6.3",
+        GAME_OVER: "6.9",
+        LAST_PLAYER: "6.9",
+    },
+    "join": {IN_TURN: "3.14", OUT_OF_TURN: "3.14", ALL_DRAWN: "3.14"},
+}
+"""The clause that refuses a valid request in each state."""
 
 UNDOCUMENTED_REFUSALS: Final = frozenset({("discard", OUT_OF_CARDS)})
-"""Refusals that only rulings of the project require."""
+"""Refusals that only rulings of the project require: to grant the request is a choice."""
+
+
+def _valid_request(name: str, context: TableContext) -> Message:
+    if name == "join":
+        return Join(context.new_nick())
+    return PAIR if name == "discard" else OutOfCards() if name == "out_of_cards" else Draw()
 
 
 class InvalidRequest(NamedTuple):
-    """An invalid request: the clause, a slug, a description, and its bytes.
-
-    `may_close`: the table may disconnect, as it cannot know where the next message begins.
-    """
+    """An invalid request: the clause, a slug, a description, and its bytes."""
 
     clause: str
     slug: str
     description: str
     data: bytes
-    may_close: bool = False
 
     @property
     def sentence_start(self) -> str:
@@ -146,15 +134,17 @@ def _encode_object(**keys: object) -> bytes:
     return json.dumps(keys).encode() + b"\n"
 
 
+def _encode_discard(cards: object, last_cards: str = "false") -> bytes:
+    return _encode_object(cmd="discard", cards=cards, last_cards=last_cards)
+
+
 INVALID_REQUESTS: Final = (
-    InvalidRequest("8.3", "python-quotes", "a dictionary as Python prints it", b"{'cmd': 'status'}\n", may_close=True),
-    InvalidRequest(
-        "8.3", "printed-quotes", "the quotes of the document", "{“cmd”: “status”}\n".encode(), may_close=True
-    ),
-    InvalidRequest("8.3", "no-value", "a key without a value", b'{"cmd": }\n', may_close=True),
-    InvalidRequest("8.3", "words", "words", b"draw a card\n", may_close=True),
+    InvalidRequest("8.3", "python-quotes", "a dictionary as Python prints it", b"{'cmd': 'status'}\n"),
+    InvalidRequest("8.3", "printed-quotes", "the quotes of the document", "{“cmd”: “status”}\n".encode()),
+    InvalidRequest("8.3", "no-value", "a key without a value", b'{"cmd": }\n'),
+    InvalidRequest("8.3", "words", "words", b"draw a card\n"),
     InvalidRequest("8.4", "array", "an array", b'["cmd", "status"]\n'),
-    InvalidRequest("8.4", "string", "a string", b'"status"\n', may_close=True),
+    InvalidRequest("8.4", "string", "a string", b'"status"\n'),
     InvalidRequest("8.6", "unknown-cmd", "an unknown cmd", _encode_object(cmd="deal")),
     InvalidRequest("8.6", "upper-case", "a cmd in capitals", _encode_object(cmd="STATUS")),
     InvalidRequest("8.6", "offer-to-table", "offer to the table", _encode_object(cmd="offer", num_cards=3)),
@@ -165,35 +155,17 @@ INVALID_REQUESTS: Final = (
     InvalidRequest("8.5", "cmd-number", "a cmd that is a number", _encode_object(cmd=7)),
     InvalidRequest("8.5", "cmd-null", "a cmd that is null", _encode_object(cmd=None)),
     InvalidRequest("8.7", "no-cards", "discard without cards", _encode_object(cmd="discard", last_cards="false")),
-    InvalidRequest(
-        "8.7",
-        "cards-null",
-        "discard with cards that are null",
-        _encode_object(cmd="discard", cards=None, last_cards="false"),
-    ),
-    InvalidRequest(
-        "8.7",
-        "one-card",
-        "discard with one card",
-        _encode_object(cmd="discard", cards=[["3", "spades"]], last_cards="false"),
-    ),
-    InvalidRequest(
-        "8.7",
-        "cards-as-text",
-        "discard with cards as text",
-        _encode_object(cmd="discard", cards=["3 spades", "3 clubs"], last_cards="false"),
-    ),
+    InvalidRequest("8.7", "cards-null", "discard with cards that are null", _encode_discard(None)),
+    InvalidRequest("8.7", "one-card", "discard with one card", _encode_discard(PAIR.cards[:1])),
+    InvalidRequest("8.7", "cards-as-text", "discard with cards as text", _encode_discard(["3 spades", "3 clubs"])),
     InvalidRequest(
         "8.7",
         "value-number",
         "discard with a value that is a number",
-        _encode_object(cmd="discard", cards=[[3, "spades"], [3, "clubs"]], last_cards="false"),
+        _encode_discard([[3, "spades"], [3, "clubs"]]),
     ),
     InvalidRequest(
-        "2.5",
-        "last-cards-word",
-        "discard with another word for last_cards",
-        _encode_object(cmd="discard", cards=[["3", "spades"], ["3", "clubs"]], last_cards="perhaps"),
+        "2.5", "last-cards-word", "discard with another word for last_cards", _encode_discard(PAIR.cards, "perhaps")
     ),
 )
 
@@ -204,30 +176,12 @@ JOINS_WITHOUT_NICK: Final = (
 )
 
 
-def _refusal_case(request: Message, clause: str, state: TableState) -> Play[TableContext]:
-    """Make a case in which a request is refused and the conversation continues (oldmaid-8.1)."""
+def _refusal_case(name: str, clause: str, state: TableState) -> Play[TableContext]:
+    """Make a case in which a valid request is refused and the conversation continues (oldmaid-8.1)."""
 
     async def play(context: TableContext) -> None:
         player, driven_game = await state.reach(context)
-        await player.require_error(request, clause)
-        if not await _still_answers(player, driven_game):
-            raise Failed("oldmaid-8.1", "the end of the connection after the error", "that it goes on")
-
-    return play
-
-
-def _unruled_refusal_case(request: Message, clause: str, state: TableState) -> Play[TableContext]:
-    """Make a case in which only rulings of the project refuse a request: to grant it is a choice."""
-
-    async def play(context: TableContext) -> None:
-        player, driven_game = await state.reach(context)
-        await player.send(request, is_judged=False)
-        answer = await player.receive_answer(clause, f"an error to {request}")
-        check_answer(request, answer)
-        if not answer.is_error:
-            raise ImplementationChoice(
-                f"ours refuses {request} {state.description}; this one: {answer.text} ({clause})"
-            )
+        await player.require_error(_valid_request(name, context), clause)
         if not await _still_answers(player, driven_game):
             raise Failed("oldmaid-8.1", "the end of the connection after the error", "that it goes on")
 
@@ -238,10 +192,11 @@ def _invalid_request_case(invalid: InvalidRequest, state: TableState) -> Play[Ta
     async def play(context: TableContext) -> None:
         player, driven_game = await state.reach(context)
         await player.require_error(invalid.data, f"oldmaid-{invalid.clause}")
-        if invalid.may_close and (more := await player.receive(QUIET_SECONDS)) is not None:
+        may_close = not player.is_last_readable  # it cannot know where the next message begins
+        if may_close and (more := await player.receive(QUIET_SECONDS)) is not None:
             raise ImplementationChoice(f"it answers {invalid.description} more than once: also {more.text}")
         if not await _still_answers(player, driven_game):
-            if invalid.may_close:
+            if may_close:
                 raise ImplementationChoice(f"it closes the connection after {invalid.description}; ours goes on")
             raise Failed("oldmaid-8.1", f"the end of the connection after {invalid.description}", "that it goes on")
 
@@ -270,13 +225,15 @@ def _status_case(state: TableState) -> Play[TableContext]:
     return play
 
 
-for slug, name, request, refusing_clauses in ILLEGAL_REQUESTS:
+for name, refusing_clauses in REFUSING_CLAUSES.items():
     for state, clause in refusing_clauses.items():
-        make_play = _unruled_refusal_case if (slug, state) in UNDOCUMENTED_REFUSALS else _refusal_case
-        title = f"{name} {state.description} is refused, and changes nothing"
-        CASES.add(clause, f"{slug}-{state.name}", title, needs_whole_lobby=slug == "join")(
-            make_play(request, f"oldmaid-{clause}", state)
-        )
+        CASES.add(
+            clause,
+            f"{name.replace('_', '-')}-{state.name}",
+            f"{name} {state.description} is refused, and changes nothing",
+            needs_whole_lobby=name == "join",
+            failure_is_choice=(name, state) in UNDOCUMENTED_REFUSALS,
+        )(_refusal_case(name, f"oldmaid-{clause}", state))
 for invalid in INVALID_REQUESTS:
     for state in (BEFORE_JOINING, IN_TURN):
         title = f"{invalid.sentence_start} {state.description} is answered with an error"
