@@ -39,6 +39,7 @@ PLAYER_CHOICES = (
     ("", "--json compact", "--json pretty"),
     ("", "--status-seconds 0.2", "--end stay"),
     ("", "--lost-turn wait"),
+    ("", "--out again"),
     ("", "--pick-pause 0", "--pick-pause 0.1"),
 )
 """The readings of what the document leaves open, and the permitted settings; the default comes first."""
@@ -80,6 +81,7 @@ PLAYER_READINGS = (
     "--listen named --json compact --pick-pause 0",
     "--json pretty --status-seconds 0.2 --pick-pause 0.1",
     "--end stay --lost-turn wait",
+    "--out again --lost-turn wait",
 )
 """Combinations of all readings: a run takes as long as the games it plays."""
 

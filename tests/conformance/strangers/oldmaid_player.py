@@ -28,6 +28,8 @@ class Player:
         self.players = []
         self.me = 0
         self.skipped = set()
+        self.outs = set()
+        self.peers = {}
         self.left_peer = None
         self.left = None
         self.is_out = False
@@ -61,7 +63,7 @@ class Player:
             await self.over.wait()
         finally:
             server.close()
-            for peer in [*self.right_peers, self.left_peer, getattr(self, "table", None)]:
+            for peer in [*self.right_peers, *self.peers.values(), getattr(self, "table", None)]:
                 if peer:
                     peer.close()
 
@@ -159,6 +161,9 @@ class Player:
             number = (self.me + step) % len(self.players)
             if number in self.skipped:
                 continue
+            if number in self.peers:
+                self.left, self.left_peer = number, self.peers[number]
+                return self.left_peer
             host, port, _ = self.players[number]
             end = asyncio.get_running_loop().time() + CONNECT_SECONDS
             while asyncio.get_running_loop().time() < end:
@@ -167,7 +172,7 @@ class Player:
                 except OSError:
                     await asyncio.sleep(RETRY_SECONDS)
                 else:
-                    self.left = number
+                    self.left, self.peers[number] = number, self.left_peer
                     self.start(self.hear_left(self.left_peer))
                     return self.left_peer
             self.skipped.add(number)
@@ -175,8 +180,15 @@ class Player:
 
     def skip_left(self):
         self.skipped.add(self.left)
-        if self.left_peer:
+        if self.left_peer and self.left not in self.outs:
             self.left_peer.close()
+            self.peers.pop(self.left, None)
+        self.left_peer = None
+
+    def begin_with_left(self):
+        """Begin a turn with the players again who were out in the last one: they answer out again."""
+        self.skipped -= self.outs
+        self.outs.clear()
         self.left_peer = None
 
     async def hear_left(self, peer):
@@ -243,11 +255,15 @@ class Player:
 
     async def offer(self):
         """Offer the hand until somebody takes a card, or the turn of an empty hand."""
+        if self.options.out == "again":
+            self.begin_with_left()
         self.has_turn = True
         while peer := await self.next_peer():
             try:
                 cards = len(self.hand)
                 answer = await self.ask_left(peer, {"cmd": "offer", "num_cards": cards})
+                if answer.get("result") == "out" and self.options.out == "again":
+                    self.outs.add(self.left)
                 if answer.get("result") == "out":
                     self.skip_left()
                     continue
@@ -341,6 +357,7 @@ def parse_options():
     parser.add_argument("--ending", choices=["\n", "\r\n", ""], default="\n")
     parser.add_argument("--lost-turn", choices=["retake", "wait"], default="retake")
     parser.add_argument("--end", choices=["status", "stay"], default="status")
+    parser.add_argument("--out", choices=["skip", "again"], default="skip")
     parser.add_argument("--status-seconds", type=float, default=0.5)
     parser.add_argument("--pick-pause", type=float, default=0.02)
     return parser.parse_args()

@@ -17,6 +17,7 @@ from croupier.core.errors import Violation
 from croupier.core.referee import Disconnected, Sent
 from croupier.rooms.oldmaid.cards import JOKER, WIRE_CARDS, is_pair, to_wire
 from croupier.rooms.oldmaid.referee import TABLE, Referee
+from croupier.rooms.oldmaid.ring.observed import Observed
 from croupier.rooms.oldmaid.wire import (
     OK,
     OUT,
@@ -385,11 +386,20 @@ def test_unreachable_left_neighbour_may_be_skipped() -> None:
 
 
 def test_repeated_offer_to_a_player_out() -> None:
-    """oldmaid-7.9: out is permanent"""
+    """oldmaid-7.9: in the same turn"""
     referee, nick, offerer, _ = game_point(Reply, lambda *found: found[3] == OUT)
     assert clauses(referee, nick, offerer, OUT) == []
     again = Offer(len(referee.holders[offerer]))
     assert clauses(referee, offerer, nick, again) == [(offerer, "oldmaid-7.9")]
+
+
+def test_a_player_that_was_out_may_be_asked_again_in_the_next_turn() -> None:
+    """oldmaid-7.9"""
+    player = Observed("ann", 0, out_nicks={"bob"}, outs_in_turn={"bob"})
+    nicks = ("ann", "bob", "cyd")
+    assert [player.may_ask(nick, nicks) for nick in nicks] == [False, False, True]
+    player.end_turn()
+    assert [player.may_ask(nick, nicks) for nick in nicks] == [False, True, True]
 
 
 def test_out_with_cards() -> None:

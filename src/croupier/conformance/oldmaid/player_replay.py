@@ -51,6 +51,8 @@ PROGRAM_HOST: Final = "192.0.2.10"
 UNUSED_ADDRESS: Final[Address] = ("127.0.0.1", 1)
 """An address at which nobody listens."""
 
+OUT_VALUE: Final = {"result": "out"}
+
 SETTLE_SECONDS: Final = 0.05
 """The pause before a message on another connection, so that the program can process the last one."""
 
@@ -85,6 +87,7 @@ class PlayerReplay:
         self._offered_counts: dict[str, int] = {}
         self._choice = ""
         self._deviation = ""
+        self._peers_out: set[str] = set()
         self._last_received: dict[str, Mapping[str, Any]] = {}
         self._last_peer = ""  # the peer last written to since the program has sent anything
         self._endpoints.on_connection = self._on_connection
@@ -113,6 +116,7 @@ class PlayerReplay:
 
     async def _advance(self) -> bool:
         """Do the next thing that can be done; return whether there was one."""
+        self._answer_offers_to_peers_out()
         seen: set[str] = set()
         for at, entry in enumerate(self._lines_left):
             is_next = entry.peer not in seen
@@ -177,7 +181,7 @@ class PlayerReplay:
         """Require that the program sends nothing more than status and draw requests."""
         await asyncio.sleep(self._context.quiet_seconds)
         for name, connection in self._connections.items():
-            while connection.received and name not in self._peers_left:
+            while connection.received and name not in self._peers_left | self._peers_out:
                 received = connection.received.popleft()
                 if received.json_object.get("cmd") not in {"status", "draw"}:
                     clause = surplus_clause(self._transcript, received)
@@ -218,8 +222,18 @@ class PlayerReplay:
         for value in entry.values:
             if isinstance(value, dict) and value.get("cmd") == "offer" and type(value.get("num_cards")) is int:
                 self._offered_counts[name] = value["num_cards"]
+            if value == OUT_VALUE:
+                self._peers_out.add(name)
         self._connections[name].send(self._with_real_names(entry.data))
         return True
+
+    def _answer_offers_to_peers_out(self) -> None:
+        """Answer offers to players that are out already: in its next turn the program may ask them again."""
+        for name in self._peers_out - {entry.peer for entry in self._lines_left}:
+            connection = self._connections[name]
+            if connection.received and connection.received[0].json_object.get("cmd") == "offer":
+                connection.received.popleft()
+                connection.send(json.dumps(OUT_VALUE).encode() + b"\n")
 
     def _receive(self, entry: ReplayLine) -> bool:
         connection = self._connections.get(entry.peer)

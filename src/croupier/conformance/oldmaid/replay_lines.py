@@ -79,6 +79,8 @@ class ReplayLine(NamedTuple):
     @property
     def text(self) -> str:
         """The values to be received, for people."""
+        if self.wanted.get("result") == "error":
+            return "an error"
         return re.sub(r'"\$\w+"', "…", " ".join(map(json.dumps, self.values)))
 
 

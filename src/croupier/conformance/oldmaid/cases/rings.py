@@ -232,7 +232,7 @@ def cases() -> Sequence[PlayerCase]:
     for slug, title, chop, delay in DELIVERY_CASES:
         found.add("1.4", slug, f"{title}: a whole game", rank=DELIVERY_RANK)(_delivery_case(Delivery(chop, delay)))
     for clause, slug, title, death in DEATH_CASES:
-        is_ruled = clause == "9.7"
+        is_ruled = clause in {"9.7", "9.8"}
         found.add(clause, slug, title, rank=DEATH_RANK, failure_is_choice=is_ruled)(_death_case(clause, death))
     for clause, description in TOLERANCES:
         title = f"Not tolerated with --strict: {description}"

@@ -27,10 +27,11 @@ class Observed:
     """A player as a referee knows it.
 
     `turn` is what the player may do now, and `offer` its pending offer. `unreachable_nicks` are the players that it
-    cannot reach, and `out_nicks` those that have answered it with `out`. `refused_pairs` are pairs whose discard the
-    table has refused. `last_received` is the last card given to the player and its giver, until
-    the player is known to have received it. `is_deck_empty` says that the player knows that the deck is empty, `is_out`
-    that it has reported `out_of_cards`, and `is_excused` that it may believe in good faith to have the turn.
+    cannot reach, `out_nicks` those that have answered it with `out`, and `outs_in_turn` those of them that have done so
+    in this turn. `refused_pairs` are pairs whose discard the table has refused. `last_received` is the last card given
+    to the player and its giver, until the player is known to have received it. `is_deck_empty` says that the player
+    knows that the deck is empty, `is_out` that it has reported `out_of_cards`, and `is_excused` that it may believe in
+    good faith to have the turn.
     """
 
     nick: str
@@ -40,6 +41,7 @@ class Observed:
     offer: ObservedOffer | None = None
     unreachable_nicks: set[str] = field(default_factory=set)
     out_nicks: set[str] = field(default_factory=set)
+    outs_in_turn: set[str] = field(default_factory=set)
     refused_pairs: set[tuple[Card, Card]] = field(default_factory=set)
     last_received: tuple[Card, "Observed"] | None = None
     is_deck_empty: bool = False
@@ -55,12 +57,20 @@ class Observed:
         return None
 
     def may_ask(self, other: str, nicks: Sequence[str]) -> bool:
-        """Whether `other` is the left neighbour, given the players that are out or unreachable between them."""
+        """Whether `other` may be the left neighbour, given the players that are out or unreachable between them.
+
+        In its next turn the player may ask those again that were out (oldmaid-7.9).
+        """
         others = others_in_ring(nicks, self.seat)
         skipped = self.out_nicks | self.unreachable_nicks
-        return other not in self.out_nicks and other == next(
+        return other not in self.outs_in_turn and other == next(
             (nick for nick in others if nick == other or nick not in skipped), None
         )
+
+    def end_turn(self) -> None:
+        """Record that the player no longer has the turn to offer."""
+        self.offer = self.turn = None
+        self.outs_in_turn.clear()
 
     def lose_contact(self, other: "Observed") -> bool:
         """Record that this player cannot reach another one. Returns whether the turn may be lost.

@@ -129,13 +129,14 @@ class TurnChecker:
         """Check the answer to an offer: ok, out or error (oldmaid-7.2, oldmaid-7.9)."""
         player.is_deck_empty = True
         if result == "error":
-            offerer.offer = offerer.turn = None
+            offerer.end_turn()
             return
         if (result == "out") == bool(player.hand):
             found = f"{result} with {len(player.hand)} cards"
             self._blame(player.nick, "oldmaid-7.9", found, "ok with cards, out without")
         if result == "out":
             offerer.out_nicks.add(player.nick)
+            offerer.outs_in_turn.add(player.nick)
             offerer.offer = None
         elif offer.num_cards:
             offer.is_accepted = True
@@ -143,7 +144,7 @@ class TurnChecker:
             self._move_turn(player, offerer)
 
     def _move_turn(self, player: Observed, offerer: Observed) -> None:
-        offerer.offer = offerer.turn = None
+        offerer.end_turn()
         player.turn = "offer"
 
     def _check_given_card(self, player: Observed, picker: Observed, card: Card | None) -> None:
