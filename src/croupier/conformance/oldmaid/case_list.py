@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from croupier.conformance.case import Case, make_case_id
 
@@ -37,32 +37,16 @@ class CaseList[C]:
         self._rank = rank
         self._holds_lobby = holds_lobby
 
-    def add(
-        self,
-        clause: str,
-        slug: str,
-        title: str,
-        *,
-        rank: int | None = None,
-        failure_is_choice: bool = False,
-        needs_whole_lobby: bool = False,
-        beside: bool = False,
-    ) -> Callable[[Play[C]], Play[C]]:
-        """Return a decorator that adds a case with what it plays; `clause` is a number such as `4.3`."""
+    def add(self, clause: str, slug: str, title: str, **options: Any) -> Callable[[Play[C]], Play[C]]:
+        """Return a decorator that adds a case with what it plays; `clause` is a number such as `4.3`.
+
+        `options` are further fields of the case.
+        """
+        fields = {"rank": self._rank, "needs_whole_lobby": self._holds_lobby} | options
+        case_id = make_case_id("oldmaid", clause, slug)
 
         def decorate(play: Play[C]) -> Play[C]:
-            self.all.append(
-                OldMaidCase(
-                    id=make_case_id("oldmaid", clause, slug),
-                    title=title,
-                    clause=f"oldmaid-{clause}",
-                    rank=self._rank if rank is None else rank,
-                    play=play,
-                    failure_is_choice=failure_is_choice,
-                    needs_whole_lobby=needs_whole_lobby or self._holds_lobby,
-                    beside=beside,
-                )
-            )
+            self.all.append(OldMaidCase(id=case_id, title=title, clause=f"oldmaid-{clause}", play=play, **fields))
             return play
 
         return decorate

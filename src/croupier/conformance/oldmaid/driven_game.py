@@ -26,7 +26,6 @@ from croupier.rooms.oldmaid.wire import (
     OutOfCards,
     Pick,
     Reply,
-    Status,
 )
 
 MAX_PICKS = 600
@@ -92,21 +91,6 @@ class DrivenGame:
         return self.referee.game
 
     @property
-    def is_over(self) -> bool:
-        """Whether the game is over."""
-        return self.game.is_over
-
-    @property
-    def drawn_count(self) -> int:
-        """The number of cards that have left the deck."""
-        return self.game.drawn_count
-
-    @property
-    def finished_seats(self) -> Sequence[Seat]:
-        """The seats of the players who are out of cards, the winner's first."""
-        return self.game.finished_seats
-
-    @property
     def drawer(self) -> ScriptedPlayer:
         """The player who draws the next card."""
         return self.players[self.game.drawer]
@@ -154,14 +138,14 @@ class DrivenGame:
     async def draw_more(self, count: int | None = None) -> None:
         """Draw this many more cards, by default one for each player, as far as there are any; discard nothing."""
         more = len(self.players) if count is None else count
-        await self.draw(min(CARD_COUNT, self.drawn_count + more), discards_pairs=False)
+        await self.draw(min(CARD_COUNT, self.game.drawn_count + more), discards_pairs=False)
 
     async def _draw_one(self, player: ScriptedPlayer) -> None:
         """Let a player draw. Raises Failed, on the clause that the next draws of all players show."""
         try:
             await player.request(Draw())
         except Failed as failed:
-            is_refused, count = failed.clause in REFUSED_DRAW_CLAUSES, self.drawn_count
+            is_refused, count = failed.clause in REFUSED_DRAW_CLAUSES, self.game.drawn_count
             if is_refused and self.game.departed_seats:
                 failed.clause = "oldmaid-9.2"
             elif is_refused and (other := await self._find_drawer()) not in {None, player}:
@@ -186,9 +170,9 @@ class DrivenGame:
 
         `before_last`: there must be cards left then.
         """
-        while (found := find()) is None and self.drawn_count < CARD_COUNT:
+        while (found := find()) is None and self.game.drawn_count < CARD_COUNT:
             await self.draw_more(1)
-        if found is None or (before_last and self.drawn_count == CARD_COUNT):
+        if found is None or (before_last and self.game.drawn_count == CARD_COUNT):
             raise NotReached(reason)
         return found
 
@@ -300,10 +284,6 @@ class DrivenGame:
         observer = next((other for other in self.players if not other.is_disconnected), None)
         if observer is not None:
             await observer.wait_until_out([player.nick])
-
-    async def status(self, player: ScriptedPlayer) -> ReceivedMessage:
-        """Request the status; the referee judges the answer."""
-        return await player.request(Status())
 
     # Repeating.
 

@@ -1,7 +1,7 @@
 """Outcomes of Old Maid cases as exceptions, their results, and dialogue lines."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from msgspec import Struct
 
@@ -31,11 +31,19 @@ class DialogueMessage(Struct, frozen=True):
         return f"{self.sender} → {self.receiver}: {self.text}"
 
 
-class Failed(Exception):
+class Ended(Exception):
+    """A case has ended and not passed; the text says why."""
+
+    outcome: ClassVar[Outcome]
+
+
+class Failed(Ended):
     """The program under test has violated a clause. `got` are the bytes that show it, `wanted` the expected ones.
 
     `cause` is the likely cause, None if none is known, and `kind` the kind of what was found.
     """
+
+    outcome = Outcome.FAIL
 
     def __init__(
         self,
@@ -71,24 +79,28 @@ class Failed(Exception):
         )
 
 
-class ImplementationChoice(Exception):
+class ImplementationChoice(Ended):
     """The document leaves this open; the text says what the program does."""
 
+    outcome = Outcome.CHOICE
 
-class NonStrict(Exception):
+
+class NonStrict(Ended):
     """The program needs a tolerance of the protocol; the text says which."""
 
+    outcome = Outcome.NON_STRICT
 
-class NotReached(Exception):
+
+class NotReached(Ended):
     """The situation of the case did not occur; the text says why."""
 
+    outcome = Outcome.SKIP
 
-class Unimplemented(Exception):
+
+class Unimplemented(Ended):
     """The program refuses something that the protocol defines; the text says what."""
 
-
-OUTCOME_ERRORS: Final = (Failed, ImplementationChoice, Unimplemented, NonStrict, NotReached)
-"""The exceptions with which a case ends; one that ends without has passed."""
+    outcome = Outcome.UNIMPLEMENTED
 
 
 def may_come_from_reads(failed: Failed | Failure) -> bool:
@@ -98,33 +110,26 @@ def may_come_from_reads(failed: Failed | Failure) -> bool:
 
 def make_attempt(
     case: Case,
-    error: BaseException | None,
+    error: Ended | None,
     dialogue: Sequence[DialogueLine],
     *,
     strict: bool,
     failure_is_choice: bool = False,
 ) -> Attempt:
     """Return the attempt that ended with `error`. `failure_is_choice`: a failure is a choice."""
-    outcome, detail, failure = Outcome.PASS, "", None
     match error:
+        case None:
+            return Attempt(Outcome.PASS, dialogue=dialogue)
         case Failed() if failure_is_choice or find_clause(error.clause).is_open:
-            outcome, detail = Outcome.CHOICE, f"ours has {error.expected}; this one: {error.actual} ({error.clause})"
+            note = f"ours has {error.expected}; this one: {error.actual} ({error.clause})"
+            return Attempt(Outcome.CHOICE, note, dialogue=dialogue)
         case Failed():
-            outcome, failure = Outcome.FAIL, error.failure
-        case ImplementationChoice():
-            outcome, detail = Outcome.CHOICE, str(error)
+            return Attempt(Outcome.FAIL, failure=error.failure, dialogue=dialogue)
         case NonStrict() if strict:
-            outcome = Outcome.FAIL
             failure = Failure(case.clause, "what the protocol has, for this is strict", str(error))
-        case NonStrict():
-            outcome, detail = Outcome.NON_STRICT, str(error)
-        case Unimplemented():
-            outcome, detail = Outcome.UNIMPLEMENTED, str(error)
-        case NotReached():
-            outcome, detail = Outcome.SKIP, str(error)
-        case _:
-            pass
-    return Attempt(outcome, detail, failure, dialogue)
+            return Attempt(Outcome.FAIL, failure=failure, dialogue=dialogue)
+        case Ended():
+            return Attempt(error.outcome, str(error), dialogue=dialogue)
 
 
 def dialogue_line(side: Peer, sender: str, receiver: str, data: bytes, at: float) -> DialogueLine:

@@ -12,7 +12,7 @@ from msgspec import structs
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.oldmaid.case_list import PlayerCase
 from croupier.conformance.oldmaid.endpoints import StartProgram
-from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, OUTCOME_ERRORS, make_attempt, may_come_from_reads
+from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Ended, make_attempt, may_come_from_reads
 from croupier.conformance.oldmaid.player_context import PlayerContext, SharedRuns
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
@@ -74,16 +74,20 @@ class PlayerBench(Bench):
         if failure is None or not may_come_from_reads(failure) or self._spaced_count == MAX_SPACED_ATTEMPTS:
             return attempt
         self._spaced_count += 1
-        spaced = await self._attempt(case, number - 1, delivery=Delivery(delay_seconds=SPACED_SECONDS))
-        if spaced.outcome is not Outcome.PASS or not (await self._attempt(case, number - 1)).shows(attempt):
+        spaced = await self.attempt(case, number - 1, delivery=Delivery(delay_seconds=SPACED_SECONDS))
+        if spaced.outcome is not Outcome.PASS or not (await self.attempt(case, number - 1)).shows(attempt):
             return attempt
         return attempt._replace(failure=structs.replace(failure, clause="oldmaid-1.4", cause=ONE_READ_CAUSE))
 
-    async def attempt(self, case: PlayerCase, number: int, *, is_patient: bool = False) -> Attempt:  # noqa: ARG002 -- it is always patient
+    async def attempt(
+        self,
+        case: PlayerCase,
+        number: int,
+        *,
+        is_patient: bool = False,  # noqa: ARG002 -- it is always patient
+        delivery: Delivery = WHOLE,
+    ) -> Attempt:
         """See `Bench.attempt`. The player has the whole timeout for each message, unless silence would be a choice."""
-        return await self._attempt(case, number)
-
-    async def _attempt(self, case: PlayerCase, number: int, *, delivery: Delivery = WHOLE) -> Attempt:
         config = self._config
         context = PlayerContext(
             start=self._start,
@@ -97,10 +101,10 @@ class PlayerBench(Bench):
             detected_dialect=config.dialect,
             delivery=delivery,
         )
-        error: Exception | None = None
+        error: Ended | None = None
         try:
             await case.play(context)
-        except OUTCOME_ERRORS as outcome:
+        except Ended as outcome:
             error = outcome
         dialogue = context.endpoints.dialogue
         self._reaction_seconds += [

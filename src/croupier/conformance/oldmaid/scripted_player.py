@@ -22,10 +22,10 @@ from croupier.conformance.oldmaid.outcomes import Failed, dialogue_line, display
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.conformance.timeouts import AnswerTimeout, StallTolerantTimeout
 from croupier.core.errors import FoundKind, Violation
-from croupier.core.referee import CLIENT, HOUSE, Sent, Verdict
+from croupier.core.referee import CLIENT, HOUSE, Sent
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.referee import TABLE, Referee
-from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Dialect, Join, Message, Reply, Standing, Status, Wire
+from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Dialect, Message, Reply, Standing, Status, Wire
 
 QUIET_SECONDS: Final = 0.05
 """How long a table that should be silent is observed."""
@@ -245,23 +245,19 @@ class ScriptedPlayer:
         return False
 
     def judge_answer(self, request: Message | Violation | None, received: ReceivedMessage) -> ReceivedMessage:
-        """Check form and meaning of an answer and return it. Raises Failed."""
+        """Check form and meaning of an answer and return it. Raises Failed; faults of players are intended."""
         check_answer(request, received)
         if self.referee is not None and not isinstance(received.message, Violation):
-            raise_failures(self.referee.on(Sent(TABLE, self.nick, received.message)), received)
+            for verdict in self.referee.on(Sent(TABLE, self.nick, received.message)):
+                if verdict.party == TABLE:
+                    found = verdict.violation
+                    raise Failed(found.clause, found.found, found.allowed, got=received.data)
         return received
 
     def report_request(self, request: Message) -> None:
         """Report a request to the referee that was sent before the game began."""
         assert self.referee is not None, "the referee is set at the start of a game"
         self.referee.on(Sent(self.nick, TABLE, request))
-
-    def report_list(self, message: Join, received: ReceivedMessage) -> None:
-        """Report a join and its list to the referee, which did not exist when they were sent."""
-        assert self.referee is not None, "the referee is set at the start of a game"
-        self.referee.on(Sent(self.nick, TABLE, message))
-        if isinstance(received.message, Reply):
-            raise_failures(self.referee.on(Sent(TABLE, self.nick, received.message)), received)
 
     # Disconnecting.
 
@@ -291,14 +287,6 @@ def require_refusal(player_input: PlayerInput, received: ReceivedMessage, clause
     found = f"{received.text} as the answer to {_render(player_input)}"
     cause = likely_spelling("player", received, is_error)
     raise Failed(clause if is_known else "oldmaid-2.9", found, "an error", got=received.data, cause=cause)
-
-
-def raise_failures(verdicts: Sequence[Verdict], received: ReceivedMessage) -> None:
-    """Raise Failed for a verdict against the table; deviations of scripted players are intended."""
-    for verdict in verdicts:
-        if verdict.party == TABLE:
-            found = verdict.violation
-            raise Failed(found.clause, found.found, found.allowed, got=received.data)
 
 
 def _has_certain_end(message: Message | Violation, data: bytes) -> bool:

@@ -1,14 +1,14 @@
 """The bench of Old Maid tables: tries cases with scripted players."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import nullcontext
 from random import Random
 from typing import Final, cast
 
 from croupier.conformance.oldmaid.case_list import TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
-from croupier.conformance.oldmaid.outcomes import OUTCOME_ERRORS, make_attempt
-from croupier.conformance.oldmaid.table_context import TableContext, TableUnderTest, close_context
+from croupier.conformance.oldmaid.outcomes import Ended, make_attempt
+from croupier.conformance.oldmaid.table_context import TableContext, TableUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
 from croupier.conformance.timeouts import AnswerTimeout
@@ -50,13 +50,10 @@ class TableBench(Bench):
             detected_dialect=self._config.dialect,
         )
 
-    async def attempt(self, case: TableCase, number: int, *, is_patient: bool = False) -> Attempt:
-        """See `Bench.attempt`."""
-        return await self._attempt(case, number, is_patient=is_patient)
-
-    async def _attempt(
+    async def attempt(
         self, case: TableCase, number: int, *, is_patient: bool = False, surplus_seconds: float = 0.0
     ) -> Attempt:
+        """See `Bench.attempt`. For `surplus_seconds`, see `ScriptedPlayer`."""
         table = self._table
         if is_patient and not table.timeout.has_answered:  # it may only be slow to start
             table.no_game_reason = ""
@@ -68,21 +65,12 @@ class TableBench(Bench):
             is_patient=is_patient,
             surplus_seconds=surplus_seconds,
         )
-        error: Exception | None = None
         try:
             async with table.lobby if case.needs_whole_lobby else nullcontext():
-                try:
-                    await case.play(context)
-                finally:
-                    await close_context(context)
-        except OUTCOME_ERRORS as outcome:
-            error = outcome
+                attempt = await self._play(case, context, case.play(context))
         except ConnectionError as lost:
             raise (TargetGone(str(lost)) if self._was_reached else lost) from None
         self._was_reached = True
-        attempt = make_attempt(
-            case, error, context.dialogue, strict=table.strict, failure_is_choice=case.failure_is_choice
-        )
         game = _failed_game(context) if attempt.failure is not None and attempt.failure.cause is None else None
         return attempt._replace(steps=() if game is None else game.actions)
 
@@ -91,22 +79,32 @@ class TableBench(Bench):
         failure = attempt.failure
         if failure is None or failure.kind is not FoundKind.CLOSED or failure.clause in UNASKED_CLAUSES:
             return attempt
-        again = await self._attempt(case, number, surplus_seconds=SURPLUS_SECONDS)
+        again = await self.attempt(case, number, surplus_seconds=SURPLUS_SECONDS)
         return again if again.failure is not None and again.failure.clause in UNASKED_CLAUSES else attempt
 
     async def replay(self, case: TableCase, steps: Sequence[GameAction]) -> Attempt:
         """See `Bench.replay`: the steps are the actions of a game, which is dealt other cards."""
         context = TableContext(self._table, Random(len(steps)), holds_lobby=False)  # noqa: S311 -- reproducible
-        error: Exception | None = None
-        try:
+
+        async def play() -> None:
             await (await context.start_game()).replay(steps)
-        except OUTCOME_ERRORS as outcome:
-            error = outcome
+
+        try:
+            return (await self._play(case, context, play()))._replace(steps=steps)
         except ConnectionError:
             return Attempt(Outcome.SKIP)
+
+    async def _play(self, case: TableCase, context: TableContext, play: Awaitable[None]) -> Attempt:
+        """Return the attempt that something played in a context makes. Raises ConnectionError."""
+        error: Ended | None = None
+        try:
+            await play
+        except Ended as outcome:
+            error = outcome
         finally:
-            await close_context(context)
-        return make_attempt(case, error, context.dialogue, strict=self._table.strict)._replace(steps=steps)
+            await context.close()
+        strict = self._table.strict
+        return make_attempt(case, error, context.dialogue, strict=strict, failure_is_choice=case.failure_is_choice)
 
 
 def _failed_game(context: TableContext) -> DrivenGame | None:

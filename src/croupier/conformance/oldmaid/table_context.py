@@ -157,10 +157,13 @@ class TableContext:
         await asyncio.sleep(self.table.timeout.reduced(QUIET_SECONDS, NOTICE_FACTOR))
 
     async def close(self) -> None:
-        """Disconnect all players."""
+        """Disconnect all players. The table must notice it before the next game begins if one of them was waiting."""
+        is_waiting = any(one.referee is None and one.has_unanswered_requests for one in self.scripted_players)
         self.count_deals()
-        if self.scripted_players:
+        with suppress(OSError):
             await asyncio.gather(*(player.wait_closed() for player in self.scripted_players))
+        seconds = self.table.timeout.reduced(QUIET_SECONDS, NOTICE_FACTOR) if is_waiting else JOIN_GAP_SECONDS
+        await asyncio.sleep(seconds)
 
     # Games.
 
@@ -268,7 +271,8 @@ class TableContext:
             check_list(player, lists[player])
         for player in order:
             player.referee = referee
-            player.report_list(Join(player.nick), lists[player])
+            player.report_request(Join(player.nick))
+            player.judge_answer(Join(player.nick), lists[player])
         self.games.append(DrivenGame(order, referee, self.random, lists[order[0]]))
         return self.games[-1]
 
@@ -295,11 +299,3 @@ def check_list(player: ScriptedPlayer, received: ReceivedMessage) -> Sequence[st
     if len({*nicks}) < len(nicks):
         raise Failed("oldmaid-3.8", ", ".join(nicks), "a nick once", got=received.data)
     return nicks
-
-
-async def close_context(context: TableContext) -> None:
-    """Disconnect all players. The table must notice it before the next game begins if one of them was waiting."""
-    is_waiting = any(one.referee is None and one.has_unanswered_requests for one in context.scripted_players)
-    with suppress(OSError):
-        await context.close()
-    await asyncio.sleep(context.table.timeout.reduced(QUIET_SECONDS, NOTICE_FACTOR) if is_waiting else JOIN_GAP_SECONDS)

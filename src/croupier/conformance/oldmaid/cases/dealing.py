@@ -70,10 +70,10 @@ async def _no_second_draw(context: TableContext) -> None:
 @CASES.add("4.3", "takes-no-card", "A draw out of order takes no card from the deck")
 async def _refused_draw_takes_no_card(context: TableContext) -> None:
     driven_game = await context.start_game()
-    while driven_game.drawn_count < CARD_COUNT - 1:
+    while driven_game.game.drawn_count < CARD_COUNT - 1:
         await driven_game.waiting_player.require_error(Draw(), "oldmaid-4.3")
         await driven_game.draw(
-            driven_game.drawn_count + 7 if driven_game.drawn_count < 40 else CARD_COUNT - 1,
+            driven_game.game.drawn_count + 7 if driven_game.game.drawn_count < 40 else CARD_COUNT - 1,
             discards_pairs=False,
         )
     await driven_game.draw(discards_pairs=False)
@@ -120,7 +120,7 @@ async def _discard_out_of_turn(context: TableContext) -> None:
 @CASES.add("5.8", "in-turn", "A pair may be discarded before the player draws its next card")
 async def _discard_in_turn(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
-    while driven_game.drawer is not player and driven_game.drawn_count < CARD_COUNT:
+    while driven_game.drawer is not player and driven_game.game.drawn_count < CARD_COUNT:
         await driven_game.draw_more(1)
     await player.require_ok(discard_of(pair), "oldmaid-5.8")
     await driven_game.draw_more()
@@ -216,7 +216,7 @@ async def _partner_of_another(context: TableContext) -> None:
 @CASES.add("5.7", "of-another", "While cards are drawn, a pair of another player cannot be discarded")
 async def _pair_of_another(context: TableContext) -> None:
     driven_game, player, pair = await _game_with_pair(context)
-    if driven_game.drawn_count == CARD_COUNT:
+    if driven_game.game.drawn_count == CARD_COUNT:
         raise NotReached("the pair came with the last card")
     second = next(second for second in driven_game.players if second is not player)
     await second.require_error(discard_of(pair), "oldmaid-5.7")

@@ -29,12 +29,14 @@ def _whole_game_case(clause: str) -> Play[TableContext]:
 
         async def check_when_out(driven_game: DrivenGame) -> None:
             nonlocal out_count
-            if len(driven_game.finished_seats) > out_count:
-                out_count = len(driven_game.finished_seats)
-                await _check_status(driven_game, driven_game.players[driven_game.finished_seats[-1]], "oldmaid-6.6")
+            if len(driven_game.game.finished_seats) > out_count:
+                out_count = len(driven_game.game.finished_seats)
+                await _check_status(
+                    driven_game, driven_game.players[driven_game.game.finished_seats[-1]], "oldmaid-6.6"
+                )
 
         await driven_game.play(between=check_when_out)
-        if not driven_game.is_over:
+        if not driven_game.game.is_over:
             raise NotReached("the game has not ended")
         for player in driven_game.players:
             await _check_status(driven_game, player, clause)
@@ -75,7 +77,7 @@ async def _last_pair_left(context: TableContext) -> None:
         driven_game.announces_out_first = True
         await driven_game.draw()
         await driven_game.play()
-        if driven_game.is_over and len(driven_game.game.log) > 0 and driven_game.game.log[-1][0] == "threw":
+        if driven_game.game.is_over and len(driven_game.game.log) > 0 and driven_game.game.log[-1][0] == "threw":
             return
     raise NotReached(f"in {MAX_GAMES} games the last card of a player never made the last pair")
 
@@ -83,10 +85,14 @@ async def _last_pair_left(context: TableContext) -> None:
 @CASES.add("6.2", "deck", "out_of_cards is refused while there are cards in the deck")
 async def _out_with_cards_in_deck(context: TableContext) -> None:
     driven_game = await context.start_game()
-    while driven_game.drawn_count < CARD_COUNT - 1:
-        await driven_game.draw(driven_game.drawn_count + 1)
+    while driven_game.game.drawn_count < CARD_COUNT - 1:
+        await driven_game.draw(driven_game.game.drawn_count + 1)
         player = next(
-            (player for player in driven_game.players if driven_game.drawn_count > 20 and not driven_game.hand(player)),
+            (
+                player
+                for player in driven_game.players
+                if driven_game.game.drawn_count > 20 and not driven_game.hand(player)
+            ),
             None,
         )
         if player is not None:
@@ -187,8 +193,8 @@ async def _all_disconnect(context: TableContext) -> None:
 async def _finished_player_disconnects(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw()
-    await driven_game.play(lambda: bool(driven_game.finished_seats))
-    winner = driven_game.players[driven_game.finished_seats[0]]
+    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
+    winner = driven_game.players[driven_game.game.finished_seats[0]]
     winner.disconnect()
     await driven_game.play()
     await _check_status(
@@ -216,7 +222,7 @@ async def _gone_behind_winner(context: TableContext) -> None:
     await driven_game.draw(5)
     await driven_game.disconnect(driven_game.waiting_player)
     await driven_game.draw()
-    await driven_game.play(lambda: bool(driven_game.finished_seats))
-    if not driven_game.finished_seats:
+    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
+    if not driven_game.game.finished_seats:
         raise NotReached("no player was out of cards")
-    await _check_status(driven_game, driven_game.players[driven_game.finished_seats[0]], "oldmaid-6.6")
+    await _check_status(driven_game, driven_game.players[driven_game.game.finished_seats[0]], "oldmaid-6.6")

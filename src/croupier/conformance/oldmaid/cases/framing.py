@@ -72,7 +72,7 @@ async def cut_anywhere(context: TableContext, delivery: Delivery) -> None:
     driven_game = await context.start_game()
     data = _encode(Draw())
     for at in range(1, len(data)):
-        if driven_game.drawn_count < CARD_COUNT:
+        if driven_game.game.drawn_count < CARD_COUNT:
             pieces = Delivery(at, delivery.delay_seconds) if delivery.max_piece_bytes else delivery
             await driven_game.drawer.require_ok(data, "oldmaid-1.4", delivery=pieces)
 

@@ -1,6 +1,6 @@
 """Table cases that play whole games under the referee, with valid and with invalid requests."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
@@ -75,22 +75,26 @@ def _illegal_discards(game: DrivenGame, player: ScriptedPlayer) -> list[Discard]
     return found
 
 
-async def _game_with_two_disconnects(drawn: int, context: TableContext) -> None:
-    """A game in which a player disconnects after `drawn` cards, and another one later."""
-    driven_game = await context.start_game(4)
-    await driven_game.draw(drawn)
-    await driven_game.disconnect(driven_game.waiting_player)
-    await driven_game.draw(min(CARD_COUNT, drawn + 9))
-    await driven_game.disconnect(driven_game.drawer)
-    await driven_game.draw()
-    await driven_game.players_inside[-1].request(Status())
+def _two_disconnects_case(drawn: int) -> Play[TableContext]:
+    """Make a case in which a player disconnects after `drawn` cards, and another one later."""
+
+    async def play(context: TableContext) -> None:
+        driven_game = await context.start_game(4)
+        await driven_game.draw(drawn)
+        await driven_game.disconnect(driven_game.waiting_player)
+        await driven_game.draw(min(CARD_COUNT, drawn + 9))
+        await driven_game.disconnect(driven_game.drawer)
+        await driven_game.draw()
+        await driven_game.players_inside[-1].request(Status())
+
+    return play
 
 
 async def _game_with_late_disconnect(context: TableContext) -> None:
     """A game in which a player disconnects while cards are picked."""
     driven_game = await context.start_game(3)
     await driven_game.draw()
-    await driven_game.play(lambda: bool(driven_game.finished_seats) or len(driven_game.game.log) > CARD_COUNT + 12)
+    await driven_game.play(lambda: bool(driven_game.game.finished_seats) or len(driven_game.game.log) > CARD_COUNT + 12)
     leaver = driven_game.players_inside[0]
     await driven_game.disconnect(leaver)
     for player in driven_game.players_inside:
@@ -101,13 +105,16 @@ async def _game_with_late_disconnect(context: TableContext) -> None:
 async def _game_in_pieces(context: TableContext, delivery: Delivery) -> None:
     """A game in which requests are sent like this."""
     driven_game = await context.start_game()
-    while driven_game.drawn_count < CARD_COUNT:
+    while driven_game.game.drawn_count < CARD_COUNT:
         player = driven_game.drawer
         await player.request(Draw(), delivery=delivery)
         while (pair := driven_game.discard_request(player)) is not None:
             await player.request(pair, delivery=delivery)
     await driven_game.draw()
     await driven_game.play()
+
+
+GAME_IN_PIECES: Final = in_pieces(_game_in_pieces, Delivery(5))
 
 
 async def _game_with_late_discards(context: TableContext) -> None:
@@ -118,40 +125,22 @@ async def _game_with_late_discards(context: TableContext) -> None:
     await driven_game.play()
 
 
-WHOLE_GAMES: Final[Sequence[tuple[str, str, str, Play[TableContext]]]] = (
+for clause, slug, title, play in (
     ("6.8", "game-1", "A whole game", _fair_game),
     ("6.8", "game-2", "Another one", _fair_game),
     ("6.8", "game-3", "And another one", _fair_game),
     ("6.7", "asked-often", "A game in which the status is asked for again and again", _game_with_status_requests),
-    ("8.1", "lies-1", "A game with illegal requests", _game_with_illegal_requests),
-    ("8.1", "lies-2", "Another one", _game_with_illegal_requests),
-    (
-        "9.2",
-        "deaths-early",
-        "A game in which two players leave when few cards are drawn",
-        partial(_game_with_two_disconnects, 6),
-    ),
-    (
-        "9.2",
-        "deaths-late",
-        "A game in which two players leave when most cards are drawn",
-        partial(_game_with_two_disconnects, 38),
-    ),
+    ("9.2", "deaths-early", "A game in which two players leave when few cards are drawn", _two_disconnects_case(6)),
+    ("9.2", "deaths-late", "A game in which two players leave when most cards are drawn", _two_disconnects_case(38)),
     ("9.1", "death-in-the-ring", "A game in which a player leaves while cards are picked", _game_with_late_disconnect),
-    (
-        "1.4",
-        "game-in-pieces",
-        "A game in which all requests are sent in small pieces",
-        in_pieces(_game_in_pieces, Delivery(5)),
-    ),
+    ("1.4", "game-in-pieces", "A game in which all requests are sent in small pieces", GAME_IN_PIECES),
     (
         "5.8",
         "game-of-the-patient",
         "A game in which pairs are kept until all cards are drawn",
         _game_with_late_discards,
     ),
-)
-
-
-for clause, slug, title, play in WHOLE_GAMES:
-    CASES.add(clause, slug, title, needs_whole_lobby=play is _game_with_illegal_requests)(play)
+):
+    CASES.add(clause, slug, title)(play)
+for slug, title in (("lies-1", "A game with illegal requests"), ("lies-2", "Another one")):
+    CASES.add("8.1", slug, title, needs_whole_lobby=True)(_game_with_illegal_requests)

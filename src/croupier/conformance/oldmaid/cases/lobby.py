@@ -125,15 +125,15 @@ async def _join_after_game(context: TableContext) -> None:
     driven_game = await context.start_game()
     await driven_game.draw()
     await driven_game.play()
-    await _join_next_game(context, driven_game.players[driven_game.finished_seats[0]])
+    await _join_next_game(context, driven_game.players[driven_game.game.finished_seats[0]])
 
 
 @CASES.add("3.14", "joins-when-out", "A player that is out may join the next game", failure_is_choice=True)
 async def _join_when_out(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw()
-    await driven_game.play(lambda: bool(driven_game.finished_seats))
-    await _join_next_game(context, driven_game.players[driven_game.finished_seats[0]])
+    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
+    await _join_next_game(context, driven_game.players[driven_game.game.finished_seats[0]])
     await driven_game.play()
 
 

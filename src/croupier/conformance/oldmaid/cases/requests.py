@@ -43,13 +43,13 @@ async def _all_drawn(context: TableContext) -> Position:
 async def _out_of_cards(context: TableContext) -> Position:
     driven_game = await context.start_game(3)
     await driven_game.draw()
-    await driven_game.play(lambda: bool(driven_game.finished_seats))
-    return driven_game.players[driven_game.finished_seats[0]], driven_game
+    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
+    return driven_game.players[driven_game.game.finished_seats[0]], driven_game
 
 
 async def _game_over(context: TableContext) -> Position:
     driven_game = await _play_to_end(context)
-    return driven_game.players[driven_game.finished_seats[0]], driven_game
+    return driven_game.players[driven_game.game.finished_seats[0]], driven_game
 
 
 async def _last_player(context: TableContext) -> Position:
@@ -61,7 +61,7 @@ async def _play_to_end(context: TableContext) -> DrivenGame:
     driven_game = await context.start_game()
     await driven_game.draw()
     await driven_game.play()
-    if not driven_game.is_over:
+    if not driven_game.game.is_over:
         raise NotReached("the game has not ended")
     return driven_game
 
@@ -206,7 +206,7 @@ def _invalid_request_case(invalid: InvalidRequest, state: TableState) -> Play[Ta
 async def _still_answers(player: ScriptedPlayer, driven_game: DrivenGame | None) -> bool:
     """Return whether the table still answers draws, or a status request when nothing can be drawn."""
     try:
-        if driven_game is not None and driven_game.drawn_count < CARD_COUNT:
+        if driven_game is not None and driven_game.game.drawn_count < CARD_COUNT:
             await driven_game.draw_more()
         else:
             await player.send(Status(), is_judged=False)

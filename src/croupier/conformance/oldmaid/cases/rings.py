@@ -175,45 +175,16 @@ DELIVERY_CASES: Final = (
 )
 
 DEATH_CASES: Final[Sequence[tuple[str, str, str, Death]]] = (
-    (
-        "9.7",
-        "right-dies-passing-on",
-        "The right neighbour disconnects instead of passing the turn on",
-        Death(_is_a(YourTurn), 4),
-    ),
-    (
-        "9.7",
-        "right-dies-early",
-        "The right neighbour disconnects before passing its first turn on",
-        Death(_is_a(YourTurn), 1),
-    ),
-    ("9.6", "left-dies-picking", "The left neighbour disconnects instead of picking", Death(_is_a(Pick), 1)),
-    (
-        "9.6",
-        "left-dies-picking-later",
-        "The left neighbour disconnects instead of picking its second card",
-        Death(_is_a(Pick), 2),
-    ),
-    ("9.8", "right-dies-offering", "The right neighbour disconnects instead of offering", Death(_is_a(Offer), 2)),
-    (
-        "9.6",
-        "left-dies-asked",
-        "The left neighbour disconnects when it is offered a hand",
-        Death(_is_plain("out"), 1, 35),
-    ),
-    (
-        "9.8",
-        "right-dies-giving",
-        "The right neighbour disconnects instead of giving the card",
-        Death(_gives_card, 1, 35),
-    ),
-    (
-        "9.7",
-        "left-dies-in-turn",
-        "The left neighbour disconnects when it is its turn to draw",
-        Death(_is_plain("ok"), 3, 35),
-    ),
+    ("9.7", "right-dies-passing-on", "instead of passing the turn on", Death(_is_a(YourTurn), 4)),
+    ("9.7", "right-dies-early", "before passing its first turn on", Death(_is_a(YourTurn), 1)),
+    ("9.6", "left-dies-picking", "instead of picking", Death(_is_a(Pick), 1)),
+    ("9.6", "left-dies-picking-later", "instead of picking its second card", Death(_is_a(Pick), 2)),
+    ("9.8", "right-dies-offering", "instead of offering", Death(_is_a(Offer), 2)),
+    ("9.6", "left-dies-asked", "when it is offered a hand", Death(_is_plain("out"), 1, 35)),
+    ("9.8", "right-dies-giving", "instead of giving the card", Death(_gives_card, 1, 35)),
+    ("9.7", "left-dies-in-turn", "when it is its turn to draw", Death(_is_plain("ok"), 3, 35)),
 )
+"""The clause, the slug, which begins with the neighbour that disconnects, and the message that it does not send."""
 
 TOLERANCES: Final = (
     ("3.5", "it names a port of its own in join, and does not listen where it comes from"),
@@ -231,7 +202,8 @@ def cases() -> Sequence[PlayerCase]:
         found.add(clause, slug, f"{title}: a whole game")(_game_case(players, seat))
     for slug, title, chop, delay in DELIVERY_CASES:
         found.add("1.4", slug, f"{title}: a whole game", rank=DELIVERY_RANK)(_delivery_case(Delivery(chop, delay)))
-    for clause, slug, title, death in DEATH_CASES:
+    for clause, slug, when, death in DEATH_CASES:
+        title = f"The {slug.partition('-')[0]} neighbour disconnects {when}"
         is_ruled = clause in {"9.7", "9.8"}
         found.add(clause, slug, title, rank=DEATH_RANK, failure_is_choice=is_ruled)(_death_case(clause, death))
     for clause, description in TOLERANCES:
