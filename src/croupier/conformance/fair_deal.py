@@ -25,7 +25,7 @@ ENOUGH_DEALS: Final = 300
 """With this many deals, a card that never comes is found in each room."""
 
 SAME_AS_LAST_GAME: Final = "the card that had the same place in an earlier game of the connection"
-SAME_AS_LAST_CONNECTION: Final = "the card that had the same place in the same game of an earlier connection"
+SAME_AS_LAST_CONNECTION: Final = "the card that had the same place in a game with other clients"
 DEALT_IN_LAST_GAME: Final = "one of the cards of the game before"
 REPETITIONS: Final = (SAME_AS_LAST_GAME, SAME_AS_LAST_CONNECTION, DEALT_IN_LAST_GAME)
 """The events of decks that are not shuffled for each game, or for each connection."""

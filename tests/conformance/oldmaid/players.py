@@ -8,6 +8,7 @@ from typing import Any
 
 from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
 from croupier.conformance.oldmaid.endpoints import StartProgram
+from croupier.conformance.program import ProgramUnderTest
 from croupier.core.bots import RandomBot
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.rooms.oldmaid.player import Options
@@ -16,7 +17,7 @@ from tests.clients.independent_player import IndependentPlayer
 type Main = Callable[[Mapping[str, object]], Coroutine[Any, Any, None]]
 
 
-class TaskProgram:
+class TaskProgram(ProgramUnderTest):
     """A player that runs as a task; its exception serves as standard error."""
 
     def __init__(self, main: Coroutine[Any, Any, None]) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import DialogueLine
@@ -13,7 +13,7 @@ from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.outcomes import dialogue_line
 from croupier.conformance.oldmaid.reader import MessageReader
-from croupier.conformance.program import describe_exit
+from croupier.conformance.program import ProgramUnderTest, describe_exit
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
 from croupier.net.stop_listening import stop_listening
@@ -23,29 +23,7 @@ MIN_DIALOGUE_LINES: Final = 500
 """The number of dialogue lines that are kept at least: a program may talk forever."""
 
 
-class RunningProgram(Protocol):
-    """A running program under test, see `ProgramUnderTest`."""
-
-    @property
-    def status(self) -> int | None:
-        """The exit status, None while the program runs."""
-        ...
-
-    @property
-    def stderr(self) -> bytes:
-        """What the program has written to standard error."""
-        ...
-
-    def stderr_excerpt(self) -> str:
-        """The end of standard error, for a sentence."""
-        ...
-
-    async def stop(self) -> None:
-        """Stop the program."""
-        ...
-
-
-type StartProgram = Callable[[Mapping[str, object]], Awaitable[RunningProgram]]
+type StartProgram = Callable[[Mapping[str, object]], Awaitable[ProgramUnderTest]]
 """Starts the program under test with host, port and nick."""
 
 STATUS_POLL_SECONDS: Final = 0.1
@@ -233,7 +211,7 @@ class ProgramEndpoints:
             self._loop.call_later(self._delivery.delay_seconds, self._send_next)
 
 
-async def wait_for_activity(endpoints: ProgramEndpoints, program: RunningProgram) -> str | None:
+async def wait_for_activity(endpoints: ProgramEndpoints, program: ProgramUnderTest) -> str | None:
     """Wait a moment for activity since `activity` was cleared; return how the program has ended, None if it runs."""
     try:
         async with asyncio.timeout(STATUS_POLL_SECONDS):

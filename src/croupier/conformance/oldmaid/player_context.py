@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.oldmaid.dialect import JsonDialect
-from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, RunningProgram, StartProgram
+from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, StartProgram
+from croupier.conformance.program import ProgramUnderTest
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.wire import Dialect
 
@@ -54,7 +55,7 @@ class PlayerContext:
         return self.endpoints
 
     @asynccontextmanager
-    async def run_program(self, table: Address) -> AsyncIterator[RunningProgram]:
+    async def run_program(self, table: Address) -> AsyncIterator[ProgramUnderTest]:
         """Run the program with the table's address; at the end close our connections and stop it."""
         endpoints = self.endpoints
         try:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from croupier.conformance.oldmaid.answers import ReceivedMessage, likely_spelling
 from croupier.conformance.oldmaid.case_list import CaseList, PlayerCase
 from croupier.conformance.oldmaid.dialects import RESULTS
-from croupier.conformance.oldmaid.endpoints import ProgramConnection, RunningProgram, wait_for_activity
+from croupier.conformance.oldmaid.endpoints import ProgramConnection, wait_for_activity
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NonStrict, unfinished_message
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.replay_lines import (
@@ -35,6 +35,7 @@ from croupier.conformance.oldmaid.replay_lines import (
     wrong_count_clause,
 )
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
+from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.resources import transcripts
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.session import Address
@@ -72,7 +73,7 @@ ODD_RANK: Final = 30
 class PlayerReplay:
     """Plays a transcript with the program."""
 
-    def __init__(self, transcript: Transcript, context: PlayerContext, program: RunningProgram) -> None:
+    def __init__(self, transcript: Transcript, context: PlayerContext, program: ProgramUnderTest) -> None:
         self._transcript = transcript
         self._context = context
         self._endpoints = context.endpoints

@@ -6,11 +6,12 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from croupier.conformance.channel.delivery import Delivery
-from croupier.conformance.oldmaid.endpoints import RunningProgram, wait_for_activity
+from croupier.conformance.oldmaid.endpoints import wait_for_activity
 from croupier.conformance.oldmaid.nodes import RingNode
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached, unfinished_message
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.ring import POLL_SECONDS, ProgramRing
+from croupier.conformance.program import ProgramUnderTest
 from croupier.core.errors import FoundKind
 from croupier.rooms.oldmaid.player import Player
 from croupier.rooms.oldmaid.ring.observed import card_name
@@ -93,7 +94,7 @@ def _kill_on_message(ring: ProgramRing, death: Death) -> Callable[[RingNode, Mes
 
 
 async def _wait_until(
-    is_done: Callable[[], bool], ring: ProgramRing, program: RunningProgram, context: PlayerContext
+    is_done: Callable[[], bool], ring: ProgramRing, program: ProgramUnderTest, context: PlayerContext
 ) -> None:
     """Wait until something is done. Raises Failed on the program's first fault, and NotReached."""
     clock = asyncio.get_running_loop().time

@@ -108,22 +108,23 @@ async def _discard_turned_pair(context: TableContext) -> None:
     await player.require_ok(discard_of(pair, is_reversed=True), "oldmaid-5.2")
 
 
-@CASES.add("5.8", "out-of-turn", "A pair may be discarded out of turn")
-async def _discard_out_of_turn(context: TableContext) -> None:
-    driven_game, player, pair = await _game_with_pair(context)
-    while driven_game.drawer is player:
-        await driven_game.draw_more(1)
-    await player.require_ok(discard_of(pair), "oldmaid-5.8")
-    await driven_game.draw_more()
+def _early_discard_case(*, in_turn: bool) -> Play[TableContext]:
+    """Make a case in which a pair is discarded while cards are drawn."""
+
+    async def play(context: TableContext) -> None:
+        driven_game, player, pair = await _game_with_pair(context)
+        while (driven_game.drawer is player) is not in_turn and driven_game.game.drawn_count < CARD_COUNT:
+            await driven_game.draw_more(1)
+        await player.require_ok(discard_of(pair), "oldmaid-5.8")
+        await driven_game.draw_more()
+
+    return play
 
 
-@CASES.add("5.8", "in-turn", "A pair may be discarded before the player draws its next card")
-async def _discard_in_turn(context: TableContext) -> None:
-    driven_game, player, pair = await _game_with_pair(context)
-    while driven_game.drawer is not player and driven_game.game.drawn_count < CARD_COUNT:
-        await driven_game.draw_more(1)
-    await player.require_ok(discard_of(pair), "oldmaid-5.8")
-    await driven_game.draw_more()
+CASES.add("5.8", "out-of-turn", "A pair may be discarded out of turn")(_early_discard_case(in_turn=False))
+CASES.add("5.8", "in-turn", "A pair may be discarded before the player draws its next card")(
+    _early_discard_case(in_turn=True)
+)
 
 
 @CASES.add("5.8", "late", "Pairs may be discarded when all cards are drawn")
