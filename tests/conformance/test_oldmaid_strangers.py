@@ -63,8 +63,14 @@ def test_an_independent_table_is_not_accused(section: str) -> None:
     assert list(outcomes.values()).count("PASS") >= 10
 
 
-def test_an_independent_player_is_not_accused() -> None:
-    outcomes = check_player("", "oldmaid/7.2")
+@pytest.mark.parametrize(("options", "selection"), [("", "oldmaid/7.2"), ("--out again", "oldmaid/7.9/left-is-out")])
+def test_an_independent_player_is_not_accused(options: str, selection: str) -> None:
+    outcomes = check_player(options, selection)
+    assert set(outcomes.values()) == {"PASS"}
+
+
+def test_a_player_with_a_nick_of_its_own_is_not_accused() -> None:
+    outcomes = check("oldmaid/1.4/table-in-pieces", "--client", command(PLAYER, "{host} {port} student", ""))
     assert set(outcomes.values()) == {"PASS"}
 
 

@@ -157,7 +157,7 @@ class ProgramRing:
                 self._handle_received(connection, connection.received.popleft())
                 self._nodes.run()
         for connection in [connection for connection in self._ends if connection.has_ended and not connection.received]:
-            self._handle_disconnect(self._ends.pop(connection))
+            self._disconnect(self._ends.pop(connection))
         self._nodes.run()
         self.endpoints.activity.set()
 
@@ -206,16 +206,6 @@ class ProgramRing:
             self._nodes.run()
             self._join(self.players[self._seat :])
 
-    def _handle_disconnect(self, end: ConnectionEnd) -> None:
-        """Process a disconnect by the program."""
-        if not end.is_closed:
-            end.is_closed = True
-            if not end.is_dropped:
-                self.referee.on(Disconnected(end.node.party, self.endpoints.nick or "?"))
-            if end.connection is not None:
-                end.connection.close()
-            self._nodes.add_event(end.node, Left(end.peer, "hung up"))
-
     def _report(
         self, sender: Party, receiver: Party, message: Message | Violation, received: ReceivedMessage | None = None
     ) -> None:
@@ -261,30 +251,37 @@ class ProgramRing:
             return
         self.on_before_send(node, message)
         if end.connection is not None and not (end.is_dropped or end.is_closed):
-            self._report(node.party, self.endpoints.nick or "?", message)
+            self._report(node.party, self._other_party(end), message)
             if isinstance(message, YourTurn | Offer | Pick):
                 self.unanswered[end.connection] = message
             end.connection.send(self._wire.encode(message))
 
+    def _other_party(self, end: ConnectionEnd) -> Party:
+        """The node or the program at the other end of a connection."""
+        return end.remote.node.party if end.remote is not None else self.endpoints.nick or "?"
+
     def _drop(self, end: ConnectionEnd) -> None:
         end.is_dropped = True
-        name = end.remote.node.party if end.remote is not None else self.endpoints.nick or "?"
-        self.referee.on(Disconnected(end.node.party, name))
+        other = self._other_party(end)
+        self.referee.on(Disconnected(end.node.party, other))
         if end.connection is not None:
             if end.node is not self.table:
-                self.referee.on(Disconnected(name, end.node.party))  # the program will notice, or has
+                self.referee.on(Disconnected(other, end.node.party))  # the program will notice, or has
             end.connection.close()
         elif end.remote is not None:
             self._disconnect(end, end.remote)
 
     def _disconnect(self, *ends: ConnectionEnd) -> None:
-        """Disconnect two of our nodes."""
+        """Process the end of a connection at nodes."""
         for end in ends:
-            if not end.is_closed:
-                end.is_closed = True
-                if not end.is_dropped and end.remote is not None:
-                    self.referee.on(Disconnected(end.node.party, end.remote.node.party))
-                self._nodes.add_event(end.node, Left(end.peer, "hung up"))
+            if end.is_closed:
+                continue
+            end.is_closed = True
+            if not end.is_dropped:
+                self.referee.on(Disconnected(end.node.party, self._other_party(end)))
+            if end.connection is not None:
+                end.connection.close()
+            self._nodes.add_event(end.node, Left(end.peer, "hung up"))
 
     def _connect_to(self, node: RingNode, peer: Peer, address: Address) -> None:
         called = next((one for one in self.players if one.address == address), None)

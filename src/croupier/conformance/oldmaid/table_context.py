@@ -216,20 +216,17 @@ class TableContext:
         wait_seconds = JOIN_WAIT_SECONDS
         if wanted is not None and not group_size:
             wait_seconds = self.table.timeout.for_try(is_patient=self._is_patient)
-        first_answer: ReceivedMessage | None = None
-        while first_answer is None and len(players) <= MAX_PLAYERS:
+        while True:
             if len(players) >= (wanted or MIN_PLAYERS):
-                first_answer = await players[-1].receive(wait_seconds)
-                if first_answer is None and players[-1].is_disconnected:
+                answer = await players[-1].receive(wait_seconds)
+                if answer is None and players[-1].is_disconnected:
                     raise Failed("oldmaid-3.2", "the end of the connection", "the list of the players")
-            if first_answer is None and len(players) < MAX_PLAYERS:
-                players.append(await self.join_player())
-            elif first_answer is None:
-                first_answer = await players[-1].receive_answer(
-                    "oldmaid-3.10", f"a game, for {len(players)} have joined"
-                )
-        assert first_answer is not None, "receive_answer raises if there is none"
-        return await self.game_from_list(players, first_answer, players[-1])
+                if answer is None and len(players) == MAX_PLAYERS:
+                    expected = f"a game, for {len(players)} have joined"
+                    answer = await players[-1].receive_answer("oldmaid-3.10", expected)
+                if answer is not None:
+                    return await self.game_from_list(players, answer, players[-1])
+            players.append(await self.join_player())
 
     async def game_from_list(
         self, players: Sequence[ScriptedPlayer], received: ReceivedMessage, player: ScriptedPlayer
