@@ -20,10 +20,10 @@ from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, 
 from croupier.conformance.oldmaid.player_context import PlayerContext
 from croupier.conformance.oldmaid.replay_lines import (
     ANSWER_CLAUSE,
-    CLAUSES_BY_MESSAGE,
     NEIGHBOUR_CLAUSE,
     PAIR_CLAUSE,
     UNREADABLE_ANSWER_CLAUSE,
+    USUAL_CLAUSES,
     ReplayLine,
     error_clause,
     expected_clause,
@@ -360,14 +360,13 @@ def player_transcripts() -> Sequence[Transcript]:
 def cases() -> Sequence[PlayerCase]:
     """Return the cases from transcripts: the shorter ones first, and those about what is odd after the plain ones."""
     found = CaseList[PlayerContext]()
-    plain_clauses = {f"oldmaid-{numbers[0]}" for numbers in CLAUSES_BY_MESSAGE.values()}
     for transcript in player_transcripts():
         clause = transcript.clauses[0]
         found.add(
             clause.removeprefix("oldmaid-"),
             transcript.name.removeprefix("player-"),
             transcript.title.removeprefix("player: "),
-            rank=len(transcript.lines) + (0 if clause in plain_clauses else ODD_RANK),
+            rank=len(transcript.lines) + (0 if clause in USUAL_CLAUSES.values() else ODD_RANK),
             failure_is_choice=is_free(transcript),
             beside=any(entry.seconds >= LONG_PAUSE_SECONDS for entry in replay_lines(transcript)),
         )(partial(_play, transcript))

@@ -36,6 +36,7 @@ CLAUSES_BY_MESSAGE: Final[Mapping[str, Sequence[str]]] = {
 """The clauses that a missing or wrong message violates; the first one, unless the transcript names another. What gives
 the turn names a draw or an offer."""
 
+USUAL_CLAUSES: Final = {message: f"oldmaid-{numbers[0]}" for message, numbers in CLAUSES_BY_MESSAGE.items()}
 
 UNREADABLE_ANSWER_CLAUSE: Final = "oldmaid-8.11"
 ANSWER_CLAUSE: Final = "oldmaid-2.3"
@@ -116,8 +117,7 @@ def require_match(clause: str, entry: ReplayLine, received: ReceivedMessage, nam
 
 def surplus_clause(transcript: Transcript, received: ReceivedMessage) -> str:
     """Return the clause that a request violates that is sent once too often: the one that defines it."""
-    natural = CLAUSES_BY_MESSAGE.get(received.json_object.get("cmd", ""), ())
-    return f"oldmaid-{natural[0]}" if natural else transcript.clauses[0]
+    return USUAL_CLAUSES.get(received.json_object.get("cmd", ""), transcript.clauses[0])
 
 
 def _sent_before(transcript: Transcript, entry: ReplayLine) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -1,7 +1,7 @@
 """Plays a game in a ring with a program under test, and finds out what is missing if it stalls."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -10,11 +10,12 @@ from croupier.conformance.oldmaid.endpoints import wait_for_activity
 from croupier.conformance.oldmaid.nodes import RingNode
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached, unfinished_message
 from croupier.conformance.oldmaid.player_context import PlayerContext
+from croupier.conformance.oldmaid.replay_lines import USUAL_CLAUSES
 from croupier.conformance.oldmaid.ring import POLL_SECONDS, ProgramRing
 from croupier.conformance.program import ProgramUnderTest
 from croupier.core.errors import FoundKind
 from croupier.rooms.oldmaid.player import Player
-from croupier.rooms.oldmaid.ring.observed import card_name
+from croupier.rooms.oldmaid.ring.observed import TurnAction, card_name
 from croupier.rooms.oldmaid.wire import Message, Offer, Pick, YourTurn
 
 MAX_MESSAGES_AFTER_DEATH: Final = 150
@@ -22,11 +23,11 @@ MAX_MESSAGES_AFTER_DEATH: Final = 150
 
 MAX_MESSAGES: Final = 6000
 
-ANSWER_CLAUSES: Final[dict[type[Message], str]] = {YourTurn: "oldmaid-4.8", Offer: "oldmaid-7.2", Pick: "oldmaid-7.5"}
-"""The clause that requires an answer to a request of another player."""
+ANSWERS: Final[Mapping[type[Message], str]] = {YourTurn: "ok to your_turn", Offer: "ok to offer", Pick: "card"}
+"""The answer to a request of another player, see `USUAL_CLAUSES`."""
 
-TURN_CLAUSES: Final = {"draw": "oldmaid-4.8", "pass": "oldmaid-4.7", "offer": "oldmaid-7.8"}
-"""The clause that requires the next step of a player whose turn it is."""
+TURN_MESSAGES: Final[Mapping[TurnAction, str]] = {"draw": "draw", "pass": "your_turn", "offer": "offer"}
+"""The next message of a player whose turn it is."""
 
 type MessagePredicate = Callable[[Message], bool]
 
@@ -133,7 +134,7 @@ def _require_stayed(ring: ProgramRing) -> None:
         return
     if len(game.departed_seats) < len(game.nicks) - 1 or len(game.nicks) == 2:
         raise GameStalled(
-            _turn_clause(ring),
+            USUAL_CLAUSES[TURN_MESSAGES[me.turn or ("offer" if me.is_deck_empty else "draw")]],
             "the end of the connection to the table in the middle of the game",
             "that it plays on",
             kind=FoundKind.CLOSED,
@@ -156,30 +157,21 @@ def _missing_step(ring: ProgramRing) -> tuple[str, str] | None:
     """Return what the program should do next, with the clause, None if nothing is known."""
     observed = ring.referee.players.get(ring.endpoints.nick or "")
     if ring.endpoints.nick is None:
-        return "oldmaid-3.1", "that it joins"
+        return USUAL_CLAUSES["join"], "that it joins"
     for request in ring.unanswered.values():
         is_out = isinstance(request, Offer) and observed is not None and not observed.hand
-        return "oldmaid-7.9" if is_out else ANSWER_CLAUSES[type(request)], f"an answer to {request}"
+        answer = "out to offer" if is_out else ANSWERS[type(request)]
+        return USUAL_CLAUSES[answer], f"an answer to {request}"
     if observed is None:
         return None
     if observed.turn in {"pass", "offer"} and observed.pair is not None:
-        return "oldmaid-5.11", f"that it discards the pair of {' and '.join(map(card_name, observed.pair))}"
+        return USUAL_CLAUSES["discard"], f"that it discards the pair of {' and '.join(map(card_name, observed.pair))}"
     if observed.turn is not None:
-        return TURN_CLAUSES[observed.turn], f"that it goes on, for it is its turn to {observed.turn}"
+        clause = USUAL_CLAUSES[TURN_MESSAGES[observed.turn]]
+        return clause, f"that it goes on, for it is its turn to {observed.turn}"
     if ring.is_playing and (observed.offer is not None or ring.referee.turn_lost):
         return "oldmaid-9.7", "that the turn goes on"
     return None
-
-
-def _turn_clause(ring: ProgramRing) -> str:
-    observed = ring.referee.players[ring.endpoints.nick or ""]
-    return (
-        TURN_CLAUSES[observed.turn]
-        if observed.turn is not None
-        else "oldmaid-7.8"
-        if observed.is_deck_empty
-        else "oldmaid-4.8"
-    )
 
 
 async def join_and_connect(context: PlayerContext) -> Failed | None:
