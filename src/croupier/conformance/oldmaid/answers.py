@@ -75,6 +75,10 @@ class ReceivedMessage(NamedTuple):
         """The message as text."""
         return display_text(self.data)
 
+    def failure(self, clause: str, expected: str, found: str = "", cause: Cause | None = None) -> Failed:
+        """Return the failure that the message shows; `found` is by default its text."""
+        return Failed(clause, found or self.text, expected, got=self.data, cause=cause)
+
     @property
     def json_object(self) -> dict[str, Any]:
         """Its JSON object, {} if it is not one."""
@@ -151,27 +155,25 @@ def _check_interpreted(request: Message | Violation | None, received: ReceivedMe
         _check_card(received)
     if isinstance(message, Violation):
         clause = TABLE_CLAUSES.get(message.clause, message.clause)
-        raise Failed(clause, message.found, message.allowed, got=received.data)
+        raise received.failure(clause, message.allowed, message.found)
     if not isinstance(message, Reply | Standing):
-        raise Failed(
-            "oldmaid-1.8", f"a request, {received.text}", "answers, for a table asks nothing", got=received.data
-        )
+        raise received.failure("oldmaid-1.8", "answers, for a table asks nothing", f"a request, {received.text}")
     if received.is_error:
         if isinstance(request, Discard) and isinstance(message, Reply) and message.message is None:
-            raise Failed("oldmaid-2.9", received.text, "an error with a message", got=received.data)
+            raise received.failure("oldmaid-2.9", "an error with a message")
         return
     wanted = ANSWER_FORMS.get(type(request))
     if wanted and not _matches_request(request, message, received):
-        raise Failed("oldmaid-2.3", f"{received.text} as the answer to {request}", wanted, got=received.data)
+        raise received.failure("oldmaid-2.3", wanted, f"{received.text} as the answer to {request}")
 
 
 def _check_card(received: ReceivedMessage) -> None:
     """Raise Failed if the key `card` is not a card of the pack."""
     card = received.json_object.get("card")
     if not isinstance(card, list) or len(card) != 2 or not all(isinstance(part, str) for part in card):
-        raise Failed("oldmaid-2.4", f"the card {card}", "an array of two strings", got=received.data)
+        raise received.failure("oldmaid-2.4", "an array of two strings", f"the card {card}")
     if (card[0], card[1]) not in CARD_NUMBERS:
-        raise Failed("oldmaid-2.4", f"the card {card}", 'a card of the pack, as ["10", "spades"]', got=received.data)
+        raise received.failure("oldmaid-2.4", 'a card of the pack, as ["10", "spades"]', f"the card {card}")
 
 
 def _matches_request(request: Message | Violation | None, message: Reply | Standing, received: ReceivedMessage) -> bool:

@@ -186,7 +186,7 @@ class PlayerReplay:
                 received = connection.received.popleft()
                 if received.json_object.get("cmd") not in {"status", "draw"}:
                     clause = surplus_clause(self._transcript, received)
-                    raise Failed(clause, f"also {received.text} to {name!r}", "nothing more", got=received.data)
+                    raise received.failure(clause, "nothing more", f"also {received.text} to {name!r}")
 
     # Events.
 
@@ -292,17 +292,15 @@ class PlayerReplay:
             return
         if isinstance(message, Violation):
             clause = ANSWER_CLAUSE if message.clause == UNREADABLE_ANSWER_CLAUSE else message.clause
-            raise Failed(clause, message.found, message.allowed, got=received.data)
+            raise received.failure(clause, message.allowed, message.found)
         if "result" in found and found["result"] not in RESULTS:
-            allowed = f"one of the results {', '.join(sorted(RESULTS))}"
-            raise Failed(ANSWER_CLAUSE, received.text, allowed, got=received.data)
+            raise received.failure(ANSWER_CLAUSE, f"one of the results {', '.join(sorted(RESULTS))}")
         if wanted.get("result") == "error":
-            raise Failed(error_clause(entry), received.text, "an error", got=received.data)
+            raise received.failure(error_clause(entry), "an error")
         if isinstance(message, Discard) and not is_pair(*map(CARD_NUMBERS.__getitem__, message.cards)):
-            allowed = "a pair: spades and clubs, or diamonds and hearts"
-            raise Failed(PAIR_CLAUSE, received.text, allowed, got=received.data)
+            raise received.failure(PAIR_CLAUSE, "a pair: spades and clubs, or diamonds and hearts")
         if wanted.get("cmd") != found.get("cmd") or wanted.get("result") != found.get("result"):
-            raise Failed(self._other_message_clause(entry, received), received.text, entry.text, got=received.data)
+            raise received.failure(self._other_message_clause(entry, received), entry.text)
         clause = expected_clause(self._transcript, entry)
         match wanted.get("cmd"):
             case "join":
@@ -330,7 +328,7 @@ class PlayerReplay:
     def _check_pick(self, entry: ReplayLine, found: Mapping[str, Any], received: ReceivedMessage) -> None:
         number, count = found.get("card_num"), self._offered_counts.get(entry.peer, 0)
         if type(number) is not int or not 0 <= number <= count:
-            raise Failed("oldmaid-7.4", received.text, f"a card_num of 0 to {count - 1}", got=received.data)
+            raise received.failure("oldmaid-7.4", f"a card_num of 0 to {count - 1}")
         if number == count:
             self._deviation = f"it picks card {count} of {count}, counted from 0"
 
@@ -339,7 +337,7 @@ class PlayerReplay:
     ) -> None:
         cards = {tuple(card) for card in found.get("cards", ())}
         if cards != {tuple(card) for card in wanted["cards"]}:
-            raise Failed(clause, received.text, f"to throw away {wanted['cards']}", got=received.data)
+            raise received.failure(clause, f"to throw away {wanted['cards']}")
         last = str(found.get("last_cards", found.get("last_card", ""))).lower()
         if last and last != wanted["last_cards"]:
             self._choice = f"last_cards is {last} where ours has {wanted['last_cards']} (oldmaid-5.11)"

@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple, cast
 
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.oldmaid.answers import ReceivedMessage
-from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.core.http_transcript import QUOTED_PATTERN, Mismatch, encode_body, match_json
 from croupier.core.json_transcript import parse_values
 from croupier.core.transcript import Transcript, TranscriptLine
@@ -112,7 +111,7 @@ def require_match(clause: str, entry: ReplayLine, received: ReceivedMessage, nam
     try:
         match_json(entry.wanted, present, names, "the message")
     except Mismatch as error:
-        raise Failed(clause, f"{received.text} ({error})", entry.text, got=received.data) from None
+        raise received.failure(clause, entry.text, f"{received.text} ({error})") from None
 
 
 def surplus_clause(transcript: Transcript, received: ReceivedMessage) -> str:

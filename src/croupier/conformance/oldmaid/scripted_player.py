@@ -128,7 +128,7 @@ class ScriptedPlayer:
             return
         surplus = await self._read_surplus()
         if surplus is not None and surplus.data:
-            raise Failed("oldmaid-1.8", f"also {surplus.text}", "one answer to each request", got=surplus.data)
+            raise surplus.failure("oldmaid-1.8", "one answer to each request", f"also {surplus.text}")
         if surplus is not None:
             clause = "oldmaid-8.1" if self._is_last_error else "oldmaid-1.8"
             found = "the end of the connection after the answer"
@@ -189,7 +189,7 @@ class ScriptedPlayer:
         """Raise Failed if the table sends anything or disconnects."""
         received = await self.receive(seconds)
         if received is not None:
-            raise Failed(clause, received.text, expected, got=received.data)
+            raise received.failure(clause, expected)
         if self.is_disconnected:
             raise Failed(clause, "the end of the connection", expected, kind=FoundKind.CLOSED)
 
@@ -205,7 +205,7 @@ class ScriptedPlayer:
         await self.send(player_input, **send_options)
         received = await self.receive_answer(clause)
         if received.is_error:
-            raise Failed(clause, received.text, f"what was asked: {_render(player_input)}", got=received.data)
+            raise received.failure(clause, f"what was asked: {_render(player_input)}")
         return self.judge_answer(parse_input(player_input), received)
 
     async def require_error(self, player_input: PlayerInput, clause: str, **send_options: Any) -> ReceivedMessage:
@@ -251,7 +251,7 @@ class ScriptedPlayer:
             for verdict in self.referee.on(Sent(TABLE, self.nick, received.message)):
                 if verdict.party == TABLE:
                     found = verdict.violation
-                    raise Failed(found.clause, found.found, found.allowed, got=received.data)
+                    raise received.failure(found.clause, found.allowed, found.found)
         return received
 
     def report_request(self, request: Message) -> None:
@@ -286,7 +286,7 @@ def require_refusal(player_input: PlayerInput, received: ReceivedMessage, clause
     is_known = isinstance(received.message, Standing) or received.json_object.get("result") in RESULTS
     found = f"{received.text} as the answer to {_render(player_input)}"
     cause = likely_spelling("player", received, is_error)
-    raise Failed(clause if is_known else "oldmaid-2.9", found, "an error", got=received.data, cause=cause)
+    raise received.failure(clause if is_known else "oldmaid-2.9", "an error", found, cause)
 
 
 def _has_certain_end(message: Message | Violation, data: bytes) -> bool:

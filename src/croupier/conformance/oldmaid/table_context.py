@@ -139,7 +139,7 @@ class TableContext:
         player = await self.join_player(nick)
         answer = await player.receive(QUIET_SECONDS)
         if answer is not None and answer.is_error:
-            raise Failed(clause, answer.text, expected, got=answer.data)
+            raise answer.failure(clause, expected)
         return [player] if answer is None else []
 
     def count_deals(self) -> None:
@@ -277,22 +277,18 @@ class TableContext:
 def check_list(player: ScriptedPlayer, received: ReceivedMessage) -> Sequence[str]:
     """Return the listed nicks. Raises Failed if it is not a list of 2 to 8 players."""
     if received.json_object.get("result") == "ok" and received.json_object.keys() <= {"result", "message"}:
-        raise Failed("oldmaid-3.2", received.text, "the list of the players when the game starts", got=received.data)
+        raise received.failure("oldmaid-3.2", "the list of the players when the game starts")
     player.judge_answer(Join(player.nick), received)
     if received.is_error:
-        raise Failed(
-            "oldmaid-3.1", received.text, f"the list of the players, for {player.nick!r} may play", got=received.data
-        )
+        raise received.failure("oldmaid-3.1", f"the list of the players, for {player.nick!r} may play")
     message = received.message
     assert isinstance(message, Reply), "judge_answer has checked the form"
     assert message.players is not None, "judge_answer has checked the form"
     nicks = [nick for _, nick in message.players]
     if not MIN_PLAYERS <= len(nicks) <= MAX_PLAYERS:
-        raise Failed("oldmaid-3.10", f"a game of {len(nicks)}", "2 to 8 players", got=received.data)
+        raise received.failure("oldmaid-3.10", "2 to 8 players", f"a game of {len(nicks)}")
     if player.nick not in nicks:
-        raise Failed(
-            "oldmaid-3.3", f"no {player.nick!r} in {', '.join(nicks)}", "all players of the game", got=received.data
-        )
+        raise received.failure("oldmaid-3.3", "all players of the game", f"no {player.nick!r} in {', '.join(nicks)}")
     if len({*nicks}) < len(nicks):
-        raise Failed("oldmaid-3.8", ", ".join(nicks), "a nick once", got=received.data)
+        raise received.failure("oldmaid-3.8", "a nick once", ", ".join(nicks))
     return nicks

@@ -96,7 +96,7 @@ class TableReplay:
         received = await player.receive_answer(clause, expected)
         self._require_own_game(received)
         if received.is_error != is_error:
-            raise Failed(clause, received.text, expected, got=received.data)
+            raise received.failure(clause, expected)
         if not is_error:
             check_answer(None, received)
             self._compare(clause, entry, received)
@@ -198,7 +198,7 @@ class TableReplay:
         """Raise Failed unless these are the real nicks of a transcript's players, in this order."""
         wanted = [*map(self._real_nick, nicks)]
         if found != wanted:
-            raise Failed(clause, received.text, f"the players {', '.join(wanted) or 'none'}", got=received.data)
+            raise received.failure(clause, f"the players {', '.join(wanted) or 'none'}")
 
 
 def cases(known_ids: Container[str]) -> Sequence[TableCase]:

@@ -243,7 +243,7 @@ async def _require_same_text(player: ScriptedPlayer, pair: Pair, text: str, clau
     answer = await player.require_error(discard_of(pair), clause)
     if _refusal_text(answer) != text:
         expected = f"the answer as before, wherever the cards are, with the message {text!r}"
-        raise Failed("oldmaid-5.12", answer.text, expected, got=answer.data)
+        raise answer.failure("oldmaid-5.12", expected)
 
 
 def _refusal_text(answer: ReceivedMessage) -> str:

@@ -5,7 +5,7 @@ from typing import Final
 from croupier.conformance.oldmaid.case_list import CaseList, Play
 from croupier.conformance.oldmaid.cases.dealing import discard_of
 from croupier.conformance.oldmaid.driven_game import DrivenGame
-from croupier.conformance.oldmaid.outcomes import Failed, NotReached, Unimplemented
+from croupier.conformance.oldmaid.outcomes import NotReached, Unimplemented
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT
@@ -48,16 +48,16 @@ async def _check_status(game: DrivenGame, player: ScriptedPlayer, clause: str = 
     await player.send(Status())
     answer = await player.receive_answer("oldmaid-6.5")
     if answer.is_error and clause != "oldmaid-6.5":
-        raise Failed("oldmaid-6.7", answer.text, "the status, which was answered before", got=answer.data)
+        raise answer.failure("oldmaid-6.7", "the status, which was answered before")
     if answer.is_error:
         raise Unimplemented(f"the status is refused: {answer.text}")
     wanted, found = game.game.standing, answer.message
     if isinstance(found, Standing) and not lists_everybody(found, game.game.nicks):
-        raise Failed("oldmaid-6.5", answer.text, f"all players once, as in {wanted}", got=answer.data)
+        raise answer.failure("oldmaid-6.5", f"all players once, as in {wanted}")
     if isinstance(found, Standing) and found != wanted and clause != "oldmaid-6.5":
         if not clause.startswith(("oldmaid-6.", "oldmaid-9.")):
             clause = "oldmaid-6.8" if game.game.is_over and found.inside != wanted.inside else "oldmaid-6.6"
-        raise Failed(clause, answer.text, str(wanted), got=answer.data)
+        raise answer.failure(clause, str(wanted))
     player.judge_answer(Status(), answer)
 
 

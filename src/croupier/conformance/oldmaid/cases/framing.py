@@ -87,9 +87,7 @@ async def _pipelined_requests(context: TableContext) -> None:
         expected = f"answer {number} of {len(requests)}, to {request}"
         answer = await player.receive_answer("oldmaid-1.4", expected)
         if number == 3 and not answer.is_error:
-            raise Failed(
-                "oldmaid-1.4", answer.text, "an error to the second draw, which comes too early", got=answer.data
-            )
+            raise answer.failure("oldmaid-1.4", "an error to the second draw, which comes too early")
         player.judge_answer(request, answer)
     await driven_game.draw(len(driven_game.players))
 
@@ -176,7 +174,7 @@ def _text_between_case(data: bytes, clause: str, description: str) -> Play[Table
         await player.send(Draw(), is_judged=False)
         first = await player.receive_answer(clause, f"an error to {description}")
         if not first.is_error:
-            raise Failed(clause, f"{first.text} to {description}", "an error", got=first.data)
+            raise first.failure(clause, "an error", f"{first.text} to {description}")
         answer = await player.receive_optional_answer()
         if answer is None:
             raise Failed(clause, f"nothing to the draw after {description}", "a card")
@@ -222,7 +220,7 @@ async def _unexpected_answers_ignored(context: TableContext) -> None:
     await player.send(b'{"result": "ok"}\n{"result": "error", "message": "what?"}\n')
     answer = await player.receive_optional_answer()
     if answer is not None:
-        raise Failed("oldmaid-2.11", answer.text, "nothing", got=answer.data)
+        raise answer.failure("oldmaid-2.11", "nothing")
     await driven_game.draw(len(driven_game.players))
 
 

@@ -199,12 +199,12 @@ async def _joins_twice(context: TableContext) -> None:
     await player.send(Join(context.new_nick()))
     answer = await player.receive_optional_answer()
     if answer is not None and not answer.is_error:
-        raise Failed("oldmaid-3.9", answer.text, "one place for one connection", got=answer.data)
+        raise answer.failure("oldmaid-3.9", "one place for one connection")
     driven_game = await context.start_game_with([player])
     if answer is None:
         answer = await player.receive_answer("oldmaid-3.14", "an error to the second join")
         if not answer.is_error:
-            raise Failed("oldmaid-3.14", answer.text, "an error to the second join", got=answer.data)
+            raise answer.failure("oldmaid-3.14", "an error to the second join")
     if len(driven_game.players) < context.table_size:
         raise Failed("oldmaid-3.9", f"a game of {len(driven_game.players)}", f"one of {context.table_size}")
 
