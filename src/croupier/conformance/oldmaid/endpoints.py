@@ -29,6 +29,9 @@ type StartProgram = Callable[[Mapping[str, object]], Awaitable[ProgramUnderTest]
 STATUS_POLL_SECONDS: Final = 0.1
 """The interval at which the program's exit status is checked."""
 
+MAX_STDERR_BYTES: Final = 300
+"""At most this much of the end of its stderr is repeated in a failure."""
+
 
 class ProgramConnection(asyncio.Protocol):
     """A connection with the program. `name` is the peer at our end ("table" for the table).
@@ -218,5 +221,5 @@ async def wait_for_activity(endpoints: ProgramEndpoints, program: ProgramUnderTe
             await endpoints.activity.wait()
     except TimeoutError:
         if program.status is not None:
-            return f"the end of the program ({describe_exit(program.status)}){program.stderr_excerpt()}"
+            return f"the end of the program ({describe_exit(program.status)}){program.stderr_excerpt(MAX_STDERR_BYTES)}"
     return None
