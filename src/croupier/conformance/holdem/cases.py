@@ -1,4 +1,4 @@
-"""Server cases from transcripts that can be replayed on any server, and the types of handwritten ones.
+"""Server cases, and those of them that are transcripts which can be replayed on any server.
 
 The head of a transcript says what it takes to replay it: `needs: luck` (its end depends on the cards) or `needs: a
 fresh server`; `dialect`, if it is about one only; `free: yes` if rulings of the project alone decide it, so that a
@@ -8,7 +8,7 @@ failure is a choice; `button: any` if the first button does not matter.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Final, NamedTuple, cast
+from typing import Any, Final
 
 from croupier.conformance.case import Case, Retries, make_case_id
 from croupier.conformance.holdem.context import HoldemContext
@@ -39,33 +39,54 @@ CONFIGURED_HEAD_KEYS: Final = frozenset(
 """Head keys of transcripts that configure the server, which cannot be done with a server under test."""
 
 
-class CaseSpec(NamedTuple):
-    """A handwritten case; `more_clauses` are further clauses that it judges. Without a `rank` the clause decides it."""
-
-    clause: str
-    slug: str
-    title: str
-    play: Callable[[HoldemContext], Awaitable[None]]
-    more_clauses: tuple[str, ...] = ()
-    rank: int | None = None
+type Play = Callable[[HoldemContext], Awaitable[None]]
+"""Plays a case, and records deviations in the context."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HoldemServerCase(Case):
     """A case for servers: `play` records deviations, of which those from `clauses` count.
 
+    Without `play` the result comes from walks (see `walks`), and if it `judges_deals` from all cards in them.
     `failure_is_choice`: a failure is an implementation choice. `dialect`: the case is only for servers of this dialect.
-    `needs_luck`: only a server that deals the deck of the case can be tested. `is_from_walks`: the result comes from
-    walks (see `walks`), and if it `judges_deals` from all cards in them.
+    `needs_luck`: only a server that deals the deck of the case can be tested.
     """
 
-    play: Callable[[HoldemContext], Awaitable[None]]
+    play: Play | None = None
     clauses: tuple[str, ...]
     failure_is_choice: bool = False
     dialect: Dialect | None = None
-    is_from_walks: bool = False
     judges_deals: bool = False
     needs_luck: bool = False
+
+
+class PlayedCases(list[HoldemServerCase]):
+    """Cases that functions play. The docstring of a function is the title of its case, unless another is given."""
+
+    def add(self, clause: str, slug: str, *more_clauses: str, title: str = "", **more: Any) -> Callable[[Play], Play]:
+        """Add the decorated function as a case; `more_clauses` are further clauses that it judges."""
+
+        def add_play(play: Play) -> Play:
+            described = title or (play.__doc__ or "").rstrip(".")
+            self.append(played_case(clause, slug, described, play, more_clauses, **more))
+            return play
+
+        return add_play
+
+
+def played_case(
+    clause: str, slug: str, title: str, play: Play, more_clauses: tuple[str, ...] = (), **more: Any
+) -> HoldemServerCase:
+    """Return a case that is played; see `PlayedCases`."""
+    return HoldemServerCase(
+        id=make_case_id(ROOM, clause, slug),
+        title=title,
+        clause=clause,
+        play=play,
+        clauses=(clause, *more_clauses),
+        retries=RETRIES,
+        **({"rank": rank_of(clause)} | more),
+    )
 
 
 def rank_of(clause: str, *, needs_empty_game: bool = False) -> int:
@@ -84,17 +105,16 @@ def is_sequential(transcript: Transcript) -> bool:
 def transcript_cases() -> tuple[HoldemServerCase, ...]:
     """Return the cases made from transcripts."""
     return tuple(
-        HoldemServerCase(
-            id=make_case_id(ROOM, transcript.clauses[0], name),
-            title=transcript.title,
-            clause=transcript.clauses[0],
-            play=partial(replay, transcript),
-            clauses=transcript.clauses,
+        played_case(
+            transcript.clauses[0],
+            name,
+            transcript.title,
+            partial(replay, transcript),
+            transcript.clauses[1:],
             failure_is_choice=transcript.head.get("free") == "yes",
             rank=rank_of(transcript.clauses[0], needs_empty_game=not first_to_join(transcript)),
-            retries=RETRIES,
             needs_luck=transcript.head.get("needs") == "luck",
-            dialect=cast("Dialect | None", transcript.head.get("dialect")),
+            dialect=transcript.head.get("dialect"),
         )
         for name, transcript in transcripts_by_name().items()
         if not transcript.head.keys() & CONFIGURED_HEAD_KEYS

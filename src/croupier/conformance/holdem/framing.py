@@ -1,14 +1,13 @@
 """Server cases about how requests arrive: cut, pipelined, slow, aborted, and on many connections."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import Final
 
 from msgspec.json import encode
 
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
-from croupier.conformance.holdem.cases import CaseSpec
+from croupier.conformance.holdem.cases import PlayedCases
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import bet
@@ -21,9 +20,13 @@ CONCURRENT_CONNECTIONS: Final = 40
 LENGTH_REQUIRED: Final = 411
 """The status with which HTTP lets a server refuse a body without Content-Length."""
 
+FRAMING_CASES: Final = PlayedCases()
+"""The cases of this module."""
 
+
+@FRAMING_CASES.add("holdem-1.8", "byte-by-byte")
 async def byte_by_byte(context: HoldemContext) -> None:
-    """Requests that arrive byte by byte are served."""
+    """Requests may arrive byte by byte."""
     game, role = await context.seat_and_find_turn("ann", "bob")
     response = await context.request(role, "GET", f"/games/{game}", delivery=Delivery(1))
     _require_status(context, response, 200, "a request that arrives byte by byte")
@@ -31,16 +34,18 @@ async def byte_by_byte(context: HoldemContext) -> None:
     _require_status(context, response, 201, "an act that arrives byte by byte")
 
 
+@FRAMING_CASES.add("holdem-1.8", "in-sevens")
 async def pieces_of_seven_bytes(context: HoldemContext) -> None:
-    """Requests that arrive in pieces of seven bytes are served."""
+    """Requests may arrive in pieces."""
     game = await context.seat("ann", "bob")
     for request in ((NOBODY, "GET", "/games/"), ("bob", "GET", f"/games/{game}"), ("ann", "GET", f"/games/{game}")):
         response = await context.request(*request, delivery=Delivery(7))
         _require_status(context, response, 200, "a request that arrives in pieces")
 
 
+@FRAMING_CASES.add("holdem-1.8", "slowly")
 async def body_after_head(context: HoldemContext) -> None:
-    """The body of an act may arrive later than its head."""
+    """A body may arrive later than its head."""
     game, role = await context.seat_and_find_turn("ann", "bob")
     request = _call(context, role, game)
     client = context.idle_client(role)
@@ -52,8 +57,9 @@ async def body_after_head(context: HoldemContext) -> None:
     await _receive(context, role, 201, "an act whose body arrives later than its head")
 
 
+@FRAMING_CASES.add("holdem-1.8", "chunked")
 async def chunked_body(context: HoldemContext) -> None:
-    """The body of an act may use chunked transfer encoding."""
+    """A body may be chunked."""
     game, role = await context.seat_and_find_turn("ann", "bob")
     body = b'3\r\n{"a\r\n1b\r\nction": 1, "betAmount": 10}\r\n0\r\n\r\n'
     path = f"/games/{game}/players/{context.player_id(role, game)}/acts/"
@@ -64,6 +70,7 @@ async def chunked_body(context: HoldemContext) -> None:
     _require_status(context, response, 201, "an act in chunks")
 
 
+@FRAMING_CASES.add("holdem-1.8", "pipelined")
 async def pipelined(context: HoldemContext) -> None:
     """Pipelined requests are answered in order."""
     game, role = await context.seat_and_find_turn("ann", "bob")
@@ -89,8 +96,9 @@ async def pipelined(context: HoldemContext) -> None:
         context.add_deviation("holdem-1.8", "the act that was sent before", "a game without it")
 
 
+@FRAMING_CASES.add("holdem-1.8", "broken-off")
 async def aborted_request(context: HoldemContext) -> None:
-    """An incomplete request changes nothing, and the next connection works."""
+    """An incomplete request changes nothing."""
     game, role = await context.seat_and_find_turn("ann", "bob")
     request = _call(context, role, game)
     client = context.idle_client(role)
@@ -110,18 +118,9 @@ async def aborted_request(context: HoldemContext) -> None:
     _require_status(context, response, 201, "an act on a new connection")
 
 
-async def seen_on_other_connections(context: HoldemContext) -> None:
-    """A change made on one connection is visible on every other."""
-    game, role = await context.seat_and_find_turn("ann", "bob")
-    game_state = await context.get_game(NOBODY, game)
-    await context.act(role, game, bet(10))
-    after = await context.get_game(NOBODY, game)
-    if after.turn == game_state.turn and after.table == game_state.table:
-        context.add_deviation("holdem-1.8", "the act, on another connection", "the game without it")
-
-
+@FRAMING_CASES.add("holdem-1.8", "many-at-once")
 async def concurrent_reads(context: HoldemContext) -> None:
-    """Many clients read the game at the same time, each on its own connection."""
+    """Many clients may read at the same time."""
     game = await context.seat("ann", "bob")
     clients = [context.server.new_client() for _ in range(CONCURRENT_CONNECTIONS)]
     request = SentRequest("GET", f"/games/{game}")
@@ -140,6 +139,7 @@ async def concurrent_reads(context: HoldemContext) -> None:
         context.add_deviation("holdem-1.8", "the same game for all clients", "different answers")
 
 
+@FRAMING_CASES.add("holdem-1.1", "a-connection-goes-on")
 async def persistent_connection(context: HoldemContext) -> None:
     """A connection serves more than one request."""
     client = context.idle_client(NOBODY)
@@ -180,17 +180,3 @@ def _require_status(context: HoldemContext, response: ReceivedResponse, status: 
     if response.status // 100 != status // 100:
         context.add_status_deviation("holdem-1.8", status, response, Outcome.FAIL, f" to {what}")
         raise CaseAborted
-
-
-FRAMING_CASES: Final[Sequence[CaseSpec]] = (
-    CaseSpec("holdem-1.1", "a-connection-goes-on", "A connection serves more than one request", persistent_connection),
-    CaseSpec("holdem-1.8", "byte-by-byte", "Requests may arrive byte by byte", byte_by_byte),
-    CaseSpec("holdem-1.8", "in-sevens", "Requests may arrive in pieces", pieces_of_seven_bytes),
-    CaseSpec("holdem-1.8", "slowly", "A body may arrive later than its head", body_after_head),
-    CaseSpec("holdem-1.8", "chunked", "A body may be chunked", chunked_body),
-    CaseSpec("holdem-1.8", "pipelined", "Pipelined requests are answered in order", pipelined),
-    CaseSpec("holdem-1.8", "broken-off", "An incomplete request changes nothing", aborted_request),
-    CaseSpec("holdem-1.8", "on-any-connection", "An act shows on every connection", seen_on_other_connections),
-    CaseSpec("holdem-1.8", "many-at-once", "Many clients may read at the same time", concurrent_reads),
-)  # fmt: skip
-"""The cases of this module."""

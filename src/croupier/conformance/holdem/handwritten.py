@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
-from croupier.conformance.holdem.cases import CaseSpec
+from croupier.conformance.holdem.cases import PlayedCases
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUser, basic_auth_header, bet
@@ -35,10 +35,14 @@ SETTLE_SECONDS: Final = 0.1
 SHUFFLE_TEST_HANDS: Final = 4
 """Hands of two players: a shuffled deck deals both hands again in the same order with a chance below 1e-6."""
 
+HANDWRITTEN_CASES: Final = PlayedCases()
+"""The cases of this module."""
+
 
 # Users.
 
 
+@HANDWRITTEN_CASES.add("holdem-2.1", "the-whole-password")
 async def whole_password(context: HoldemContext) -> None:
     """A password does not end at a colon."""
     user = context.users["ann"] = ServerUser(context.server.new_name("ann"), "with:colon")
@@ -54,14 +58,9 @@ async def whole_password(context: HoldemContext) -> None:
 # Acts.
 
 
-async def act_without_body(context: HoldemContext) -> None:
-    """An act without a body is refused."""
-    game, role = await context.seat_and_find_turn("ann", "bob")
-    context.require_refusal(await context.act(role, game, b""), "holdem-4.4", 400)
-
-
+@HANDWRITTEN_CASES.add("holdem-4.15", "the-limit-of-a-turn", "holdem-5.11")
 async def turn_limit(context: HoldemContext) -> None:
-    """The `expiry` of a turn is 15 seconds after its begin."""
+    """A turn ends in 15 seconds."""
     clock = asyncio.get_running_loop().time
     start = clock()
     game = await context.seat("ann", "bob")
@@ -74,8 +73,9 @@ async def turn_limit(context: HoldemContext) -> None:
         context.add_deviation("holdem-4.15", f"a turn of {TURN_SECONDS:g} s", f"one of {left:.0f} s", Outcome.CHOICE)
 
 
+@HANDWRITTEN_CASES.add("holdem-4.16", "out-of-time", "holdem-4.15", beside=True)
 async def player_times_out(context: HoldemContext) -> None:
-    """A player whose time expires folds and leaves the game."""
+    """A player whose time expires has folded and left."""
     game = await context.seat("ann", "bob")
     clock = asyncio.get_running_loop().time
     start = clock()
@@ -119,6 +119,8 @@ async def player_times_out(context: HoldemContext) -> None:
 # Tables.
 
 
+@HANDWRITTEN_CASES.add("holdem-3.1", "what-everybody-brings", title="Every player begins with 10,000 chips")
+@HANDWRITTEN_CASES.add("holdem-6.3", "the-blinds", title="The blinds are 10 and 20")
 async def usual_stakes(context: HoldemContext) -> None:
     """Every player starts with 10,000 chips and the blinds are 10 and 20, or the server is set to others."""
     game = await context.seat("ann", "bob")
@@ -137,8 +139,9 @@ async def usual_stakes(context: HoldemContext) -> None:
         context.add_deviation("holdem-6.3", "blinds of 10 and 20", f"bets of {bets}", outcome)
 
 
+@HANDWRITTEN_CASES.add("holdem-5.6", "whose-cards-are-shown", "holdem-6.1")
 async def own_cards(context: HoldemContext) -> None:
-    """Players see their own hole cards and nobody else's."""
+    """Players see their own hole cards only."""
     await context.register("eve")
     game = await context.seat("ann", "bob")
     seen: dict[str, list[Sequence[str] | None]] = {}
@@ -163,8 +166,9 @@ async def own_cards(context: HoldemContext) -> None:
         context.add_deviation("holdem-6.1", "every card once", f"{', '.join(sorted(ann & bob))} of ann and of bob")
 
 
+@HANDWRITTEN_CASES.add("holdem-6.1", "a-fresh-deck")
 async def fresh_deck(context: HoldemContext) -> None:
-    """Every hand is dealt from a freshly shuffled deck."""
+    """Every hand is dealt from a shuffled deck."""
     game = await context.seat("ann", "bob")
     deals: list[Sequence[str]] = []
     for _ in range(SHUFFLE_TEST_HANDS):
@@ -180,6 +184,7 @@ async def fresh_deck(context: HoldemContext) -> None:
         await fold_to_end(context, game)
 
 
+@HANDWRITTEN_CASES.add("holdem-9.3", "waiting-for-news")
 async def long_poll(context: HoldemContext) -> None:
     """A long poll is answered when the game changes."""
     game, role = await context.seat_and_find_turn("ann", "bob")
@@ -203,8 +208,9 @@ async def long_poll(context: HoldemContext) -> None:
         context.add_deviation("holdem-9.3", "another version", version, Outcome.CHOICE)
 
 
+@HANDWRITTEN_CASES.add("holdem-9.6", "a-stream")
 async def event_stream(context: HoldemContext) -> None:
-    """A game is available as an event stream."""
+    """A game is available as a stream of events."""
     game = await context.seat("ann", "bob")
     client = context.idle_client(NOBODY)
     request = SentRequest("GET", f"/games/{game}/events", [("Accept", "text/event-stream")])
@@ -230,24 +236,3 @@ def server_time(response: ReceivedResponse) -> datetime:
 def _wealth_of(game_state: Game, player: str) -> int:
     """Return the wealth of a player who loses their bet."""
     return next(one.wealth for one in game_state.table if one.player_id == player)
-
-
-HANDWRITTEN_CASES: Final[Sequence[CaseSpec]] = (
-    CaseSpec("holdem-2.1", "the-whole-password", "A password does not end at a colon", whole_password),
-    CaseSpec("holdem-3.1", "what-everybody-brings", "Every player begins with 10,000 chips", usual_stakes),
-    CaseSpec("holdem-4.4", "no-body", "An act without a body is malformed", act_without_body),
-    CaseSpec("holdem-4.15", "the-limit-of-a-turn", "A turn ends in 15 seconds", turn_limit, ("holdem-5.11",)),
-    CaseSpec(
-        "holdem-5.6", "whose-cards-are-shown", "Players see their own hole cards only", own_cards, ("holdem-6.1",)
-    ),
-    CaseSpec("holdem-6.1", "a-fresh-deck", "Every hand is dealt from a shuffled deck", fresh_deck),
-    CaseSpec("holdem-6.3", "the-blinds", "The blinds are 10 and 20", usual_stakes),
-    CaseSpec("holdem-9.3", "waiting-for-news", "A long poll is answered when the game changes", long_poll),
-    CaseSpec("holdem-9.6", "a-stream", "A game is available as a stream of events", event_stream),
-)
-"""The cases of this module, except the one that waits for a turn to expire."""
-
-TURN_TIMEOUT_CASE: Final = CaseSpec(
-    "holdem-4.16", "out-of-time", "A player whose time expires has folded and left", player_times_out, ("holdem-4.15",)
-)
-"""The case that takes as long as a turn; it runs concurrently with the others."""

@@ -16,57 +16,28 @@ from croupier.rooms.holdem.wire import Join, Leave, Open
 type OpponentStyle = Callable[[View, Luck], Move]
 """Chooses a move for a view."""
 
-
-def calls(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- an OpponentStyle
-    """Call every bet."""
-    return view.call
-
-
-def folds(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- an OpponentStyle
-    """Fold to every bet, check otherwise."""
-    return view.check_or_fold
-
-
-def always_folds(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- an OpponentStyle
-    """Fold always."""
-    return FOLD
-
-
-def goes_all_in(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- an OpponentStyle
-    """Go all-in."""
-    return view.legal.raise_range[1] if view.legal.raise_range is not None else view.call
+RAISES_UP_TO_BIG_BLINDS: Final = 40
 
 
 def raises(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- an OpponentStyle
     """Raise by the minimum until the bet is 40 big blinds."""
     raise_range = view.legal.raise_range
-    return raise_range[0] if raise_range is not None and view.to_match < 40 * view.big_blind else view.call
-
-
-def bets_pots(view: View, luck: Luck) -> Move:  # noqa: ARG001 -- an OpponentStyle
-    """Bet the pot."""
-    return view.raise_by_percent(100)
-
-
-def acts_at_random(view: View, luck: Luck) -> Move:
-    """Choose a random legal move."""
-    moves = view.legal.moves
-    return moves[luck.below(len(moves))]
+    is_small = view.to_match < RAISES_UP_TO_BIG_BLINDS * view.big_blind
+    return raise_range[0] if raise_range is not None and is_small else view.call
 
 
 STYLES: Final[Mapping[str, OpponentStyle]] = {
-    "calls": calls,
-    "folds": folds,
-    "gives-up": always_folds,
-    "shoves": goes_all_in,
+    "calls": lambda view, _: view.call,
+    "folds": lambda view, _: view.check_or_fold,
+    "gives-up": lambda *_: FOLD,
+    "shoves": lambda view, _: view.legal.raise_range[1] if view.legal.raise_range is not None else view.call,
     "raises": raises,
-    "bets-pots": bets_pots,
-    "gambles": acts_at_random,
-    "thinks": calls,
-    "leaves": calls,
-    "comes-and-goes": calls,
+    "bets-pots": lambda view, _: view.raise_by_percent(100),
+    "gambles": lambda view, luck: view.legal.moves[luck.below(len(view.legal.moves))],
 }
-"""Styles by name. "thinks" delays acts; "leaves" and "comes-and-goes" leave every second turn, the latter rejoins."""
+"""Styles by name. A player of any other style calls: "thinks" delays acts; "leaves" and "comes-and-goes" leave every
+second turn, the latter rejoins.
+"""
 
 REJOIN_DELAY_SECONDS: Final = 0.2
 """How long a broke player waits before joining again."""
@@ -120,7 +91,7 @@ class Opponent:
                 if self._style == "leaves":
                     return
                 continue
-            act = self._player.act(STYLES[self._style](view, self._luck))
+            act = self._player.act(STYLES.get(self._style, STYLES["calls"])(view, self._luck))
             self._player.on(Submitted(act), 0.0)
             service.submit(act)
             await asyncio.sleep(0)

@@ -1,14 +1,12 @@
 """Replays transcripts against any hold'em server: sends their requests, and has the responses compared.
 
 The head of a transcript says what a replay has to know: `users: new` (it is about users, so that none is used again),
-`shared_hand: cid ann` (these two share the pot of the first hand, which depends on the cards), `button: first` or `any`
-(whether the player who sits down first must have the first button), `redirects: reported`.
+`button: first` or `any` (whether the player who sits down first must have the first button), `redirects: reported`.
 """
 
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -28,7 +26,7 @@ from croupier.conformance.holdem.replay_tables import (
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome
 from croupier.core.http_transcript import ExpectedResponse, TranscriptRequest, parse_expected_response, parse_request
-from croupier.core.transcript import Transcript, TranscriptLine
+from croupier.core.transcript import Transcript
 
 MAX_SEATINGS: Final = 8
 """In how many games players sit down until the first button is where it is in the transcript."""
@@ -77,9 +75,9 @@ class HoldemReplay:
 
     async def play(self) -> None:
         """Replay all lines."""
-        lines = [replace(line, text=self._scale(line.text)) for line in self._lines_without_shared_hand()]
-        for request_line, response in zip(lines[::2], lines[1::2], strict=True):
-            await self._exchange(request_line.peer, request_line.text, parse_expected_response(response.text))
+        lines = [(line.peer, self._scale(line.text)) for line in self._transcript.lines]
+        for (role, request), (_, response) in zip(lines[::2], lines[1::2], strict=True):
+            await self._exchange(role, request, parse_expected_response(response))
         if self._context.redirects and self._head.get("redirects") == "reported":
             found = self._context.redirects[0]
             self._context.add_deviation("holdem-1.3", "an answer without a redirect", found, Outcome.NON_STRICT)
@@ -190,23 +188,6 @@ class HoldemReplay:
         await context.seat(self._first_role, second_role, game=game)
         self._bindings["game"] = game
         self._bind_players()
-
-    def _lines_without_shared_hand(self) -> list[TranscriptLine]:
-        """Return the lines, with a fold in place of the all-ins of two players who share the first pot.
-
-        Whether they share it depends on the cards. The player who folds instead has a small blind less for the rest of
-        the transcript, and the other player a small blind more.
-        """
-        lines = list(self._transcript.lines)
-        if "shared_hand" not in self._head:
-            return lines
-        small, big = self._head["shared_hand"].split()
-        self._correct_chips(small, big)
-        at = next(
-            at for at, line in enumerate(lines) if line.text.startswith(f"POST /games/$game/players/${small}/acts")
-        )
-        fold = f'POST /games/$game/players/${small}/acts/ {{"action": 0}}'
-        return [*lines[:at], replace(lines[at], text=fold), lines[at + 1], *lines[at + 4 :]]
 
     def _correct_chips(self, folded: str, other: str) -> None:
         """Expect the small blind of a player who folds in another hand than in the transcript with the other one."""

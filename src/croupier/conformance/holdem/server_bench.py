@@ -107,7 +107,7 @@ class HoldemServerBench(Bench):
             return Attempt(Outcome.SKIP, "the cards decide it: --deck-flag has the server deal them", is_final=True)
         if case.judges_deals:
             return await self._walks.judge_deals()
-        if case.is_from_walks:
+        if case.play is None:
             return await self._attempt_walks(case)
         if server.answer_timeout.has_answered and not self._has_learned:
             await self._learn_stakes()
@@ -203,6 +203,7 @@ class HoldemServerBench(Bench):
 
     async def _converse(self, case: HoldemServerCase) -> tuple[HoldemContext, Sequence[Deviation], str]:
         """Run a case; return its context, the deviations that count, and why it was not reached ("" if it was)."""
+        assert case.play is not None, "a case from walks is not played"
         context = HoldemContext(self._server, self._case_timeout, is_refereed=self._has_learned and not case.beside)
         reason = ""
         is_aborted = False

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from croupier.conformance.holdem.cases import EMPTY_GAME_RANK, CaseSpec
+from croupier.conformance.holdem.cases import EMPTY_GAME_RANK, PlayedCases
 from croupier.conformance.holdem.context import QUEUED, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import FOLD
@@ -19,9 +19,13 @@ EARLY_RANK: Final = EMPTY_GAME_RANK
 
 BUTTON_ROLES: Final = ("ann", "bob", "cid", "dan")
 
+TABLE_CASES: Final = PlayedCases()
+"""The cases of this module."""
 
+
+@TABLE_CASES.add("holdem-6.2", "once-round", rank=EARLY_RANK)
 async def button_goes_round(context: HoldemContext) -> None:
-    """The small blind goes from player to player, in the order of the seats, until everybody has posted it."""
+    """The button goes once round the table."""
     game = await context.seat(*BUTTON_ROLES)
     await fold_to_end(context, game)  # all of them are dealt in from here on
     shown = await context.get_game(NOBODY, game)
@@ -55,8 +59,9 @@ def _name(context: HoldemContext, shown: Game, place: int) -> str:
     return next((seat.role for seat in context.joined_seats if seat.player_id == player), player)
 
 
+@TABLE_CASES.add("holdem-3.6", "a-full-table", "holdem-3.9", "holdem-3.1")
 async def full_table(context: HoldemContext) -> None:
-    """Players sit down until the table is full; the next one waits and gets the first seat that becomes free."""
+    """The eleventh player waits."""
     game, seated, (late,) = await _fill_table(context, 1)
     if len(seated) < USUAL_SEATS:
         context.add_deviation("holdem-3.1", f"{USUAL_SEATS} seats", f"{len(seated)}", Outcome.CHOICE)
@@ -68,8 +73,9 @@ async def full_table(context: HoldemContext) -> None:
         context.add_deviation("holdem-3.9", f"{late} at the table when the next hand begins", "a table without them")
 
 
+@TABLE_CASES.add("holdem-3.9", "the-queue-in-order")
 async def queue_in_order(context: HoldemContext) -> None:
-    """The seats that become free go to those who wait, in the order in which they came."""
+    """Free seats go to the queue in order."""
     game, seated, waiting = await _fill_table(context, 2)
     for left, first, others in ((seated[0], waiting[0], waiting[1:]), (seated[1], waiting[1], ())):
         await _leave(context, left, game)
@@ -81,8 +87,9 @@ async def queue_in_order(context: HoldemContext) -> None:
             return
 
 
+@TABLE_CASES.add("holdem-3.12", "out-of-the-queue", "holdem-3.9")
 async def queue_without_one(context: HoldemContext) -> None:
-    """A player who leaves the queue gets no seat: the next one in the queue does."""
+    """A player may leave the queue."""
     game, seated, (gone, second) = await _fill_table(context, 2)
     await _leave(context, gone, game)
     await _leave(context, seated[0], game)
@@ -142,12 +149,3 @@ async def fold_to_end(context: HoldemContext, game: str) -> None:
         if after.turn.player_id == game_state.turn.player_id and len(game_state.table) > 2:
             return
         game_state = after
-
-
-TABLE_CASES: Final[Sequence[CaseSpec]] = (
-    CaseSpec("holdem-3.6", "a-full-table", "The eleventh player waits", full_table, ("holdem-3.9", "holdem-3.1")),
-    CaseSpec("holdem-3.9", "the-queue-in-order", "Free seats go to the queue in order", queue_in_order),
-    CaseSpec("holdem-3.12", "out-of-the-queue", "A player may leave the queue", queue_without_one, ("holdem-3.9",)),
-    CaseSpec("holdem-6.2", "once-round", "The button goes once round the table", button_goes_round, rank=EARLY_RANK),
-)  # fmt: skip
-"""The cases of this module."""
