@@ -30,6 +30,9 @@ MAX_CALLS_PLAYED_ON: Final = 8
 QUEUED: Final = 202
 """The status of a player who waits for a seat (3.6)."""
 
+OPENING_CLAUSE: Final = "holdem-3.3"
+"""The clause of POST /games/."""
+
 NO_FREE_GAME: Final = "there is no game without players, and POST /games/ creates none"
 """Why a case that needs a game of its own cannot be played."""
 
@@ -59,7 +62,7 @@ class HoldemContext(Exchange):
                     await self._find_opened_game(role)
             for seat in [*self.joined_seats]:
                 try:
-                    await self.leave(seat)
+                    await self.leave(seat.role, seat.game)
                 except (CaseAborted, OSError):
                     break
             roles_seated = {seat.role for seat in self.joined_seats}
@@ -159,11 +162,8 @@ class HoldemContext(Exchange):
         user = self.users.get(role)
         if user is None:
             return
-        player = user.guid
-        if self.dialect == "readme":
-            with suppress(Violation):
-                player = read_guid(response.body)
-        self._add_seat(JoinedSeat(role, game, player))
+        player = self._joined_player(role, response) if self.dialect == "readme" else ""
+        self._add_seat(JoinedSeat(role, game, player or user.guid))
         if response.status == QUEUED:
             self.refereed_games.forget(game)
 
@@ -192,7 +192,7 @@ class HoldemContext(Exchange):
             user = self.user(role)
             response = await self.request(role, "POST", "/users/")
             self.require_success(response, "holdem-2.2", 201)
-            user.guid = self.require_guid(response, "holdem-2.2")
+            user.guid = self.require_guid(role, response, "holdem-2.2")
 
     async def claim_empty_game(self) -> str:
         """Claim a game without players for this context; return its GUID, "" if there is none."""
@@ -210,7 +210,7 @@ class HoldemContext(Exchange):
         if not game:
             raise NotReached(NO_FREE_GAME)
         for role in roles:
-            if not any(seat.role == role and seat.game == game for seat in self.joined_seats):
+            if not self.has_seat(role, game):
                 response = await self.request(role, "POST", f"/games/{game}/players/")
                 self.require_seat(response)
         return game
@@ -247,9 +247,13 @@ class HoldemContext(Exchange):
                     return game.game_id
         return ""
 
-    async def leave(self, seat: JoinedSeat) -> ReceivedResponse:
+    async def leave(self, role: str, game: str) -> ReceivedResponse:
         """Leave a game."""
-        return await self.request(seat.role, "DELETE", f"/games/{seat.game}/players/{seat.player_id}")
+        return await self.request(role, "DELETE", f"/games/{game}/players/{self.player_id(role, game)}")
+
+    def has_seat(self, role: str, game: str) -> bool:
+        """Whether a role has a seat in a game, or a place in its queue."""
+        return any((seat.role, seat.game) == (role, game) for seat in self.joined_seats)
 
     def role_to_act(self, shown: Game) -> str:
         """Return the role to act, "" if it is none of ours."""
@@ -368,16 +372,26 @@ class HoldemContext(Exchange):
         else:
             self.require_success(response, "holdem-3.5", 201)
 
-    def require_guid(self, response: ReceivedResponse, clause: str) -> str:
-        """Return the GUID of a response, however it is written. Raises CaseAborted if there is none."""
-        try:
-            found = read_guid(response.body)
-        except Violation as violation:
-            self.add_deviation(clause, "a GUID as a JSON string", violation.found)
-            raise CaseAborted from None
+    def require_guid(self, role: str, response: ReceivedResponse, clause: str) -> str:
+        """Return the GUID of a response to a role, however it is written. Raises CaseAborted if there is none.
+
+        The document does not define the body of POST /games/ (3.3): a Game with the player in it is a choice.
+        """
+        found = self._joined_player(role, response)
         if self.dialect == "readme" and response.body.strip() != f'"{found}"'.encode():
+            outcome = Outcome.CHOICE if found and clause == OPENING_CLAUSE and self.opened_game(response) else None
+            wanted = f'"{found}"'.encode() if found else None
             self.add_deviation(
-                clause, "a GUID as a JSON string", response.summary, wanted=f'"{found}"'.encode(), got=response.body
+                clause, "a GUID as a JSON string", response.summary, outcome, wanted=wanted, got=response.body
             )
+        if not found:
+            raise CaseAborted
         self.add_schema_errors(guid_errors(found, "playerID"))
         return found
+
+    def _joined_player(self, role: str, response: ReceivedResponse) -> str:
+        """Return the GUID in a response to a role, also that of its player in a Game; "" if there is none."""
+        with suppress(Violation):
+            return read_guid(response.body)
+        players = [player for game in parse_game(response.body, self.dialect).games for player in game.table]
+        return next((player.player_id for player in players if player.handle == self.user(role).name), "")

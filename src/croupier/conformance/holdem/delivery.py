@@ -1,7 +1,7 @@
 """Unusual but valid ways to deliver responses, injected faults, and alternative JSON forms of a Game."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -14,14 +14,12 @@ class ResponseDelivery(Delivery, frozen=True):
     """How responses are delivered; see `Delivery`.
 
     `is_chunked` responses have no Content-Length. `closes_connection` closes the connection after each response.
-    `allows_streams`: event streams are served.
     """
 
     is_chunked: bool = False
     closes_connection: bool = False
     has_upper_case_headers: bool = False
     has_lower_case_headers: bool = False
-    allows_streams: bool = True
 
     def encode(self, response: ReceivedResponse, *, without_body: bool) -> bytes:
         """Encode a response."""
@@ -50,21 +48,15 @@ DEFAULT_DELIVERY: Final = ResponseDelivery()
 
 
 class RequestFault(Struct, frozen=True):
-    """A fault injected into the first request with this method and number of path segments.
+    """A fault injected into the first request of a route, as in `POST games/:/players`.
 
     `status` is the status of the response, None for a closed connection. `is_executed`: the request is executed
-    nevertheless. `delay_seconds` is how long the fault takes.
+    nevertheless.
     """
 
-    method: str
-    segments: int
+    route: str
     status: int | None = 503
     is_executed: bool = False
-    delay_seconds: float = 0.0
-
-    def matches(self, method: str, path: Sequence[str]) -> bool:
-        """Whether a request is the one to fail."""
-        return (method, len(path)) == (self.method, self.segments)
 
 
 def game_transform(change: Callable[[Any], Any], write: Callable[[Any], str] = json.dumps) -> Callable[[bytes], bytes]:

@@ -1,7 +1,7 @@
 """The exchange of one case with a server: requests of its roles, the dialogue, and recorded deviations."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
@@ -93,7 +93,7 @@ class Exchange:
         """Record a response with another status than required; `what` describes the request."""
         self.add_deviation(clause, f"status {status}{what}", response.summary, outcome, wanted_status=status)
 
-    def add_schema_errors(self, errors: Sequence[SchemaError]) -> Sequence[Deviation]:
+    def add_schema_errors(self, errors: Iterable[SchemaError]) -> Sequence[Deviation]:
         """Record deviations in form; return them."""
         return [self.add_deviation(error.clause, error.expected, error.actual, error.outcome) for error in errors]
 

@@ -48,7 +48,7 @@ class ServerFeatures:
 
     def record_response(self, request: SentRequest, response: ReceivedResponse) -> None:
         """Record the response to a request."""
-        route = _route(request)
+        route = route_of(request)
         if 200 <= response.status < 300:
             self._routes.add(route)
             self.is_hspe_go = self.is_hspe_go or (
@@ -65,10 +65,10 @@ class ServerFeatures:
         if deviation.exchange is None or deviation.wanted_status is None or deviation.wanted_status >= 300:
             return False
         request, response = deviation.exchange
-        return response.status in NOT_FOUND_STATUSES and _route(request) not in self._routes
+        return response.status in NOT_FOUND_STATUSES and route_of(request) not in self._routes
 
 
-def _route(request: SentRequest) -> str:
+def route_of(request: SentRequest) -> str:
     """Return the route of a request, with `:` for variable parts."""
     path = request.path.partition("?")[0].strip("/")
     return f"{request.method} {PATH_PARAMETERS_PATTERN.sub(':', path)}"

@@ -18,7 +18,6 @@ from croupier.conformance.holdem.table_cases import fold_to_end
 from croupier.conformance.results import Outcome
 from croupier.rooms.holdem.engine.stakes import STAKES
 from croupier.rooms.holdem.referee import STARTING_STACK
-from croupier.rooms.holdem.wire import Game
 
 TURN_END_GRACE_SECONDS: Final = 1.0
 MAX_LATE_POLLS: Final = 4
@@ -83,6 +82,9 @@ async def player_times_out(context: HoldemContext) -> None:
     game_state = context.require_game(response)
     left = seconds_left(game_state.turn.expiry, server_time(response)) or TURN_SECONDS
     loser = context.role_to_act(game_state)
+    if len(game_state.table) != len(context.joined_seats):
+        context.add_deviation("holdem-5.8", "ann and bob in the table", f"{len(game_state.table)} players")
+        raise CaseAborted
     if not loser:
         context.add_deviation("holdem-5.10", "the turn of ann or bob", "that of no player")
         raise CaseAborted
@@ -109,9 +111,9 @@ async def player_times_out(context: HoldemContext) -> None:
         late_text = f"{loser} at the table {wait + late * TURN_END_GRACE_SECONDS:.1f} s after the turn began"
         context.add_deviation("holdem-4.16", f"{loser} out of the game", late_text)
         raise CaseAborted
-    other = next(one for one in game_state.table if one.player_id != expired_id)
-    won = [one.wealth + one.bet_so_far for one in after.table if one.player_id == other.player_id]
-    if won != [sum(one.wealth + one.bet_so_far for one in game_state.table) - _wealth_of(game_state, expired_id)]:
+    due = sum(one.wealth * (one.player_id != expired_id) + one.bet_so_far for one in game_state.table)
+    won = [one.wealth + one.bet_so_far for one in after.table]
+    if won != [due]:
         context.add_deviation("holdem-4.16", "the pot for the remaining player", f"{won[0] if won else 'none'}")
     context.require_refusal(await context.act(loser, game, FOLD), "holdem-4.16", 404)
 
@@ -216,7 +218,8 @@ async def event_stream(context: HoldemContext) -> None:
     request = SentRequest("GET", f"/games/{game}/events", [("Accept", "text/event-stream")])
     context.record_request(request, request.encode(client.host))
     try:
-        response = await client.receive_beginning(request)
+        await client.send(request.encode(client.host))
+        response = await client.receive(is_stream=True)
     except ResponseError as error:
         context.add_deviation("holdem-9.6", "a stream of events", str(error), Outcome.CHOICE)
         return
@@ -231,8 +234,3 @@ def server_time(response: ReceivedResponse) -> datetime:
         return parsedate_to_datetime(response.headers["date"]) + timedelta(seconds=0.5)  # the header has whole seconds
     except (KeyError, ValueError):
         return datetime.now(UTC)
-
-
-def _wealth_of(game_state: Game, player: str) -> int:
-    """Return the wealth of a player who loses their bet."""
-    return next(one.wealth for one in game_state.table if one.player_id == player)

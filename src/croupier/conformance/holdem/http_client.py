@@ -87,15 +87,18 @@ class HttpClient:
         except (ConnectionResetError, BrokenPipeError):  # a response that was sent before can still be read
             pass
 
-    async def receive(self, timeout: float | None = None) -> ReceivedResponse:
-        """Receive the next response. Raises ResponseError."""
+    async def receive(self, timeout: float | None = None, *, is_stream: bool = False) -> ReceivedResponse:
+        """Receive the next response; of a stream its beginning, after which the connection is closed.
+
+        Raises ResponseError.
+        """
         if self._streams is None:
             raise ConnectionEnded("the end of the connection")
         seconds = self._timeout if timeout is None else timeout
         reader = self._reader
         try:
             async with StallTolerantTimeout(seconds):
-                span = await self._next_response()
+                span = await self._next_response(is_stream=is_stream)
         except TimeoutError:
             await self.close()
             found = repr(reader.incomplete[:80]) if reader.incomplete else "nothing"
@@ -111,13 +114,15 @@ class HttpClient:
         if isinstance(span.message, Violation):
             await self.close()
             raise ResponseError(f"{span.data[:80]!r} ({span.message.found})")
-        if not (reader.keeps_open or self._responses):
+        if is_stream or not (reader.keeps_open or self._responses):
             await self.close()
         return span.message
 
-    async def _next_response(self) -> Span[ReceivedResponse]:
+    async def _next_response(self, *, is_stream: bool) -> Span[ReceivedResponse]:
         """Return the next response, or what is none. Raises OSError."""
         while not self._responses:
+            if is_stream and self._reader.has_headers and self._reader.beginning.body:
+                return Span(self._reader.incomplete, self._reader.beginning, 0)
             data = await self._read()
             self._responses += self._reader.feed(data) if data else self._reader.finish()
             if self._reader.is_cut:
@@ -125,27 +130,6 @@ class HttpClient:
             if not data and not self._responses:
                 raise ConnectionResetError("the end of the connection")
         return self._responses.popleft()
-
-    async def receive_beginning(self, request: SentRequest) -> ReceivedResponse:
-        """Return the beginning of a streamed response and close the connection. Raises ResponseError."""
-        await self.send(request.encode(self.host))
-        reader = self._reader
-        try:
-            async with StallTolerantTimeout(self._timeout):
-                while not (reader.has_headers and reader.beginning.body) and (data := await self._read()):
-                    for span in reader.feed(data):
-                        if isinstance(span.message, Violation):
-                            raise ResponseError(f"no beginning of an answer ({span.message.found})")
-                        return span.message
-        except TimeoutError:
-            raise ResponseTimeout(f"no beginning of an answer within {self._timeout:g} s") from None
-        except OSError as error:
-            raise ResponseError(f"no beginning of an answer ({error})") from None
-        finally:
-            await self.close()
-        if not reader.has_headers:
-            raise ResponseError("the end of the connection")
-        return reader.beginning
 
     async def _read(self) -> bytes:
         """Return what arrives next, empty at the end of the connection."""

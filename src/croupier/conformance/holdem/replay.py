@@ -181,7 +181,7 @@ class HoldemReplay:
         """Seat both players in another game, whose button may begin elsewhere. Raises NotReached if there is none."""
         context = self._context
         for seat in [seat for seat in context.joined_seats if seat.game == self._bindings["game"]]:
-            await context.leave(seat)
+            await context.leave(seat.role, seat.game)
         game = await context.open_game(self._first_role) or await context.claim_empty_game()
         if not game:
             raise NotReached(f"{BUTTON_ELSEWHERE}; {NO_FREE_GAME}")

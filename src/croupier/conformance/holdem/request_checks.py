@@ -9,7 +9,11 @@ from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.deviations import Deviation, default_outcome
 from croupier.conformance.holdem.test_server import HoldemTestServer, RecordedRequest
 from croupier.conformance.results import Outcome
+from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.session import Received
+from croupier.rooms.holdem.player import Options, Player
+from croupier.rooms.holdem.referee import invalid_bet_clause
 from croupier.rooms.holdem.wire import DECODE_ACT_BODY, Act, parse_act
 
 CLAUSE_PATTERN: Final = re.compile(r"holdem-\d+\.\d+")
@@ -130,19 +134,18 @@ def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, d
         elif not _has_read_own_turn(test_server, request):
             clause, expected = "holdem-4.13", EXPECTED_REQUESTS["holdem-4.13"]
         yield _deviation(clause, expected, f"{reason} in {sent.body!r}", Outcome.FAIL, got=shown)
-    if sent.method == "POST" and request.path[-1:] == ["acts"] and response.status < 300:
-        yield from _judge_key_spelling(request)
+    is_act = sent.method == "POST" and request.path[-1:] == ["acts"] and response.status < 300
+    if is_act and (unusual := find_unusual_keys(sent.body)):
+        yield _deviation(unusual.clause, unusual.allowed, unusual.found, Outcome.NON_STRICT)
 
 
-def _judge_key_spelling(request: RecordedRequest) -> Iterator[Deviation]:
-    """Report an act with keys that the server accepts, but the document does not have."""
+def find_unusual_keys(body: bytes) -> Violation | None:
+    """Return the violation of an act with keys that the house accepts, but the document does not have."""
     try:
-        DECODE_ACT_BODY(request.request.body)
+        DECODE_ACT_BODY(body)
     except ValueError:
-        body = request.request.body
-        yield _deviation(
-            "holdem-4.2", "the keys action and betAmount, and no others", repr(body[:80]), Outcome.NON_STRICT
-        )
+        return Violation("holdem-4.2", repr(body[:80]), "the keys action and betAmount, and no others")
+    return None
 
 
 def _invalid_bet_clause(request: RecordedRequest) -> str:
@@ -150,16 +153,10 @@ def _invalid_bet_clause(request: RecordedRequest) -> str:
     act = parse_act(request.user, "", "", request.request.body)
     assert isinstance(act, Act), "a malformed act is refused"
     assert request.game is not None, "an act in no game is refused"
-    turn = request.game.turn
-    wealth = next(player.wealth for player in request.game.table if player.player_id == turn.player_id)
-    to_call = turn.bet_to_player - turn.bet_so_far
-    if act.amount < 0:
-        return "holdem-4.8"
-    if act.amount > wealth:
-        return "holdem-4.9"
-    if act.amount < to_call:
-        return "holdem-4.10"
-    return "holdem-4.11" if act.amount - to_call < turn.minimum_raise and act.amount < wealth else "holdem-4.12"
+    player = Player(Options(request.user))
+    player.on(Received(HOUSE, request.game), 0.0)
+    assert player.view is not None, "an act of a player without cards is refused"
+    return invalid_bet_clause(player.view.legal, act.amount, player.view.stack) or "holdem-4.12"
 
 
 def _is_registered_later(test_server: HoldemTestServer, request: RecordedRequest) -> bool:

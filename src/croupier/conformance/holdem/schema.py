@@ -1,7 +1,7 @@
 """Validates the form of Games in responses and lists every deviation from the document."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -12,7 +12,7 @@ from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.cards import CARD_NUMBERS
 from croupier.rooms.holdem.engine.streets import STREET_CARDS, STREET_NAMES
-from croupier.rooms.holdem.observed.state_reader import read_game, read_games
+from croupier.rooms.holdem.observed.state_reader import read_games
 from croupier.rooms.holdem.wire import Dialect, Game
 
 GUID_PATTERN: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
@@ -65,35 +65,32 @@ class ParsedGames(NamedTuple):
 
 def parse_game(body: bytes, dialect: Dialect) -> ParsedGames:
     """Parse a body with one Game. If it cannot be read, `games` is empty and the last error says why."""
-    return _parse(body, dialect, "holdem-5.2", lambda found: [found], lambda data: [read_game(data)])
+    return _parse(body, dialect, is_list=False)
 
 
 def parse_games(body: bytes, dialect: Dialect) -> ParsedGames:
     """Parse a body with a list of Games, as `parse_game`."""
-    return _parse(body, dialect, "holdem-5.1", lambda found: found, read_games)
+    return _parse(body, dialect, is_list=True)
 
 
-def _parse(
-    body: bytes, dialect: Dialect, name: str, games: Callable[[Any], Any], read: Callable[[bytes], list[Game]]
-) -> ParsedGames:
+def _parse(body: bytes, dialect: Dialect, *, is_list: bool) -> ParsedGames:
     try:
         found = decode(body)
     except (DecodeError, UnicodeDecodeError) as error:
-        return ParsedGames(
-            (), [SchemaError("holdem-1.5", "JSON", f"{_short(body.decode(errors='backslashreplace'))} ({error})")]
-        )
+        text = _short(body.decode(errors="backslashreplace"))
+        return ParsedGames((), [SchemaError("holdem-1.5", "JSON", f"{text} ({error})")])
     errors: list[SchemaError] = []
-    if name == "holdem-5.2" and isinstance(found, list) and len(found) == 1:
-        errors.append(SchemaError(name, "a Game", "an array with a Game in it", Outcome.NON_STRICT))
+    if not is_list and isinstance(found, list) and len(found) == 1:
+        errors.append(SchemaError("holdem-5.2", "a Game", "an array with a Game in it", Outcome.NON_STRICT))
         found = found[0]
-    listed = games(found)
-    if not isinstance(listed, list):
-        return ParsedGames((), [*errors, SchemaError(name, "an array of Game", _short(found))])
-    for game in listed:
+    games = found if is_list else [found]
+    if not isinstance(games, list):
+        return ParsedGames((), [SchemaError("holdem-5.1", "an array of Game", _short(found))])
+    for game in games:
         errors += _game_errors(game, dialect)
         _replace_unknown_states(game)
     try:
-        return ParsedGames(read(encode(listed if name == "holdem-5.1" else listed[0])), errors)
+        return ParsedGames(read_games(encode(games)), errors)
     except Violation as violation:
         return ParsedGames((), errors or [SchemaError(violation.clause, violation.allowed, violation.found)])
 
@@ -106,7 +103,7 @@ def _game_errors(found: Any, dialect: Dialect) -> Iterator[SchemaError]:
     yield from _object_errors(found, "holdem-5.3", extra_keys, nobody="turn")
     if extra_keys and not isinstance(found.get("last_winners"), list):
         yield SchemaError("holdem-7.7", "the key last_winners with an array", _short(found.get("last_winners")))
-    yield from _guid_errors(found.get("gameID"), "gameID")
+    yield from guid_errors(found.get("gameID"), "gameID")
     for player in _items(found.get("table")):
         yield from _player_errors(player)
     turn = found.get("turn")
@@ -208,14 +205,10 @@ def _unknown_key_errors(found: Mapping[str, Any], name: str, known: Set[str]) ->
         yield SchemaError(name, f"the keys {', '.join(sorted(known))}", f"also {', '.join(unknown)}", Outcome.CHOICE)
 
 
-def _guid_errors(found: Any, what: str) -> Iterator[SchemaError]:
+def guid_errors(found: Any, what: str) -> Iterator[SchemaError]:
+    """Yield the deviations of a GUID in form."""
     if isinstance(found, str) and not GUID_PATTERN.fullmatch(found):
         yield SchemaError("holdem-2.3", f"a GUID in lower case as {what}", _short(found), Outcome.CHOICE)
-
-
-def guid_errors(found: object, what: str) -> Sequence[SchemaError]:
-    """Return the deviations of a GUID in form."""
-    return tuple(_guid_errors(found, what))
 
 
 def _items(found: Any) -> list[Any]:

@@ -27,12 +27,6 @@ PLAIN_RANK: Final = 1
 VARIATION_RANK: Final = 2
 """The order of the cases: one opponent who calls first, unusual responses last."""
 
-ACT_PATH_SEGMENTS: Final = 6
-GAME_PATH_SEGMENTS: Final = 2
-GAMES_PATH_SEGMENTS: Final = 1
-JOIN_PATH_SEGMENTS: Final = 3
-"""The number of segments in the paths of acts, one game, all games, and joining."""
-
 
 @dataclass(frozen=True)
 class TableSetup:
@@ -87,9 +81,16 @@ def _written(change: Callable[[Any], Any], write: Callable[[Any], str] = json.du
     return TableSetup(transform_body=game_transform(change, write))
 
 
-def _failing(method: str, segments: int, status: int | None = 503, *, is_executed: bool = False) -> TableSetup:
-    """A table at which the first request of a kind fails; see `RequestFault`."""
-    return TableSetup(faults=(RequestFault(method, segments, status, is_executed),))
+def _failing(route: str, status: int | None = 503, *, is_executed: bool = False) -> TableSetup:
+    """A table at which the first request of a route fails; see `RequestFault`."""
+    return TableSetup(faults=(RequestFault(route, status, is_executed),))
+
+
+LISTING: Final = "GET games"
+READING: Final = "GET games/:"
+JOINING: Final = "POST games/:/players"
+ACTING: Final = "POST games/:/players/:/acts"
+"""The routes of the requests that fail."""
 
 
 SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
@@ -148,20 +149,20 @@ SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
 )  # fmt: skip
 """(clause number, slug, title, setup) of what every bot that follows the document must handle."""
 
-LOST_ACT_RESPONSE: Final = _failing("POST", ACT_PATH_SEGMENTS, None, is_executed=True)
-LOST_JOIN_RESPONSE: Final = _failing("POST", JOIN_PATH_SEGMENTS, None, is_executed=True)
+LOST_ACT_RESPONSE: Final = _failing(ACTING, None, is_executed=True)
+LOST_JOIN_RESPONSE: Final = _failing(JOINING, None, is_executed=True)
 
 OPTIONAL_SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
     ("5.3", "more-keys", "It reads a Game with unknown keys", _written(add_unknown_keys)),
     ("5.7", "the-slip-of-the-example", "It reads the key of the example", _written(spell_key_as_example)),
-    ("3.15", "busy-when-listing", "It lists again when the server is busy", _failing("GET", GAMES_PATH_SEGMENTS)),
-    ("3.15", "busy-when-looking", "It reads again when the server is busy", _failing("GET", GAME_PATH_SEGMENTS)),
-    ("3.15", "busy-when-joining", "It joins again when the server is busy", _failing("POST", JOIN_PATH_SEGMENTS)),
-    ("3.15", "busy-when-acting", "It acts again when the server is busy", _failing("POST", ACT_PATH_SEGMENTS)),
-    ("3.17", "failed-when-looking", "It reads again after an error", _failing("GET", GAME_PATH_SEGMENTS, 500)),
-    ("9.10", "too-often", "It reads again after status 429", _failing("GET", GAME_PATH_SEGMENTS, 429)),
-    ("3.16", "cut-off-when-looking", "It reads again when cut off", _failing("GET", GAME_PATH_SEGMENTS, None)),
-    ("3.16", "cut-off-when-acting", "It acts again when cut off", _failing("POST", ACT_PATH_SEGMENTS, None)),
+    ("3.15", "busy-when-listing", "It lists again when the server is busy", _failing(LISTING)),
+    ("3.15", "busy-when-looking", "It reads again when the server is busy", _failing(READING)),
+    ("3.15", "busy-when-joining", "It joins again when the server is busy", _failing(JOINING)),
+    ("3.15", "busy-when-acting", "It acts again when the server is busy", _failing(ACTING)),
+    ("3.17", "failed-when-looking", "It reads again after an error", _failing(READING, 500)),
+    ("9.10", "too-often", "It reads again after status 429", _failing(READING, 429)),
+    ("3.16", "cut-off-when-looking", "It reads again when cut off", _failing(READING, None)),
+    ("3.16", "cut-off-when-acting", "It acts again when cut off", _failing(ACTING, None)),
     ("3.17", "cut-off-behind-an-act", "It finds out whether it has acted", LOST_ACT_RESPONSE),
     ("3.17", "cut-off-behind-joining", "It finds out whether it has joined", LOST_JOIN_RESPONSE),
 )  # fmt: skip

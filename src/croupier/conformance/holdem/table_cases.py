@@ -67,7 +67,7 @@ async def full_table(context: HoldemContext) -> None:
         context.add_deviation("holdem-3.1", f"{USUAL_SEATS} seats", f"{len(seated)}", Outcome.CHOICE)
     if len((await context.get_game(NOBODY, game)).table) > len(seated):
         context.add_deviation("holdem-3.1", f"at most {len(seated)} players at the table", "more")
-    await _leave(context, seated[0], game)
+    await context.leave(seated[0], game)
     await fold_to_end(context, game)
     if late not in await _roles_at_table(context, game):
         context.add_deviation("holdem-3.9", f"{late} at the table when the next hand begins", "a table without them")
@@ -78,7 +78,7 @@ async def queue_in_order(context: HoldemContext) -> None:
     """Free seats go to the queue in order."""
     game, seated, waiting = await _fill_table(context, 2)
     for left, first, others in ((seated[0], waiting[0], waiting[1:]), (seated[1], waiting[1], ())):
-        await _leave(context, left, game)
+        await context.leave(left, game)
         await fold_to_end(context, game)
         roles = await _roles_at_table(context, game)
         if first not in roles or {*others} & {*roles}:
@@ -91,8 +91,8 @@ async def queue_in_order(context: HoldemContext) -> None:
 async def queue_without_one(context: HoldemContext) -> None:
     """A player may leave the queue."""
     game, seated, (gone, second) = await _fill_table(context, 2)
-    await _leave(context, gone, game)
-    await _leave(context, seated[0], game)
+    await context.leave(gone, game)
+    await context.leave(seated[0], game)
     await fold_to_end(context, game)
     roles = await _roles_at_table(context, game)
     if gone in roles:
@@ -124,10 +124,6 @@ async def _fill_table(context: HoldemContext, queue: int) -> tuple[str, Sequence
             break
     context.add_status_deviation("holdem-3.6", QUEUED, response, what=": the table is full")
     raise CaseAborted
-
-
-async def _leave(context: HoldemContext, role: str, game: str) -> None:
-    await context.leave(next(seat for seat in context.joined_seats if (seat.role, seat.game) == (role, game)))
 
 
 async def _roles_at_table(context: HoldemContext, game: str) -> Sequence[str]:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from croupier.conformance.channel.http import ReceivedResponse, RequestReader, SentRequest
 from croupier.conformance.holdem.delivery import DEFAULT_DELIVERY, RequestFault, ResponseDelivery
 from croupier.conformance.holdem.endpoint import basic_auth_header
+from croupier.conformance.holdem.features import route_of
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.session import Effect, Event, HandFinished
@@ -175,15 +176,13 @@ class HoldemTestServer:
     async def _respond(
         self, request: RecordedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        fault = next((one for one in self._faults if one.matches(request.request.method, request.path)), None)
+        fault = next((one for one in self._faults if one.route == route_of(request.request)), None)
         if fault is not None:
             self._faults.remove(fault)
             if fault.is_executed:
                 await self._call_service(request)
             request.is_executed_unanswered = fault.is_executed
             request.response = None
-            if fault.delay_seconds:
-                await asyncio.sleep(fault.delay_seconds)
             if fault.status is None:
                 writer.transport.abort()
                 return False
@@ -193,7 +192,7 @@ class HoldemTestServer:
             writer.write(request.response_data)
             await writer.drain()
             return True
-        if request.path[-1:] == ["events"] and self._delivery.allows_streams:
+        if request.path[-1:] == ["events"]:
             return await self._stream(request, reader, writer)
         response = await self._call_service(request)
         without_body = request.request.method == "HEAD"

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final, NamedTuple
 
-from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation
@@ -191,24 +190,14 @@ class Walk:
 
     async def _reseat(self) -> None:
         """Let all users who are no longer at the table join again."""
-        seated = {place.role for place in self.context.joined_seats if place.game == self._game}
-        game_state = await self.context.get_game(NOBODY, self._game)
-        observed_hand = self._referee.game
-        known = {deviation.player_id for deviation in game_state.table} | (
-            {*observed_hand.players} if observed_hand is not None else set()
-        )
+        context = self.context
+        shown = await context.get_game(NOBODY, self._game)
+        observed = self._referee.game
+        known = {player.player_id for player in shown.table} | {*self._referee.seated_players}
+        known |= {*observed.players} if observed is not None else set()
         for role in self._roles:
-            if role in seated and self.context.player_id(role, self._game) not in known and not self._waits(role):
-                self.context.joined_seats = [
-                    place for place in self.context.joined_seats if (place.role, place.game) != (role, self._game)
-                ]
-                seated.discard(role)
-            if role not in seated:
+            if not context.has_seat(role, self._game) or context.player_id(role, self._game) not in known:
                 await self._join(role)
-
-    def _waits(self, role: str) -> bool:
-        """Whether a role has a seat and waits for the next hand."""
-        return self.context.player_id(role, self._game) in self._referee.seated_players
 
     def _roles_in_hand(self) -> Sequence[str]:
         observed_hand = self._referee.game
@@ -236,7 +225,10 @@ class Walk:
         """Return the seated roles, beginning with the one to act."""
         player = self._referee.player_to_act()
         acting_role = next(role for role in self._roles if self.context.player_id(role, self._game) == player)
-        return [acting_role, *(role for role in self._roles if role != acting_role and self._sits(role))]
+        return [
+            acting_role,
+            *(role for role in self._roles if role != acting_role and self.context.has_seat(role, self._game)),
+        ]
 
     def _random_step(self) -> WalkStep:
         return self._choose(self._rng, *self._options_to_act(), len(self._roles_from_turn()))
@@ -259,9 +251,6 @@ class Walk:
             case _:
                 pass  # the players have joined; nobody leaves
 
-    def _sits(self, role: str) -> bool:
-        return any(place.role == role and place.game == self._game for place in self.context.joined_seats)
-
     async def _act(self, role: str, action: int, chips: int, *, looks: bool) -> None:
         context = self.context
         player = context.player_id(role, self._game)
@@ -269,16 +258,12 @@ class Walk:
         if response.status >= 300:
             await self._look()  # a wrong turn shows here, if the last look was left out
         self._report(player, Act(role, self._game, player, action, chips), response.status)
-        self._check_act_status(response)
+        if 200 <= response.status < 300 and response.status != 201:
+            context.add_status_deviation("holdem-4.1", 201, response)
         if not self._is_hasty or self._referee.player_to_act() is None:
             await self._look()
         if looks:
             await self._look(role)
-
-    def _check_act_status(self, response: ReceivedResponse) -> None:
-        """Require status 201 for an act that was accepted."""
-        if 200 <= response.status < 300 and response.status != 201:
-            self.context.add_status_deviation("holdem-4.1", 201, response)
 
     async def _send_malformed_act(self, role: str, body: bytes) -> None:
         context = self.context
@@ -303,8 +288,8 @@ class Walk:
 
     async def _leave(self, role: str) -> None:
         context = self.context
-        place = next(place for place in context.joined_seats if (place.role, place.game) == (role, self._game))
-        response = await context.leave(place)
+        player = context.player_id(role, self._game)
+        response = await context.leave(role, self._game)
         context.require_success(response, "holdem-3.10", 200)
-        self._report(place.player_id, Leave(role, self._game, place.player_id), response.status)
+        self._report(player, Leave(role, self._game, player), response.status)
         await self._look()

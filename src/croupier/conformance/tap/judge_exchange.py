@@ -7,7 +7,12 @@ from typing import Final
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.holdem.deviations import default_outcome
 from croupier.conformance.holdem.handwritten import server_time
-from croupier.conformance.holdem.request_checks import CLAUSE_PATTERN, EXCUSABLE_CLAUSES, EXPECTED_REQUESTS
+from croupier.conformance.holdem.request_checks import (
+    CLAUSE_PATTERN,
+    EXCUSABLE_CLAUSES,
+    EXPECTED_REQUESTS,
+    find_unusual_keys,
+)
 from croupier.conformance.holdem.schema import SchemaError, parse_game, parse_games, seconds_left
 from croupier.conformance.results import Outcome
 from croupier.conformance.tap.exchange import Departure, PendingRequest
@@ -25,7 +30,6 @@ from croupier.core.referee import CLIENT, HOUSE
 from croupier.http.routes import parse_command
 from croupier.rooms.holdem.observed.state_reader import read_guid
 from croupier.rooms.holdem.wire import (
-    DECODE_ACT_BODY,
     Act,
     Dialect,
     Game,
@@ -119,9 +123,9 @@ class ExchangeChecker:
 
     def _check_request(self, pending: HoldemPending, response: ObservedResponse) -> Iterator[Departure]:
         command, request = pending.command, pending.request
-        if isinstance(command, Act) and response.status < 300 and not _is_usual_act(request.body):
-            allowed = "the keys action and betAmount, and no others"
-            yield Departure(CLIENT, Violation("holdem-4.2", repr(request.body[:80]), allowed), is_tolerated=True)
+        is_act = isinstance(command, Act) and response.status < 300
+        if is_act and (unusual := find_unusual_keys(request.body)):
+            yield Departure(CLIENT, unusual, is_tolerated=True)
         if not 400 <= response.status < 500:
             return
         if isinstance(command, RequestRefused):
@@ -245,14 +249,6 @@ def _summarise_game(game: Game) -> str:
     turn = game.turn
     parts.append(f"turn of {names.get(turn.player_id, turn.player_id)}" if turn.player_id else "nobody's turn")
     return "; ".join(parts)
-
-
-def _is_usual_act(body: bytes) -> bool:
-    try:
-        DECODE_ACT_BODY(body)
-    except ValueError:
-        return False
-    return True
 
 
 def _schema_departure(error: SchemaError) -> Departure:

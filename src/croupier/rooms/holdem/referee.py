@@ -325,6 +325,12 @@ class Referee:
         self.clause_counts.update(
             ("holdem-6.3", "holdem-3.1", "holdem-3.5", "holdem-6.4" if seats == 2 else "holdem-6.6", "holdem-6.1")
         )
+        dealt = {player.player_id for player in table}
+        payers = {payer for pot in game.pots for payer in pot.players}
+        if missing := ({game.turn.player_id} | payers & self._chips.keys()) - dealt:
+            self.is_lost = True
+            yield Violation("holdem-5.8", f"a table without {', '.join(sorted(missing))}", "all players of the hand")
+            return
         blinds = [seat for seat, player in enumerate(table) if player.small_blind]
         if seats < 2 or len(blinds) != 1:
             self.is_lost = True
@@ -338,11 +344,11 @@ class Referee:
             found = f"small_blind of {table[blinds[0]].player_id}"
             yield Violation("holdem-5.7", found, f"of {table[posted[0]].player_id}, who has posted it")
             return
-        dealt = {player.player_id for player in table}
         if dealt - self._chips.keys() or self._chips.keys() - dealt - self._newcomers:
             self.is_lost = True
             clause = "holdem-3.10" if dealt - self._chips.keys() else "holdem-3.5"
-            yield Violation(clause, f"{seats} players in the hand", f"all {len(self._chips)} seated players")
+            found, due = (", ".join(sorted(players)) for players in (dealt, self._chips))
+            yield Violation(clause, f"a hand of {found}", f"one of all seated players: {due}")
             return
         self._newcomers.clear()
         small = blinds[0]
