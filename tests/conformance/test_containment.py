@@ -402,7 +402,7 @@ def test_bubblewrap_that_fails_is_no_sandbox(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     launcher = launch.Launcher()
     monkeypatch.setattr(launch, "LAUNCHER", launcher)
-    ignored = launch.Callbacks(bytes, bytes, bool)
+    ignored = launch.Callbacks(bytes, bytes)
     try:
         with pytest.raises(launch.LaunchError, match="its supervisor has failed"):
             asyncio.run(launch.LaunchedProgram._start([], tmp_path, UNSANDBOXED, "bubblewrap", ignored))

@@ -29,8 +29,6 @@ EOF_TIMEOUT_SECONDS: Final = 0.5
 KILL_TIMEOUT_SECONDS: Final = 5.0
 """How long the kernel may take to end killed processes."""
 
-PORT_PLACEHOLDER: Final = "{port}"
-
 SERVER_PORTS: Final = range(20_000, 32_768)
 """The ports for servers under test: no system assigns one of them to a connection or to a request for any port."""
 
@@ -135,25 +133,16 @@ class ProgramUnderTest:
     """A running program in a process group of its own, without a shell and without a terminal.
 
     Its standard input is empty, and its environment and limits are those of its `Containment`. At most
-    `max_output_bytes` bytes of its output are kept, over all restarts: the first and the last of them. When it ends or
-    is stopped, everything that it has started ends, too.
-
-    `died` is set when it ends without being stopped.
+    `max_output_bytes` bytes of its output are kept: the first and the last of them. When it ends or is stopped,
+    everything that it has started ends, too.
     """
 
-    def __init__(
-        self, command: str, values: Mapping[str, object], folder: Path, containment: Containment, max_output_bytes: int
-    ) -> None:
-        self.command = command
-        self.values = dict(values)
-        self.died = asyncio.Event()
-        self._folder = folder
-        self._containment = containment
+    def __init__(self, command: str, max_output_bytes: int) -> None:
+        self._command = command
         self._max_output_bytes = max_output_bytes
         self._stdout = OutputExcerpt(max_output_bytes - max_output_bytes // 2)
         self._stderr = OutputExcerpt(max_output_bytes // 2)
         self._launched: LaunchedProgram
-        self._is_stopping = False
 
     @classmethod
     async def start(
@@ -171,47 +160,18 @@ class ProgramUnderTest:
 
         Raises ValueError on an invalid command line, and ProgramError if there is no such program.
         """
-        place = Path.cwd() if folder is None else folder
-        program = cls(command, values, place, containment or current_containment(), max_output_bytes)
-        await program._launch()
-        return program
-
-    async def _launch(self) -> None:
-        """Start the process."""
-        words = split_command(self.command, self.values)
+        words = split_command(command, values)
         if any("\0" in word for word in words):
             raise ProgramError(f"{words[0]!r} cannot be started: a NUL in its command")
-        self._is_stopping = False
-        callbacks = Callbacks(self._stdout.add, self._stderr.add, self._has_exited)
+        program = cls(command, max_output_bytes)
+        callbacks = Callbacks(program._stdout.add, program._stderr.add)
         try:
-            self._launched = await LaunchedProgram.start(words, self._folder, self._containment, callbacks)
+            program._launched = await LaunchedProgram.start(
+                words, folder or Path.cwd(), containment or current_containment(), callbacks
+            )
         except LaunchError as error:
             raise ProgramError(f"{words[0]!r} cannot be started: {error}") from error
-
-    def _has_exited(self) -> None:
-        if not self._is_stopping:
-            self.died.set()
-
-    async def restart(self, **values: object) -> None:
-        """Stop it and start the same command again, with other values for some of the names in braces.
-
-        Raises ProgramError if it does not start.
-        """
-        await self.stop()
-        self.values |= values
-        self.died.clear()
-        await self._launch()
-
-    async def restart_server(self, host: str, seconds: float) -> int:
-        """Start a server again, wait at most `seconds` until it listens, and return its port.
-
-        The port is a new one if it is part of the command: the old one may not be free yet. Raises ProgramError if the
-        server does not start or does not listen.
-        """
-        port = await free_port(host) if PORT_PLACEHOLDER in self.command else int(str(self.values["port"]))
-        await self.restart(port=port)
-        await self.wait_listening(host, port, seconds)
-        return port
+        return program
 
     async def __aenter__(self) -> Self:
         return self
@@ -278,7 +238,9 @@ class ProgramUnderTest:
                 if self.status is None:  # otherwise another program listens
                     return
         state = "runs" if self.status is None else f"has ended ({self.end_description})"
-        raise ProgramError(f"{self.command!r} {state} and takes no connections at {host}:{port}{self.stderr_excerpt()}")
+        raise ProgramError(
+            f"{self._command!r} {state} and takes no connections at {host}:{port}{self.stderr_excerpt()}"
+        )
 
     def stderr_excerpt(self, size: int = 2000) -> str:
         """The end of its standard error, to be appended to an error message; empty if it has written nothing."""
@@ -291,7 +253,6 @@ class ProgramUnderTest:
         Sends SIGTERM, waits at most `grace` seconds, then sends SIGKILL.
         """
         launched = self._launched
-        self._is_stopping = True
         try:
             if not launched.exited.is_set():
                 launched.terminate()
@@ -299,10 +260,11 @@ class ProgramUnderTest:
                     async with asyncio.timeout(grace):
                         await launched.ended.wait()  # its children have the rest of the time
         finally:
-            await asyncio.shield(self._kill(launched))  # even if cancelled
+            await asyncio.shield(self._kill())  # even if cancelled
 
-    async def _kill(self, launched: LaunchedProgram) -> None:
-        """Kill what is left of a program, and receive the rest of its output."""
+    async def _kill(self) -> None:
+        """Kill what is left of it, and receive the rest of its output."""
+        launched = self._launched
         launched.kill()
         try:
             with suppress(TimeoutError):

@@ -2,7 +2,7 @@
 
 import asyncio
 import shlex
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,10 +14,10 @@ from croupier.conformance.case import Case, select
 from croupier.conformance.case_runner import CaseRunner
 from croupier.conformance.diagnosis.cause import Dialect
 from croupier.conformance.first_look import first_look
-from croupier.conformance.program import ProgramError, ProgramUnderTest, free_port
+from croupier.conformance.program import ProgramError, ProgramUnderTest
 from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome, Report, Result
-from croupier.conformance.server_process import START_TIMEOUT_SECONDS, ServerProcess
+from croupier.conformance.server_process import MAX_STDERR_BYTES, START_TIMEOUT_SECONDS, ServerProcess
 from croupier.conformance.suite import Config, Role, Suite, find_suite
 from croupier.core.room import Room
 from croupier.core.transcript import deck_file
@@ -31,9 +31,6 @@ DIALECT_THRESHOLD_CASES: Final = 3
 
 MAX_STACKED_DIALECTS: Final = 3
 """At most this many dialects are combined."""
-
-MAX_STDERR_BYTES: Final = 4000
-"""How much of the end of the program's standard error is reported."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,11 +209,13 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
         server: ServerProcess | None = None
         address = (plan.host, plan.port)
         if plan.role == "server" and command:
-            port = await free_port(plan.host)
-            placeholders = {"host": plan.host, "port": port, **values}
-            program = await stack.enter_async_context(await ProgramUnderTest.start(command, placeholders))
-            server = ServerProcess(program, (plan.host, port), plan.timeout + START_TIMEOUT_SECONDS)
-            await server.wait_listening()
+
+            def start(port: int, _: int) -> Awaitable[ProgramUnderTest]:
+                return ProgramUnderTest.start(command, {"host": plan.host, "port": port, **values})
+
+            server = ServerProcess(start, plan.timeout + START_TIMEOUT_SECONDS, plan.host)
+            await stack.enter_async_context(server)
+            await server.open()
             address = server.address
         if plan.role == "server" and not search.has_begun:
             search.has_begun = True
@@ -234,9 +233,9 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
         if server is None:
             return RunEnd(_decode_stderr(runner.stderr), runner.stopped_reason)
         end = server.program.end_description
-        await server.program.stop()
+        await server.close()
         ended = f"\n(it has ended by itself: {end})" if end else ""
-        return RunEnd(f"{_decode_stderr(server.program.stderr)}{ended}".strip(), runner.stopped_reason)
+        return RunEnd(f"{_decode_stderr(server.stderr)}{ended}".strip(), runner.stopped_reason)
 
 
 async def _run_with_decks(plan: Plan, cases: Sequence[Case], search: DialectSearch, on_result: OnResult) -> None:

@@ -1,10 +1,13 @@
-"""A server under test that the tester has started, and starts again after its end."""
+"""A server that the tester has started, and starts again after its end; each time on a new port."""
 
 import asyncio
-from typing import Final
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Final, Protocol, Self
 
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.program import ProgramUnderTest
+from croupier.conformance.listening import HOST
+from croupier.conformance.program import ProgramError, free_port
 from croupier.core.session import Address
 
 START_TIMEOUT_SECONDS: Final = 10.0
@@ -13,29 +16,80 @@ START_TIMEOUT_SECONDS: Final = 10.0
 DEATH_SECONDS: Final = 0.1
 """How long a server may take to end after it has closed a connection without a reason, or has lost its client."""
 
+MAX_STARTS: Final = 2
+"""A server that ends instead of listening is started again: another program may have taken its port."""
+
+
+MAX_STDERR_BYTES: Final = 4000
+"""How much of the end of a program's standard error is reported."""
+
+
+class Program(Protocol):
+    """A program that was started. See `ProgramUnderTest`."""
+
+    @property
+    def status(self) -> int | None: ...  # noqa: D102 -- see the class
+
+    @property
+    def end_description(self) -> str: ...  # noqa: D102 -- see the class
+
+    @property
+    def stderr(self) -> bytes: ...  # noqa: D102 -- see the class
+
+    @property
+    def has_written_too_much(self) -> bool: ...  # noqa: D102 -- see the class
+
+    async def wait_listening(self, host: str, port: int, seconds: float) -> None: ...  # noqa: D102 -- see the class
+
+    async def wait_ended(self, seconds: float) -> int | None: ...  # noqa: D102 -- see the class
+
+    def stderr_excerpt(self) -> str: ...  # noqa: D102 -- see the class
+
+    async def stop(self, grace: float = 1.0) -> None: ...  # noqa: D102 -- see the class
+
+
+type StartProgram = Callable[[int, int], Awaitable[Program]]
+"""Starts a server or client: `start(port, seed)`. Raises ProgramError."""
+
 
 class ServerProcess:
-    """The process of a server that listens at `address`; it may take `start_seconds` to start.
+    """A server that is started by `start`, and listens at `address` after at most `start_seconds`.
 
     If it ends whenever a client leaves, `leaving_cause` says so, and each client gets a new process; None otherwise.
     """
 
-    def __init__(self, program: ProgramUnderTest, address: Address, start_seconds: float) -> None:
-        self.program = program
-        self.address = address
-        self.start_seconds = start_seconds
+    def __init__(self, start: StartProgram, start_seconds: float, host: str = HOST) -> None:
+        self.address: Address = (host, 0)
         self.leaving_cause: Cause | None = None
+        self._start = start
+        self._start_seconds = start_seconds
+        self._program: Program | None = None
+        self._earlier_stderr = b""
         self._reviving = asyncio.Lock()
         self._is_fresh = True
 
-    async def wait_listening(self) -> None:
-        """Wait until it listens for the first time. Raises ProgramError if it does not."""
-        await self.program.wait_listening(*self.address, self.start_seconds)
+    async def open(self, seed: int = 0) -> bool:
+        """Start it unless it runs; return whether it was started. Raises ProgramError if it does not listen."""
+        if self._program is not None and self._program.status is None:
+            return False
+        await self.restart(seed)
+        return True
 
-    async def restart(self) -> None:
-        """Start it again, at an address of its own. Raises ProgramError if it does not start."""
-        port = await self.program.restart_server(self.address[0], self.start_seconds)
-        self.address = (self.address[0], port)
+    async def restart(self, seed: int = 0) -> None:
+        """Stop it and start it, on a new port: the old one may not be free yet. Raises ProgramError."""
+        host, _ = self.address
+        for starts_left in reversed(range(MAX_STARTS)):
+            await self.close()
+            self._earlier_stderr = self.stderr[-MAX_STDERR_BYTES:]
+            self.address = (host, await free_port(host))
+            self._program = await self._start(self.address[1], seed)
+            try:
+                await self._program.wait_listening(*self.address, self._start_seconds)
+            except ProgramError:
+                if not starts_left or self._program.status is None:
+                    raise
+            else:
+                break
         self._is_fresh = True
 
     async def address_for_client(self) -> Address:
@@ -46,6 +100,30 @@ class ServerProcess:
             self._is_fresh = False
         return self.address
 
-    async def has_ended(self) -> bool:
+    @property
+    def program(self) -> Program:
+        """Its last process."""
+        assert self._program is not None, "it was opened"
+        return self._program
+
+    @property
+    def stderr(self) -> bytes:
+        """The standard error of all its processes."""
+        return self._earlier_stderr + (b"" if self._program is None else self._program.stderr)
+
+    async def has_ended(self, seconds: float = DEATH_SECONDS) -> bool:
         """Whether it has ended, or does so in a moment."""
-        return await self.program.wait_ended(DEATH_SECONDS) is not None
+        return await self.program.wait_ended(seconds) is not None
+
+    async def close(self, grace: float = 1.0) -> None:
+        """Stop it. See `ProgramUnderTest.stop`."""
+        if self._program is not None:
+            await self._program.stop(grace)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -108,11 +108,10 @@ class PipeReader(asyncio.Protocol):
 
 
 class Callbacks(NamedTuple):
-    """What to call with the standard output and the standard error of a program, and at its end."""
+    """What to call with the standard output and the standard error of a program."""
 
     stdout: Callable[[bytes], object]
     stderr: Callable[[bytes], object]
-    exited: Callable[[], object]
 
 
 class LaunchedProgram:
@@ -242,7 +241,6 @@ class LaunchedProgram:
     def _set_exited(self, status: int) -> None:
         self.exit_status = status
         self.exited.set()
-        self._callbacks.exited()
 
     def terminate(self) -> None:
         """Send SIGTERM to all processes of the program."""
@@ -296,7 +294,7 @@ async def _try_sandboxes() -> Sandbox:
     reasons = []
     kinds: Sequence[SandboxKind] = ("namespaces", "bubblewrap")
     for kind in kinds:
-        ignored = Callbacks(bytes, bytes, bool)
+        ignored = Callbacks(bytes, bytes)
         try:
             program = await LaunchedProgram._start([], Path("/"), Containment(), kind, ignored)
         except LaunchError as error:

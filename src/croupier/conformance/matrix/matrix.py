@@ -12,11 +12,12 @@ from msgspec.structs import astuple
 from croupier.conformance.matrix.cells import Cell, CellFile, CellFinding, CellKind
 from croupier.conformance.matrix.chart import html
 from croupier.conformance.matrix.pairing import Pairing, PairingResult
-from croupier.conformance.matrix.programs import PairingTerms, ServerRun, StartProgram, process_starter
+from croupier.conformance.matrix.programs import PairingTerms, process_starter
 from croupier.conformance.matrix.reference import reference_starter
 from croupier.conformance.matrix.standings import Grading, full_json, gradescope, moodle
 from croupier.conformance.matrix.submission import Submission, build_submission
 from croupier.conformance.program import ProgramError
+from croupier.conformance.server_process import ServerProcess, StartProgram
 from croupier.conformance.stop_signals import stop_on_signals
 from croupier.core.room import HouseRoom
 from croupier.version import __version__
@@ -177,7 +178,7 @@ class Matrix:
         tried = self._absent.setdefault((terms.room.name, client.id), [])
         if len(tried) >= MAX_ABSENCES:
             return tried[-1]
-        async with ServerRun(self._starter(terms, server, "server"), terms) as running:
+        async with ServerProcess(self._starter(terms, server, "server"), terms.timeout_seconds) as running:
             played = await Pairing(terms, running, self._starter(terms, client, "client")).play()
         if played.finding.kind is CellKind.ABSENT:
             tried.append(played)

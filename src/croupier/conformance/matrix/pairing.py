@@ -10,18 +10,16 @@ from msgspec.structs import astuple, replace
 
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.causes import likely_cause
-from croupier.conformance.listening import HOST, open_port
+from croupier.conformance.listening import open_port
 from croupier.conformance.matrix.cells import CellFinding, CellKind, ProgramEnd
 from croupier.conformance.matrix.programs import (
     CLOSE_TIMEOUT_SECONDS,
     STOP_TIMEOUT_SECONDS,
     PairingTerms,
-    Program,
-    ServerRun,
-    StartProgram,
 )
 from croupier.conformance.matrix.verdicts import judge_cell, replay
 from croupier.conformance.program import ProgramError
+from croupier.conformance.server_process import Program, ServerProcess, StartProgram
 from croupier.conformance.tap.connection import (
     BytesRelayed,
     ConnectionEnded,
@@ -72,7 +70,7 @@ class Pairing:
     conversation is ignored, and a conversation for which a server that serves only once had no time is repeated.
     """
 
-    def __init__(self, terms: PairingTerms, server: ServerRun, start_client: StartProgram) -> None:
+    def __init__(self, terms: PairingTerms, server: ServerProcess, start_client: StartProgram) -> None:
         self.connections: list[TappedConnection] = []
         self._terms = terms
         self._server = server
@@ -94,7 +92,7 @@ class Pairing:
         server_status: int | None = None
         while len(self.connections) < self._terms.conversations:
             if serves_once:
-                await self._server.wait_ended(CLOSE_TIMEOUT_SECONDS)
+                await self._server.has_ended(CLOSE_TIMEOUT_SECONDS)
             has_served = not await self._server.open(self._terms.seed + starts) and has_served
             before = len(self.connections)
             async with self._relayed() as port:
@@ -108,10 +106,10 @@ class Pairing:
                     await client.stop(STOP_TIMEOUT_SECONDS)
                 stderr_excerpt = client.stderr_excerpt()
             end = replace(end, has_written_too_much=client.has_written_too_much)
-            if has_served and self._is_refused(before) and await self._has_server_ended():
+            if has_served and self._is_refused(before) and await self._server.has_ended(CLOSE_TIMEOUT_SECONDS):
                 del self.connections[before:]  # the server was already ending
                 self._enough.clear()
-                serves_once, server_status = True, self._server.status
+                serves_once, server_status = True, self._server.program.status
                 if server_status == 0:
                     continue
                 end = ProgramEnd()
@@ -120,7 +118,7 @@ class Pairing:
             if end.has_failed or len(self.connections) == before or self._enough.is_set():
                 break
             if len(self.connections) < self._terms.conversations:
-                server_status = self._server.status
+                server_status = self._server.program.status
                 if server_status not in {None, 0}:
                     break
         return await self._judge(end, server_status, stderr_excerpt)
@@ -133,30 +131,28 @@ class Pairing:
             for connection in self.connections[before:]
         )
 
-    async def _has_server_ended(self) -> bool:
-        return await self._server.wait_ended(CLOSE_TIMEOUT_SECONDS) is not None
-
     def _relayed(self) -> AbstractAsyncContextManager[int]:
         """Run a relay in front of the server, and return its port on entry.
 
         An end that has closed its connection is still sent what the other one says: a reset would make it depend on the
         moment what the client notices.
         """
-        relay = Relay((HOST, self._server.port), self._conversation, self._on_event, cut_after=MAX_MESSAGES)
+        relay = Relay(self._server.address, self._conversation, self._on_event, cut_after=MAX_MESSAGES)
         return open_port(relay_endpoint(relay, LINGER_SECONDS))
 
     async def _judge(self, end: ProgramEnd, server_status: int | None, stderr_excerpt: str) -> PairingResult:
         for connection, wait in self._abandoned_waits.items():
             self._judge_silence(connection, wait)
         if any(connection.conversation.faults for connection in self.connections):
-            server_status = await self._server.wait_ended(LINGER_SECONDS)  # it may be about to crash
-        end_description = self._server.end_description
-        await self._server.close()
-        server = ProgramEnd(server_status, end_description, self._server.has_written_too_much)
+            server_status = await self._server.program.wait_ended(LINGER_SECONDS)  # it may be about to crash
+        program = self._server.program
+        end_description = program.end_description
+        await self._server.close(STOP_TIMEOUT_SECONDS)
+        server = ProgramEnd(server_status, end_description, program.has_written_too_much)
         goodbyes = self._terms.room.final_messages
         finding = judge_cell(self.connections, server, end, goodbyes, lambda: self._conversation(strict=True))
         finding = self._add_cause(finding)
-        excerpts = {"client": stderr_excerpt, "server": self._server.stderr_excerpt}
+        excerpts = {"client": stderr_excerpt, "server": self._server.program.stderr_excerpt()}
         stderr = "; ".join(f"{who}{excerpts[who]}" for who in finding.blame if excerpts[who])
         return PairingResult(finding, tuple(self.connections), stderr)
 

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from croupier.clients.luck import make_luck
 from croupier.conformance.listening import HOST
-from croupier.conformance.matrix.programs import STOP_TIMEOUT_SECONDS, PairingTerms, Program, StartProgram
+from croupier.conformance.matrix.programs import STOP_TIMEOUT_SECONDS, PairingTerms
 from croupier.conformance.program import ProgramError
+from croupier.conformance.server_process import Program, StartProgram
 from croupier.core.bots import bot_factory
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.hall import Hall
@@ -32,6 +33,7 @@ class ReferenceProgram:
 
     end_description = ""
     has_written_too_much = False
+    stderr = b""
 
     def __init__(self, endpoint: Endpoint, ended: asyncio.Event) -> None:
         self._endpoint = endpoint
