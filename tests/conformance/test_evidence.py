@@ -35,7 +35,7 @@ def conversation(*messages: bytes, settings: dict[str, object] = RICH) -> Client
 
 def cause(failed: Sequence[ClientObservation], survived: Sequence[ClientObservation]) -> tuple[str, str] | None:
     """The clause and the text of the cause of the last failure."""
-    evidence = Evidence(KUHN)
+    evidence = Evidence()
     for observation in survived:
         evidence.add(observation, has_failed=False)
     for observation in failed:
@@ -89,7 +89,7 @@ def showdown(card: bytes, *after: bytes) -> ClientObservation:
 
 
 def test_a_failure_after_one_value_needs_many_conversations() -> None:
-    evidence = Evidence(KUHN)
+    evidence = Evidence()
     position = last_position(showdown(b"C_K"))
     assert position is not None
     for _ in range(8):

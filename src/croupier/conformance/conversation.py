@@ -3,7 +3,8 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
-from typing import Any, ClassVar, Final
+from math import inf
+from typing import Any, ClassVar, Final, Self
 
 from msgspec import Struct
 
@@ -112,6 +113,12 @@ class ConversationMonitor(ABC):
                 break
         return self.faults[before:]
 
+    def replay(self, lines: Iterable[DialogueLine]) -> Self:
+        """Process the bytes of lines again; return this conversation."""
+        for line in lines:
+            self.on_data(line.side, line.data, line.at)
+        return self
+
     def on_end_of_input(self, side: Peer, now: float) -> Sequence[Fault]:
         """Process the end of output of one end. A client that still reads gets everything that it is owed."""
         if side == HOUSE:
@@ -152,20 +159,36 @@ class ConversationMonitor(ABC):
 class Conversation(ConversationMonitor):
     """A conversation with the house of a house game.
 
-    `known_options` is what is known of the house's settings or the client's options, None for nothing.
+    `known_options` is what is known of the house's settings or the client's options, None for nothing. With
+    `strict_referee` alone, what is tolerated is read, and judged as wrong.
     """
 
     def __init__(
-        self, room: HouseRoom, known_options: Any = None, *, strict: bool = False, answer_timeout: float = 5.0
+        self,
+        room: HouseRoom,
+        known_options: Any = None,
+        *,
+        strict: bool = False,
+        strict_referee: bool = False,
+        answer_timeout: float = 5.0,
     ) -> None:
         super().__init__()
+        self.known_options = known_options
         self.finished_games: list[Any] = []
         self._room = room
         self._has_client_spoken = False
         self._has_client_left = False
-        self.referee: ClientReferee[Any, Any] = room.referee(known_options, strict, answer_timeout)
+        self.referee: ClientReferee[Any, Any] = room.referee(known_options, strict or strict_referee, answer_timeout)
         self._new_codec: Callable[[], SpanCodec[Any, Any]] = lambda: room.codec(strict, known_options)
         self._readers = {side: SpanReader[Any](self._new_codec()) for side in (CLIENT, HOUSE)}
+
+    def start_again(self, *, strict_referee: bool = False) -> "Conversation":
+        """Return a conversation with the same options in which nothing was said yet, and no silence is a fault."""
+        return Conversation(self._room, self.known_options, strict_referee=strict_referee, answer_timeout=inf)
+
+    def encode(self, message: Any) -> bytes:
+        """Encode a message as the protocol spells it."""
+        return self._new_codec().encode(message)
 
     @property
     def dealt_games(self) -> Sequence[Any]:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from croupier.conformance.clients.observation import ClientObservation
-from croupier.conformance.clients.test_data import ClientTestData, ClientTestState
+from croupier.conformance.clients.responders import message_code
+from croupier.conformance.clients.test_data import ClientTestState
 from croupier.conformance.conversation import MESSAGE_SECTION, Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import REFUSAL_CODES
@@ -55,8 +56,7 @@ type Position = frozenset[Feature]
 class Evidence:
     """All positions of the conversations of a run: those in which the client failed, and those in which it went on."""
 
-    def __init__(self, test_data: ClientTestData) -> None:
-        self._data = test_data
+    def __init__(self) -> None:
         self._survived: Counter[Feature] = Counter()
         self._handled_codes: set[str] = set()
         self._failed: list[Position] = []
@@ -64,7 +64,8 @@ class Evidence:
     def add(self, observation: ClientObservation, *, has_failed: bool) -> None:
         """Record a conversation. `has_failed`: the client has not gone on at its end."""
         fault, lines = observation.server.fault, observation.conversation.lines
-        for is_last, position in read_positions(self._data, lines if fault is None else lines[: fault.sent_index]):
+        judged = lines if fault is None else lines[: fault.sent_index]
+        for is_last, position in _read_positions(observation, judged):
             if not is_last:
                 self._survived.update(position)
                 self._handled_codes.update(feature.code for feature in position)
@@ -114,9 +115,10 @@ class Evidence:
         return frozenset(feature for feature in position if feature.level == REPLY)
 
 
-def read_positions(test_data: ClientTestData, lines: Iterable[DialogueLine]) -> Iterator[tuple[bool, Position]]:
+def _read_positions(observation: ClientObservation, lines: Iterable[DialogueLine]) -> Iterator[tuple[bool, Position]]:
     """Yield where the house had sent all its replies, and whether the client has sent nothing afterwards."""
-    replayed = Conversation(test_data.room)
+    test_data = observation.test_data
+    replayed = observation.conversation.start_again()
     goodbyes = test_data.room.final_messages
     replies: list[Feature] = []
     has_received = False
@@ -137,7 +139,7 @@ def read_positions(test_data: ClientTestData, lines: Iterable[DialogueLine]) -> 
 
 def _features_of(message: object, clause: str) -> Iterator[Feature]:
     """The features of a message of the house as the reply that a clause requires; a refusal is not that reply."""
-    code = str(message).partition(" ")[0]
+    code = message_code(message)
     if code not in REFUSAL_CODES:
         yield Feature(REPLY, clause, f"after {code}, the reply of {clause}", code)
         yield Feature(EXACT, clause, f"after {message}, the reply of {clause}", code)
@@ -152,7 +154,7 @@ def _position(states: Iterable[ClientTestState], conversation: Conversation, rep
 
 def last_position(observation: ClientObservation) -> Position | None:
     """Return where the client failed to go on, None if it had sent something itself and had to wait for nothing."""
-    positions = read_positions(observation.test_data, observation.conversation.lines)
+    positions = _read_positions(observation, observation.conversation.lines)
     return next((position for is_last, position in positions if is_last), None)
 
 
@@ -168,13 +170,11 @@ def early_reaction(observation: ClientObservation) -> EarlyReaction | None:
     server, lines = observation.server, observation.conversation.lines
     if server.early_rest:
         return _unread_part(observation, server.early_rest, has_gone_on=True)
-    replayed = Conversation(observation.test_data.room)
+    replayed = observation.conversation.start_again()
     for line in lines:
-        pending = replayed.referee.pending
-        if line.side == CLIENT and pending is not None:
-            text = f"it does not wait for the reply that {pending.clause} requires"
-            return EarlyReaction(Cause(text, clause=pending.clause), "", has_gone_on=True)
-        replayed.on_data(line.side, line.data, line.at)
+        if line.side == CLIENT and (cause := unawaited_reply(replayed)) is not None:
+            return EarlyReaction(cause, "", has_gone_on=True)
+        replayed.replay([line])
     rest = observation.conversation.incomplete(HOUSE)
     code_length = len(next(iter(LAYOUTS[observation.test_data.room.name].layout)))
     if len(rest) < code_length:
@@ -182,6 +182,14 @@ def early_reaction(observation: ClientObservation) -> EarlyReaction | None:
         return _unread_part(observation, last[:-1])
     is_unexpected = len(rest) <= code_length + 1
     return None if is_unexpected else _unread_part(observation, rest)
+
+
+def unawaited_reply(before: Conversation) -> Cause | None:
+    """Return what is wrong with a message of the client after these: the house owes it a reply. None if it does not."""
+    pending = before.referee.pending
+    if pending is None:
+        return None
+    return Cause(f"it does not wait for the reply that {pending.clause} requires", clause=pending.clause)
 
 
 def _unread_part(observation: ClientObservation, read: bytes, *, has_gone_on: bool = False) -> EarlyReaction | None:

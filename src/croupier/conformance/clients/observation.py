@@ -7,10 +7,11 @@ from typing import Final
 from msgspec import Struct
 
 from croupier.conformance.clients.cases import CaseKind, HouseClientCase
-from croupier.conformance.clients.responders import message_kind
+from croupier.conformance.clients.responders import message_code, message_kind
 from croupier.conformance.clients.test_data import ClientTestData
 from croupier.conformance.clients.test_server import ConversationEnd, Decision, HouseTestServer
 from croupier.conformance.conversation import Conversation, DialogueLine
+from croupier.conformance.diagnosis.causes import REFUSAL_CODES
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 
@@ -56,8 +57,14 @@ class ClientObservation(Struct, frozen=True):
             return False
         must_send = bool(server.pending_obligation or self.partial_message)
         if server.conversation_end is ConversationEnd.CLIENT:
-            return self.has_crashed and (must_send or self.is_killed)
+            return self.has_crashed and (self.is_killed or (must_send and not self._was_refused))
         return server.conversation_end is ConversationEnd.SILENCE and must_send
+
+    @property
+    def _was_refused(self) -> bool:
+        """Whether the last message is a refusal of the house, after which a client may give up."""
+        lines = self.conversation.lines
+        return bool(lines) and lines[-1].side == HOUSE and message_code(lines[-1].message) in REFUSAL_CODES
 
     @property
     def has_crashed(self) -> bool:
@@ -96,7 +103,7 @@ class ClientObservation(Struct, frozen=True):
             and (server.fault, server.house_fault) == (None, None)
         )
         return (
-            self.case.kind in {CaseKind.PLAY, CaseKind.VARIATION}
+            self.case.kind in {CaseKind.PLAY, CaseKind.VARIATION, CaseKind.TOLERANCE}
             and self.has_crashed
             and is_between_games
             and has_left_there

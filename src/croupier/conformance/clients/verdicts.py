@@ -1,10 +1,12 @@
 """Judges a client test case by what the test server has observed and how the program has ended."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import structs
 
 from croupier.conformance.clients.cases import CaseKind
+from croupier.conformance.clients.evidence import unawaited_reply
 from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.test_data import ClientTestData
 from croupier.conformance.clients.test_server import ConversationEnd, Decision
@@ -63,6 +65,8 @@ def _goes_on_after(baseline: ClientObservation, games: int) -> bool:
 def _broke_off(observation: ClientObservation) -> Attempt:
     """The result of a client that fails between two games where it otherwise goes on."""
     found = f"the end of the connection{_exit_suffix(observation)}"
+    if observation.case.kind is CaseKind.TOLERANCE:
+        return _result(observation, Outcome.CHOICE, f"it does not take it: {found}")
     failure = Failure(observation.case.clause, "another game, as without this", found, kind=FoundKind.CLOSED)
     return _result(observation, Outcome.FAIL, failure=failure)
 
@@ -135,29 +139,43 @@ def _client_fault(observation: ClientObservation, fault: Fault) -> Attempt:
     violation = fault.verdict.violation
     got = observation.conversation.lines[fault.sent_index].data
     wanted = _only_allowed(observation, fault)
-    cause = _cause_in_dialect(observation, observation.conversation, wanted, got)
+    lines = observation.conversation.lines
+    cause: Cause | None = None
+    if not _repeats_amount(lines, fault.sent_index):
+        cause = _cause_in_dialect(observation, observation.conversation, wanted, got)
+    if cause is None:
+        cause = unawaited_reply(observation.conversation.start_again().replay(lines[: fault.sent_index]))
     failure = Failure(violation.clause, violation.allowed, violation.found, wanted, got).explained(cause)
     return _result(observation, Outcome.FAIL, failure=failure, lines=fault.line_count)
+
+
+def _repeats_amount(lines: Sequence[DialogueLine], index: int) -> bool:
+    """Whether a message of the client has an amount that the house has sent: its bytes show no dialect of numbers."""
+    coins = getattr(lines[index].message, "coins", None)
+    return coins is not None and any(
+        line.side == HOUSE and getattr(line.message, "coins", None) == coins for line in lines
+    )
 
 
 def _cause_in_dialect(
     observation: ClientObservation, conversation: Conversation, wanted: bytes | None, got: bytes
 ) -> Cause | None:
     """The dialect that explains a failure, if there is one; no other cause, because moves are up to the client."""
-    cause = likely_cause(observation.test_data.room, wanted, got, conversation, side=CLIENT)
+    cause = likely_cause(
+        observation.test_data.room, wanted, got, conversation, known_options=conversation.known_options, side=CLIENT
+    )
     return cause if cause is not None and cause.dialect is not None else None
 
 
 def _only_allowed(observation: ClientObservation, fault: Fault) -> bytes | None:
     """The encoded message that was allowed, if there was only one besides a goodbye."""
-    room = observation.test_data.room
-    before = Conversation(room)
-    for index, line in enumerate(observation.conversation.lines[: fault.line_count]):
-        if index != fault.sent_index:
-            before.on_data(line.side, line.data, line.at)
-    goodbyes = {str(message) for message in room.final_messages}
+    lines = observation.conversation.lines[: fault.line_count]
+    before = observation.conversation.start_again().replay(
+        line for line in lines if line is not lines[fault.sent_index]
+    )
+    goodbyes = {str(message) for message in observation.test_data.room.final_messages}
     allowed = [message for message in before.referee.legal if str(message) not in goodbyes]
-    return room.codec(True, None).encode(allowed[0]) if len(allowed) == 1 and before.referee.game is None else None
+    return before.encode(allowed[0]) if len(allowed) == 1 and before.referee.game is None else None
 
 
 def _strict_departure(observation: ClientObservation, clause: str) -> Attempt:
@@ -166,7 +184,7 @@ def _strict_departure(observation: ClientObservation, clause: str) -> Attempt:
     line = _last(lines, CLIENT)
     failure = Failure(clause, "what the document has, from a client in a strict run", "a departure from it")
     if line is not None:
-        encoded = observation.test_data.room.codec(True, None).encode(line.message)
+        encoded = observation.conversation.encode(line.message)
         failure = Failure(clause, str(line.message), _text(line.data), encoded, line.data)
     return _result(observation, Outcome.FAIL, failure=failure)
 
@@ -249,9 +267,7 @@ def _before_goodbye(observation: ClientObservation) -> Conversation:
     goodbyes = observation.test_data.room.final_messages
     while lines and lines[-1].side == HOUSE and lines[-1].message in goodbyes:
         lines.pop()
-    before = Conversation(observation.test_data.room)
-    for line in lines:
-        before.on_data(line.side, line.data, line.at)
+    before = observation.conversation.start_again().replay(lines)
     before.on_data(CLIENT, observation.partial_message, 0.0)
     return before
 
@@ -334,10 +350,7 @@ def _tolerated(observation: ClientObservation) -> Attempt | None:
     test_data = observation.test_data
     if not test_data.late_clause:
         return None
-    strict = Conversation(observation.test_data.room)
-    strict.referee = observation.test_data.room.referee(None, True, 1e9)
-    for line in observation.conversation.lines:
-        strict.on_data(line.side, line.data, line.at)
+    strict = observation.conversation.start_again(strict_referee=True).replay(observation.conversation.lines)
     faults = [fault for fault in strict.faults if fault.verdict.party == CLIENT]
     if not faults:
         return None
