@@ -39,8 +39,6 @@ EXIT_NOT_TESTED: Final = 2
 EXIT_TERMINATED: Final = 128 + signal.SIGTERM
 """Exit status after SIGTERM."""
 
-DEFAULT_SEED: Final = 1
-
 
 def check(
     selection: Annotated[str, Parameter(name="ROOM", group=TARGET)],
@@ -53,7 +51,7 @@ def check(
     tls: Annotated[TlsOptions, Parameter(name="*", group=TARGET)] = TlsOptions(),
     list_cases: Annotated[bool, Parameter(name="--list", group=CASES)] = False,
     strict: Annotated[bool, Parameter(group=CASES)] = False,
-    seed: Annotated[int, Parameter(group=CASES)] = DEFAULT_SEED,
+    seed: Annotated[int, Parameter(group=CASES)] = 1,
     timeout: Annotated[float | None, Parameter(group=CASES)] = None,
     max_failures: Annotated[int | None, Parameter(group=CASES)] = None,
     dialect: Annotated[str | None, Parameter(group=ROOM)] = None,

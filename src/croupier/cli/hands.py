@@ -1,7 +1,7 @@
 """`croupier hands`: list, show and export the hands and games recorded in a store."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,6 @@ from croupier.core.text import printable
 from croupier.rooms import HOUSE_ROOMS
 
 if TYPE_CHECKING:
-    from croupier.rooms.holdem.engine.hand import Hand
     from croupier.store.records import StoredHand
     from croupier.store.store import Store
 
@@ -101,7 +100,7 @@ def show(
             return fail(f"there is no hand {hand[:100]!r}; `croupier hands list` lists them")
         use_utf8_output()
         try:
-            text = FORMATTERS[export_format or DEFAULT_FORMATS[room]](stored_hand)
+            text = _format_hand(stored_hand, export_format or DEFAULT_FORMATS[room])
             sys.stdout.write(printable(text, len(text), keep="\n") if sys.stdout.isatty() else text)
         except ValueError as error:
             return fail(f"hand {hand}: {error}")
@@ -143,7 +142,7 @@ def export(
         if room in HOUSE_ROOMS:
             return await export_games(store, room, folder, table, player)
         chosen_format = export_format or DEFAULT_FORMATS[room]
-        format_hand, suffix = FORMATTERS[chosen_format], FILE_SUFFIXES[chosen_format]
+        suffix = FILE_SUFFIXES[chosen_format]
         count = 0
         try:
             folder.mkdir(parents=True)
@@ -151,7 +150,7 @@ def export(
                 async for each in hands:
                     name = f"{quote(each.table, safe='')}-{each.number}.{suffix}"  # the name may contain a slash
                     with (folder / name).open("x", encoding="utf-8", newline="\n") as file:
-                        file.write(format_hand(each))
+                        file.write(_format_hand(each, chosen_format))
                     count += 1
         except OSError as error:
             return fail(f"cannot write {folder}: {error.strerror}")
@@ -171,31 +170,21 @@ def _check_room(room: str, export_format: ExportFormat | None = None) -> None:
         raise ValueError(f"found --format {export_format} for games of {room}; allowed: jsonl")
 
 
-def _played_hand(stored: "StoredHand") -> "Hand":
+def _format_hand(stored: "StoredHand", export_format: ExportFormat) -> str:
+    """Return a hand in a format. Raises ValueError if its record is damaged."""
+    if export_format == "jsonl":
+        return f"{stored.record}\n"
+    from croupier.rooms.holdem.histories import to_ohh, to_phh
     from croupier.rooms.holdem.table.finished_hands import FinishedHand
     from croupier.rooms.holdem.table.persistence import HandSnapshot
 
-    return FinishedHand.from_snapshot(HandSnapshot.from_json(stored.record.encode())).hand
-
-
-def _format_phh(hand: "StoredHand") -> str:
-    from croupier.rooms.holdem.histories import to_phh
-
-    return to_phh(_played_hand(hand), players=hand.players, table=hand.table, number=hand.number)
-
-
-def _format_ohh(hand: "StoredHand") -> str:
-    from croupier.rooms.holdem.histories import to_ohh
-
-    history = to_ohh(_played_hand(hand), players=hand.players, table=hand.table, number=hand.number)
+    hand = FinishedHand.from_snapshot(HandSnapshot.from_json(stored.record.encode())).hand
+    if export_format == "phh":
+        return to_phh(hand, players=stored.players, table=stored.table, number=stored.number)
+    history = to_ohh(hand, players=stored.players, table=stored.table, number=stored.number)
     return f"{history.decode()}\n"
 
 
-FORMATTERS: Final[dict[ExportFormat, Callable[["StoredHand"], str]]] = {
-    "phh": _format_phh,
-    "ohh": _format_ohh,
-    "jsonl": lambda hand: f"{hand.record}\n",
-}
 DEFAULT_FORMATS: Final[dict[str, ExportFormat]] = {HOLDEM: "phh", OLDMAID: "jsonl"}
 """The format of a room's hands without --format."""
 
