@@ -116,14 +116,13 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
             return await locate(room, host, context) if port is None else (host, port)
 
         def open_game(address: Address, notify: Callable[[str], None]) -> GameClient:
-            seconds = bot_options.answer_seconds
             return GameClient(
                 room,
                 *address,
                 options=room_options,
                 strict=connection.strict,
                 ssl=context,
-                answer_timeout=seconds,
+                answer_timeout=bot_options.answer_seconds,
                 notify=notify,
             )
 
@@ -272,10 +271,3 @@ app.command(f"{__name__}:sevenhalf", name="sevenhalf", help="Play seven and a ha
 app.command(f"{__name__}:blackjack", name="blackjack", help="Play blackjack.")
 app.command("croupier.cli.holdem:play_holdem", name="holdem", help="Play no-limit hold'em.")
 app.command("croupier.cli.oldmaid:play_oldmaid", name="oldmaid", help="Play Old Maid.")
-
-
-@app.default
-def print_help() -> int:
-    """Print the help, which lists the rooms, and return the exit status."""
-    app.help_print()
-    return 0
