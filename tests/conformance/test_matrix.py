@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from croupier.conformance.matrix.cells import Cell, CellFile, CellKind
 from croupier.conformance.matrix.matrix import Matrix, MatrixPlan, write_results
 from croupier.conformance.matrix.programs import PairingTerms
-from croupier.conformance.matrix.standings import score
+from croupier.conformance.matrix.standings import Results
 from croupier.conformance.matrix.submission import load_submissions, reference_submission
 from croupier.rooms import HOUSE_ROOMS
 
@@ -173,7 +173,8 @@ def test_copies_of_a_submission_have_one_mark_in_every_run(tmp_path: Path, copie
             )
             one = replace(one, submissions=(*one.submissions, reference_submission()))
             cells, _ = played(one)
-            found |= {str(score(cells, each, "server")) for each in one.submissions if not each.is_reference}
+            results = Results(cells, one.submissions, one.titles)
+            found |= {str(results.score(each, "server")) for each in results.students}
             faulty = [cell for cell in cells if cell.finding.kind is not CellKind.WELL]
             assert [cell for cell in faulty if cell.client != "croupier"] == []
             assert len(found) == 1, [(cell.server, cell.finding.note, cell.stderr) for cell in faulty]

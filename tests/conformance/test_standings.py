@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,13 +17,12 @@ from croupier.conformance.matrix.chart import cell_label, html
 from croupier.conformance.matrix.grid import grid
 from croupier.conformance.matrix.standings import (
     Grading,
+    Results,
     Score,
     full_json,
     gradescope,
-    mark,
     moodle,
     parse_grading,
-    score,
 )
 from croupier.conformance.matrix.submission import Submission
 from croupier.conformance.report.summary import ShownLine
@@ -53,25 +53,29 @@ CELLS = [
 ]
 
 
+def of(cells: Sequence[Cell], *submissions: Submission, grading: Grading = Grading(), **more: object) -> Results:
+    return Results(cells, submissions, TITLES, grading, **more)  # type: ignore[arg-type]  # each is of its type
+
+
 def test_a_cell_counts_for_who_played_well_and_for_who_is_to_blame() -> None:
-    assert score(CELLS, ADA, "server") == Score(2, 1)
-    assert score(CELLS, ADA, "server", "kuhn") == Score(1, 1)
-    assert score(CELLS, ADA, "client") == Score(2, 1)
-    assert score(CELLS, BOB, "server") == Score(0, 1)
-    assert score(CELLS, BOB, "client") == Score(0, 1)
-    assert score(CELLS, BOB, "client", "blackjack") == Score()
+    assert of(CELLS).score(ADA, "server") == Score(2, 1)
+    assert of(CELLS).score(ADA, "server", "kuhn") == Score(1, 1)
+    assert of(CELLS).score(ADA, "client") == Score(2, 1)
+    assert of(CELLS).score(BOB, "server") == Score(0, 1)
+    assert of(CELLS).score(BOB, "client") == Score(0, 1)
+    assert of(CELLS).score(BOB, "client", "blackjack") == Score()
     assert [str(found) for found in (Score(), Score(2, 1), Score(0, 3))] == ["", "66.7", "0.0"]
 
 
 def test_moodle_has_a_line_a_student_and_no_formula() -> None:
     students = [replace(ADA, student_id="s0815", email="ada@example.org"), replace(BOB, student_id="=2")]
-    lines = [*csv.reader(io.StringIO(moodle(CELLS, students, Grading(), ["kuhn"])))]
+    lines = [*csv.reader(io.StringIO(moodle(replace(of(CELLS, *students), titles={"kuhn": "Kuhn poker"}))))]
     assert lines == [
         ["ID number", "Email address", "Name", "Folder", "Total", "Server score", "Client score"],
         ["s0815", "ada@example.org", "Ada <Lovelace>", "ada", "50.0", "66.7", "66.7"],
         ["'=2", "bob", "'=1+1", "bob", "0.0", "0.0", "0.0"],
     ]
-    rooms = [*csv.reader(io.StringIO(moodle(CELLS, [ADA], Grading(), ["kuhn", "blackjack"])))]
+    rooms = [*csv.reader(io.StringIO(moodle(of(CELLS, ADA))))]
     assert rooms[0][7:] == [
         "kuhn server score",
         "kuhn client score",
@@ -83,18 +87,18 @@ def test_moodle_has_a_line_a_student_and_no_formula() -> None:
 
 def test_no_line_for_moodle_is_without_a_person_or_with_that_of_another_line() -> None:
     students = [replace(ADA, student_id="1"), replace(FAIR, student_id="1", email="bob@example.org")]
-    lines = [*csv.reader(io.StringIO(moodle([], students, Grading(), ["kuhn"])))]
+    lines = [*csv.reader(io.StringIO(moodle(replace(of([], *students), titles={"kuhn": "Kuhn poker"}))))]
     assert [line[:2] for line in lines[1:]] == [["ada", "ada"], ["bob", "bob@example.org"]]
     assert lines[1][4:] == ["-", "-", "-"], "Moodle's word for no grade"
 
 
 def test_weights_are_those_of_rooms_and_roles_that_count() -> None:
     rooms = ["kuhn", "blackjack"]
-    assert mark(CELLS, ADA, Grading(), rooms) == 75
-    assert mark(CELLS, ADA, Grading({"blackjack": 3}), rooms) == 87.5
-    assert mark(CELLS, ADA, Grading({"blackjack": 0}), rooms) == 50
-    assert mark(CELLS, ADA, Grading({"kuhn": 0, "blackjack": 0}), rooms) is None
-    assert mark([CELLS[4]], ADA, Grading(), rooms) == 100
+    assert of(CELLS).mark(ADA) == 75
+    assert of(CELLS, grading=Grading({"blackjack": 3})).mark(ADA) == 87.5
+    assert of(CELLS, grading=Grading({"blackjack": 0})).mark(ADA) == 50
+    assert of(CELLS, grading=Grading({"kuhn": 0, "blackjack": 0})).mark(ADA) is None
+    assert of([CELLS[4]]).mark(ADA) == 100
     grading = parse_grading("client=2, kuhn.client=0.5", 10, "hidden")
     assert grading == Grading({"client": 2.0, "kuhn.client": 0.5}, 10, "hidden")
     assert [grading.weight(room, "client") for room in rooms] == [1, 2]
@@ -107,7 +111,7 @@ def test_a_weight_that_makes_no_sense_is_rejected(text: str) -> None:
 
 
 def test_gradescope_has_a_test_for_every_cell_that_counts() -> None:
-    found = json.loads(gradescope(CELLS, ADA, Grading(points=40), {"bob": "Bob"}))
+    found = json.loads(gradescope(of(CELLS, FAIR, grading=Grading(points=40)), ADA))
     assert found["score"] == 30
     assert found["output"] == "Cells that count for nothing, because only the other program is to blame: 0."
     assert [(test["name"], test["score"], test["max_score"], test["status"]) for test in found["tests"]] == [
@@ -125,16 +129,16 @@ def test_gradescope_has_a_test_for_every_cell_that_counts() -> None:
         "server; <oops>",
     ]
     other = (
-        json.loads(gradescope([CELLS[3]], ADA, Grading(), {})),
-        json.loads(gradescope([CELLS[1]], FAIR, Grading(), {})),
+        json.loads(gradescope(of([CELLS[3]]), ADA)),
+        json.loads(gradescope(of([CELLS[1]]), FAIR)),
     )
     assert [one["output"][-2:] for one in other] == ["0.", "1."]
-    assert json.loads(gradescope([], BOB, Grading(), {}))["output"] == "found no <submission>"
+    assert json.loads(gradescope(of([]), BOB))["output"] == "found no <submission>"
 
 
 def test_tests_against_other_students_can_be_hidden_and_all_points_are_given() -> None:
     against_us = cell("ada", "croupier", CellFinding(CellKind.WELL))
-    found = json.loads(gradescope([*CELLS, against_us], ADA, Grading({"client": 3}, 10, "hidden"), {}))
+    found = json.loads(gradescope(of([*CELLS, against_us], grading=Grading({"client": 3}, 10, "hidden")), ADA))
     assert {test["visibility"] for test in found["tests"]} == {"hidden", "visible"}
     assert [test["name"] for test in found["tests"] if test["visibility"] == "visible"] == [
         "kuhn: your server against croupier"
@@ -143,7 +147,7 @@ def test_tests_against_other_students_can_be_hidden_and_all_points_are_given() -
 
 
 def test_the_json_has_everything() -> None:
-    found = json.loads(full_json(CELLS, [ADA, BOB], Grading(), ["kuhn", "blackjack"], is_complete=False))
+    found = json.loads(full_json(of(CELLS, ADA, BOB, is_complete=False)))
     assert found["whole"] is False
     assert found["rooms"] == ["kuhn", "blackjack"]
     assert found["students"][0]["scores"]["server"] == {"all": pytest.approx(200 / 3), "kuhn": 50.0, "blackjack": 100.0}
@@ -184,18 +188,18 @@ class Page(HTMLParser):
 
 
 def test_the_page_needs_nothing_but_itself_and_every_cell_opens() -> None:
-    page = Page(html(CELLS, [ADA, BOB], TITLES, is_complete=False))
+    page = Page(html(of(CELLS, ADA, BOB, is_complete=False)))
     assert not page.tags & {"script", "link", "img", "b", "oops", "lovelace"}
     assert len(page.ids) == len({*page.ids}) == len(CELLS)
     assert {*page.links} == {"#", *(f"#{each}" for each in page.ids)}
     for text in ("Ada <Lovelace>", "found <b>; allowed: CARD", "3c 62 3e", "server; <oops>", "found no <submission>"):
         assert text in page.text
     assert "more to come" in page.text
-    assert "more to come" not in Page(html(CELLS, [ADA], TITLES, is_complete=True)).text
+    assert "more to come" not in Page(html(of(CELLS, ADA))).text
 
 
 def test_a_page_without_cells_is_one_too() -> None:
-    assert "0 cells" in Page(html([], [ADA], TITLES, is_complete=True)).text
+    assert "0 cells" in Page(html(of([], ADA))).text
 
 
 def test_every_kind_has_a_sign_of_its_own_and_colours() -> None:
@@ -210,7 +214,7 @@ def test_a_cell_says_in_short_who_is_to_blame_for_what(number: int, text: str) -
 def test_names_of_servers_are_broken_between_words_only() -> None:
     name = "Wilhelmina Featherstonehaugh-Cholmondeley [bold]of the Third Year"
     console = Console(width=80, file=io.StringIO(), record=True)
-    for part in grid(CELLS, [replace(ADA, name=name), BOB], TITLES, 80):
+    for part in grid(of(CELLS, replace(ADA, name=name), BOB), 80):
         console.print(part)
     text = console.export_text()
     assert max(map(len, text.splitlines())) <= 80
@@ -225,7 +229,7 @@ def test_names_in_any_script_are_printed(name: str, width: int) -> None:
     students = [Submission(f"s{number}", name, Path(), "1") for number in range(11)]
     cells = [cell(server.id, client.id, BROKEN) for server in students for client in students]
     console = Console(width=width, file=io.StringIO(), record=True)
-    for part in grid(cells, students, {"kuhn": "Kuhn poker"}, width):
+    for part in grid(replace(of(cells, *students), titles={"kuhn": "Kuhn poker"}), width):
         console.print(part)
     text = console.export_text()
     words = " ".join(text.split())
@@ -236,7 +240,7 @@ def test_names_in_any_script_are_printed(name: str, width: int) -> None:
 @pytest.mark.parametrize("width", [20, 60, 200])
 def test_the_tables_fit_the_terminal_or_are_parted(width: int) -> None:
     console = Console(width=max(width, 60), file=io.StringIO(), record=True)
-    parts = [*grid(CELLS, [ADA, BOB], TITLES, width)]
+    parts = [*grid(of(CELLS, ADA, BOB), width)]
     for part in parts:
         console.print(part)
     text = console.export_text()

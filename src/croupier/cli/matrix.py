@@ -159,8 +159,8 @@ def _run_matrix(plan: "MatrixPlan", console: "Console") -> int:
 
         is_complete = asyncio.run(main())  # uvloop starts programs three times more slowly
     cells = run.ordered_cells()
-    write_results(plan, cells, is_complete=is_complete)
-    for part in grid(cells, plan.submissions, plan.titles, console.width):
+    results = write_results(plan, cells, is_complete=is_complete)
+    for part in grid(results, console.width):
         console.print(part)
     remaining = plan.cells - len(cells)
     state = "" if is_complete else f"; {remaining:,} remain: run the same command to continue"

@@ -1,11 +1,10 @@
 """The matrix as an HTML page: every cell links to its verdict and dialogue, without scripts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from croupier.conformance.matrix.cells import LOOKS, Cell, CellKind
-from croupier.conformance.matrix.standings import score
-from croupier.conformance.matrix.submission import Submission
+from croupier.conformance.matrix.standings import Results
 from croupier.conformance.report.look import html_text, page
 from croupier.core.plural import format_count
 from croupier.version import __version__
@@ -42,53 +41,45 @@ def legend() -> Iterator[str]:
     yield "C the client's fault"
 
 
-def html(
-    cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Mapping[str, str], *, is_complete: bool
-) -> str:
-    """The page. `rooms` maps names to titles; `is_complete`: no cell is left to play."""
-    title = f"{len(submissions)} submissions, {len(cells):,} cells{'' if is_complete else ', more to come'}"
+def html(results: Results) -> str:
+    """The page of a class."""
+    more = "" if results.is_complete else ", more to come"
+    title = f"{len(results.submissions)} submissions, {len(results.cells):,} cells{more}"
     rules = " ".join(look.rule(f".{kind.name}") for kind, look in LOOKS.items())
-    return page(title, f"{STYLESHEET}{rules}", _body(cells, submissions, rooms))
+    return page(title, f"{STYLESHEET}{rules}", _body(results))
 
 
-def _body(cells: Sequence[Cell], submissions: Sequence[Submission], rooms: Mapping[str, str]) -> Iterator[str]:
+def _body(results: Results) -> Iterator[str]:
     signs = html_text("; ".join(legend()))
     yield f"<p>{signs}. A row is a server, a column a client. croupier {html_text(__version__)}.</p>"
-    numbers = {cell.position: number for number, cell in enumerate(cells)}
-    for room, name in rooms.items():
-        own = [cell for cell in cells if cell.room == room]
-        yield f"<h2>{html_text(name)}</h2>"
-        yield from _table(room, own, submissions, numbers)
-    if faults := [each for each in submissions if each.faults]:
+    numbers = {cell.position: number for number, cell in enumerate(results.cells)}
+    for room, title in results.titles.items():
+        yield f"<h2>{html_text(title)}</h2>"
+        yield from _table(results, room, numbers)
+    if faults := [each for each in results.submissions if each.faults]:
         yield "<h2>Cannot be used</h2>\n<dl>"
         yield from (f"<dt>{html_text(each.id)}</dt><dd>{html_text(each.faults)}</dd>" for each in faults)
         yield "</dl>"
-    names = {each.id: each.name for each in submissions}
-    for number, cell in enumerate(cells):
-        yield from _cell(number, cell, names)
+    for number, cell in enumerate(results.cells):
+        yield from _cell(number, cell, results.names)
 
 
-def _table(
-    room: str, cells: Sequence[Cell], submissions: Sequence[Submission], numbers: Mapping[tuple[str, str, str], int]
-) -> Iterator[str]:
-    servers = [each for each in submissions if any(cell.server == each.id for cell in cells)]
-    clients = [each for each in submissions if any(cell.client == each.id for cell in cells)]
-    found = {cell.position: cell for cell in cells}
+def _table(results: Results, room: str, numbers: Mapping[tuple[str, str, str], int]) -> Iterator[str]:
+    found = {cell.position: cell for cell in results.cells if cell.room == room}
+    servers = [each for each in results.submissions if any(server == each.id for _, server, _ in found)]
+    clients = [each for each in results.submissions if any(client == each.id for _, _, client in found)]
     yield '<div class="wide"><table>\n<thead><tr><th>server \\ client</th><th>score</th>'
-    yield (
-        "".join(f'<th class="client" scope="col">{html_text(each.name)}</th>' for each in clients)
-        + "</tr></thead>\n<tbody>"
-    )
+    yield "".join(f'<th class="client" scope="col">{html_text(each.name)}</th>' for each in clients)
+    yield "</tr></thead>\n<tbody>"
     for server in servers:
-        row = f'<tr><th scope="row">{html_text(server.name)}</th><td>{score(cells, server, "server", room)}</td>'
+        row = f'<tr><th scope="row">{html_text(server.name)}</th><td>{results.score(server, "server", room)}</td>'
         for client in clients:
             place = (room, server.id, client.id)
             row += _entry(found[place], numbers[place]) if place in found else '<td class="none">?</td>'
         yield row + "</tr>"
     yield "<tr><th>score</th><td></td>"
-    yield (
-        "".join(f"<td>{score(cells, each, 'client', room)}</td>" for each in clients) + "</tr>\n</tbody></table></div>"
-    )
+    yield "".join(f"<td>{results.score(each, 'client', room)}</td>" for each in clients)
+    yield "</tr>\n</tbody></table></div>"
 
 
 def _entry(cell: Cell, number: int) -> str:

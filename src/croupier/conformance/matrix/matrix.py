@@ -14,7 +14,7 @@ from croupier.conformance.matrix.chart import html
 from croupier.conformance.matrix.pairing import Pairing, PairingResult
 from croupier.conformance.matrix.programs import PairingTerms, process_starter
 from croupier.conformance.matrix.reference import reference_starter
-from croupier.conformance.matrix.standings import Grading, full_json, gradescope, moodle
+from croupier.conformance.matrix.standings import Grading, Results, full_json, gradescope, moodle
 from croupier.conformance.matrix.submission import Submission, build_submission
 from croupier.conformance.program import ProgramError
 from croupier.conformance.server_process import ServerProcess, StartProgram
@@ -219,19 +219,15 @@ def _cell(position: tuple[str, str, str], key: str, played: PairingResult, secon
     )
 
 
-def write_results(plan: MatrixPlan, cells: Sequence[Cell], *, is_complete: bool) -> None:
-    """Write the results: the HTML page, JSON, CSV for Moodle, and a Gradescope file per student.
+def write_results(plan: MatrixPlan, cells: Sequence[Cell], *, is_complete: bool) -> Results:
+    """Write the results, and return them: the HTML page, JSON, CSV for Moodle, and a Gradescope file per student.
 
     `is_complete`: no cell is left to play. Raises OSError.
     """
-    students = [each for each in plan.submissions if not each.is_reference]
-    names = {each.id: each.name for each in plan.submissions}
-    files = {
-        "matrix.html": html(cells, plan.submissions, plan.titles, is_complete=is_complete),
-        "matrix.json": full_json(cells, plan.submissions, plan.grading, [*plan.titles], is_complete=is_complete),
-        "matrix.csv": moodle(cells, students, plan.grading, [*plan.titles]),
-    }
-    files |= {f"gradescope/{each.id}.json": gradescope(cells, each, plan.grading, names) for each in students}
+    results = Results(cells, plan.submissions, plan.titles, plan.grading, is_complete)
+    files = {"matrix.html": html(results), "matrix.json": full_json(results), "matrix.csv": moodle(results)}
+    files |= {f"gradescope/{each.id}.json": gradescope(results, each) for each in results.students}
     (plan.output_folder / "gradescope").mkdir(exist_ok=True)
     for name, text in files.items():
         (plan.output_folder / name).write_text(text, encoding="utf-8", newline="")
+    return results

@@ -48,14 +48,6 @@ def counts_for_role(cell: Cell, role: str) -> bool:
     return cell.finding.kind is CellKind.WELL or role in cell.finding.blame
 
 
-def score(cells: Sequence[Cell], submission: Submission, role: str, room: str | None = None) -> Score:
-    """The score of a submission in a role, in one room or in all of them."""
-    own = [cell for cell in cells if getattr(cell, role) == submission.id and room in {None, cell.room}]
-    counted = [cell for cell in own if counts_for_role(cell, role)]
-    good = sum(cell.finding.kind is CellKind.WELL for cell in counted)
-    return Score(good, len(counted) - good)
-
-
 class Grading(Struct, frozen=True):
     """What the results count.
 
@@ -91,28 +83,54 @@ def parse_grading(weights: str, points: float, visibility: str) -> Grading:
     return Grading(parsed, points, visibility)
 
 
-def mark(cells: Sequence[Cell], submission: Submission, grading: Grading, rooms: Sequence[str]) -> float | None:
-    """The weighted mean of its scores in all rooms and roles, in percent; None if nothing counts."""
-    shares = _shares(cells, submission, grading, rooms)
-    scores = {part: score(cells, submission, *part).percent or 0.0 for part in shares}
-    return sum(share * scores[part] for part, share in shares.items()) if shares else None
+class Results(Struct, frozen=True):
+    """The cells of a class. `titles` maps the names of its rooms to their titles.
+
+    `is_complete`: no cell is left to play.
+    """
+
+    cells: Sequence[Cell]
+    submissions: Sequence[Submission]
+    titles: Mapping[str, str]
+    grading: Grading = Grading()
+    is_complete: bool = True
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The names of the submissions by id."""
+        return {each.id: each.name for each in self.submissions}
+
+    @property
+    def students(self) -> Sequence[Submission]:
+        """The submissions without our own programs."""
+        return [each for each in self.submissions if not each.is_reference]
+
+    def score(self, submission: Submission, role: str, room: str | None = None) -> Score:
+        """The score of a submission in a role, in one room or in all of them."""
+        own = [cell for cell in self.cells if getattr(cell, role) == submission.id and room in {None, cell.room}]
+        counted = [cell for cell in own if counts_for_role(cell, role)]
+        good = sum(cell.finding.kind is CellKind.WELL for cell in counted)
+        return Score(good, len(counted) - good)
+
+    def mark(self, submission: Submission) -> float | None:
+        """The weighted mean of its scores in all rooms and roles, in percent; None if nothing counts."""
+        shares = self.shares(submission)
+        scores = {part: self.score(submission, *part).percent or 0.0 for part in shares}
+        return sum(share * scores[part] for part, share in shares.items()) if shares else None
+
+    def shares(self, submission: Submission) -> Mapping[tuple[str, str], float]:
+        """The share of each role and room in the mark of a submission; those in which nothing counts have none."""
+        weights = {
+            (role, room): self.grading.weight(room, role)
+            for room in self.titles
+            for role in ROLES
+            if self.score(submission, role, room).percent is not None
+        }
+        total = sum(weights.values())
+        return {part: weight / total for part, weight in weights.items() if weight}
 
 
-def _shares(
-    cells: Sequence[Cell], submission: Submission, grading: Grading, rooms: Sequence[str]
-) -> dict[tuple[str, str], float]:
-    """The share of each role and room in the mark of a submission; those in which nothing counts have none."""
-    weights = {
-        (role, room): grading.weight(room, role)
-        for room in rooms
-        for role in ROLES
-        if score(cells, submission, role, room).percent is not None
-    }
-    total = sum(weights.values())
-    return {part: weight / total for part, weight in weights.items() if weight}
-
-
-def moodle(cells: Sequence[Cell], submissions: Sequence[Submission], grading: Grading, rooms: Sequence[str]) -> str:
+def moodle(results: Results) -> str:
     """CSV with a line per student for Moodle's grade import: marks in percent, `-` where nothing counts.
 
     Moodle gives the marks of a line without a student to the student of the line before. The folder therefore stands in
@@ -120,14 +138,14 @@ def moodle(cells: Sequence[Cell], submissions: Sequence[Submission], grading: Gr
     """
     file = io.StringIO(newline="")
     lines = csv.writer(file)
-    heads = [f"{room} {role} score" for room in rooms for role in ROLES] if len(rooms) > 1 else []
+    parts = [(role, room) for room in results.titles for role in ROLES] if len(results.titles) > 1 else []
+    heads = [f"{room} {role} score" for role, room in parts]
     lines.writerow(("ID number", "Email address", "Name", "Folder", "Total", "Server score", "Client score", *heads))
-    claimed = Counter(text for each in submissions for text in (each.student_id, each.email))
-    for each in submissions:
+    claimed = Counter(text for each in results.students for text in (each.student_id, each.email))
+    for each in results.students:
         person = [text if text and claimed[text] == 1 else each.id for text in (each.student_id, each.email)]
-        scores = [score(cells, each, role).percent for role in ROLES]
-        scores += [score(cells, each, role, room).percent for room in rooms for role in ROLES] if len(rooms) > 1 else []
-        marks = ("-" if found is None else f"{found:.1f}" for found in (mark(cells, each, grading, rooms), *scores))
+        scores = [results.score(each, *part).percent for part in [*zip(ROLES), *parts]]
+        marks = ("-" if found is None else f"{found:.1f}" for found in (results.mark(each), *scores))
         lines.writerow((*map(_escape_formula, (*person, each.name, each.id)), *marks))
     return file.getvalue()
 
@@ -137,30 +155,29 @@ def _escape_formula(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA_PREFIXES) else text
 
 
-def gradescope(cells: Sequence[Cell], submission: Submission, grading: Grading, names: Mapping[str, str]) -> str:
+def gradescope(results: Results, submission: Submission) -> str:
     """Gradescope's results.json of one student: a test for every cell that counts, which share the points by weight."""
-    own = [(role, cell) for role in ROLES for cell in cells if getattr(cell, role) == submission.id]
+    own = [(role, cell) for role in ROLES for cell in results.cells if getattr(cell, role) == submission.id]
     counted = [(role, cell) for role, cell in own if counts_for_role(cell, role)]
-    shares = _shares(cells, submission, grading, sorted({cell.room for _, cell in counted}))
     sizes = Counter((role, cell.room) for role, cell in counted)
-    points = {part: grading.points * share / sizes[part] for part, share in shares.items()}
-    tests = [_test(cell, role, names, grading, points.get((role, cell.room), 0.0)) for role, cell in counted]
+    points = {part: results.grading.points * share / sizes[part] for part, share in results.shares(submission).items()}
+    tests = [_test(results, cell, role, points.get((role, cell.room), 0.0)) for role, cell in counted]
     other = len(own) - len(counted)
     output = submission.faults or f"Cells that count for nothing, because only the other program is to blame: {other}."
     return _json({"score": round(sum(test["score"] for test in tests), 2), "output": output, "tests": tests})
 
 
-def _test(cell: Cell, role: str, names: Mapping[str, str], grading: Grading, points: float) -> dict[str, Any]:
+def _test(results: Results, cell: Cell, role: str, points: float) -> dict[str, Any]:
     good = cell.finding.kind is CellKind.WELL
     other = cell.client if role == "server" else cell.server
     parts = [_sentence(cell), *map(str, cell.finding.dialogue), cell.stderr]
     return {
-        "name": f"{cell.room}: your {role} against {names.get(other, other)}",
+        "name": f"{cell.room}: your {role} against {results.names.get(other, other)}",
         "score": points * good,
         "max_score": points,
         "status": "passed" if good else "failed",
         "output": "\n".join(part for part in parts if part),
-        "visibility": "visible" if other == REFERENCE_ID else grading.visibility,
+        "visibility": "visible" if other == REFERENCE_ID else results.grading.visibility,
     }
 
 
@@ -170,14 +187,7 @@ def _sentence(cell: Cell) -> str:
     return f"{text[:1].upper()}{text[1:]} ({games})."
 
 
-def full_json(
-    cells: Sequence[Cell],
-    submissions: Sequence[Submission],
-    grading: Grading,
-    rooms: Sequence[str],
-    *,
-    is_complete: bool,
-) -> str:
+def full_json(results: Results) -> str:
     """Everything as JSON: `version`, `rooms`, `whole` (no cell is left to play), `students` and `cells`."""
     students = [
         {
@@ -187,17 +197,16 @@ def full_json(
             "fault": each.faults,
             "student_id": each.student_id,
             "email": each.email,
-            "mark": mark(cells, each, grading, rooms),
+            "mark": results.mark(each),
             "scores": {
-                role: {room or "all": score(cells, each, role, room).percent for room in (None, *rooms)}
+                role: {room or "all": results.score(each, role, room).percent for room in (None, *results.titles)}
                 for role in ROLES
             },
         }
-        for each in submissions
+        for each in results.submissions
     ]
-    return _json(
-        {"version": __version__, "rooms": list(rooms), "whole": is_complete, "students": students, "cells": list(cells)}
-    )
+    matrix = {"version": __version__, "rooms": [*results.titles], "whole": results.is_complete}
+    return _json({**matrix, "students": students, "cells": results.cells})
 
 
 def _json(value: object) -> str:
