@@ -12,11 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from croupier.conformance.matrix.cells import Cell, CellKind
-from croupier.conformance.matrix.submission import REFERENCE_ID, Submission
+from croupier.conformance.matrix.submission import REFERENCE_ID, ROLES, Submission
 from croupier.rooms import HOUSE_ROOMS
 from croupier.version import __version__
 
-ROLES: Final = ("server", "client")
 WEIGHT_PATTERN: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 FORMULA_PREFIXES: Final = ("=", "+", "-", "@", "\t", "\r")
 """The characters that begin a formula in a spreadsheet."""
@@ -35,9 +34,6 @@ class Score(Struct, frozen=True):
     def percent(self) -> float | None:
         """0 to 100; None if nothing counts."""
         return 100 * self.good / (self.good + self.bad) if self.good + self.bad else None
-
-    def __add__(self, other: "Score") -> "Score":
-        return Score(self.good + other.good, self.bad + other.bad)
 
     def __str__(self) -> str:
         return "" if self.percent is None else f"{self.percent:.1f}"

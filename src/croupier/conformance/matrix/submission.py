@@ -23,11 +23,9 @@ SUBMISSION_FILE: Final = "submission.toml"
 REFERENCE_ID: Final = "croupier"
 """The id of our own server and client."""
 
-ROLE_PLACEHOLDERS: Final[Mapping[str, Mapping[str, object]]] = {
-    "server": {"host": "", "port": 0, "seed": 0},
-    "client": {"host": "", "port": 0, "seed": 0},
-}
-"""The roles, and the names in braces that their commands may contain."""
+ROLES: Final = ("server", "client")
+PLACEHOLDERS: Final[Mapping[str, object]] = {"host": "", "port": 0, "seed": 0}
+"""The names in braces that commands of either role may contain."""
 
 BYTECODE_FOLDER: Final = "__pycache__"
 """A folder that does not belong to a submission."""
@@ -170,7 +168,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 def _parse(empty: Submission, entries: Mapping[str, Any]) -> Submission:
     """A submission with these entries. Raises ValueError."""
-    if unknown := entries.keys() - {"name", "id", "email", "build", "room", *ROLE_PLACEHOLDERS, *ROOMS}:
+    if unknown := entries.keys() - {"name", "id", "email", "build", "room", *ROLES, *ROOMS}:
         raise ValueError(f"found {', '.join(sorted(unknown))}; allowed: {ALLOWED_KEYS}")
     commands, room_faults = {}, {}
     for room, table in _tables(entries).items():
@@ -203,8 +201,8 @@ def _tables(entries: Mapping[str, Any]) -> dict[str, Any]:
     if (own := entries.get("room")) is not None:
         if own not in [*ROOMS]:
             raise ValueError(f"found the room {own!r}; allowed: {', '.join(ROOMS)}")
-        tables.setdefault(own, {role: entries[role] for role in ROLE_PLACEHOLDERS if role in entries})
-    elif lost := entries.keys() & ROLE_PLACEHOLDERS.keys():
+        tables.setdefault(own, {role: entries[role] for role in ROLES if role in entries})
+    elif lost := entries.keys() & {*ROLES}:
         raise ValueError(f"found {', '.join(sorted(lost))} without a room; allowed: room = {'|'.join(HOUSE_ROOMS)}")
     if not tables:
         raise ValueError("found no room; allowed: at least one, with a server or a client")
@@ -213,13 +211,13 @@ def _tables(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 def _roles(room: str, table: Any) -> dict[str, str]:
     """The commands of a room by role. Raises ValueError."""
-    if not isinstance(table, dict) or not table or table.keys() - ROLE_PLACEHOLDERS.keys():
+    if not isinstance(table, dict) or not table or table.keys() - {*ROLES}:
         raise ValueError(f"found {room} = {table!r}; allowed: server = COMMAND, client = COMMAND")
     for role, command in table.items():
         if not isinstance(command, str):
             raise ValueError(f"found the {role} {command!r}; allowed: a command")  # noqa: TRY004 -- an error of the file, not of a type
         if room in HOUSE_ROOMS:
-            split_command(command, ROLE_PLACEHOLDERS[role])
+            split_command(command, PLACEHOLDERS)
             if "{port}" not in command:
                 raise ValueError(f"found the {role} {command!r}; allowed: a command with {{port}} in it")
     return table

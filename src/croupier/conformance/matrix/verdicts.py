@@ -1,6 +1,6 @@
 """Judges a cell: the first departure from the protocol, tolerated or not, is charged; its consequences are not."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -9,7 +9,7 @@ from croupier.conformance.conversation import Conversation, ConversationMonitor,
 from croupier.conformance.matrix.cells import CellFinding, CellKind, ProgramEnd
 from croupier.conformance.report.summary import ShownLine, hexadecimal, show_line
 from croupier.conformance.tap.connection import TappedConnection
-from croupier.conformance.tap.transcript import safe_text
+from croupier.conformance.tap.transcript import safe_text, tolerance_sentences
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE, Party
 from croupier.core.session import Peer
@@ -17,7 +17,7 @@ from croupier.core.session import Peer
 MAX_DIALOGUE_LINES: Final = 24
 """At most this many of the last lines of a dialogue are kept."""
 
-ROLES: Final = {CLIENT: "client", HOUSE: "server"}
+ROLES: Final[Mapping[Party, str]] = {CLIENT: "client", HOUSE: "server"}
 
 
 class Failure(Struct, frozen=True):
@@ -45,9 +45,13 @@ def judge_cell(
             return _broken_clause(connection.conversation, server, new_strict())
     for failure in _failures(connections, server, client, goodbyes):
         return _failed(connections, failure, new_strict())
+
+    def tolerated(side: Peer) -> set[str]:
+        return {clause for connection in connections for clause in connection.conversation.tolerated(side)}
+
     return CellFinding(
         CellKind.WELL,
-        note="; ".join(_tolerated_departures(connections)),
+        note="; ".join(tolerance_sentences(tolerated, ROLES)),
         dialogue=_dialogue(connections[-1].conversation) if connections else (),
     )
 
@@ -136,14 +140,6 @@ def _failures(
             yield Failure(CellKind.CHATTY, side, "has written more output than --max-output-bytes allows")
 
 
-def _tolerated_departures(connections: Sequence[TappedConnection]) -> Iterator[str]:
-    """Yield which side needed tolerance for which clauses."""
-    for side, who in ROLES.items():
-        clauses = {clause for connection in connections for clause in connection.conversation.tolerated(side)}
-        if clauses:
-            yield f"the {who} departs from {', '.join(sorted(clauses))}, which is tolerated"
-
-
 def _ended_by(connection: TappedConnection, goodbyes: Collection[object]) -> Peer:
     """The side that ended a conversation: with the first goodbye, or else the first close; by default the client."""
     goodbye_sides = (line.side for line in connection.conversation.lines if line.message in goodbyes)
@@ -155,6 +151,6 @@ def _dialogue(conversation: ConversationMonitor, line_count: int | None = None) 
     end = len(conversation.lines) if line_count is None else line_count
     lines = [show_line(line) for line in conversation.lines[max(0, end - MAX_DIALOGUE_LINES) : end]]
     if end == len(conversation.lines):
-        unread = ((who, conversation.incomplete(side)) for side, who in ROLES.items())
+        unread = ((ROLES[side], conversation.incomplete(side)) for side in (CLIENT, HOUSE))
         lines += [ShownLine(who, "… no whole message", hexadecimal(rest)) for who, rest in unread if rest]
     return tuple(lines)

@@ -15,7 +15,7 @@ from croupier.conformance.tap.connection import (
     TapEvent,
     TappedConnection,
 )
-from croupier.conformance.tap.transcript import END_NAMES, safe_text, verdict_sentence
+from croupier.conformance.tap.transcript import END_NAMES, safe_text, tolerance_sentences, verdict_sentence
 from croupier.core.errors import Violation
 from croupier.core.plural import format_count
 from croupier.core.referee import CLIENT, HOUSE
@@ -55,11 +55,7 @@ def summarize(connection: TappedConnection) -> str:
     parts = [format_count(conversation.line_count, "message"), format_count(conversation.games, "game")]
     if connection.note:
         parts.append(connection.note)
-    parts += [
-        f"the {END_NAMES[side]} departs from {', '.join(sorted(conversation.tolerated(side)))}, which is tolerated"
-        for side in (CLIENT, HOUSE)
-        if conversation.tolerated(side)
-    ]
+    parts += tolerance_sentences(conversation.tolerated)
     broken = [f"the {END_NAMES[side]} breaks {clause}" for side, clause in conversation.violation_counts]
     return "; ".join((*parts, *(broken or ["nothing is broken"])))
 

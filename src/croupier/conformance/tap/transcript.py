@@ -1,7 +1,7 @@
 """Writes tapped conversations as transcripts that can be parsed and replayed, into a folder or any text file."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -19,6 +19,7 @@ from croupier.conformance.tap.connection import (
     TappedConnection,
 )
 from croupier.core.referee import CLIENT, HOUSE, Party
+from croupier.core.session import Peer
 from croupier.observers.conversation_log import CONTROL_ESCAPES
 
 END_NAMES: Final[Mapping[Party, str]] = {CLIENT: "client", HOUSE: "house"}
@@ -82,6 +83,15 @@ class TranscriptWriter(ABC):
 def verdict_sentence(fault: Fault) -> str:
     """A verdict as a sentence."""
     return f"the {END_NAMES[fault.verdict.party]} breaks {safe_text(str(fault.verdict.violation))}"
+
+
+def tolerance_sentences(tolerated: Callable[[Peer], Set[str]], names: Mapping[Party, str] = END_NAMES) -> list[str]:
+    """A sentence for each end that has needed the tolerance of some clauses; `names` are those of the ends."""
+    return [
+        f"the {names[side]} departs from {', '.join(sorted(clauses))}, which is tolerated"
+        for side in (CLIENT, HOUSE)
+        if (clauses := tolerated(side))
+    ]
 
 
 class Follower(NamedTuple):
