@@ -1,7 +1,7 @@
 """Server tests: our own servers pass with any cards; dead, mute and vanished servers are reported quickly."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -188,6 +188,25 @@ def test_nothing_is_tested_at_an_unreachable_server() -> None:
     (result,) = asyncio.run(check())
     assert result.failure is not None
     assert (result.outcome, result.failure.expected) == (Outcome.FAIL, "a server that accepts connections")
+
+
+def test_a_purse_that_all_clients_share_is_found_from_another_address() -> None:
+    def habit(heard: bytes, answers: list[bytes]) -> Sequence[bytes]:
+        starts.append(heard)
+        return [b"FAIL N_C"] if len(starts) > 5 and heard.startswith(b"STRT") else answers
+
+    starts: list[bytes] = []
+    room = HOUSE_ROOMS["kuhn"]
+    cases = [case for case in server_cases(room) if case.id in {"kuhn/4.1/strt-p1-at-start", "kuhn/3.1/dealt-q"}]
+
+    async def check() -> tuple[Result, ...]:
+        async with opened(HouseFixture(room, habit=habit)) as port:
+            return await over_a_socket(room, port, cases=cases)
+
+    failures = [result.failure for result in asyncio.run(check()) if result.failure is not None]
+    assert failures
+    assert {failure.clause for failure in failures} == {"kuhn-7.1"}
+    assert {str(failure.cause) for failure in failures} == {"all clients share one purse"}
 
 
 def test_a_mute_server_is_waited_for_a_few_times_only() -> None:

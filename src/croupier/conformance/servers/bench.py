@@ -100,12 +100,8 @@ class HouseBench(Bench):
         missed = [
             probe for probe in probes if probe.skip_reason and not (self._is_tolerated(case) and probe.house_has_left)
         ]
-        if missed and self._conversations.lets_nobody_play:
-            return Attempt(Outcome.SKIP, "no game can begin: no client can pay for one", is_final=True)
         if missed:
-            reason, lines = missed[0].skip_reason or "", missed[0].conversation.lines
-            refusal, is_final = self._refusal(missed[0]), reason == OTHER_DIALECT
-            return Attempt(Outcome.SKIP, reason, dialogue=lines, refusal=refusal, is_final=is_final)
+            return await self._missed(case, missed[0])
         self._serves_several = self._serves_several or case.is_concurrent
         return self._passed(case, probes)
 
@@ -256,6 +252,25 @@ class HouseBench(Bench):
                 note = f"{violation.clause}: found {violation.found}; a strict client allows {violation.allowed}"
                 return Attempt(Outcome.NON_STRICT, note, dialogue=lines)
         return Attempt(Outcome.PASS, dialogue=lines)
+
+    async def _missed(self, case: HouseServerCase, probe: ScriptedClient) -> Attempt:
+        """What a conversation shows that did not get where it should."""
+        lines, conversations = probe.conversation.lines, self._conversations
+        if conversations.lets_nobody_play:
+            return Attempt(Outcome.SKIP, "no game can begin: no client can pay for one", is_final=True)
+        is_poor = any(line.message in self._test_data.refusals_of_payment for line in lines[1:2])
+        if is_poor and await conversations.is_poor_elsewhere():
+            cause = Cause("all clients share one purse", clause=self._test_data.shared_clauses["purse"])
+            found = Failure(case.clause, "a purse for each client", "an empty purse for a client at another address")
+            return Attempt(Outcome.FAIL, failure=found.explained(cause), dialogue=lines)
+        reason = probe.skip_reason or ""
+        return Attempt(
+            Outcome.SKIP,
+            reason,
+            dialogue=lines,
+            refusal=self._refusal(probe),
+            is_final=reason == OTHER_DIALECT,
+        )
 
     def _refuses(self, probe: ScriptedClient) -> bool:
         """Whether the house has refused anything."""

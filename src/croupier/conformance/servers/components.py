@@ -131,7 +131,7 @@ def shared_clauses(
 
     Given are the numbers of those about unasked messages, about the next game, about refusals that change nothing, and
     about errors of the client, which are never answered. `more` are topics that not all rooms have: `letters` is about
-    upper and lower case.
+    upper and lower case, `purse` about the coins of a client.
     """
     numbers = {
         **COMMON_NUMBERS,

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-from random import Random
+from random import Random, randrange
 from typing import Final, Protocol
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
@@ -18,6 +18,7 @@ from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
+from croupier.net.outgoing import LocalAddressError
 
 QUIET_SECONDS: Final = 0.002
 """How long the house may take to answer a message that requires no answer, before the next message is sent."""
@@ -77,6 +78,7 @@ class Conversations:
         self._target = target
         self._known_options = config.known_options
         self._strict = config.strict
+        self._has_tls = config.ssl is not None
         self._answered_openings: set[bytes] = set()
         self._has_seen_game = False
         self._poor_clients = 0
@@ -221,6 +223,21 @@ class Conversations:
         """As `send`, but give the house enough time before each message to send something of its own accord."""
         grace = min(MAX_GRACE_SECONDS, max(GRACE_SECONDS, 2 * self.timeout.slowest_seconds))
         return await self.play(send_each(*messages), grace=grace)
+
+    async def is_poor_elsewhere(self) -> bool:
+        """Whether a client at a new address cannot pay for its first game, although others could pay for theirs.
+
+        A house with accounts knows a client by its address or its certificate. Only of a house at a loopback address.
+        """
+        if not self._has_seen_game or self._has_tls or not self._address[0].startswith("127."):
+            return False
+        client = self.new_client(send_each(self._test_data.sample_game[0]), Random(0), self.timeout.for_try())  # noqa: S311 -- nothing is drawn from it
+        client.local_host = ".".join(["127", *(str(randrange(2, 255)) for _ in range(3))])  # noqa: S311 -- any address
+        try:
+            await self.converse(client)
+        except (LocalAddressError, TargetGone):
+            return False
+        return any(line.message in self._test_data.refusals_of_payment for line in client.conversation.lines)
 
     async def is_serial(self) -> bool:
         """Whether a second client gets its first answer only after the first client has left."""

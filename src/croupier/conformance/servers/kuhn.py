@@ -229,7 +229,7 @@ SUITE: Final = house_server_suite(
             },
         ),
         shared_clauses=shared_clauses(
-            "kuhn", unasked="4.9", following="4.10", unchanged="6.7", errors="6.5", letters="2.3"
+            "kuhn", unasked="4.9", following="4.10", unchanged="6.7", errors="6.5", letters="2.3", purse="7.1"
         ),
         fair_deal=FairDealRule("kuhn-3.2", CARDS, deal_of),
         tolerated_clauses=frozenset({"kuhn-2.4", "kuhn-2.5"}),

@@ -43,7 +43,7 @@ class ScriptedClient:
 
     `owes_answer` decides by the referee whether the house owes an answer; the script waits until it does not. The house
     has `quiet_seconds` to answer a message that requires no answer, and `grace_seconds` to send more than it was asked
-    for.
+    for. It connects from `local_host`, unless that is empty.
 
     `wire_log` is everything that was sent and received, in order, and `sent` the messages of the script.
     `slowest_seconds` is the longest time that an answer has taken, `duration_seconds` the time until the house left.
@@ -68,6 +68,7 @@ class ScriptedClient:
         self.connect_error = ""
         self.error: Exception | None = None
         self.skip_reason: str | None = "the conversation was over before it came to that"
+        self.local_host = ""
         self.wire_log: list[tuple[Peer, bytes]] = []
         self.sent: list[bytes] = []
         self.slowest_seconds = 0.0

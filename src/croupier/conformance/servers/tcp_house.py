@@ -53,7 +53,8 @@ class TcpHouse:
         endpoint = Endpoint(
             probe, lambda: DialectCodec(self._dialect), SilentLogger(), observers=[watch], limits=self._limits
         )
-        await endpoint.connect(HOUSE, self._address, self._ssl)
+        local_address = (probe.local_host, 0) if probe.local_host else None
+        await endpoint.connect(HOUSE, self._address, self._ssl, local_address=local_address)
         try:
             await over.wait()
         except asyncio.CancelledError:
