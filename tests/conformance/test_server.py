@@ -206,7 +206,7 @@ def test_a_purse_that_all_clients_share_is_found_from_another_address() -> None:
     failures = [result.failure for result in asyncio.run(check()) if result.failure is not None]
     assert failures
     assert {failure.clause for failure in failures} == {"kuhn-7.1"}
-    assert {str(failure.cause) for failure in failures} == {"all clients share one purse"}
+    assert {str(failure.cause) for failure in failures} == {"it has one purse for all clients"}
 
 
 def test_a_mute_server_is_waited_for_a_few_times_only() -> None:

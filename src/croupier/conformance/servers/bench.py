@@ -260,7 +260,7 @@ class HouseBench(Bench):
             return Attempt(Outcome.SKIP, "no game can begin: no client can pay for one", is_final=True)
         is_poor = any(line.message in self._test_data.refusals_of_payment for line in lines[1:2])
         if is_poor and await conversations.is_poor_elsewhere():
-            cause = Cause("all clients share one purse", clause=self._test_data.shared_clauses["purse"])
+            cause = Cause("it has one purse for all clients", clause=self._test_data.shared_clauses["purse"])
             found = Failure(case.clause, "a purse for each client", "an empty purse for a client at another address")
             return Attempt(Outcome.FAIL, failure=found.explained(cause), dialogue=lines)
         reason = probe.skip_reason or ""

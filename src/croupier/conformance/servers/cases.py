@@ -184,27 +184,14 @@ def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
             send_ahead(*game, *test_data.goodbye) if test_data.goodbye else hang_up_after(*game),
         ),
         case("goodbye", "goodbye-behind-a-game", "A client leaves behind a game", send_each(*game, *test_data.goodbye)),
-        case("goodbye", "hang-up-at-once", "A client that hangs up at once does no harm", hang_up_after(), again),
-        case(
-            "goodbye",
-            "hang-up-in-a-message",
-            "A client that hangs up in the middle of a message does no harm",
-            hang_up_after(game[0], cut=1),
-            again,
-        ),
-        case(
-            "goodbye",
-            "hang-up-in-a-game",
-            "A client that hangs up in the middle of a game does no harm",
-            hang_up_after(game[0]),
-            again,
-        ),
-        case(
-            "goodbye",
-            "hang-up-without-reading",
-            "A client that hangs up before it has read its answers does no harm",
-            hang_up_after(*game * 5),
-            again,
+        *(
+            case("goodbye", slug, f"A client that hangs up {when} does no harm", hang_up, again)
+            for slug, when, hang_up in (
+                ("hang-up-at-once", "at once", hang_up_after()),
+                ("hang-up-in-a-message", "in the middle of a message", hang_up_after(game[0], cut=1)),
+                ("hang-up-in-a-game", "in the middle of a game", hang_up_after(game[0])),
+                ("hang-up-without-reading", "before it has read its answers", hang_up_after(*game * 5)),
+            )
         ),
         case(
             "tables",

@@ -1,9 +1,9 @@
 """Server tests of the purse in Kuhn poker: how to empty it, what is refused then, and whether payments are right."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final
 
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.servers.components import room_case
@@ -227,46 +227,39 @@ def compare_purses(context: ScenarioContext) -> ClientScript:
     return None
 
 
-class PoorState(NamedTuple):
-    """A state in which the last coin is the ante, with an action that costs one, a wrong one and a free one.
-
-    `refused_slug` and `wrong_slug` are the slugs of the cases in which the first two are taken.
-    """
-
-    refused_slug: str
-    wrong_slug: str
-    title: str
-    seat: str
-    costly: KuhnAction
-    wrong: KuhnAction
-    free: KuhnAction
-
-    def cases(self) -> Iterator[HouseServerCase]:
-        """The cases in this state."""
-        word = {"BET": "bet", "CAL": "call"}[self.costly]
-        for slug, title, clause, action in (
-            (self.refused_slug, f"Whose last coin is the ante cannot {word}", "kuhn-7.3", self.costly),
-            (self.wrong_slug, "An action that is wrong and cannot be paid either is wrong", "kuhn-6.6", self.wrong),
-        ):
-            scenario = _spend_last_coin(self.seat, self.costly, action, self.free)
-            yield room_case(clause, slug, f"{title}, {self.title}", scenario)
+POOR_ACTIONS: Final[Mapping[KuhnAction, tuple[str, KuhnAction, KuhnAction]]] = {
+    "BET": ("bet", "CAL", "CHK"),
+    "CAL": ("call", "BET", "FLD"),
+}
+"""The word for an action that costs a coin, and what is wrong and what is free where it is offered."""
 
 
-AT_CHECK: Final = "behind a check of the house"
-AT_BET: Final = "behind a bet of the house"
-AT_CHECK_BET: Final = "behind a check of its own and a bet"
-POOR_STATES: Final = (
-    PoorState("no-coin-for-a-bet", "wrong-before-poor", "as the first to act", "P_1", "BET", "CAL", "CHK"),
-    PoorState("no-coin-for-a-bet-at-check", "wrong-before-poor-at-check", AT_CHECK, "P_2", "BET", "CAL", "CHK"),
-    PoorState("no-coin-for-a-call", "wrong-before-poor-at-bet", AT_BET, "P_2", "CAL", "BET", "FLD"),
-    PoorState(
-        "no-coin-for-a-call-at-check-bet", "wrong-before-poor-at-check-bet", AT_CHECK_BET, "P_1", "CAL", "BET", "FLD"
-    ),
-)
+def _poor_cases(
+    refused_slug: str, wrong_slug: str, state: str, seat: str, costly: KuhnAction
+) -> Iterator[HouseServerCase]:
+    """The cases in a state in which the last coin is the ante: an action that costs one, and a wrong one."""
+    word, wrong, free = POOR_ACTIONS[costly]
+    for slug, title, clause, action in (
+        (refused_slug, f"Whose last coin is the ante cannot {word}", "kuhn-7.3", costly),
+        (wrong_slug, "An action that is wrong and cannot be paid either is wrong", "kuhn-6.6", wrong),
+    ):
+        yield room_case(clause, slug, f"{title}, {state}", _spend_last_coin(seat, costly, action, free))
+
 
 COIN_CASES: Final = (
     room_case("kuhn-7.2", "until-the-purse-is-empty", "Who has lost all coins is refused the ante", lose_everything),
-    *(case for state in POOR_STATES for case in state.cases()),
+    *_poor_cases("no-coin-for-a-bet", "wrong-before-poor", "as the first to act", "P_1", "BET"),
+    *_poor_cases(
+        "no-coin-for-a-bet-at-check", "wrong-before-poor-at-check", "behind a check of the house", "P_2", "BET"
+    ),
+    *_poor_cases("no-coin-for-a-call", "wrong-before-poor-at-bet", "behind a bet of the house", "P_2", "CAL"),
+    *_poor_cases(
+        "no-coin-for-a-call-at-check-bet",
+        "wrong-before-poor-at-check-bet",
+        "behind a check of its own and a bet",
+        "P_1",
+        "CAL",
+    ),
     room_case(
         "kuhn-7.1",
         "a-new-purse-for-every-connection",
