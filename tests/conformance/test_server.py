@@ -8,12 +8,14 @@ import pytest
 
 from croupier.conformance.clauses import clauses
 from croupier.conformance.results import Outcome, Report, Result
+from croupier.conformance.servers.tcp_house import TcpHouse
 from croupier.conformance.suite import find_suite
 from croupier.core.room import HouseRoom
+from croupier.core.session import Address
 from croupier.core.transcript import Transcript, house_settings
 from croupier.rooms import HOUSE_ROOMS
-from tests.conformance.house_fixture import HouseFixture, opened, run_cases
-from tests.conformance.suites import check_server, server_cases
+from tests.conformance.house_fixture import HouseFixture, new_bench, opened, run_cases
+from tests.conformance.suites import check_server, run_bench, server_cases
 from tests.rooms.conversation_fixture import HANG_UP, before, followed, instead
 from tests.sampling import extended
 
@@ -190,6 +192,18 @@ def test_nothing_is_tested_at_an_unreachable_server() -> None:
     assert (result.outcome, result.failure.expected) == (Outcome.FAIL, "a server that accepts connections")
 
 
+class StartedServer:
+    """A server that the tester has started, and that never ends."""
+
+    leaving_cause = None
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+
+    async def address_for_client(self) -> Address:
+        return self.address
+
+
 def test_a_purse_that_all_clients_share_is_found_from_another_address() -> None:
     def habit(heard: bytes, answers: list[bytes]) -> Sequence[bytes]:
         starts.append(heard)
@@ -201,7 +215,8 @@ def test_a_purse_that_all_clients_share_is_found_from_another_address() -> None:
 
     async def check() -> tuple[Result, ...]:
         async with opened(HouseFixture(room, habit=habit)) as port:
-            return await over_a_socket(room, port, cases=cases)
+            server: Any = StartedServer(("127.0.0.1", port))
+            return await run_bench(new_bench(room, TcpHouse(2.0), server=server), cases, server.address)
 
     failures = [result.failure for result in asyncio.run(check()) if result.failure is not None]
     assert failures
