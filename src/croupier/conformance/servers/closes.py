@@ -16,6 +16,7 @@ from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient, Wait
 from croupier.conformance.servers.test_data import Scenario, ServerTestData
+from croupier.conformance.servers.verdicts import canonical_messages
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
@@ -65,10 +66,10 @@ class ProvokedCloseDetector:
     """Judges the closes of a house by the room's `farewell_rule`."""
 
     def __init__(self, test_data: ServerTestData, conversations: Conversations) -> None:
+        self._test_data = test_data
         self._rule = test_data.farewell_rule
-        self._encode = test_data.room.codec(True, None).encode
         self._goodbyes = test_data.goodbye
-        self._opening = self._encode(test_data.sample_game[0])
+        self._opening = test_data.room.codec(True, None).encode(test_data.sample_game[0])
         self._clauses = test_data.shared_clauses
         self._is_refusal = test_data.is_refusal
         self._conversations = conversations
@@ -116,7 +117,7 @@ class ProvokedCloseDetector:
         """The clause about the pieces or the letters in which the house does not accept what it accepts otherwise."""
         if await self._accepts_alone(probe, ending, delivery):
             return self._clauses["stream"]
-        canonical = self._encode_all(probe.conversation)
+        canonical = canonical_messages(self._test_data, probe.conversation.lines)
         if "letters" not in self._clauses or len(canonical) < len(ending.messages) or canonical == [*ending.messages]:
             return None
         for _ in range(MIN_CONFIRMATIONS):
@@ -125,11 +126,6 @@ class ProvokedCloseDetector:
             ).house_has_left:
                 return None
         return self._clauses["letters"]
-
-    def _encode_all(self, conversation: Conversation) -> Sequence[bytes]:
-        """The messages of the client in the spelling of the protocol page."""
-        said = [line for line in conversation.lines if line.side == CLIENT]
-        return [line.data if isinstance(line.message, Violation) else self._encode(line.message) for line in said]
 
     async def _accepts_alone(self, probe: ScriptedClient, ending: Ending, delivery: Delivery) -> bool:
         """Whether the messages came in other pieces, and the house accepts them whenever each is sent alone."""

@@ -6,6 +6,7 @@ messages as they were, and must not come up once with the others.
 
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
+from functools import partial
 from itertools import zip_longest
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import play_at_random
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import Reading, ServerTestData
-from croupier.conformance.servers.verdicts import failing_dialogue
+from croupier.conformance.servers.verdicts import canonical_messages, failing_dialogue
 from croupier.conformance.suite import Attempt
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
@@ -104,7 +105,7 @@ class Experiments:
                 return other
         shared = self._test_data.shared_clauses
         for change, blamed, cause in (
-            (self._canonical, clause, SPELLING_MATTERS),
+            (partial(canonical_messages, self._test_data), clause, SPELLING_MATTERS),
             (self._without_errors, shared["errors"], CHANGED_BY_ERRORS),
             (self._without_refused, shared["unchanged"], CHANGED_BY_REFUSALS),
         ):
@@ -177,15 +178,6 @@ class Experiments:
         """The messages with the bytes of their integers in the opposite order."""
         swapping = [each for each in dialects(self._test_data.room.name) if each.description == LITTLE_ENDIAN]
         return [DialectReader(dialect).feed(message) for dialect in swapping for message in messages] or messages
-
-    def _canonical(self, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
-        """The messages of the client in the spelling of the protocol page."""
-        encode = self._test_data.room.codec(True, None).encode
-        return [
-            line.data if isinstance(line.message, Violation) else encode(line.message)
-            for line in dialogue
-            if line.side == CLIENT
-        ]
 
     def _without_errors(self, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
         """The messages of the client without its errors; empty if the last one is an error."""

@@ -6,7 +6,7 @@ from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.results import Failure
 from croupier.conformance.servers.test_data import ServerTestData
 from croupier.core.errors import FoundKind, Violation
-from croupier.core.referee import HOUSE
+from croupier.core.referee import CLIENT, HOUSE
 
 
 def describe_failure(test_data: ServerTestData, conversation: Conversation, fault: Fault) -> Failure:
@@ -42,3 +42,10 @@ def failing_dialogue(conversation: Conversation, fault: Fault) -> tuple[Dialogue
         at = lines[-1].at if lines else 0.0
         lines.append(DialogueLine(HOUSE, rest, fault.verdict.violation, at))
     return tuple(lines)
+
+
+def canonical_messages(test_data: ServerTestData, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
+    """The messages of the client in the spelling of the protocol page; bytes that are no messages are unchanged."""
+    encode = test_data.room.codec(True, None).encode
+    said = [line for line in dialogue if line.side == CLIENT]
+    return [line.data if isinstance(line.message, Violation) else encode(line.message) for line in said]
