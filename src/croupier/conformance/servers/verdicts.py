@@ -10,28 +10,22 @@ from croupier.core.referee import CLIENT, HOUSE
 
 
 def describe_failure(test_data: ServerTestData, conversation: Conversation, fault: Fault) -> Failure:
-    """Describe a fault of the house."""
+    """Describe a fault of the house.
+
+    Expected are the bytes of the allowed message, if exactly one is allowed; actual are those of the last message, or
+    of an incomplete one in the place of a message.
+    """
     violation = fault.verdict.violation
+    last = conversation.lines[fault.line_count - 1] if fault.line_count else None
+    is_message = violation.kind is FoundKind.MESSAGE and last is not None and last.side == HOUSE
     return Failure(
         violation.clause,
         violation.allowed,
         violation.found,
-        expected_bytes(test_data, violation.wanted),
-        actual_bytes(conversation, fault),
+        test_data.room.codec(True, None).encode(violation.wanted[0]) if len(violation.wanted) == 1 else None,
+        last.data if is_message and last is not None else conversation.incomplete(HOUSE),
         kind=violation.kind,
     )
-
-
-def actual_bytes(conversation: Conversation, fault: Fault) -> bytes:
-    """The wrong bytes: those of the last message, or of an incomplete one in the place of a message."""
-    last = conversation.lines[fault.line_count - 1] if fault.line_count else None
-    is_message = fault.verdict.violation.kind is FoundKind.MESSAGE and last is not None and last.side == HOUSE
-    return last.data if is_message and last is not None else conversation.incomplete(HOUSE)
-
-
-def expected_bytes(test_data: ServerTestData, wanted: Sequence[object]) -> bytes | None:
-    """The bytes of the allowed message, if exactly one message is allowed. Otherwise None."""
-    return test_data.room.codec(True, None).encode(wanted[0]) if len(wanted) == 1 else None
 
 
 def failing_dialogue(conversation: Conversation, fault: Fault) -> tuple[DialogueLine, ...]:
