@@ -11,8 +11,8 @@ from typing import Any
 from croupier.conformance.case import Retries
 from croupier.conformance.results import Result
 from croupier.conformance.servers.bench import HouseBench
-from croupier.conformance.servers.test_data import HouseServerCase
 from croupier.conformance.servers.scripted_client import ScriptedClient
+from croupier.conformance.servers.test_data import HouseServerCase
 from croupier.conformance.suite import Config, find_suite
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE
