@@ -1,7 +1,9 @@
 """How students' programs write the messages of a protocol otherwise, and some messages to write."""
 
 import re
+import struct
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 KUHN = (b"CARD C_Q", b"ACTN BET", b"CARD C_K", b"FAIL W_A", b"DISC")
@@ -221,6 +223,8 @@ HABITS: Mapping[str, Mapping[str, Habit]] = {
         "sends its integers in two bytes": numbers(integer(2)),
         "sends its integers in two bytes, the least significant first": numbers(integer(2, "little")),
         "sends its integers in one byte": numbers(integer(1)),
+        "sends its integers as floating-point numbers of four bytes": numbers(partial(struct.pack, ">f")),
+        "sends its integers as floating-point numbers of eight bytes": numbers(partial(struct.pack, ">d")),
         "writes a minus sign before its integers": numbers(minus),
         "sets the highest bit of its integers for a minus sign": numbers(sign_bit),
         "forgets the space": spaces(b""),
@@ -252,6 +256,8 @@ HABITS: Mapping[str, Mapping[str, Habit]] = {
         "sends its integers in eight bytes, the least significant first": money(integer(8, "little")),
         "sends its integers in two bytes": money(integer(2)),
         "sends its integers in two bytes, the least significant first": money(integer(2, "little")),
+        "sends its integers as floating-point numbers of four bytes": money(partial(struct.pack, ">f")),
+        "sends its integers as floating-point numbers of eight bytes": money(partial(struct.pack, ">d")),
         "sends characters of one byte": letters(bytes),
         "sends its characters with the less significant byte first": letters(lambda row: each(row, b"", b"\0")),
         "sends characters of four bytes": letters(lambda row: each(row, b"\0\0\0", b"")),

@@ -7,6 +7,7 @@ import pytest
 from croupier.conformance.case import select
 from croupier.conformance.clauses import clauses
 from croupier.conformance.clients.cases import CaseKind
+from croupier.conformance.conversation import FIRST_SECTION, GOODBYE_SECTION, MESSAGE_SECTION, STREAM_SECTION
 from croupier.conformance.suite import find_suite
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSE_ROOMS
@@ -90,12 +91,9 @@ def test_what_is_only_tolerated_is_never_demanded(room: HouseRoom) -> None:
 def test_every_clause_that_is_named_is_one_of_the_page(room: HouseRoom) -> None:
     guests = CLIENT_TEST_DATA[room.name]
     named = {
-        guests.first_clause,
-        guests.message_clause,
-        guests.stream_clause,
+        *map(guests.clause, (FIRST_SECTION, MESSAGE_SECTION, STREAM_SECTION, GOODBYE_SECTION)),
         guests.limit_clause,
         guests.seat_clause,
-        guests.goodbye_clause,
         guests.closing_clause,
     }
     assert named <= {*clauses(room.name)}

@@ -19,7 +19,8 @@ from croupier.core.session import Address, Peer, TimedOut
 FIRST_SECTION: Final = "1.2"
 STREAM_SECTION: Final = "1.3"
 MESSAGE_SECTION: Final = "2.1"
-"""The clauses of every room that say who sends first, where messages may be cut, and what a message is."""
+GOODBYE_SECTION: Final = "8.2"
+"""The clauses of every room on who sends first, where messages are cut, what a message is, and goodbyes of a house."""
 
 MIN_CODE_BYTES: Final = 3
 """The length of the shortest code of a message."""

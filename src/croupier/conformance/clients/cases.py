@@ -13,7 +13,7 @@ from croupier.conformance.clauses import clauses
 from croupier.conformance.clients.responders import Mutation, TranscriptStep, transcript_steps, unchanged
 from croupier.conformance.clients.setup import HouseAction, HouseSetup
 from croupier.conformance.clients.test_data import ClientTestData, ClientTestState, WireVariation, finished
-from croupier.conformance.conversation import Conversation
+from croupier.conformance.conversation import FIRST_SECTION, GOODBYE_SECTION, STREAM_SECTION, Conversation
 from croupier.conformance.resources import transcripts
 from croupier.core.codec import Codec
 from croupier.core.errors import Violation
@@ -161,7 +161,7 @@ class CaseGenerator:
                 missing="the client never sent a message",
                 max_games=12,
             ),
-            self._data.first_clause,
+            self._data.clause(FIRST_SECTION),
             "the-client-speaks-first",
             "The client sends the first message: the house waits for it",
         )
@@ -194,7 +194,7 @@ class CaseGenerator:
         for state, slug, phrase, setup in rows:
             yield self._case(
                 state,
-                data.stream_clause,
+                data.clause(STREAM_SECTION),
                 f"{slug}-{state.slug}",
                 f"{'The' if setup else 'Several'} answers arrive {phrase}: {_begin_small(state.title)}",
                 kind=CaseKind.VARIATION,
@@ -205,6 +205,7 @@ class CaseGenerator:
     def _goodbyes(self) -> Iterator[HouseClientCase]:
         """The house leaves: at once, with the end of a game, before a game, and without a goodbye."""
         data, over = self._data, self._between_games
+        goodbye_clause = data.clause(GOODBYE_SECTION)
         leaving, late = {"action": HouseAction.LEAVE}, Delivery(delay_seconds=GOODBYE_DELAY_SECONDS)
         yield self._case(
             replace(over, is_reached=lambda _: True),
@@ -223,7 +224,7 @@ class CaseGenerator:
             kind=CaseKind.GOODBYE,
             setup={**leaving, "delivery": late},
         )
-        between = WireVariation("between-games", "The house says goodbye between two games", data.goodbye_clause)
+        between = WireVariation("between-games", "The house says goodbye between two games", goodbye_clause)
         for variation in (between, *data.goodbye_variations):
             yield self._case(
                 over,
@@ -236,7 +237,7 @@ class CaseGenerator:
             )
         for state in (state for state in data.states if state.allows_goodbye):
             for clause, slug, phrase, kind, action in (
-                (data.goodbye_clause, "goodbye", "says goodbye where", CaseKind.GOODBYE, HouseAction.LEAVE),
+                (goodbye_clause, "goodbye", "says goodbye where", CaseKind.GOODBYE, HouseAction.LEAVE),
                 (
                     data.closing_clause,
                     "closing",
@@ -245,7 +246,7 @@ class CaseGenerator:
                     HouseAction.CLOSE,
                 ),
                 (
-                    data.goodbye_clause,
+                    goodbye_clause,
                     "hangs-up",
                     "closes without a goodbye where",
                     CaseKind.FAULT,

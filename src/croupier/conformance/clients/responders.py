@@ -1,7 +1,7 @@
 """Responders: the house side of a client test, played by our own house (perhaps mutated) or by a transcript."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -31,32 +31,6 @@ class HouseReply(Struct, frozen=True):
     closes: bool = False
 
 
-class Responder(Protocol):
-    """The house side of a conversation, without a clock."""
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it has sent everything that it has to send."""
-        ...
-
-    @property
-    def deviation(self) -> str:
-        """A sentence about the message with which the client left the script; empty if it has not."""
-        ...
-
-    def answer(self, item: Any) -> HouseReply:
-        """React to a message of the client, or to a Violation."""
-        ...
-
-    def greet(self) -> HouseReply:
-        """What it sends before the client has sent anything."""
-        ...
-
-    def leave(self, *, at_once: bool) -> HouseReply:
-        """Say goodbye, at once or when the game is over."""
-        ...
-
-
 class LiveResponder:
     """The house of the room at a private table, with a mutation of its answers.
 
@@ -64,7 +38,9 @@ class LiveResponder:
     """
 
     is_over = False
+    """Whether it has sent everything that it has to send."""
     deviation = ""
+    """A sentence about the message with which the client left the script; empty if it has not."""
 
     def __init__(
         self,
@@ -190,3 +166,7 @@ class TranscriptResponder:
     def leave(self, *, at_once: bool) -> HouseReply:  # noqa: ARG002 -- after the transcript there is nothing to wait for
         """The goodbye of the room."""
         return self._house.leave(at_once=True)
+
+
+type Responder = LiveResponder | TranscriptResponder
+"""The house side of a conversation, without a clock."""

@@ -77,10 +77,9 @@ class ClientTestData:
     `states` begin with the plainest one; `glued_states` are those in which the house sends several messages at once.
 
     `obligation` returns the clause by which the client has to send; `idle_obligation` the one by which it has to go on
-    after a finished game, empty if there is none. The clauses of the room are: `first_clause`, the client sends first;
-    `message_clause`, the parts of a message; `stream_clause`, TCP is a stream; `limit_clause`, clients over a limit are
-    disconnected; `seat_clause`, so are clients without a seat; `goodbye_clause`, a house may say goodbye at any time;
-    `closing_clause`, it may do so with the end of a game when it shuts down.
+    after a finished game, empty if there is none. The clauses of the room are: `limit_clause`, clients over a limit are
+    disconnected; `seat_clause`, so are clients without a seat; `closing_clause`, a house may say goodbye with the end
+    of a game when it shuts down.
 
     `awaited_message` is the goodbye of either side that the client has to wait for, and the clause that says so.
     `late_clause` tolerates what only a strict referee finds wrong with a client. By `unreadable_clauses` a client
@@ -95,12 +94,8 @@ class ClientTestData:
     variations: Sequence[WireVariation]
     faults: Sequence[InjectedFault]
     obligation: Obligation
-    first_clause: str
-    message_clause: str
-    stream_clause: str
     limit_clause: str
     seat_clause: str
-    goodbye_clause: str
     closing_clause: str
     untestable: Mapping[str, str]
     idle_obligation: Callable[[AnyClientReferee], str] = lambda _: ""
@@ -109,6 +104,10 @@ class ClientTestData:
     is_unforeseeable: Unforeseeable = never
     awaited_message: tuple[bytes, str] | None = None
     goodbye_variations: Sequence[WireVariation] = ()
+
+    def clause(self, section: str) -> str:
+        """The clause of the room in a section that all rooms have."""
+        return f"{self.room.name}-{section}"
 
 
 def reasons_by_clause(room: str, sections: Mapping[str, str]) -> Mapping[str, str]:

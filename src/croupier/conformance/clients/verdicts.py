@@ -1,16 +1,24 @@
 """Judges a client test case by what the test server has observed and how the program has ended."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec import structs
 
 from croupier.conformance.clients.cases import CaseKind
 from croupier.conformance.clients.evidence import unawaited_reply
 from croupier.conformance.clients.observation import ClientObservation
+from croupier.conformance.clients.responders import message_code
 from croupier.conformance.clients.test_data import ClientTestData
 from croupier.conformance.clients.test_server import ConversationEnd, Decision
-from croupier.conformance.conversation import Conversation, DialogueLine, Fault
+from croupier.conformance.conversation import (
+    FIRST_SECTION,
+    MESSAGE_SECTION,
+    STREAM_SECTION,
+    Conversation,
+    DialogueLine,
+    Fault,
+)
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.results import Failure, Outcome
@@ -65,10 +73,7 @@ def _goes_on_after(baseline: ClientObservation, games: int) -> bool:
 def _broke_off(observation: ClientObservation) -> Attempt:
     """The result of a client that fails between two games where it otherwise goes on."""
     found = f"the end of the connection{_exit_suffix(observation)}"
-    if observation.case.kind is CaseKind.TOLERANCE:
-        return _result(observation, Outcome.CHOICE, f"it does not take it: {found}")
-    failure = Failure(observation.case.clause, "another game, as without this", found, kind=FoundKind.CLOSED)
-    return _result(observation, Outcome.FAIL, failure=failure)
+    return _has_not_taken(observation, "another game, as without this", found)
 
 
 def _gave_up(observation: ClientObservation) -> Attempt:
@@ -77,18 +82,21 @@ def _gave_up(observation: ClientObservation) -> Attempt:
     found = f"the end of the connection{_exit_suffix(observation)}"
     if observation.server.conversation_end is ConversationEnd.HOUSE and line is not None:
         found = str(line.message)
+    return _has_not_taken(observation, "a whole game, as without this", found)
+
+
+def _has_not_taken(observation: ClientObservation, expected: str, found: str) -> Attempt:
+    """The result of a client that leaves because of the special feature of the case, which it may have to take."""
     if observation.case.kind is CaseKind.TOLERANCE:
         return _result(observation, Outcome.CHOICE, f"it does not take it: {found}")
-    failure = Failure(observation.case.clause, "a whole game, as without this", found, kind=FoundKind.CLOSED)
-    return _result(observation, Outcome.FAIL, failure=failure)
+    return _failed(observation, observation.case.clause, expected, found, kind=FoundKind.CLOSED)
 
 
 def blame_reader(test_data: ClientTestData, attempt: Attempt) -> Attempt:
     """The failure of a client that plays on if every message arrives alone."""
     assert attempt.failure is not None, "only failures are blamed on something"
-    return attempt._replace(
-        failure=structs.replace(attempt.failure, clause=test_data.stream_clause, cause=ONE_READ_CAUSE)
-    )
+    clause = test_data.clause(STREAM_SECTION)
+    return attempt._replace(failure=structs.replace(attempt.failure, clause=clause, cause=ONE_READ_CAUSE))
 
 
 def _played(observation: ClientObservation) -> Attempt:
@@ -119,6 +127,20 @@ def _result(
     return Attempt(outcome, note, failure, tuple(dialogue))
 
 
+def _failed(
+    observation: ClientObservation,
+    clause: str,
+    expected: str,
+    actual: str,
+    *,
+    cause: Cause | None = None,
+    lines: int = -1,
+    **more: Any,
+) -> Attempt:
+    failure = Failure(clause, expected, actual, **more).explained(cause)
+    return _result(observation, Outcome.FAIL, failure=failure, lines=lines)
+
+
 def _skip_reason(observation: ClientObservation) -> str:
     """The reason why the state has not come up."""
     server = observation.server
@@ -136,17 +158,26 @@ def _exit_suffix(observation: ClientObservation) -> str:
 
 def _client_fault(observation: ClientObservation, fault: Fault) -> Attempt:
     """The result of a fault of the client."""
-    violation = fault.verdict.violation
-    got = observation.conversation.lines[fault.sent_index].data
-    wanted = _only_allowed(observation, fault)
-    lines = observation.conversation.lines
+    violation, conversation = fault.verdict.violation, observation.conversation
+    lines = conversation.lines[: fault.line_count]
+    sent = lines[fault.sent_index]
+    without = conversation.start_again().replay(line for line in lines if line is not sent)
+    wanted = _only_allowed(observation, without)
     cause: Cause | None = None
     if not _repeats_amount(lines, fault.sent_index):
-        cause = _cause_in_dialect(observation, observation.conversation, wanted, got)
-    if cause is None:
-        cause = unawaited_reply(observation.conversation.start_again().replay(lines[: fault.sent_index]))
-    failure = Failure(violation.clause, violation.allowed, violation.found, wanted, got).explained(cause)
-    return _result(observation, Outcome.FAIL, failure=failure, lines=fault.line_count)
+        cause = _cause_in_dialect(observation, conversation, wanted, sent.data)
+    if cause is None and message_code(sent.message) in map(message_code, without.referee.legal):
+        cause = unawaited_reply(conversation.start_again().replay(lines[: fault.sent_index]))
+    return _failed(
+        observation,
+        violation.clause,
+        violation.allowed,
+        violation.found,
+        wanted=wanted,
+        got=sent.data,
+        cause=cause,
+        lines=fault.line_count,
+    )
 
 
 def _repeats_amount(lines: Sequence[DialogueLine], index: int) -> bool:
@@ -167,12 +198,8 @@ def _cause_in_dialect(
     return cause if cause is not None and cause.dialect is not None else None
 
 
-def _only_allowed(observation: ClientObservation, fault: Fault) -> bytes | None:
-    """The encoded message that was allowed, if there was only one besides a goodbye."""
-    lines = observation.conversation.lines[: fault.line_count]
-    before = observation.conversation.start_again().replay(
-        line for line in lines if line is not lines[fault.sent_index]
-    )
+def _only_allowed(observation: ClientObservation, before: Conversation) -> bytes | None:
+    """The encoded message that is allowed after a conversation, if there is only one besides a goodbye."""
     goodbyes = {str(message) for message in observation.test_data.room.final_messages}
     allowed = [message for message in before.referee.legal if str(message) not in goodbyes]
     return before.encode(allowed[0]) if len(allowed) == 1 and before.referee.game is None else None
@@ -182,11 +209,12 @@ def _strict_departure(observation: ClientObservation, clause: str) -> Attempt:
     """The result of a client that needed tolerance in a strict run."""
     lines = observation.conversation.lines
     line = _last(lines, CLIENT)
-    failure = Failure(clause, "what the document has, from a client in a strict run", "a departure from it")
-    if line is not None:
-        encoded = observation.conversation.encode(line.message)
-        failure = Failure(clause, str(line.message), _text(line.data), encoded, line.data)
-    return _result(observation, Outcome.FAIL, failure=failure)
+    if line is None:
+        return _failed(
+            observation, clause, "what the document has, from a client in a strict run", "a departure from it"
+        )
+    encoded = observation.conversation.encode(line.message)
+    return _failed(observation, clause, str(line.message), _text(line.data), wanted=encoded, got=line.data)
 
 
 def _never_spoke(observation: ClientObservation) -> Attempt:
@@ -200,18 +228,9 @@ def _never_spoke(observation: ClientObservation) -> Attempt:
     elif observation.partial_message:
         actual = f"{_text(observation.partial_message)}, and then nothing for {observation.seconds:g} seconds"
     test_data = observation.test_data
-    clause = test_data.message_clause if observation.partial_message else test_data.first_clause
-    return _result(
-        observation,
-        Outcome.FAIL,
-        failure=Failure(
-            clause,
-            "the first message of the client",
-            actual,
-            got=observation.partial_message,
-            kind=_kind_of_silence(observation),
-        ),
-    )
+    clause = test_data.clause(MESSAGE_SECTION if observation.partial_message else FIRST_SECTION)
+    expected, got = "the first message of the client", observation.partial_message
+    return _failed(observation, clause, expected, actual, got=got, kind=_kind_of_silence(observation))
 
 
 def _silent(observation: ClientObservation, baseline: ClientObservation | None) -> Attempt:
@@ -229,15 +248,15 @@ def _silent(observation: ClientObservation, baseline: ClientObservation | None) 
         )
     before = _before_goodbye(observation)
     legal = ", ".join(map(str, before.referee.legal)) or "the end, or another game"
-    failure = Failure(
+    return _failed(
+        observation,
         _broken_obligation(observation, baseline),
         legal,
         _describe_silence(observation),
         got=observation.partial_message,
         kind=_kind_of_silence(observation),
+        cause=_cause_in_dialect(observation, before, None, b"") if observation.partial_message else None,
     )
-    cause = _cause_in_dialect(observation, before, None, b"") if observation.partial_message else None
-    return _result(observation, Outcome.FAIL, failure=failure.explained(cause))
 
 
 def _broken_obligation(observation: ClientObservation, baseline: ClientObservation | None) -> str:
@@ -245,7 +264,7 @@ def _broken_obligation(observation: ClientObservation, baseline: ClientObservati
     case, server = observation.case, observation.server
     test_data = observation.test_data
     if observation.partial_message:
-        return test_data.message_clause
+        return test_data.clause(MESSAGE_SECTION)
     if observation.is_idle and (clause := test_data.idle_obligation(server.referee)):
         return clause
     if (
@@ -293,11 +312,7 @@ def _after_house_fault(observation: ClientObservation, broken: Fault) -> Attempt
             return _result(observation, Outcome.PASS)
         actual = "an open connection" if server.reaction is None else f"{server.reaction}, and an open connection"
         wanted = f"that the client hangs up within {observation.seconds:g} seconds"
-        return _result(
-            observation,
-            Outcome.FAIL,
-            failure=Failure(observation.case.clause, wanted, actual, kind=FoundKind.STILL_OPEN),
-        )
+        return _failed(observation, observation.case.clause, wanted, actual, kind=FoundKind.STILL_OPEN)
     if observation.is_killed:
         what = f"ended by {observation.end}"
     elif server.conversation_end is ConversationEnd.CLIENT or (

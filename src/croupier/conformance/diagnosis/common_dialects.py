@@ -1,5 +1,6 @@
 """Dialects that are common to all rooms: other spellings of integers, spaces, quotes, letters and line ends."""
 
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
@@ -96,6 +97,14 @@ def _sign_bit(data: bytes) -> bytes:
     return pack_int32(value if value < 2**31 else 2**31 - value)
 
 
+def _from_float(data: bytes) -> bytes:
+    """Turn a big-endian floating-point number into four big-endian bytes. Raises NotInDialectError."""
+    (value,) = struct.unpack(">f" if len(data) == 4 else ">d", data)
+    if not value.is_integer():
+        raise NotInDialectError
+    return pack_int32(int(value))
+
+
 INTEGERS_AS_TEXT: Final = "writes its integers as text"
 LITTLE_ENDIAN: Final = "sends its integers with the least significant byte first"
 
@@ -106,6 +115,8 @@ INTEGER_DIALECTS: Final[Mapping[str, FieldPattern]] = {
     "sends its integers in two bytes": binary_field(2, widen_to_int32),
     "sends its integers in two bytes, the least significant first": binary_field(2, swap_bytes),
     "sends its integers in one byte": binary_field(1, widen_to_int32),
+    "sends its integers as floating-point numbers of four bytes": binary_field(4, _from_float),
+    "sends its integers as floating-point numbers of eight bytes": binary_field(8, _from_float),
     "writes a minus sign before its integers": FieldPattern(
         (rb"-", *(b".",) * 4), (rb"[^-]", *(b".",) * 3), normalize=_minus
     ),
