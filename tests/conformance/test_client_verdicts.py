@@ -1,0 +1,106 @@
+"""What is judged of a conversation with a client of a house game, without a program."""
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+from croupier.conformance.clients.evidence import last_position
+from croupier.conformance.clients.observation import ClientObservation
+from croupier.conformance.clients.responders import LiveResponder
+from croupier.conformance.clients.setup import ClientTimeouts
+from croupier.conformance.clients.test_server import HouseTestServer
+from croupier.conformance.clients.verdicts import judge
+from croupier.conformance.conversation import Conversation
+from croupier.conformance.results import Outcome
+from croupier.core.session import Joined, Left, Received
+from croupier.rooms import HOUSE_ROOMS
+from tests.conformance.suites import CLIENT_TEST_DATA, client_cases
+
+PEER = 1
+
+
+def observe(
+    name: str, *messages: bytes, settings: Mapping[str, Any] | None = None, exit_status: int = 1
+) -> ClientObservation:
+    """A client that sends these messages in a case, each after the answer to the one before it, and ends."""
+    room = HOUSE_ROOMS[name.partition("/")[0]]
+    data = CLIENT_TEST_DATA[room.name]
+    (case,) = (each for each in client_cases(room) if each.id == name)
+    own = room.settings(**{**case.state.settings, **(settings or {})})
+    server = HouseTestServer(
+        LiveResponder(room, own, decks=case.state.decks),
+        case.setup,
+        Conversation(room, own, answer_timeout=inf),
+        obligation=data.obligation,
+        timeouts=ClientTimeouts(),
+        is_unforeseeable=data.is_unforeseeable,
+    )
+    for event in (
+        Joined(PEER, ("192.0.2.1", 40_000)),
+        *(Received(PEER, message) for message in messages),
+        Left(PEER, "hung up"),
+    ):
+        server.on(event, 0.0)
+    return ClientObservation(data, case, server, exit_status, f"exit status {exit_status}", 5.0, b"", False)
+
+
+def ante(coins: int) -> bytes:
+    return b"ANTE " + coins.to_bytes(4)
+
+
+def test_a_client_that_acts_before_the_house_has_acted_does_not_wait_for_its_reply() -> None:
+    failure = judge(observe("kuhn/4.2/p2-is-bet-at", b"STRT P_2ACTN CHK"), None).failure
+    assert failure is not None
+    assert failure.cause is not None
+    assert (failure.clause, failure.cause.clause) == ("kuhn-4.2", "kuhn-4.2")
+    assert (failure.expected, failure.actual) == ("ACTN CAL, ACTN FLD", "ACTN CHK")
+
+
+def test_a_wrong_action_after_the_reply_of_the_house_is_no_early_one() -> None:
+    failure = judge(observe("kuhn/4.2/p2-is-bet-at", b"STRT P_2", b"ACTN CHK"), None).failure
+    assert failure is not None
+    assert (failure.clause, failure.cause) == ("kuhn-6.1", None)
+
+
+def test_a_number_that_the_house_has_sent_is_read_as_it_is() -> None:
+    attempt = judge(observe("sevenhalf/2.3/bet-quotes", b"STRT", b"DRAW", ante(0x22272227)), None)
+    assert attempt.failure is not None
+    assert (attempt.failure.clause, attempt.failure.cause) == ("sevenhalf-7.3", None)
+
+
+def test_a_number_in_another_order_of_bytes_is_explained() -> None:
+    attempt = judge(observe("sevenhalf/4.3/decides", b"STRT", b"DRAW", ante(10 << 24 | 0x40000000)), None)
+    assert attempt.failure is not None
+    assert attempt.failure.cause is not None
+    assert attempt.failure.clause == "sevenhalf-2.3"
+
+
+def test_a_client_may_give_up_after_a_refusal() -> None:
+    attempt = judge(observe("sevenhalf/7.4/refused-ante", b"STRT", b"DRAW", ante(100)), None)
+    assert attempt.outcome is Outcome.CHOICE
+    assert attempt.note == "it hung up in the middle of the game (exit status 1)"
+
+
+def test_a_signal_after_a_refusal_ends_a_client_that_has_failed() -> None:
+    observation = observe("sevenhalf/7.4/refused-ante", b"STRT", b"DRAW", ante(100), exit_status=-11)
+    assert judge(observation, None).outcome is Outcome.FAIL
+
+
+def test_a_client_that_fails_after_a_tolerated_message_does_not_take_it() -> None:
+    game = (b"STRT P_1", b"ACTN BET")
+    settings = {"bot": "script:FLD"}
+    broken_off = observe("kuhn/2.4/line-ends", *game, settings=settings)
+    usual = observe("kuhn/2.4/line-ends", *game, *game, settings=settings)
+    assert broken_off.has_broken_off
+    assert judge(broken_off, usual).note == "it does not take it: the end of the connection (exit status 1)"
+
+
+def test_a_client_is_read_in_the_dialect_of_its_house() -> None:
+    bet = b"BET" + (10).to_bytes(4)
+    observation = observe("blackjack/4.2/dealt", b"PLY", bet, settings={"dialect": "char8"})
+    position = last_position(observation)
+    assert position is not None
+    assert {feature.code for feature in position} - {""} == {"CRD", "TRN"}
+    failure = judge(observe("blackjack/4.2/dealt", b"PLY", bet, b"MOVZ", settings={"dialect": "char8"}), None).failure
+    assert failure is not None
+    assert (failure.clause, failure.got) == ("blackjack-2.11", b"MOVZ")
