@@ -69,9 +69,9 @@ class ProgramRing:
     `finished_at` is the time at which the table has seen the end of the game, None before, and `last_activity` that of
     the last message, in seconds.
     `message_count` counts all messages, and `death_message_count` is its value when one of our players died.
-    `hand_order` is that of the program's cards.
-    `unanswered` are the requests that the program has not answered. `has_picked_past_end`: the program has picked a
-    card after the last one. `on_before_send` is called before each message to the program and may kill a node.
+    `hand_order` is that of the program's cards. `unanswered` are the requests that the program has not answered.
+    `has_picked_past_end`: the program has picked a card after the last one. `starts_game`: the players whose seats are
+    after the program's join. `on_before_send` is called before each message to the program and may kill a node.
     """
 
     def __init__(self, endpoints: ProgramEndpoints, *, players: int, seat: int, seed: int, strict: bool) -> None:
@@ -85,6 +85,7 @@ class ProgramRing:
         self.hand_order = HandOrder()
         self.unanswered: dict[ProgramConnection, Message] = {}
         self.has_picked_past_end = False
+        self.starts_game = True
         self.on_before_send: Callable[[RingNode, Message], None] = lambda *_: None
         self.table: RingNode
         self.players: list[RingNode] = []
@@ -202,7 +203,7 @@ class ProgramRing:
             self._nodes.add_event(end.node, Malformed(end.peer, message))
         else:
             self._nodes.add_event(end.node, Received(end.peer, message))
-        if isinstance(message, Join):
+        if isinstance(message, Join) and self.starts_game:
             self._nodes.run()
             self._join(self.players[self._seat :])
 

@@ -177,6 +177,7 @@ def _missing_step(ring: ProgramRing) -> tuple[str, str] | None:
 async def join_and_connect(context: PlayerContext) -> Failed | None:
     """Let the program join, and connect to it. Returns the failure if that is not possible. Raises Failed."""
     ring = _new_ring(context, players=2, seat=0)
+    ring.starts_game = False
     async with context.run_program(await ring.open()) as program:
         try:
             await _wait_until(lambda: ring.endpoints.nick is not None, ring, program, context)
