@@ -10,6 +10,7 @@ from croupier.conformance.clauses import clauses
 from croupier.conformance.holdem.replay import transcripts_by_name
 from croupier.conformance.holdem.untestable import UNTESTABLE
 from croupier.conformance.holdem.walk_clauses import WALK_CLAUSES
+from croupier.http.routes import ROUTES
 from croupier.rooms.holdem import ROOM
 from tests.conformance.suites import client_cases, server_cases
 
@@ -48,6 +49,15 @@ def test_heads_of_transcripts_and_walk_clauses_are_known() -> None:
     assert {head.get("dialect") for head in heads} == {None, "readme", "hspe-go"}
     assert {head["free"] for head in heads if "free" in head} == {"yes"}
     assert CLAUSES.keys() >= WALK_CLAUSES.keys()
+
+
+def test_the_requests_that_fail_are_those_of_routes() -> None:
+    routes = {
+        f"{method} {re.sub(r'{[^}]+}', ':', route.path).strip('/')}" for route in ROUTES for method in route.operations
+    }
+    failing = [fault.route for case in client_cases(ROOM) for fault in case.setup.faults]
+    assert len({*failing}) == 4
+    assert routes >= {*failing}
 
 
 def test_selection() -> None:

@@ -1,0 +1,42 @@
+"""What the context of a case learns from responses: which player a user has in a game."""
+
+import asyncio
+
+import pytest
+from msgspec.json import encode
+
+from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.holdem.context import HoldemContext
+from croupier.conformance.holdem.deviations import CaseAborted
+from croupier.conformance.holdem.endpoint import ServerUnderTest
+from croupier.conformance.results import Outcome
+from croupier.conformance.timeouts import AnswerTimeout
+from tests.rooms.holdem.house_fixture import duel
+
+
+def opened(body: bytes) -> tuple[HoldemContext, ReceivedResponse]:
+    """The context of a case, and the answer to POST /games/ with a body."""
+    context = HoldemContext(ServerUnderTest("127.0.0.1", 1, "readme", AnswerTimeout(1.0)))
+    context.user("ann").name = "ann"
+    return context, ReceivedResponse(201, {"location": "/games/g"}, body)
+
+
+def test_the_player_in_a_game_is_found_and_the_game_is_a_choice() -> None:
+    house = duel()
+
+    async def main() -> None:
+        context, response = opened(encode(house.view(None, house.table().guid)))
+        assert context.require_guid("ann", response, "holdem-3.3") == house.house.guid_of("ann")
+        assert [deviation.outcome for deviation in context.deviations] == [Outcome.CHOICE]
+
+    asyncio.run(main())
+
+
+def test_an_answer_without_a_player_fails() -> None:
+    async def main() -> None:
+        context, response = opened(b"{}")
+        with pytest.raises(CaseAborted):
+            context.require_guid("ann", response, "holdem-3.3")
+        assert [deviation.outcome for deviation in context.deviations] == [Outcome.FAIL]
+
+    asyncio.run(main())
