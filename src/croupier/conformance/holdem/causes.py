@@ -3,9 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from msgspec import DecodeError
-from msgspec.json import decode
-
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.diagnosis.cause import Cause, dialect_cause
 from croupier.conformance.holdem.deviations import Deviation
@@ -34,6 +31,7 @@ ANOTHER_SUCCESS: Final = Cause("it answers with another status of success")
 INTERNAL_ERROR: Final = Cause("it has an internal error: see its log")
 OBJECT_FOR_GUID: Final = Cause("it answers with an object, as dialect hspe-go does")
 EXAMPLE_KEY: Final = Cause("it copies the slip of the document's example")
+JSON_CLAUSE: Final = "holdem-1.5"
 NOT_JSON: Final = Cause("it answers with something that is not JSON")
 
 
@@ -62,7 +60,7 @@ def likely_cause(
         after = _form_errors(request, form.read(request.target, response), dialect)
         if not any(_is_same(error, deviation) for error in after):
             return dialect_cause([form])
-    return None if _is_json(response.body) else NOT_JSON
+    return NOT_JSON if deviation.clause == JSON_CLAUSE else None
 
 
 def _status_cause(wanted: int, found: int, *, is_hspe_go: bool) -> Cause | None:
@@ -89,11 +87,3 @@ def _form_errors(request: SentRequest, response: ReceivedResponse, dialect: Dial
 
 def _is_same(error: SchemaError, deviation: Deviation) -> bool:
     return (error.clause, error.expected, error.actual) == (deviation.clause, deviation.expected, deviation.actual)
-
-
-def _is_json(body: bytes) -> bool:
-    try:
-        decode(body)
-    except (DecodeError, UnicodeDecodeError):
-        return False
-    return True

@@ -96,8 +96,7 @@ class HoldemContext(Exchange):
         player = None if self._is_closing else PLAYER_PATTERN.fullmatch(path)
         if player is not None and self.refereed_games.needs_look(player[1]):
             await self.get_game(NOBODY, player[1])
-        answered = await self.send(role, sent, delivery=delivery, timeout=timeout)
-        request, response = answered.request, answered.response
+        request, response = await self.send(role, sent, delivery=delivery, timeout=timeout)
         authorization = dict(request.headers).get("Authorization")
         owner = next((name for name, user in self.users.items() if user.auth_header[1] == authorization), None)
         self._viewer = NOBODY if authorization is None else owner
@@ -358,12 +357,6 @@ class HoldemContext(Exchange):
             self.add_status_deviation(clause, status, response)
         if not 200 <= response.status < 300:
             raise CaseAborted
-
-    def require_refusal(self, response: ReceivedResponse, clause: str, status: int) -> None:
-        """Require that a request was refused; another status of refusal is a choice."""
-        if response.status != status:
-            outcome = Outcome.CHOICE if response.status >= 400 else None
-            self.add_status_deviation(clause, status, response, outcome)
 
     def require_seat(self, response: ReceivedResponse) -> None:
         """Require that a join got a seat. Raises CaseAborted."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.channel.http import HttpMessage, ReceivedResponse, SentRequest
@@ -23,13 +23,6 @@ REDIRECT_STATUSES: Final = frozenset({301, 302, 307, 308})
 
 MAX_TURN_FRACTION: Final = 0.8
 """After this part of a turn without a request the turn may have expired."""
-
-
-class Answered(NamedTuple):
-    """A request with its response, after redirects."""
-
-    request: SentRequest
-    response: ReceivedResponse
 
 
 class Exchange:
@@ -135,8 +128,8 @@ class Exchange:
         *,
         delivery: Delivery = WHOLE,
         timeout: float | None = None,
-    ) -> Answered:
-        """Send a request as a role, and follow redirects.
+    ) -> tuple[SentRequest, ReceivedResponse]:
+        """Send a request as a role, and follow redirects; return the last request with its response.
 
         Raises CaseAborted, after recording a deviation, if no valid response arrives.
         """
@@ -157,7 +150,7 @@ class Exchange:
             self.redirects.append(f"{response.status}, and {request.path} is at {where}")
             redirected = SentRequest(request.method, where, request.headers, request.body)
             return await self.send(role, redirected, delivery=delivery, timeout=timeout)
-        return Answered(request, response)
+        return request, response
 
     def record_request(self, request: SentRequest, data: bytes) -> None:
         """Add a request to the dialogue, with its bytes."""

@@ -115,7 +115,10 @@ async def player_times_out(context: HoldemContext) -> None:
     won = [one.wealth + one.bet_so_far for one in after.table]
     if won != [due]:
         context.add_deviation("holdem-4.16", "the pot for the remaining player", f"{won[0] if won else 'none'}")
-    context.require_refusal(await context.act(loser, game, FOLD), "holdem-4.16", 404)
+    response = await context.act(loser, game, FOLD)
+    if response.status != 404:
+        outcome = Outcome.CHOICE if response.status >= 400 else None
+        context.add_status_deviation("holdem-4.16", 404, response, outcome)
 
 
 # Tables.

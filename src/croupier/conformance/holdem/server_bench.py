@@ -1,10 +1,10 @@
 """The bench of hold'em servers: tries cases with users of the tester and judges the responses."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from contextlib import suppress
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -152,7 +152,7 @@ class HoldemServerBench(Bench):
             except (CaseAborted, NotReached, OSError):
                 self._server.can_open_games = False
             finally:
-                await self._close_context(context)
+                await self._within_timeout(context.close())
             if not context.has_timed_out:
                 break
 
@@ -226,9 +226,9 @@ class HoldemServerBench(Bench):
             is_aborted = True
         finally:
             if is_aborted:
-                await self._play_on(context)
+                await self._within_timeout(context.play_on())
             recorded += context.deviations  # deviations while leaving do not belong to the case
-            await self._close_context(context)
+            await self._within_timeout(context.close())
         deviations = [deviation for deviation in recorded if deviation.clause in case.clauses]
         if is_aborted and not deviations:
             deviations = [deviation for deviation in recorded if deviation.line_count == recorded[-1].line_count]
@@ -236,17 +236,11 @@ class HoldemServerBench(Bench):
             deviations = [_as_choice(deviation) for deviation in deviations]
         return context, deviations, reason
 
-    async def _play_on(self, context: HoldemContext) -> None:
-        with suppress(TimeoutError, OSError):
+    async def _within_timeout(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do what belongs to no case, for no longer than an answer may take."""
+        with suppress(TimeoutError, CaseAborted, OSError):
             async with asyncio.timeout(self._server.timeout):
-                await context.play_on()
-
-    async def _close_context(self, context: HoldemContext) -> None:
-        try:
-            async with asyncio.timeout(self._server.timeout):
-                await context.close()
-        except (TimeoutError, CaseAborted, OSError):
-            pass
+                await work
 
     def _judge(self, worst: Deviation, lines: Sequence[DialogueLine]) -> Attempt:
         """Return the attempt that ended with a deviation."""
