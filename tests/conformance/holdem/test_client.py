@@ -41,6 +41,11 @@ def test_our_own_bot_passes(dialect: str) -> None:
     assert {result.case for result in expected} == {*chosen}
 
 
+def test_a_bot_may_choose_its_own_name() -> None:
+    own = OUR_BOT.replace("{user}", "own-name").replace("{password}", "own")
+    assert {result.outcome for result in check(own, select(ALL, CALLS))} == {Outcome.PASS}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("bot", ["random", "caller", "maniac", "tight"])
 def test_our_own_bots_pass_every_case(bot: str) -> None:

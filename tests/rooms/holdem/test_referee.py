@@ -244,6 +244,32 @@ def test_a_waiting_player_in_the_table_can_still_be_followed() -> None:
     assert not session.referee.is_lost
 
 
+def test_players_who_wait_are_shown_folded_before_the_hand_is_known() -> None:
+    session = RefereeSession(2)
+    referee = Referee()
+    game = session.fixture.view(None, session.game)
+    for user in (*session.users, "cat"):
+        for event in exchange(session.guid(user), Join(user, session.game), 201):
+            referee.on(event)
+    waiting = structs.replace(
+        game.table[0], player_id=session.guid("cat"), state="folded", bet_so_far=0, small_blind=False
+    )
+    verdicts = referee.on(Sent(HOUSE, PUBLIC, structs.replace(game, table=(*game.table, waiting))))
+    assert [verdict.violation.clause for verdict in verdicts] == ["holdem-5.20"]
+    assert not referee.is_lost
+
+
+def test_a_hand_without_the_player_to_act_is_a_violation() -> None:
+    session = RefereeSession(2)
+    game = session.fixture.view(None, session.game)
+    referee = Referee()
+    for user in session.users:
+        for event in exchange(session.guid(user), Join(user, session.game), 201):
+            referee.on(event)
+    verdicts = referee.on(Sent(HOUSE, PUBLIC, structs.replace(game, table=game.table[1:])))
+    assert [verdict.violation.clause for verdict in verdicts] == ["holdem-5.8"]
+
+
 def test_a_wrong_winner_is_a_violation() -> None:
     session = RefereeSession(2, decks=SHOWDOWN)
     for user in session.users:

@@ -76,6 +76,7 @@ class ClientCaseRun:
             faults=setup.faults,
             transform_body=setup.transform_body,
         )
+        test_server.users.add(self._user)
         port = await test_server.open()
         try:
             game = await self._set_up_table(test_server)
@@ -173,13 +174,12 @@ class ClientCaseRun:
 
     def _game_of_bot(self, test_server: HoldemTestServer) -> str:
         """Return the GUID of the bot's game, "" while it has no seat."""
-        return next(
-            (table.guid for table in test_server.house.games() if table.player_guid(self._user) is not None), ""
-        )
+        games, users = test_server.house.games(), test_server.users
+        return next((table.guid for table in games if any(table.player_guid(user) for user in users)), "")
 
     def _hands_played(self, test_server: HoldemTestServer) -> int:
         """Return how many finished hands the bot has played."""
-        return sum(self._user in played.players for played in test_server.finished_hands)
+        return sum(not test_server.users.isdisjoint(played.players) for played in test_server.finished_hands)
 
     def _is_broke(self, test_server: HoldemTestServer) -> bool:
         return self._hands_played(test_server) > 0 and not self._game_of_bot(test_server)
@@ -193,8 +193,13 @@ class ClientCaseRun:
         left = any(note.request.method == "DELETE" for note in test_server.requests)
         if not joined or left or self._game_of_bot(test_server):
             return False
-        hands = [played for played in test_server.finished_hands if self._user in played.players]
-        return not hands or bool(hands[-1].hand.stacks[hands[-1].players.index(self._user)])
+        stacks = [
+            stack
+            for played in test_server.finished_hands
+            for player, stack in zip(played.players, played.hand.stacks, strict=True)
+            if player in test_server.users
+        ]
+        return not stacks or stacks[-1] > 0
 
     def _judge_exit(self, test_server: HoldemTestServer, program: ProgramUnderTest) -> Deviation | None:
         """Judge a bot that exited before the case was over."""
@@ -223,7 +228,7 @@ class ClientCaseRun:
             return _missed("holdem-3.5", "POST /games/:gameID/players/", f"none in {self._timeout:g} s"), ""
         table = test_server.house.game(self._game_of_bot(test_server))
         view = None if table is None else table.view(None)
-        if view is not None and view.turn.player_id == test_server.house.guid_of(self._user):
+        if view is not None and view.turn.player_id in map(test_server.house.guid_of, test_server.users):
             limit = self._settings.turn_seconds
             used_seconds = limit - (seconds_left(view.turn.expiry, test_server.now) or 0.0)
             if used_seconds > min(limit, self._timeout) / 2:  # a turn that has only just begun is not the bot's fault

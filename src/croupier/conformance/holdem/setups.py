@@ -134,7 +134,6 @@ SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
     ("3.14", "broke", "It sends no acts when it is broke", TableSetup(("shoves",), {"stack": 20}, hands=6)),
     ("5.1", "more-than-one-game", "It finds a seat among several games", TableSetup(("calls",), has_full_game=True)),
     ("2.6", "its-name-is-there", "It plays as a user that exists", TableSetup(is_registered=True)),
-    ("3.7", "it-sits-already", "It plays on in a game that it is in", SEATED_SETUP),
     ("1.8", "byte-by-byte", "It reads responses that arrive byte by byte", _delivered(1, max_piece_bytes=1)),
     ("1.8", "in-sevens", "It reads responses that arrive in pieces", _delivered(2, max_piece_bytes=7)),
     ("1.8", "with-pauses", "It reads slow responses", _delivered(1, max_piece_bytes=100, delay_seconds=0.02)),
@@ -153,6 +152,7 @@ LOST_ACT_RESPONSE: Final = _failing(ACTING, None, is_executed=True)
 LOST_JOIN_RESPONSE: Final = _failing(JOINING, None, is_executed=True)
 
 OPTIONAL_SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
+    ("3.7", "it-sits-already", "It plays on in a game that it is in", SEATED_SETUP),
     ("5.3", "more-keys", "It reads a Game with unknown keys", _written(add_unknown_keys)),
     ("5.7", "the-slip-of-the-example", "It reads the key of the example", _written(spell_key_as_example)),
     ("3.15", "busy-when-listing", "It lists again when the server is busy", _failing(LISTING)),

@@ -67,8 +67,9 @@ class RecordedRequest(Struct):
 class HoldemTestServer:
     """The hold'em service on a socket of its own, with recorded requests and injected faults.
 
-    `requests` are the requests, `malformed` what was not valid HTTP. `activity` is set on every event. `transform_body`
-    changes the bodies of successful responses. While `is_stopping` is set, the bot may abort requests.
+    `requests` are the requests, `users` the names in their credentials, `malformed` what was not valid HTTP. `activity`
+    is set on every event. `transform_body` changes the bodies of successful responses. While `is_stopping` is set, the
+    bot may abort requests.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class HoldemTestServer:
         loop = asyncio.get_running_loop()
         self._epoch = time() - loop.time()
         self.requests: list[RecordedRequest] = []
+        self.users: set[str] = set()
         self.malformed: list[bytes] = []
         self.activity = asyncio.Event()
         self.is_stopping = False
@@ -163,6 +165,7 @@ class HoldemTestServer:
             if len(self.requests) >= MAX_REQUESTS:
                 return False
             self.requests.append(recorded)
+            self.users.add(recorded.user)
             stays_open = await self._respond(recorded, reader, writer)
             self.activity.set()
             if not stays_open or not requests.keeps_open or self._delivery.closes_connection:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE, Observation, Sent, Verdict
@@ -20,7 +21,7 @@ from croupier.rooms.holdem.observed.cards import check_shown_twice, follow_board
 from croupier.rooms.holdem.observed.differences import compare
 from croupier.rooms.holdem.observed.final_stacks import FinalStacks
 from croupier.rooms.holdem.observed.hand import ObservedHand
-from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, HoldemRequest, Join, Leave
+from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, HoldemRequest, Join, Leave, Player
 
 OVER: Final = Turn.OVER
 
@@ -319,6 +320,11 @@ class Referee:
 
     def _begin_hand(self, game: Game) -> Iterator[Violation]:
         """Check the first displayed game of a hand, and start to follow the hand."""
+        waiting = [player for player in game.table if self._waits(player, game)]
+        if waiting:
+            found = f"{', '.join(player.player_id for player in waiting)} at the table"
+            yield Violation("holdem-5.20", found, "only players of the hand")
+            game = replace(game, table=[player for player in game.table if player not in waiting])
         table = game.table
         seats = len(table)
         self.hand_count += 1
@@ -362,6 +368,12 @@ class Referee:
             return
         yield from self._check_button()
         yield from compare(self.game, game, self._cause_clause, self.clause_counts)
+
+    def _waits(self, player: Player, game: Game) -> bool:
+        """Whether a player who has joined is shown as one who waits for the next hand: folded, and without a bet."""
+        is_newcomer = player.player_id in self._newcomers and player.player_id != game.turn.player_id
+        has_paid = player.bet_so_far or player.small_blind or any(player.player_id in pot.players for pot in game.pots)
+        return is_newcomer and player.state == "folded" and not has_paid
 
     def _posting_seats(self, game: Game) -> Sequence[Seat]:
         """Return the seats whose bet is the small blind, before one with the big blind, where more than two play."""
