@@ -70,6 +70,7 @@ class Player:
         self._small_blind: Guid = ""  # the player with the small blind of the running hand
         self._acted_boards: list[tuple[Card, ...]] = []  # the boards on which we have acted in the running hand
         self._big_blind = 0  # the smallest `minimum_raise` seen: every round begins with one big blind
+        self._ante: int | None = None  # the smallest share in the pots seen before the flop, besides the bets
         self._open_decision: Decision | None = None
         self._made_decision: Decision | None = None
         self._unconfirmed_decision: Decision | None = None
@@ -152,6 +153,9 @@ class Player:
             self._settled_chips = chips if self._settled_chips is None else self._settled_chips
             self._is_hand_running, self._acted_boards = True, []
         self._small_blind = next((player.player_id for player in game.table if player.small_blind), self._small_blind)
+        if pot and not board:
+            share = self._share_before_round(game)
+            self._ante = share if self._ante is None else min(self._ante, share)
         self._update_decision(game, hole, board)
         self.view = self._make_view(game, hole, board, pot)
         return effects if pot else [*effects, *self._settle(chips)]
@@ -185,11 +189,15 @@ class Player:
         """
         assert self._seat is not None
         own = game.table[self._seat]
-        bets = sum(player.bet_so_far for player in game.table)
-        if not bets:
+        if not any(player.bet_so_far for player in game.table):
             return sum(pot.size // len(pot.players) for pot in game.pots if own.player_id in pot.players)
+        return own.bet_so_far + self._share_before_round(game)
+
+    def _share_before_round(self, game: Game) -> int:
+        """Return an equal share of the chips put in before this round."""
+        bets = sum(player.bet_so_far for player in game.table)
         payers = max((len(pot.players) for pot in game.pots), default=0) or len(game.table)
-        return own.bet_so_far + max(0, sum(pot.size for pot in game.pots) - bets) // payers
+        return max(0, sum(pot.size for pot in game.pots) - bets) // payers
 
     def _update_decision(self, game: Game, hole: tuple[Card, ...], board: tuple[Card, ...]) -> None:
         """Update whether there is a decision of ours that we have not made yet."""
@@ -265,10 +273,11 @@ class Player:
         """Handle the loss of our seat: we are broke, out of time, or have left.
 
         The last hand has cost the chips that we put into it. The chips we had left are forfeited with the seat (H10)
-        and are not part of its result, unless an unobserved blind has put us all-in.
+        and are not part of its result, unless unobserved forced bets have put us all-in.
         """
-        all_in_by_blind = self._open_decision is None and self._stack <= self._big_blind
-        effects = self._settle(0 if all_in_by_blind else self._stack)
+        forced = self._big_blind + (self._ante or 0)
+        all_in_unobserved = self._open_decision is None and self._stack <= forced
+        effects = self._settle(0 if all_in_unobserved else self._stack)
         self.is_exhausted, self.view, self._open_decision = True, None, None
         return effects
 
