@@ -195,8 +195,19 @@ class HouseTestServer:
             self.decisions.append(decision)
             effects += self._on_message(line.message, now)
             if self.is_closing:
-                break
-        return effects
+                return effects
+        return [*effects, *self._settle(now)]
+
+    def _settle(self, now: float) -> list[Effect[bytes]]:
+        """Rule out what the referee holds possible only because the house might answer later: it has answered all.
+
+        In seven and a half an ERRO may refuse the last message, or the ANTE before it.
+        """
+        deadline = self.referee.deadline
+        if deadline is None or self.referee.pending is not None or self._outbox.deadline is not None:
+            return []
+        self.conversation.on_timeout(deadline)
+        return self._check_state(now)
 
     def _on_message(self, message: Any, now: float) -> list[Effect[bytes]]:
         """React to a message."""

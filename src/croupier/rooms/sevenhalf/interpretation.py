@@ -187,7 +187,7 @@ class Interpretation(BaseReferee[Message, WireGame]):
             return self._blame("sevenhalf-7.2", f"ANTE {coins}", "1 or more")
         if game.bet + coins > MAX_TOTAL_BET:
             self.game = refused
-            return self._blame("sevenhalf-7.3", f"ANTE {coins}", f"{MAX_TOTAL_BET} in all")
+            return self._blame("sevenhalf-7.3", f"ANTE {coins}", f"at most {MAX_TOTAL_BET} in all")
         fork = self._fork()
         fork.game = refused
         fork._expected_replies.append(ExpectedKind("sevenhalf-7.3", Erro, "ERRO"))
