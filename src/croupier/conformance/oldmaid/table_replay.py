@@ -35,6 +35,9 @@ COMMON_NICK_PATTERN: Final = re.compile("[a-z]{3}")
 SENT_NICK_PATTERN: Final = re.compile(rb'(?<="nick": ")[a-z]{3}(?=")')
 SENT_PORT_PATTERN: Final = re.compile(rb'(?<="port": )\d+(?=[,}])')
 
+JOIN_GAP_FACTOR: Final = 10
+"""How much longer the pauses between joins are in each attempt to get the game of the transcript."""
+
 FIRST_PORT: Final = 40001
 """The first peer of a transcript connects from this port, the others from those after it."""
 
@@ -42,16 +45,25 @@ REPLAY_RANK: Final = 500
 """Transcripts come after the plain cases."""
 
 
-class OthersJoined(Exception):
-    """Players of others are in the game, for example one that has left and that the table has not noticed yet."""
+class OtherGame(Exception):
+    """The game has other players than the transcript, or the same in another order.
+
+    Others are, for example, a player that has left and that the table has not noticed yet. The order of players that
+    join soon after each other is not certain where the machine is busy.
+    """
 
 
 class TableReplay:
-    """Plays a transcript at a table."""
+    """Plays a transcript at a table: its players join with pauses of `join_gap` seconds.
 
-    def __init__(self, transcript: Transcript, context: TableContext) -> None:
+    With `requires_order` it is a failure of the table if they are listed in another order.
+    """
+
+    def __init__(self, transcript: Transcript, context: TableContext, join_gap: float, *, requires_order: bool) -> None:
         self._transcript = transcript
         self._context = context
+        self._join_gap = join_gap
+        self._requires_order = requires_order
         self._players: dict[str, ScriptedPlayer] = {}
         self._nicks: dict[str, str] = {}
         self._in_game: dict[ScriptedPlayer, Sequence[ScriptedPlayer]] = {}  # the players of its game
@@ -85,7 +97,7 @@ class TableReplay:
                 player.nick = self._real_nick(join["nick"])
         await player.send(self._with_real_names(entry.data) if joins else entry.data)
         if joins:
-            await asyncio.sleep(JOIN_GAP_SECONDS)  # so that the order of joins is certain
+            await asyncio.sleep(self._join_gap)
 
     async def _receive(self, player: ScriptedPlayer, entry: ReplayLine) -> None:
         wanted = entry.wanted
@@ -106,21 +118,24 @@ class TableReplay:
                 await self._lose_others(player)
 
     def _require_own_game(self, received: ReceivedMessage) -> None:
-        """Raise OthersJoined if this is a list with players of others."""
+        """Raise OtherGame if this is a list with players of others."""
         message, own_nicks = received.message, {player.nick for player in self._context.scripted_players}
         listed = message.players if isinstance(message, Reply) else None
         if not {nick for _, nick in listed or ()} <= own_nicks:
-            raise OthersJoined
+            raise OtherGame
 
     def _compare(self, clause: str, entry: ReplayLine, received: ReceivedMessage) -> None:
-        """Compare an answer with the transcript; the others that joined are not in it. Raises Failed."""
+        """Compare an answer with the transcript; the others that joined are not in it. Raises Failed and OtherGame."""
         wanted, message = entry.wanted, received.message
         others = {player.nick for player in self._context.scripted_players} - {
             player.nick for player in self._players.values()
         }
         if isinstance(message, Reply) and message.players is not None:
             listed = [nick for _, nick in message.players if nick not in others]
-            self._require_equal(clause, listed, [nick for _, nick in wanted["players"].values()], received)
+            nicks = [self._real_nick(nick) for _, nick in wanted["players"].values()]
+            if not self._requires_order and listed != nicks and {*listed} == {*nicks}:
+                raise OtherGame
+            self._require_equal(clause, listed, nicks, received)
         elif isinstance(message, Standing) and "in" in wanted:
             inside, outside = (
                 [nick for nick in nicks if nick not in others] for nicks in (message.inside, message.outside)
@@ -225,10 +240,12 @@ def cases(known_ids: Container[str]) -> Sequence[TableCase]:
 
 async def _play(transcript: Transcript, context: TableContext) -> None:
     await context.learn_table_size()
-    for _ in range(MAX_START_ATTEMPTS):
+    for attempt in range(MAX_START_ATTEMPTS):
+        is_last = attempt + 1 == MAX_START_ATTEMPTS
+        join_gap = JOIN_GAP_SECONDS * JOIN_GAP_FACTOR**attempt
         try:
-            await TableReplay(transcript, context).play()
-        except OthersJoined:
+            await TableReplay(transcript, context, join_gap, requires_order=is_last).play()
+        except OtherGame:
             await context.disconnect_all()
         else:
             return
