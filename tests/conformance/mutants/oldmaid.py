@@ -57,7 +57,7 @@ REFUSED = (
     *(Exchange(state, DISCARDS, (IS_ERROR,), oldmaid(*found), True) for state, found in REFUSED_DISCARDS.items()),
     *(
         Exchange(state, ENDS, (IS_ERROR,), oldmaid(clause), True)
-        for state, clause in {STRANGER: "6.4", OUT: "6.3", OVER: "6.9"}.items()
+        for state, clause in {STRANGER: "6.4", OVER: "6.9"}.items()
     ),
     *(Exchange(state, JOINS, (IS_ERROR,), oldmaid("3.14"), True) for state in (DRAWER, DRAWING)),
     Exchange(STRANGER, JOINS, (IS_ERROR,), oldmaid("3.5", "3.7", "3.8", "3.9", "3.18"), True),

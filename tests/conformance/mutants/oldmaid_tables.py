@@ -105,7 +105,6 @@ ALLOWED: Mapping[tuple[str, str], tuple[type[Any], bytes]] = {
     ("cards in the deck", "5.6"): (Discard, DISCARD_OK),
     ("cards of others", "5.7"): (Discard, DISCARD_OK),
     ("discards without a game", "5.9"): (Discard, DISCARD_OK),
-    ("is out twice", "6.3"): (OutOfCards, OK),
     ("is out of no game", "6.4"): (OutOfCards, OK),
     ("the status of no game", "6.7"): (Status, STANDING),
     ("an empty nick", "3.7"): (Join, b""),

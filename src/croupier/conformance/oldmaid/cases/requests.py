@@ -106,7 +106,7 @@ REFUSING_CLAUSES: Final[Mapping[str, Mapping[TableState, str]]] = {
 }
 """The clause that refuses a valid request in each state."""
 
-UNDOCUMENTED_REFUSALS: Final = frozenset({("discard", OUT_OF_CARDS)})
+UNDOCUMENTED_REFUSALS: Final = frozenset({("discard", OUT_OF_CARDS), ("out_of_cards", GAME_OVER)})
 """Refusals that only rulings of the project require: to grant the request is a choice."""
 
 
