@@ -1,7 +1,7 @@
 """What is shown of a fault of a house."""
 
 from croupier.conformance.conversation import Conversation
-from croupier.conformance.servers.verdicts import describe_failure
+from croupier.conformance.servers.verdicts import describe_failure, shown_dialogue, whole_messages
 from croupier.core.referee import CLIENT, HOUSE
 from tests.conformance.suites import SERVER_TEST_DATA
 
@@ -23,3 +23,14 @@ def test_a_wrong_message_is_compared_with_the_only_right_one() -> None:
     (fault,) = [each for each in conversation.on_data(HOUSE, b"FAIL N_C", 0.0) if each.verdict.party == HOUSE]
     failure = describe_failure(KUHN, conversation, fault)
     assert (failure.clause, failure.wanted, failure.got) == ("kuhn-6.6", b"FAIL W_A", b"FAIL N_C")
+
+
+def test_the_beginning_of_a_message_is_shown_before_its_early_answer() -> None:
+    conversation = Conversation(KUHN.room)
+    conversation.on_data(CLIENT, b"STRT P_1", 0.0)
+    conversation.on_data(HOUSE, b"CARD C_Q", 0.0)
+    conversation.on_data(CLIENT, b"ACTN ", 0.0)
+    (fault,) = conversation.on_data(HOUSE, b"FAIL W_A", 0.0)
+    shown = shown_dialogue(conversation, fault)
+    assert [(line.side, line.data) for line in shown[2:]] == [(CLIENT, b"ACTN "), (HOUSE, b"FAIL W_A")]
+    assert whole_messages(shown) == conversation.lines

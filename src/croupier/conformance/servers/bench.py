@@ -20,7 +20,7 @@ from croupier.conformance.servers.replay import OTHER_DIALECT
 from croupier.conformance.servers.scenarios import hang_up_after, send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient, first_house_fault
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
-from croupier.conformance.servers.verdicts import describe_failure, failing_dialogue
+from croupier.conformance.servers.verdicts import describe_failure, shown_dialogue, whole_messages
 from croupier.conformance.suite import Attempt, Bench, Config
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
@@ -192,7 +192,7 @@ class HouseBench(Bench):
 
     def short_starts(self, attempt: Attempt) -> Iterable[Sequence[bytes]]:
         """Messages that were sent ahead of their answers may be sent one by one as well."""
-        yield [line.data for line in attempt.dialogue if line.side == CLIENT]
+        yield [line.data for line in whole_messages(attempt.dialogue) if line.side == CLIENT]
 
     # Running a case.
 
@@ -318,7 +318,7 @@ class HouseBench(Bench):
         return Attempt(
             outcome,
             failure=found.explained(cause),
-            dialogue=failing_dialogue(conversation, fault),
+            dialogue=shown_dialogue(conversation, fault),
             steps=() if probe.is_accused or self._is_tolerated(case) else probe.sent,
             refusal=self._refused_kind(probe) or "",
         )

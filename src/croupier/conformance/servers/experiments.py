@@ -23,7 +23,7 @@ from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import play_at_random
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import Reading, ServerTestData
-from croupier.conformance.servers.verdicts import canonical_messages, failing_dialogue
+from croupier.conformance.servers.verdicts import canonical_messages, failing_dialogue, whole_messages
 from croupier.conformance.suite import Attempt
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
@@ -82,7 +82,7 @@ class Experiments:
 
         `describe` returns the failure of a conversation.
         """
-        if (misreading := await self._find_misreading(attempt.dialogue)) is not None:
+        if (misreading := await self._find_misreading(whole_messages(attempt.dialogue))) is not None:
             return _explained(attempt, misreading.clause, Cause(misreading.title))
         messages = _client_messages(attempt)
         if messages and (delivery != WHOLE or messages != [*attempt.steps]):
@@ -109,7 +109,7 @@ class Experiments:
             (self._without_errors, shared["errors"], CHANGED_BY_ERRORS),
             (self._without_refused, shared["unchanged"], CHANGED_BY_REFUSALS),
         ):
-            others = change(attempt.dialogue)
+            others = change(whole_messages(attempt.dialogue))
             if others and others != messages:
                 found = await self._compare(messages, others, WHOLE, change)
                 if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
@@ -214,7 +214,7 @@ class Experiments:
 
 
 def _client_messages(attempt: Attempt) -> Sequence[bytes]:
-    return [line.data for line in attempt.dialogue if line.side == CLIENT]
+    return [line.data for line in whole_messages(attempt.dialogue) if line.side == CLIENT]
 
 
 def _has_unreadable(conversation: Conversation) -> bool:

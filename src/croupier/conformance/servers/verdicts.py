@@ -1,12 +1,16 @@
 """Describes a fault of the house: what was expected, what was received, and the dialogue that shows it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from croupier.conformance.conversation import Conversation, DialogueLine, Fault
 from croupier.conformance.results import Failure
 from croupier.conformance.servers.test_data import ServerTestData
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
+
+UNFINISHED_MESSAGE: Final = Violation("", "the beginning of a message", "all of it")
+"""What stands for the message in the line of a client that has sent only the beginning of it."""
 
 
 def describe_failure(test_data: ServerTestData, conversation: Conversation, fault: Fault) -> Failure:
@@ -36,6 +40,20 @@ def failing_dialogue(conversation: Conversation, fault: Fault) -> tuple[Dialogue
         at = lines[-1].at if lines else 0.0
         lines.append(DialogueLine(HOUSE, rest, fault.verdict.violation, at))
     return tuple(lines)
+
+
+def shown_dialogue(conversation: Conversation, fault: Fault) -> tuple[DialogueLine, ...]:
+    """The dialogue up to a fault for people: with the beginning of a message that a house has answered."""
+    lines, rest = failing_dialogue(conversation, fault), conversation.incomplete(CLIENT)
+    is_answered = fault.verdict.violation.kind is FoundKind.MESSAGE and fault.line_count == len(conversation.lines)
+    if not (rest and is_answered and lines and lines[-1].side == HOUSE):
+        return lines
+    return (*lines[:-1], DialogueLine(CLIENT, rest, UNFINISHED_MESSAGE, lines[-1].at), lines[-1])
+
+
+def whole_messages(dialogue: Iterable[DialogueLine]) -> Sequence[DialogueLine]:
+    """The dialogue without the beginning of a message that `shown_dialogue` has added."""
+    return [line for line in dialogue if line.message is not UNFINISHED_MESSAGE]
 
 
 def canonical_messages(test_data: ServerTestData, dialogue: Sequence[DialogueLine]) -> Sequence[bytes]:
