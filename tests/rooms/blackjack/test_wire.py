@@ -168,6 +168,20 @@ def test_two_spellings_of_the_ten_fit_into_one_byte(ten: TenSpelling, encoded: b
     assert Wire(dialect="char8", ten=ten).encode(Crd("C", "TS")) == frame
 
 
+@pytest.mark.parametrize(
+    ("dialect", "frame", "found"),
+    [
+        ("document", b"CRD\0C\0\n\0S", "U+000A"),
+        ("document", b"CRD\0C10\0S", "U+3130"),
+        ("char8", b"CRDSXH", "U+0058"),
+    ],
+)
+def test_a_strict_wire_names_the_character_sent_for_the_ten(dialect: Dialect, frame: bytes, found: str) -> None:
+    (violation,) = Wire(dialect=dialect, strict=True).feed(frame)
+    assert isinstance(violation, Violation)
+    assert (violation.found, violation.allowed) == (f"the ten as {found}", "the ten as T")
+
+
 def test_ten_spelling_affects_only_tens() -> None:
     for ten, message in product(("X", "10", "digits"), VOCABULARY):
         same = Wire(ten=ten).encode(message) == Wire().encode(message)

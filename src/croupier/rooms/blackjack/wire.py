@@ -10,7 +10,6 @@ from functools import cache, partial
 from typing import Any, Final, Literal
 
 from croupier.core.bank import BankState
-from croupier.core.codec import printable_bytes
 from croupier.core.errors import Violation
 from croupier.core.frames import (
     BIG_ENDIAN_INT32,
@@ -186,7 +185,7 @@ class Wire(FrameCodec[Message]):
     UNREADABLE_CLAUSE = "blackjack-2.10"
     CODE_NOUN = "headers"
 
-    __slots__ = ("_other_tens", "encode")
+    __slots__ = ("_letter_bytes", "_other_tens", "encode")
 
     encode: Callable[[Message], bytes]
     """Encode a message. This is the look-up itself, to save a call."""
@@ -194,6 +193,7 @@ class Wire(FrameCodec[Message]):
     def __init__(self, *, strict: bool = False, dialect: Dialect = "document", ten: TenSpelling = "T") -> None:
         self.encode = frame_table(dialect, ten).__getitem__
         self._other_tens = other_tens(dialect)
+        self._letter_bytes = len(TEN_SPELLINGS[dialect]["T"])
         super().__init__(frame_table(dialect), strict=strict)
 
     def feed(self, data: bytes) -> Sequence[Message | Violation]:
@@ -214,6 +214,7 @@ class Wire(FrameCodec[Message]):
         if card is None:
             return super()._read_invalid(frame, field, data)
         if self._strict:
-            return Violation("blackjack-2.7", printable_bytes(data), "the ten as T")
+            rank = data[-2 * self._letter_bytes : -self._letter_bytes]
+            return Violation("blackjack-2.7", f"the ten as U+{rank.hex().upper():0>4}", "the ten as T")
         self.tolerated |= {"blackjack-2.7"}
         return card
