@@ -1,8 +1,12 @@
 """What a client does not wait for, does not read, or never goes on after is named from its conversations."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+from msgspec import structs
 
 from croupier.conformance.channel.delivery import Delivery
+from croupier.conformance.clients.cases import CaseKind
 from croupier.conformance.clients.evidence import Evidence, early_reaction, last_position
 from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.setup import HouseSetup
@@ -64,6 +68,20 @@ def test_a_single_failure_proves_nothing() -> None:
 def test_a_client_that_has_gone_on_after_a_reply_is_not_accused_of_it() -> None:
     goes_on = conversation(b"STRT P_1", b"ACTN CHK", b"ACTN FLD")
     assert cause(2 * [BROKEN_OFF_AT_A_BET], [FOLD, goes_on]) is None
+
+
+def test_a_failure_after_a_variation_is_explained_by_one_without_it() -> None:
+    plain = BROKEN_OFF_AT_A_BET
+    position = last_position(plain)
+    assert position is not None
+    varied = structs.replace(plain, case=replace(CASE, kind=CaseKind.VARIATION))
+    evidence = Evidence()
+    evidence.add(FOLD, has_failed=False)
+    for _ in range(2):
+        evidence.add(varied, has_failed=True)
+    assert evidence.cause_without_variation(position) is None
+    evidence.add(plain, has_failed=True)
+    assert evidence.cause_without_variation(position) == evidence.cause(position) is not None
 
 
 def test_a_client_that_never_goes_on_is_not_explained() -> None:
@@ -128,3 +146,14 @@ def test_a_client_that_goes_on_within_a_message_does_not_read_all_of_it() -> Non
 
 def test_a_client_that_waits_reacts_to_nothing_early() -> None:
     assert early_reaction(BROKEN_OFF_AT_A_BET) is None
+
+
+def test_a_client_that_goes_on_within_a_message_may_have_misread_it() -> None:
+    client = ClientFixture(endless(delivery=Delivery(max_piece_bytes=1, delay_seconds=0.01)), RICH)
+    client.say(b"STRT P_1")
+    while not client.stand.conversation.incomplete(HOUSE).startswith(b"CARD C"):
+        client.wait()
+    client.say(b"ACTN CHK")
+    assert observed(client).may_have_misread
+    in_time = conversation(b"STRT P_1", b"ACTN CHK", b"ACTN FLD")
+    assert not in_time.may_have_misread

@@ -176,7 +176,7 @@ class HouseClientBench(Bench):
         if failure is None or failure.cause is not None or failure.kind not in UNHANDLED_KINDS or position is None:
             return attempt
         if case.kind is CaseKind.VARIATION and failure.clause == case.clause:
-            return attempt
+            return attempt._replace(failure=failure.explained(self._evidence.cause_without_variation(position)))
         reaction: EarlyReaction | None = None
         async with self._experiments:
             if self._collections < MAX_COLLECTIONS:

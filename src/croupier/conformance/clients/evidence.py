@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from croupier.conformance.clients.cases import CaseKind
 from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.responders import message_code
 from croupier.conformance.clients.test_data import ClientTestState
@@ -60,6 +61,7 @@ class Evidence:
         self._survived: Counter[Feature] = Counter()
         self._handled_codes: set[str] = set()
         self._failed: list[Position] = []
+        self._failed_without_variation: set[Feature] = set()
 
     def add(self, observation: ClientObservation, *, has_failed: bool) -> None:
         """Record a conversation. `has_failed`: the client has not gone on at its end."""
@@ -71,6 +73,8 @@ class Evidence:
                 self._handled_codes.update(feature.code for feature in position)
             elif has_failed:
                 self._failed.append(position)
+                if observation.case.kind is not CaseKind.VARIATION:
+                    self._failed_without_variation |= position
 
     def has_handled(self, code: str) -> bool:
         """Whether the client has gone on after a message with this code."""
@@ -90,6 +94,11 @@ class Evidence:
         if likeliest is None or counts[likeliest] < MIN_FAILURES:
             return None
         return Cause(f"it never goes on {likeliest.words}", clause=likeliest.clause)
+
+    def cause_without_variation(self, position: Position) -> Cause | None:
+        """Return the cause of a failure after a variation of the house's messages if it lies in something else."""
+        is_known = not self._failed_without_variation.isdisjoint(self.candidates(position))
+        return self.cause(position) if is_known else None
 
     def is_fatal(self, position: Position) -> bool:
         """Whether a client that fails between two games fails after a certain message, and only after that one."""

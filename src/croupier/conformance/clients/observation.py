@@ -169,7 +169,7 @@ class ClientObservation(Struct, frozen=True):
     def may_have_misread(self) -> bool:
         """Whether the last messages of the house arrived together or in pieces, and it was the first time.
 
-        A client that has gone on after such an arrival reads it correctly.
+        A client that has gone on after such an arrival reads it correctly, unless it has gone on before the last piece.
         """
         server, lines = self.server, self.conversation.lines
         if server.fault is not None:
@@ -178,8 +178,10 @@ class ClientObservation(Struct, frozen=True):
             if type(lines.pop().message) is Violation or is_between_games:
                 return False
         lines = [line for line in lines if line.at < server.ending_since]
-        if self.partial_message or not lines or lines[-1].side != HOUSE:
+        if self.partial_message or not lines:
             return False
+        if lines[-1].side == CLIENT:
+            return bool(server.early_rest)
         *before, last = [[*run] for side, run in groupby(lines, lambda line: line.side) if side == HOUSE]
         return not self._arrivals(last) <= {arrival for flight in before for arrival in self._arrivals(flight)}
 
