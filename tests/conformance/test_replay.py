@@ -117,6 +117,26 @@ def test_the_skip_reason_names_the_missing_answers() -> None:
     assert end.value.value == "CARD ACTN BET did not come up: it was CARD ACTN CHK"
 
 
+@pytest.mark.parametrize(
+    ("bet", "more"), [(100, ""), (25, "; the house begins with STBT 25, the transcript with STBT 100")]
+)
+def test_the_skip_reason_names_another_starting_bet(bet: int, more: str) -> None:
+    stranger = talk("sevenhalf")
+    script = replay(record(SERVER_TEST_DATA["sevenhalf"], paper("ante-too-much", "sevenhalf")))(stranger)
+    answers = {b"STRT": b"STBT " + bet.to_bytes(4), b"DRAW": b"CARD 7o"}
+    reason = ""
+    while not reason:
+        try:
+            sent = next(script)
+        except StopIteration as end:
+            reason = end.value
+        else:
+            assert isinstance(sent, bytes)
+            stranger.conversation.on_data(CLIENT, sent, 0.0)
+            stranger.conversation.on_data(HOUSE, answers.get(sent, b""), 0.0)
+    assert reason == f"ERRO did not come up: it was silence{more}"
+
+
 def test_faults_of_the_client_in_the_transcript_have_to_recur() -> None:
     stranger = talk("sevenhalf")
     script = replay((HouseReplayStep(b"ERRO 00", (), ("sevenhalf-7.3",), None),))(stranger)

@@ -1,11 +1,11 @@
 """Replays a transcript to a server: sends the client's messages as long as the server answers as in the transcript."""
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
-from croupier.conformance.conversation import Conversation
+from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.servers.scripted_client import ClientScript, HangUp
 from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
 from croupier.core.errors import Violation
@@ -27,12 +27,14 @@ class HouseReplayStep:
 
     `sent` is None for a disconnect. `received_kinds` are the kinds of the answers, repetitions left out;
     `client_faults` the clauses that the client breaks; `outline` the state of the game (`ServerTestData.outline`).
+    `amount` is the first message of the house with an amount; it may differ, but the client reckons with it.
     """
 
     sent: bytes | None
     received_kinds: tuple[str, ...]
     client_faults: tuple[str, ...]
     outline: Hashable
+    amount: Any = field(default=None, compare=False)
 
 
 def is_playable(transcript: Transcript, known: Mapping[str, Collection[str]]) -> bool:
@@ -112,7 +114,12 @@ def _step(
             fault.verdict.violation.clause for fault in conversation.faults[faults:] if fault.verdict.party == CLIENT
         ),
         None if game is None else test_data.outline(game, referee.game is None),
+        next((line.message for line in conversation.lines[lines:] if line.side == HOUSE and _has_amount(line)), None),
     )
+
+
+def _has_amount(line: DialogueLine) -> bool:
+    return hasattr(line.message, "coins")
 
 
 def replay(steps: Sequence[HouseReplayStep], *, is_dialect: bool = False) -> Scenario:
@@ -123,7 +130,8 @@ def replay(steps: Sequence[HouseReplayStep], *, is_dialect: bool = False) -> Sce
 
     def play(context: ScenarioContext) -> ClientScript:
         conversation = context.conversation
-        for step in steps:
+        other_amount = ""
+        for number, step in enumerate(steps):
             if step.sent is None:
                 yield HangUp()
                 return None
@@ -135,8 +143,10 @@ def replay(steps: Sequence[HouseReplayStep], *, is_dialect: bool = False) -> Sce
             found = _step(step.sent, conversation, context.test_data, lines, faults)
             if step.outline is None:
                 found = replace(found, outline=None)
+            if number == 0 and found.amount != step.amount:
+                other_amount = f"; the house begins with {found.amount}, the transcript with {step.amount}"
             if found != step:
-                return _difference(step, found)
+                return _difference(step, found) + other_amount
         return None
 
     return play
