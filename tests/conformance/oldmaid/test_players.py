@@ -1,6 +1,7 @@
 """Tests of players: our player passes, and each faulty player fails by its clause."""
 
 import asyncio
+import re
 import sys
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import closing
@@ -19,9 +20,11 @@ from croupier.conformance.oldmaid.player_bench import SPACED_SECONDS, PlayerBenc
 from croupier.conformance.program import ProgramError
 from croupier.conformance.results import Outcome, Result
 from croupier.conformance.suite import Config
+from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.ring.table_client import Options
+from croupier.rooms.oldmaid.wire import Message, Wire
 from tests.conformance.oldmaid.faulty_players import FAULTY_PLAYERS, FaultyPlayer, play_faulty
 from tests.conformance.oldmaid.players import Main, independent_player, our_player, start_as_task
 from tests.conformance.suites import check_client, client_cases, run_bench
@@ -144,6 +147,24 @@ def test_rulings_are_choices() -> None:
     results = run(independent_player, "oldmaid/7.13", "oldmaid/2.11", "oldmaid/3.19")
     assert {result.outcome for result in results} <= {Outcome.CHOICE, Outcome.PASS}
     assert any(result.outcome is Outcome.CHOICE for result in results)
+
+
+class OneNumberTypeWire(Wire):
+    """Reads 3.0 as 3, as JavaScript does."""
+
+    def feed(self, data: bytes) -> Sequence[Message | Violation]:
+        return super().feed(re.sub(rb'(": \d+)\.0\b', rb"\1", data))
+
+
+def test_a_number_with_a_decimal_point_may_be_read_as_an_integer() -> None:
+    player = FaultyPlayer("one-number-type", frozenset(), (), wire=OneNumberTypeWire)
+    results = run(partial(play_faulty, player), "oldmaid/2.12", "oldmaid/8.7", timeout=8.0)
+    assert {result.case: result.outcome for result in results} == {
+        "oldmaid/2.12/offer-integral": Outcome.CHOICE,
+        "oldmaid/2.12/pick-integral": Outcome.CHOICE,
+        "oldmaid/8.7/offer-mistyped": Outcome.PASS,
+        "oldmaid/8.7/pick-mistyped": Outcome.PASS,
+    }
 
 
 def test_failure_shows_the_dialogue() -> None:
