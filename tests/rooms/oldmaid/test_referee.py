@@ -555,6 +555,21 @@ def test_table_refuses_a_valid_request() -> None:
         assert clauses(referee, TABLE, nick, REFUSED) == [(TABLE, clause)]
 
 
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (Discard, "ok, because {!r} holds both cards, and neither has been discarded in this game"),
+        (OutOfCards, "ok, because all cards are drawn, and {!r} may have none left"),
+    ],
+)
+def test_refused_request_is_shown_with_what_allows_it(kind: type[Message], reason: str) -> None:
+    """oldmaid-5.2, oldmaid-6.1"""
+    referee, nick, _, sent = game_point(kind)
+    check_message(referee, (nick, TABLE, sent))
+    (verdict,) = check_message(referee, (TABLE, nick, REFUSED))
+    assert (verdict.violation.found, verdict.violation.allowed) == (f"an error to {sent}", reason.format(nick))
+
+
 def test_table_accepts_an_invalid_request() -> None:
     """oldmaid-5.3, oldmaid-6.2, oldmaid-4.5"""
     referee, nick, *_ = game_point(YourTurn)

@@ -205,7 +205,7 @@ class ScriptedPlayer:
         await self.send(player_input, **send_options)
         received = await self.receive_answer(clause)
         if received.is_error:
-            raise received.failure(clause, f"what was asked: {_render(player_input)}")
+            raise received.failure(clause, f"no error to {_render(player_input)}")
         return self.judge_answer(parse_input(player_input), received)
 
     async def require_error(self, player_input: PlayerInput, clause: str, **send_options: Any) -> ReceivedMessage:

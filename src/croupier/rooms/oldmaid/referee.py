@@ -259,7 +259,7 @@ class Referee:
             self._blame(TABLE, "oldmaid-4.1", f"{card_name(card)}, dealt before", "every card once")
         self._dealt_cards.add(card)
         self._last_card = card
-        self._apply_action(lambda: game.draw(player.seat, 0.0), accepted=True, clause="oldmaid-4.2")
+        self._apply_action(lambda: game.draw(player.seat, 0.0), Draw(), accepted=True, clause="oldmaid-4.2")
         last = answer.result == "last_card"
         if last != (game.drawn_count == CARD_COUNT):
             self._blame(
@@ -273,12 +273,15 @@ class Referee:
         player.turn = "offer" if last else "pass"
 
     def _check_discard(self, player: Observed, game: TableGame, discard: Discard, *, accepted: bool) -> None:
+        a, b = (CARD_NUMBERS.get(card, -1) for card in discard.cards)
+        holder = f"{player.nick!r} holds both cards" if {a, b} <= player.hand else "any player may hold the cards"
         wrong = self._apply_action(
             lambda: game.discard(player.seat, *discard.cards, 0.0),
+            discard,
             accepted=accepted,
             clause=_discard_clause(player, game, discard),
+            reason=f"{holder}, and neither has been discarded in this game",
         )
-        a, b = (CARD_NUMBERS.get(card, -1) for card in discard.cards)
         if not ({a, b} <= player.hand and is_pair(a, b)):
             if wrong is None:
                 found = f"{player.nick!r} throws away {card_name(a)} with {card_name(b)}"
@@ -293,7 +296,11 @@ class Referee:
 
     def _check_out_of_cards(self, player: Observed, game: TableGame, *, accepted: bool) -> None:
         wrong = self._apply_action(
-            lambda: game.finish(player.seat, 0.0, is_trusted=accepted), accepted=accepted, clause="oldmaid-6.1"
+            lambda: game.finish(player.seat, 0.0, is_trusted=accepted),
+            OutOfCards(),
+            accepted=accepted,
+            clause="oldmaid-6.1",
+            reason=f"all cards are drawn, and {player.nick!r} may have none left",
         )
         late = wrong is not None and wrong.clause == GAME_OVER_CLAUSE
         if wrong is not None and not late:
@@ -303,8 +310,13 @@ class Referee:
             self._blame(player.nick, "oldmaid-7.12", f"out_of_cards with {held}", "it with no cards")
         player.is_out = player.is_out or accepted or late
 
-    def _apply_action(self, action: Callable[[], object], *, accepted: bool, clause: str) -> Violation | None:
-        """Apply a player's action to the game. Returns its violation; the table must accept it if there is none."""
+    def _apply_action(
+        self, action: Callable[[], object], request: Request, *, accepted: bool, clause: str, reason: str = ""
+    ) -> Violation | None:
+        """Apply what a player has requested to the game. Returns its violation.
+
+        The table must accept the request if there is none: by this clause, and for this reason.
+        """
         try:
             action()
         except Violation as violation:
@@ -312,7 +324,7 @@ class Referee:
                 self._blame(TABLE, violation.clause, f"what was asked is accepted: {violation.found}", "an error")
             return violation
         if not accepted:
-            self._blame(TABLE, clause, "an error", "what was asked, which is right")
+            self._blame(TABLE, clause, f"an error to {request}", f"ok, because {reason}")
         return None
 
 
