@@ -56,6 +56,14 @@ def test_case_ids_begin_with_the_clause(cases: tuple[Case, ...]) -> None:
     assert all(case.id.startswith(f"oldmaid/{case.clause.removeprefix('oldmaid-')}/") for case in cases)
 
 
+def test_cases_about_the_last_card_come_after_those_about_a_card() -> None:
+    """A player that keeps the cards that it gives sends no out_of_cards either (oldmaid-7.5)."""
+    ranks = {
+        clause: [case.rank for case in PLAYER if case.clause == clause] for clause in ("oldmaid-7.5", "oldmaid-7.12")
+    }
+    assert max(ranks["oldmaid-7.5"]) < min(ranks["oldmaid-7.12"])
+
+
 def test_open_clauses() -> None:
     found = {name for name, clause in clauses("oldmaid").items() if clause.is_open}
     assert found == {f"oldmaid-{number}" for number in ("2.11", "2.12", "4.10", "6.2", "6.3", "7.13")}

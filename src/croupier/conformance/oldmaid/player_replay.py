@@ -69,6 +69,9 @@ LONG_PAUSE_SECONDS: Final = 5.0
 ODD_RANK: Final = 30
 """How many lines an odd transcript counts more than a plain one."""
 
+PREMISES: Final = {"oldmaid-7.12": "oldmaid-7.5"}
+"""Clauses whose cases come after those of another clause: a player that keeps the cards that it gives is never out."""
+
 
 class PlayerReplay:
     """Plays a transcript with the program."""
@@ -358,17 +361,23 @@ def player_transcripts() -> Sequence[Transcript]:
 def cases() -> Sequence[PlayerCase]:
     """Return the cases from transcripts: the shorter ones first, and those about what is odd after the plain ones."""
     found = CaseList[PlayerContext]()
-    for transcript in player_transcripts():
+    played = player_transcripts()
+    for transcript in played:
         clause = transcript.clauses[0]
+        premises = [one for one in played if one.clauses[0] == PREMISES.get(clause)]
         found.add(
             clause.removeprefix("oldmaid-"),
             transcript.name.removeprefix("player-"),
             transcript.title.removeprefix("player: "),
-            rank=len(transcript.lines) + (0 if clause in USUAL_CLAUSES.values() else ODD_RANK),
+            rank=max(map(_rank, [transcript, *premises])) + bool(premises),
             failure_is_choice=is_free(transcript),
             beside=any(entry.seconds >= LONG_PAUSE_SECONDS for entry in replay_lines(transcript)),
         )(partial(_play, transcript))
     return found.all
+
+
+def _rank(transcript: Transcript) -> int:
+    return len(transcript.lines) + (0 if transcript.clauses[0] in USUAL_CLAUSES.values() else ODD_RANK)
 
 
 async def _play(transcript: Transcript, context: PlayerContext) -> None:
