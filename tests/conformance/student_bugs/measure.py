@@ -14,6 +14,7 @@ import shlex
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from subprocess import CompletedProcess, TimeoutExpired
 
 from tests.conformance.mutants.measure import WORKERS, Trial, report, write_line
 from tests.conformance.stranger_checks import CHECK_SECONDS
@@ -31,16 +32,22 @@ PLACEHOLDERS = {
 
 
 def attempt(bug: Bug, *more: object, selection: str = "") -> Trial:
-    """Run `croupier check` on the program with the bug, as its author would."""
+    """Run `croupier check` on the program with the bug, as its author would.
+
+    A run of more than CHECK_SECONDS finds nothing: its `tester_error` says so.
+    """
     side = "client" if bug.program in PLACEHOLDERS else "server"
     with faulty_program(bug) as program:
         file = program.parent / "report.json"
         command = f"{shlex.join([sys.executable, '-S', str(program)])} {PLACEHOLDERS.get(bug.program, '{port}')}"
-        ended = croupier(
-            *("check", selection or bug.room, f"--{side}", command, *bug.tester_options, *more),
-            *("--quiet", "--report", f"json={file}"),
-            timeout=CHECK_SECONDS,
-        )
+        try:
+            ended = croupier(
+                *("check", selection or bug.room, f"--{side}", command, *bug.tester_options, *more),
+                *("--quiet", "--report", f"json={file}"),
+                timeout=CHECK_SECONDS,
+            )
+        except TimeoutExpired as late:
+            ended = CompletedProcess(late.cmd, None, "", str(late))
         found = json.loads(file.read_text()) if file.exists() else None
     name = f"{bug.program} {bug.name}"
     error = "" if found and found["status"] == ended.returncode else ended.stderr

@@ -1,9 +1,11 @@
 """Bugs of students in independent programs: the tester finds most of them, most on the right clause first."""
 
+from unittest.mock import patch
+
 import pytest
 
 from tests.conformance.mutants.measure import Level
-from tests.conformance.student_bugs import PROGRAMS, bugs, faulty_sources
+from tests.conformance.student_bugs import PROGRAMS, bugs, faulty_sources, measure
 from tests.conformance.student_bugs.measure import attempt
 
 SHARDS = 4
@@ -65,6 +67,13 @@ def test_some_bugs_are_found(program: str, name: str, selection: str) -> None:
     (bug,) = (bug for bug in bugs(program) if bug.name == name)
     trial = attempt(bug, "--max-failures", 1, selection=selection)
     assert (trial.is_right, trial.tester_error) == (True, ""), trial
+
+
+def test_a_run_that_takes_too_long_finds_nothing() -> None:
+    with patch.object(measure, "CHECK_SECONDS", 0.01):
+        trial = attempt(bugs("oldmaid_player")[0])
+    assert (trial.is_found, trial.is_right) == (False, False)
+    assert "timed out" in trial.tester_error
 
 
 @pytest.mark.slow
