@@ -311,7 +311,6 @@ FAULTY_PLAYERS = (
     _faulty("gives-no-card", "2.3 7.5", "7.5", mutation=_change(Reply, lambda reply: Reply(reply.result))),
     _faulty("never-errs", "7.6 7.7 8.6", "7.6 7.7 8.6", mutation=never_errs),
     _faulty("gives-up-on-a-wrong-pick", "7.6", "7.6", mutation=gives_up("oldmaid-7.6")),
-    _faulty("gives-up-on-a-second-turn", "4.11", "4.11", mutation=gives_up("oldmaid-4.11")),
     _faulty("one-read-one-message", "1.4", "1.4/byte-by-byte 1.4/halves", wire=OneReadWire),
     _faulty(
         "waits-for-the-dead", "9.6", "9.6/left-gone-before-ok 9.6/left-gone-before-pick", mutation=waits_for_the_dead

@@ -24,8 +24,8 @@ from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.ring.table_client import Options
-from croupier.rooms.oldmaid.wire import Message, Wire
-from tests.conformance.oldmaid.faulty_players import FAULTY_PLAYERS, FaultyPlayer, play_faulty
+from croupier.rooms.oldmaid.wire import Message, Reply, Wire, YourTurn
+from tests.conformance.oldmaid.faulty_players import FAULTY_PLAYERS, FaultyPlayer, answers_with, play_faulty
 from tests.conformance.oldmaid.players import Main, independent_player, our_player, start_as_task
 from tests.conformance.suites import check_client, client_cases, run_bench
 from tests.sampling import extended, one_for_each
@@ -165,6 +165,13 @@ def test_a_number_with_a_decimal_point_may_be_read_as_an_integer() -> None:
         "oldmaid/8.7/offer-mistyped": Outcome.PASS,
         "oldmaid/8.7/pick-mistyped": Outcome.PASS,
     }
+
+
+def test_a_second_turn_may_be_answered_ok() -> None:
+    """The document has no error to your_turn (oldmaid-4.11)."""
+    player = FaultyPlayer("accepts-a-second-turn", frozenset(), (), mutation=answers_with(YourTurn, Reply("ok")))
+    results = run(partial(play_faulty, player), "oldmaid/4.11", timeout=8.0)
+    assert [result.outcome for result in results] == 2 * [Outcome.CHOICE]
 
 
 def test_failure_shows_the_dialogue() -> None:
