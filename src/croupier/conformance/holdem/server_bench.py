@@ -89,7 +89,9 @@ class HoldemServerBench(Bench):
             *address, dialect, AnswerTimeout(self._config.timeout), detected, ssl=self._config.ssl
         )
         self._walks = WalkRunner(self._server, Random(self._config.seed), self._case_timeout)  # noqa: S311 -- it has to be repeatable
-        self._has_learned = self._config.deals_deck  # a hand to learn from would take the deck
+        if self._config.deals_deck:  # a hand to learn from would take the deck
+            self._has_learned = True
+            self._server.pause_seconds = PAUSE_POLL_SECONDS  # it may pause: wait for its hands
         client = self._server.new_client()
         try:
             await client.send(b"")
