@@ -54,6 +54,15 @@ def test_a_wrong_result_has_the_clause_of_its_winners(board: str, found: dict[st
     assert violation.clause == clause
 
 
+def test_stacks_of_the_beginning_are_described() -> None:
+    violation = FinalStacks(checked_down(QUEENS_BOARD)).check_total(dict.fromkeys(PLAYERS, 1000), 1000)
+    assert violation is not None
+    assert violation.found == "1000 chips for every player, as before the first hand"
+    assert violation.allowed == (
+        "the stacks after the hand: button with 960, small with 960, big with 980, first with 1100"
+    )
+
+
 def test_the_best_hand_wins() -> None:
     final_stacks = FinalStacks(checked_down(QUEENS_BOARD))
     assert final_stacks.check(stacks_with(0, 0, 140)) is None

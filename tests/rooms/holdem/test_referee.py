@@ -170,6 +170,48 @@ def test_an_accepted_invalid_bet_is_found_at_the_next_observation() -> None:
     assert session.found[0].clause == "holdem-4.11"
 
 
+def test_an_invalid_bet_that_is_displayed_is_described() -> None:
+    session = RefereeSession(2)
+    user = session.turn()
+    session.report_act(user, ACTION_BET, 25, 201)
+    game = session.fixture.view(None, session.game)
+    table = [
+        structs.replace(one, bet_so_far=35, wealth=9965, state="called") if one.player_id == session.guid(user) else one
+        for one in game.table
+    ]
+    session.see(structs.replace(game, table=table, pots=[structs.replace(game.pots[0], size=55)]))
+    (violation,) = session.found
+    assert violation.clause == "holdem-4.11"
+    assert violation.found == f"bet_so_far 35 of {user}: the bet of 25 was accepted"
+    assert violation.allowed == "a fold: this bet is invalid"
+
+
+def test_wrong_blinds_are_described() -> None:
+    session = RefereeSession(2)
+    game = session.fixture.view(None, session.game)
+    bets = [one.bet_so_far for one in game.table]
+    table = [
+        structs.replace(one, bet_so_far=bet, wealth=10_000 - bet)
+        for one, bet in zip(game.table, reversed(bets), strict=True)
+    ]
+    session = RefereeSession(0)
+    for one in table:
+        session.report(one.handle, Join(one.handle, game.game_id), 201)
+    session.see(structs.replace(game, table=table))
+    assert [violation.allowed for violation in session.found if violation.clause == "holdem-6.3"] == [
+        "a stack of 9990 and a bet of 10: the small blind",
+        "a stack of 9980 and a bet of 20: the big blind",
+    ]
+
+
+def test_missing_hole_cards_are_described() -> None:
+    session = RefereeSession(2)
+    game = session.fixture.view("ann", session.game)
+    session.see(structs.replace(game, cards=structs.replace(game.cards, hole=())), "ann")
+    (violation,) = session.found
+    assert violation == Violation("holdem-5.6", "no hole cards for a player of the hand", "two hole cards")
+
+
 def test_a_missing_chip_is_a_violation() -> None:
     session = RefereeSession(2)
     game = session.fixture.view(None, session.game)

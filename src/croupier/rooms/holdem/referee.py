@@ -257,7 +257,7 @@ class Referee:
             self.is_lost = True
             return
         if final_stacks is not None:
-            yield from self._check_result(final_stacks, shown)
+            yield from self._check_result(final_stacks, shown, game)
         if self.is_lost:
             return
         self._chips.update({player: chips for player, chips in shown.items() if player in self._chips})
@@ -292,7 +292,7 @@ class Referee:
         self._cause_clause = final_stacks.clause
         return final_stacks
 
-    def _check_result(self, final_stacks: FinalStacks, shown: dict[Guid, int]) -> Iterator[Violation]:
+    def _check_result(self, final_stacks: FinalStacks, shown: dict[Guid, int], game: Game) -> Iterator[Violation]:
         """Check the displayed chips of the players against the possible results of the last hand.
 
         If a player may be left with no more than a big blind, another hand may have ended unobserved in between.
@@ -308,7 +308,9 @@ class Referee:
         if violation is not None:
             self.is_lost = True
             if final_stacks.clause in INVALID_BET_CLAUSES:
-                violation = Violation(final_stacks.clause, violation.found, violation.allowed)
+                violation = final_stacks.find_taken_bet(game) or Violation(
+                    final_stacks.clause, violation.found, violation.allowed
+                )
             yield violation
             return
         for player in [player for player, chips in found.items() if not chips]:

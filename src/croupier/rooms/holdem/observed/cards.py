@@ -46,7 +46,8 @@ def follow_board(observed: ObservedHand, board: Sequence[Card], clause_counts: C
     if hand.turn is not Turn.CHANCE or (len(new) > hand.cards_due and not over):
         option = not hand.street and hand.turn == hand.big_blind and not observed.acted_seats & {hand.big_blind}
         clause = "holdem-6.6" if option else "holdem-6.7"
-        return Violation(clause, f"the cards {_format_cards(new)} before the round is over", "none yet")
+        found = f"{_format_cards(new)} on the board before the betting round is over"
+        return Violation(clause, found, "no new cards: a player has still to act")
     if violation := _check_dealt_twice(observed, new):
         return violation
     clause_counts["holdem-6.5"] += 1
@@ -70,10 +71,11 @@ def follow_hole(
             return Violation("holdem-5.6", f"{shown} for a viewer without any", "no hole cards")
         return None
     if len(hole) != 2:
-        return Violation("holdem-5.6", f"{shown} of a player", "two")
+        found = f"{shown} for a player of the hand" if hole else "no hole cards for a player of the hand"
+        return Violation("holdem-5.6", found, "two hole cards")
     before = observed.holes.get(viewer)
     if before is not None:
-        return None if before == hole else Violation("holdem-5.6", shown, _format_cards(before))
+        return None if before == hole else Violation("holdem-5.6", shown, f"{_format_cards(before)}, as before")
     if violation := _check_dealt_twice(observed, hole):
         return violation
     observed.holes[viewer] = hole

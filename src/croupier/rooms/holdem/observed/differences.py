@@ -45,7 +45,10 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
         found = f"a stack of {displayed.wealth} and a bet of {displayed.bet_so_far} of {displayed.handle or player}"
         is_shown_wrong = displayed.wealth == hand.stacks[seat] and cause_clause != "holdem-6.3"
         clause = "holdem-5.7" if is_shown_wrong else cause_clause
-        yield Violation(clause, found, f"{hand.stacks[seat]} and {hand.bets[seat]}")
+        allowed = f"a stack of {hand.stacks[seat]} and a bet of {hand.bets[seat]}"
+        if cause_clause == "holdem-6.3":
+            allowed = f"{allowed}: {_blind_of(observed, seat)}"
+        yield Violation(clause, found, allowed)
     if not chips and total != due:
         yield Violation("holdem-5.17", f"{total} chips", f"{due}")
     has_other_turn = game.turn.player_id != observed.players[hand.turn]
@@ -62,6 +65,14 @@ def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts
             yield Violation("holdem-5.7", found, "true for the player who has posted it, and for no other")
     yield from _compare_turn(observed, game, hand.turn, cause_clause, clause_counts)
     yield from _compare_pots(observed, game, clause_counts)
+
+
+def _blind_of(observed: ObservedHand, seat: Seat) -> str:
+    """Return which blind a seat posts."""
+    hand = observed.hand
+    if seat == hand.small_blind:
+        return "the small blind"
+    return "the big blind" if seat == hand.big_blind else "no blind"
 
 
 def _dead_chips(observed: ObservedHand) -> int:

@@ -6,7 +6,7 @@ from itertools import permutations
 from croupier.core.errors import Violation
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.observed.hand import ObservedHand
-from croupier.rooms.holdem.wire import Guid
+from croupier.rooms.holdem.wire import Game, Guid
 
 
 class FinalStacks:
@@ -32,7 +32,8 @@ class FinalStacks:
         """Return the violation if the displayed stacks do not add up, or are those with which players sit down."""
         total = sum(found.values())
         if {*found.values()} == {starting_stack} and self._possible and found not in self._possible:
-            return Violation("holdem-3.1", f"{starting_stack} chips of every player again", "the stacks after the hand")
+            found_text = f"{starting_stack} chips for every player, as before the first hand"
+            return Violation("holdem-3.1", found_text, f"the stacks after the hand: {self._describe_possible()}")
         if total == self._total:
             return None
         for end in self._possible:
@@ -45,8 +46,22 @@ class FinalStacks:
         """Return the violation if no cards lead to the displayed stacks."""
         if not self._possible or found in self._possible:
             return None
-        allowed = f"{self._possible[0]}" if len(self._possible) == 1 else "a result of the cards"
-        return Violation(self._winner_clause(found) or self.clause, f"{found} after a hand", allowed)
+        found_text = f"{_format_stacks(found)} after a hand"
+        return Violation(self._winner_clause(found) or self.clause, found_text, self._describe_possible())
+
+    def find_taken_bet(self, game: Game) -> Violation | None:
+        """Return the violation if the invalid bet that should have ended the hand as a fold is displayed as a bet."""
+        _, seat, chips = self._observed.actions[-1]
+        player = next((one for one in game.table if one.player_id == self._observed.players[seat]), None)
+        if player is None or not 0 < chips <= player.bet_so_far or player.state == "folded":
+            return None
+        found = (
+            f"bet_so_far {player.bet_so_far} of {player.handle or player.player_id}: the bet of {chips} was accepted"
+        )
+        return Violation(self.clause, found, "a fold: this bet is invalid")
+
+    def _describe_possible(self) -> str:
+        return _format_stacks(self._possible[0]) if len(self._possible) == 1 else "a result of the cards"
 
     def _winner_clause(self, found: Mapping[Guid, int]) -> str | None:
         """Return the clause that names the winners if other winners of the same pots explain the displayed stacks."""
@@ -63,6 +78,10 @@ class FinalStacks:
             return None
         is_tie = any(_refines(order, due) for order in orders for due in observed.possible_orders())
         return "holdem-6.15" if is_tie else "holdem-6.14"
+
+
+def _format_stacks(stacks: Mapping[Guid, int]) -> str:
+    return ", ".join(f"{player} with {chips}" for player, chips in stacks.items())
 
 
 def _refines(order: Sequence[int], due: Sequence[int]) -> bool:
