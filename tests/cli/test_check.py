@@ -196,6 +196,11 @@ def test_list_prints_the_cases_of_both_roles_and_untestable_clauses() -> None:
     assert {*re.findall(r"kuhn[/-](\d+\.\d+)", part)} == {"4.3"}
 
 
+def test_help_names_the_placeholders_of_a_client() -> None:
+    text = check("--help").stdout
+    assert all(f"{{{name}}}" in text for name in ("host", "port", "url", "user", "password", "game", "nick"))
+
+
 def test_a_deck_flag_reaches_cases_that_random_deals_miss() -> None:
     stubborn = dialect_server("stubborn")
     assert check("kuhn/4.4", "--server", stubborn).stdout.count("SKIP") > 0

@@ -76,6 +76,7 @@ def check(
         Command that starts the server, for example 'java -jar mine.jar -p {port}'. It is stopped after the test.
     client:
         Command that starts the client, for example 'mine -s {host} -p {port}'. It is run once per case.
+        Also filled in: {url}, {user}, {password} and {game} for a hold'em bot, {nick} for an Old Maid player.
     deck_flag:
         Flag that makes --server deal from a file, for example '--deck {file}'. Reaches cases that random deals miss.
     list_cases:
