@@ -24,7 +24,6 @@ from croupier.rooms.oldmaid.wire import (
     Draw,
     Join,
     Message,
-    OutOfCards,
     Reply,
     Standing,
     Status,
@@ -451,7 +450,6 @@ FAULTY_TABLES = (
     ),
     _faulty("no-message", "2.3", "5.2", encode_change=_bare_ok),
     _faulty("reveals-where-cards-are", "5.12", "5.12", house=NamesClauses),
-    _faulty("out-twice", "6.3", "6.3", mutation=answers_refused(OutOfCards, "oldmaid-6.3", OK)),
     _faulty("out-in-braces", "1.3 2.3", "6.5", encode_change=_nicks_in_braces),
     _faulty(
         "winner-last",

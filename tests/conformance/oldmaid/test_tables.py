@@ -16,8 +16,15 @@ from croupier.core.session import Event, Received
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
-from croupier.rooms.oldmaid.wire import Join, Wire
-from tests.conformance.oldmaid.faulty_tables import FAULTY_TABLES, Effects, FaultyTable, Mutation, open_faulty_table
+from croupier.rooms.oldmaid.wire import Join, OutOfCards, Reply, Wire
+from tests.conformance.oldmaid.faulty_tables import (
+    FAULTY_TABLES,
+    Effects,
+    FaultyTable,
+    Mutation,
+    answers_refused,
+    open_faulty_table,
+)
 from tests.conformance.suites import check_server, server_cases
 from tests.sampling import extended, one_for_each, sampled
 
@@ -78,6 +85,12 @@ def test_our_table_passes_with_any_size(players: int) -> None:
 def test_our_table_passes_with_any_seed(players: int, seed: int) -> None:
     results = run(replace(HONEST, players=players), "oldmaid", seed=seed, strict=bool(seed % 2), timeout=5.0)
     assert failed(results) == []
+
+
+def test_a_second_out_of_cards_may_be_answered_ok() -> None:
+    """The document has no other answer to it (oldmaid-6.3)."""
+    table = replace(HONEST, mutation=answers_refused(OutOfCards, "oldmaid-6.3", Reply("ok")))
+    assert {result.outcome for result in run(table, "oldmaid/6.3", timeout=5.0)} == {Outcome.CHOICE}
 
 
 def test_dialect_njaal() -> None:
