@@ -270,7 +270,7 @@ HABITS: Mapping[str, Mapping[str, Habit]] = {
         "spells the ten otherwise than as T": deals(swap((b"\0T", b"\x001\x000"))),
         "sends the rank of a card as a number": deals(numbered),
         "writes lower case letters": small,
-        "puts a space behind its headers": lambda m: m[:3] + b" " + m[3:] if len(m) > 3 else m,
+        "puts a space after its headers": lambda m: m[:3] + b" " + m[3:] if len(m) > 3 else m,
         "spells its codes in another way": lambda m: re.sub(b"^(MON|STP)", lambda c: LONGER[c[0]], m),
         "sends every letter in two bytes": headers(b"\0", b""),
         "sends every letter in two bytes, the less significant first": headers(b"", b"\0"),

@@ -39,7 +39,7 @@ class Clause(Struct, frozen=True):
     @property
     def is_open(self) -> bool:
         """Whether the document leaves the clause open: it is marked OPEN, or rests on rulings of the project alone."""
-        return "OPEN." in self.text or not FIXED_SOURCE_PATTERN.search(self.source)
+        return "OPEN" in self.text or not FIXED_SOURCE_PATTERN.search(self.source)
 
     @property
     def sections(self) -> str:

@@ -19,7 +19,6 @@ DEATH_SECONDS: Final = 0.1
 MAX_STARTS: Final = 2
 """A server that ends instead of listening is started again: another program may have taken its port."""
 
-
 MAX_STDERR_BYTES: Final = 4000
 """How much of the end of a program's standard error is reported."""
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from croupier.conformance.clients.setup import StateReached
 from croupier.conformance.clients.test_data import (
+    MAX_UINT16,
     ClientTestState,
     after_game,
     finished,
@@ -62,8 +63,6 @@ def has_won(game: WireGame) -> bool:
     """The client has won."""
     return game.net > 0
 
-
-MAX_UINT16: Final = (1 << 16) - 1
 
 BALANCES: Final[Mapping[str, tuple[int, str]]] = {
     "one": (1, "The balance is one coin"),
@@ -275,7 +274,7 @@ STATES: Final = (
     ),
     ClientTestState(
         "empty-purse",
-        "With an empty purse there is nothing to bet: the client leaves",
+        "A client with an empty purse has nothing to bet: the client leaves",
         "blackjack-7.5",
         is_betting,
         "the client never began a round",

@@ -8,6 +8,7 @@ from typing import Final
 
 from croupier.conformance.clients.setup import StateReached
 from croupier.conformance.clients.test_data import (
+    MAX_UINT16,
     ClientTestState,
     after_game,
     finished,
@@ -78,8 +79,6 @@ def is_bust(state: BankState) -> bool:
 
 FIGURES_DECK: Final = "so co ro sc cc rc se ce re sb cb rb 7o 6o 5o"
 """A deck of figures, which count a half each: a client can draw many cards."""
-
-MAX_UINT16: Final = (1 << 16) - 1
 
 STARTING_BETS: Final[Mapping[str, tuple[int, str]]] = {
     "one": (1, "The starting bet is one coin"),

@@ -3,13 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any
+from typing import Any, Final
 
 from croupier.conformance.clients.responders import Mutation, unchanged
 from croupier.conformance.clients.setup import AnyClientReferee, Obligation, StateReached, Unforeseeable, never
 from croupier.conformance.conversation import Conversation
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
+
+MAX_UINT16: Final = (1 << 16) - 1
+"""The largest amount that a client reads rightly which reads two bytes of four."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Judges a client test case by what the test server has observed and how the program has ended."""
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec import structs
@@ -163,9 +162,7 @@ def _client_fault(observation: ClientObservation, fault: Fault) -> Attempt:
     sent = lines[fault.sent_index]
     without = conversation.start_again().replay(line for line in lines if line is not sent)
     wanted = _only_allowed(observation, without)
-    cause: Cause | None = None
-    if not _repeats_amount(lines, fault.sent_index):
-        cause = _cause_in_dialect(observation, conversation, wanted, sent.data)
+    cause = _cause_in_dialect(observation, conversation, wanted, sent.data)
     if cause is None and message_code(sent.message) in map(message_code, without.referee.legal):
         cause = unawaited_reply(conversation.start_again().replay(lines[: fault.sent_index]))
     return _failed(
@@ -177,14 +174,6 @@ def _client_fault(observation: ClientObservation, fault: Fault) -> Attempt:
         got=sent.data,
         cause=cause,
         lines=fault.line_count,
-    )
-
-
-def _repeats_amount(lines: Sequence[DialogueLine], index: int) -> bool:
-    """Whether a message of the client has an amount that the house has sent: its bytes show no dialect of numbers."""
-    coins = getattr(lines[index].message, "coins", None)
-    return coins is not None and any(
-        line.side == HOUSE and getattr(line.message, "coins", None) == coins for line in lines
     )
 
 

@@ -184,7 +184,7 @@ def all_dialects(protocol: ProtocolLayout) -> Iterator[Dialect]:
         yield replace(lower, section=CASE_SECTION)
         spaced = {code + b" " * bool(parts): code for code, parts in protocol.layout.items()}
         spaced_codes = one_of(spaced, is_case_sensitive=True)
-        yield replace(protocol.dialect("puts a space behind its headers", codes=spaced_codes), section=MESSAGE_SECTION)
+        yield replace(protocol.dialect("puts a space after its headers", codes=spaced_codes), section=MESSAGE_SECTION)
     yield protocol.dialect(
         "spells its codes in another way", codes=one_of({**{c: c for c in protocol.layout}, **protocol.code_aliases})
     )

@@ -68,7 +68,7 @@ STATES: Final = (
     ),
     ServerTestState("bet", "before the bet", lambda referee: max_bet(referee) > 0),
     ServerTestState("turn", "with two cards", in_game(lambda game: len(game.cards) == 2 and game.total < TARGET_TOTAL)),
-    ServerTestState("hit", "behind a hit", in_game(lambda game: len(game.cards) > 2), always_hit),
+    ServerTestState("hit", "after a hit", in_game(lambda game: len(game.cards) > 2), always_hit),
     ServerTestState("21", "with 21 in two cards", in_game(is_dealt_21), always_surrender, 25),
 )
 
@@ -211,9 +211,9 @@ ROOM_CASES: Final = (
     room_case(
         "blackjack-7.3", "balance-behind-wins", "The balance follows what was won", _play_five_rounds(play_carefully)
     ),
-    room_case("blackjack-5.4", "paid-back", "RES tells what is paid back", _play_five_rounds(always_stand)),
-    room_case("blackjack-7.4", "all-there-is", "All there is can be bet, and not one coin more", bet_everything),
-    room_case("blackjack-7.5", "ruin", "With an empty purse there is nothing to bet", lose_everything),
+    room_case("blackjack-5.4", "paid-back", "RES states what is paid back", _play_five_rounds(always_stand)),
+    room_case("blackjack-7.4", "all-there-is", "The whole balance can be bet, and not one coin more", bet_everything),
+    room_case("blackjack-7.5", "ruin", "A client with an empty purse has nothing to bet", lose_everything),
     room_case(
         "blackjack-7.1",
         "a-new-purse",

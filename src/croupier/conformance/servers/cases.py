@@ -183,7 +183,7 @@ def _delivery_cases(test_data: ServerTestData) -> list[HouseServerCase]:
             "What came before a goodbye is still answered",
             send_ahead(*game, *test_data.goodbye) if test_data.goodbye else hang_up_after(*game),
         ),
-        case("goodbye", "goodbye-behind-a-game", "A client leaves behind a game", send_each(*game, *test_data.goodbye)),
+        case("goodbye", "goodbye-behind-a-game", "A client leaves after a game", send_each(*game, *test_data.goodbye)),
         *(
             case("goodbye", slug, f"A client that hangs up {when} does no harm", hang_up, again)
             for slug, when, hang_up in (

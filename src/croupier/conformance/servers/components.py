@@ -58,7 +58,7 @@ def was_played(holds: GameCondition) -> RefereeCondition:
 def server_case(
     clause: str, slug: str, title: str, *scenarios: Scenario, seconds: float = TRY_SECONDS, **more: Any
 ) -> HouseServerCase:
-    """A case about a clause that is tried for so long, and at least twice. `more` are fields of the case."""
+    """A case about a clause, tried for `seconds` and at least twice. `more` are fields of the case."""
     return HouseServerCase(
         id=make_case_id(clause.partition("-")[0], clause, slug),
         title=title,

@@ -56,9 +56,9 @@ STATES: Final = (
     ServerTestState("start", "before the first game", before_first_game),
     ServerTestState("between", "between two games", between_games),
     ServerTestState("card", "as the first to act", _after(), _seated("P_1")),
-    ServerTestState("check", "behind a check of the house", _after("CHK"), _seated("P_2")),
-    ServerTestState("bet", "behind a bet of the house", _after("BET"), _seated("P_2")),
-    ServerTestState("check-bet", "behind a check of its own and a bet", _after("CHK", "BET"), _seated("P_1")),
+    ServerTestState("check", "after a check of the house", _after("CHK"), _seated("P_2")),
+    ServerTestState("bet", "after a bet of the house", _after("BET"), _seated("P_2")),
+    ServerTestState("check-bet", "after a check of its own and a bet", _after("CHK", "BET"), _seated("P_1")),
 )
 
 _clauses: Final = StateClauses(

@@ -240,23 +240,25 @@ def _poor_cases(
     """The cases in a state in which the last coin is the ante: an action that costs one, and a wrong one."""
     word, wrong, free = POOR_ACTIONS[costly]
     for slug, title, clause, action in (
-        (refused_slug, f"Whose last coin is the ante cannot {word}", "kuhn-7.3", costly),
+        (refused_slug, f"A client whose last coin is the ante cannot {word}", "kuhn-7.3", costly),
         (wrong_slug, "An action that is wrong and cannot be paid either is wrong", "kuhn-6.6", wrong),
     ):
         yield room_case(clause, slug, f"{title}, {state}", _spend_last_coin(seat, costly, action, free))
 
 
 COIN_CASES: Final = (
-    room_case("kuhn-7.2", "until-the-purse-is-empty", "Who has lost all coins is refused the ante", lose_everything),
+    room_case(
+        "kuhn-7.2", "until-the-purse-is-empty", "A client that has lost all coins is refused the ante", lose_everything
+    ),
     *_poor_cases("no-coin-for-a-bet", "wrong-before-poor", "as the first to act", "P_1", "BET"),
     *_poor_cases(
-        "no-coin-for-a-bet-at-check", "wrong-before-poor-at-check", "behind a check of the house", "P_2", "BET"
+        "no-coin-for-a-bet-at-check", "wrong-before-poor-at-check", "after a check of the house", "P_2", "BET"
     ),
-    *_poor_cases("no-coin-for-a-call", "wrong-before-poor-at-bet", "behind a bet of the house", "P_2", "CAL"),
+    *_poor_cases("no-coin-for-a-call", "wrong-before-poor-at-bet", "after a bet of the house", "P_2", "CAL"),
     *_poor_cases(
         "no-coin-for-a-call-at-check-bet",
         "wrong-before-poor-at-check-bet",
-        "behind a check of its own and a bet",
+        "after a check of its own and a bet",
         "P_1",
         "CAL",
     ),

@@ -144,7 +144,7 @@ def play_until(
                 return stuck
             if is_reached(context.referee):
                 return None
-        return "luck has not brought it"
+        return f"it did not occur in {max_games} games"
 
     return play
 

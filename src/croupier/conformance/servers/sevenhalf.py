@@ -52,9 +52,9 @@ def raise_after_first_card(referee: AnyClientReferee, luck: Random) -> object:
 STATES: Final = (
     ServerTestState("start", "before the first game", before_first_game),
     ServerTestState(
-        "between", "behind a game that was passed", after_game(lambda game: not game.is_over), draw_one_card
+        "between", "after a game that was passed", after_game(lambda game: not game.is_over), draw_one_card
     ),
-    ServerTestState("over", "behind a game that was over", after_game(lambda game: game.is_over), draw_to_best),
+    ServerTestState("over", "after a game that was over", after_game(lambda game: game.is_over), draw_to_best),
     ServerTestState("bet", "before the first card", in_game(lambda game: not game.cards)),
     ServerTestState(
         "card",
@@ -67,7 +67,7 @@ STATES: Final = (
         in_game(lambda game: game.total == TARGET_HALVES and not game.has_raised),
         draw_to_best,
     ),
-    ServerTestState("raised", "behind an ANTE", in_game(lambda game: game.has_raised), raise_after_first_card),
+    ServerTestState("raised", "after an ANTE", in_game(lambda game: game.has_raised), raise_after_first_card),
 )
 
 _clauses: Final = StateClauses(
@@ -154,7 +154,7 @@ ROOM_CASES: Final = (
     room_case(
         "sevenhalf-8.5",
         "open-behind-gain",
-        "The connection stays open behind GAIN",
+        "The connection stays open after GAIN",
         send_each(STRT, DRAW, PASS, Wait(0.05)),
     ),
     room_case(
@@ -175,7 +175,7 @@ ROOM_CASES: Final = (
     room_case(
         "sevenhalf-7.1",
         "starting-bet-again",
-        "Every game tells its starting bet anew",
+        "Every game begins with its starting bet",
         send_each(STRT, DRAW, DRAW, DRAW, DRAW, DRAW, DRAW, DRAW, STRT, STRT),
     ),
     room_case(

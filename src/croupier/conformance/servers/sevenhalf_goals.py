@@ -78,7 +78,7 @@ _raising: Final = GameGoals("sevenhalf", raise_often)
 
 GOALS: Final = (
     _passing("2.5", "score-with-a-half", "A score ends in a half or in none", lambda g: g.bank_total % 2 == 1),
-    _passing("2.5", "score-below-ten", "A score below ten begins with a nought", lambda g: g.bank_total < 20),
+    _passing("2.5", "score-below-ten", "A score below ten begins with a zero", lambda g: g.bank_total < 20),
     _drawing(
         "3.1",
         "any-suit",
@@ -92,16 +92,18 @@ GOALS: Final = (
     _passing(
         "3.6", "bank-draws-one", "The bank stops as soon as it is ahead", lambda g: not g.is_over and len(g.bank) == 1
     ),
-    _passing("3.6", "bank-draws-three", "The bank draws on as long as it is behind", lambda g: len(g.bank) >= 3),
+    _passing("3.6", "bank-draws-three", "The bank draws as long as it has less", lambda g: len(g.bank) >= 3),
     _passing("3.6", "bank-passes-level", "The bank draws on when it is level below seven and a half", _was_level),
     _drawing(
         "3.7", "one-card-against-a-bust", "One card of the bank against a player that is over", lambda g: g.is_over
     ),
-    _passing("5.1", "bank-cards-in-order", "BKSC tells how many cards and which", lambda g: len(g.bank) >= 2),
+    _passing("5.1", "bank-cards-in-order", "BKSC states how many cards, and which", lambda g: len(g.bank) >= 2),
     _passing(
         "5.2", "score-of-a-bank-that-is-over", "The score is the sum, also over ten", lambda g: g.bank_total >= 20
     ),
-    _raising("5.3", "over-with-antes", "Who is over loses the antes, too", lambda g: g.is_over and _has_ante(g)),
+    _raising(
+        "5.3", "over-with-antes", "A client that is over loses the antes, too", lambda g: g.is_over and _has_ante(g)
+    ),
     _raising(
         "5.3",
         "bank-over-with-antes",
@@ -121,7 +123,7 @@ GOALS: Final = (
         lambda g: _has_won(g) and _has_ante(g),
         RARE,
     ),
-    _drawing("5.4", "over", "Who is over loses, whatever the bank has", lambda g: g.is_over),
+    _drawing("5.4", "over", "A client that is over loses, whatever the bank has", lambda g: g.is_over),
     _passing("5.5", "bank-over", "The bank is over and pays", _is_bank_over),
     _drawing("5.6", "best-against-less", "Seven and a half against a bank that has not wins twice", _has_won),
     _drawing(

@@ -16,7 +16,7 @@ from croupier.rooms.oldmaid.wire import Dialect, Join
 CASES: Final = CaseList[TableContext](holds_lobby=True)
 
 PIPELINING_RANK: Final = 1
-"""Requests behind a join come after the plain cases about several messages at once."""
+"""Requests after a join follow the simpler cases about several messages at once."""
 
 
 def _listed_address(game: DrivenGame, player: ScriptedPlayer, clause: str = "oldmaid-3.1") -> Address:

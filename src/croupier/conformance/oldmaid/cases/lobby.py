@@ -24,7 +24,7 @@ WINDOW_RANK: Final = 600
 """The case that waits for the join window comes after the others."""
 
 REQUESTS_AHEAD: Final = 3
-"""The number of requests behind the join of a player that leaves."""
+"""The number of requests after the join of a player that leaves."""
 
 LONE_WAIT_SECONDS: Final = 0.3
 """How long a single waiting player is observed."""

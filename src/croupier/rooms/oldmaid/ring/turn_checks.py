@@ -39,7 +39,7 @@ class TurnChecker:
     def on_draw(self, player: Observed) -> None:
         """Check a draw."""
         if player.turn != "draw" and not self._is_excused(player):
-            self._blame(player.nick, "oldmaid-4.3", "draw without a turn", "it behind your_turn")
+            self._blame(player.nick, "oldmaid-4.3", "draw without a turn", "it after your_turn")
 
     def on_request(self, player: Observed, other: Observed, request: Request) -> None:
         """Check a request of a player to another one."""

@@ -59,7 +59,7 @@ class LobbyClient:
             return  # the table asks nothing (oldmaid-2.11)
         if len(self.queued) == MAX_QUEUED_REQUESTS:
             raise Violation(
-                "oldmaid-3.15", f"request {MAX_QUEUED_REQUESTS + 1} behind a join that waits", f"{MAX_QUEUED_REQUESTS}"
+                "oldmaid-3.15", f"request {MAX_QUEUED_REQUESTS + 1} after a join that waits", f"{MAX_QUEUED_REQUESTS}"
             )
         self.queued.append(message)
 
