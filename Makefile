@@ -90,6 +90,7 @@ lock: pyproject.toml  ## recompile the requirement files
 	$(VENV)/lock/bin/python -m pip install --quiet uv
 	$(COMPILE) pyproject.toml --group build -o requirements/run.txt
 	$(COMPILE) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(COMPILE) pyproject.toml --group dev --group browser -c requirements/dev.txt -o requirements/browser.txt
 	$(COMPILE) pyproject.toml --group dev --group bench -c requirements/dev.txt -o requirements/bench.txt
 
 clean:

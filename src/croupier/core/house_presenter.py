@@ -1,0 +1,185 @@
+"""What the presenters of all games against a house have in common."""
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterable
+from typing import ClassVar, Final, NamedTuple
+
+from croupier.core.client_session import ClientSession, FinishedGame
+from croupier.core.presentation import (
+    ActionView,
+    SeatView,
+    TableCommand,
+    TableView,
+    Text,
+    counted,
+    find_action,
+    text,
+)
+
+MAX_RESULTS: Final = 8
+LEAVE: Final = ActionView("leave", text("Leave"), "q", text("ends the session"))
+WAITING: Final = text("Waiting for the house.")
+BETWEEN_GAMES: Final = text("Between two games.")
+
+
+class Offer[M](NamedTuple):
+    """An action with its result: a message, a command, or None if `HousePresenter._message` makes it with a number."""
+
+    view: ActionView
+    result: M | TableCommand | None
+
+
+class HousePresenter[M, G: FinishedGame](ABC):
+    """Presents a game against a house; see `Presenter`.
+
+    `initial_purse` is the coins of a new connection, None if the house's settings are unknown. Subclasses describe
+    messages (`_describe`), the seats (`_seats`), the actions (`_offers`) and a finished game (`_result`).
+    """
+
+    title: ClassVar[Text]
+    rules: ClassVar[Text]
+    welcome: ClassVar[Text]
+
+    def __init__(self, initial_purse: int | None = None) -> None:
+        self._initial_purse = initial_purse
+        self._player: ClientSession[M, G]
+        self._announcements: list[Text] = []
+        self._is_stale = False
+        self._results: deque[Text] = deque(maxlen=MAX_RESULTS)
+        self._game_count = 0
+        self._won = 0
+        self._won_here = 0
+        self._last_game: G | None = None
+        self._end_reason: Text | None = None
+
+    def sit(self, player: ClientSession[M, G]) -> None:
+        """Start a connection; the results of earlier ones are kept."""
+        self._player = player
+        self._last_game, self._won_here = None, 0
+        self._announcements, self._is_stale = [self.welcome], False
+
+    def received(self, message: M) -> None:
+        """Announce a message of the house."""
+        self._announce(*self._describe(message))
+        self._add_finished_game()
+
+    def sent(self, message: M) -> None:
+        """Announce a message of the person; the next announcement replaces those before it."""
+        self._is_stale = True
+        self._announce_sent(message)
+        self._add_finished_game()
+
+    def ended(self, reason: Text) -> None:
+        """Note that nothing more will happen, and why."""
+        self._end_reason = reason
+
+    def table(self, now: float) -> TableView:  # noqa: ARG002 -- houses do not announce their time limits
+        """Return the table as the person sees it."""
+        player, ended = self._player, self._end_reason
+        game = player.game or player.last_game
+        actions = () if ended else tuple(offer.view for offer in self._all_offers())
+        is_waiting = ended is None and len(actions) == 1
+        return TableView(
+            title=self.title,
+            seats=() if game is None else tuple(self._seats(game)),
+            pots=() if game is None else self._pots(game),
+            status=ended or (None if player.game is not None else BETWEEN_GAMES),
+            announcements=tuple(self._announcements),
+            actions=actions,
+            blocked=WAITING if is_waiting else None,
+            purse=self._purse(),
+            score=counted(
+                "{count} game, coins won: {coins}",
+                "{count} games, coins won: {coins}",
+                self._game_count,
+                coins=f"{self._won:+d}",
+            ),
+            results=tuple(self._results),
+            is_over=ended is not None,
+        )
+
+    def move(self, action: str, amount: int | None = None) -> M | TableCommand:
+        """Return the message or the command of an action. Raises UnknownAction."""
+        offers = {offer.view.id: offer for offer in self._all_offers()}
+        offered = find_action([offer.view for offer in offers.values()], action, amount)
+        result = offers[offered.id].result
+        if result is None:
+            assert amount is not None, "find_action has checked the number"
+            return self._message(action, amount)
+        return result
+
+    # Implemented by subclasses.
+
+    @abstractmethod
+    def _describe(self, message: M) -> Iterable[Text]:
+        """Describe a message of the house that the session has just handled."""
+
+    @abstractmethod
+    def _offers(self) -> Iterable[Offer[M]]:
+        """Return what the person can do now, without leaving."""
+
+    @abstractmethod
+    def _seats(self, game: G) -> Iterable[SeatView]:
+        """Return the seats in the current game, or the last one: the person's last."""
+
+    @abstractmethod
+    def _result(self, game: G) -> Text:
+        """Describe a finished game, without its result in coins."""
+
+    def _pots(self, game: G) -> tuple[int, ...]:  # noqa: ARG002 -- not every game has a pot
+        """Return the pots of a game."""
+        return ()
+
+    def _message(self, action: str, amount: int) -> M:
+        """Return the message of an action with a number."""
+        raise NotImplementedError
+
+    def _announce_sent(self, message: M) -> None:  # noqa: B027 -- most houses answer every message
+        """Announce a message of the person that the house does not answer."""
+
+    # Shared by all games against a house.
+
+    @property
+    def _is_playing(self) -> bool:
+        return self._player.game is not None
+
+    def _all_offers(self) -> list[Offer[M]]:
+        return [*self._offers(), Offer(LEAVE, TableCommand.LEAVE)]
+
+    def _purse(self) -> int | None:
+        """Return the coins that the person can still stake, None if unknown."""
+        if self._initial_purse is None:
+            return None
+        return self._initial_purse + self._won_here - self._staked()
+
+    def _staked(self) -> int:
+        """Return the coins of the person in the running game."""
+        return 0
+
+    def _announce(self, *texts: Text) -> None:
+        """Add announcements; they replace those from before the person's last message."""
+        if self._is_stale and texts:
+            self._announcements, self._is_stale = [], False
+        self._announcements += texts
+
+    def _add_finished_game(self) -> None:
+        """Announce the result of a game that has just ended."""
+        last = self._player.last_game
+        if last is None or last is self._last_game:
+            return
+        self._last_game = last
+        self._game_count += 1
+        self._won += last.net
+        self._won_here += last.net
+        self._announce(outcome(last.net))
+        self._results.append(text("{game}: {net}", game=self._result(last), net=f"{last.net:+d}"))
+
+
+def outcome(net: int) -> Text:
+    """Return a result in coins as a sentence."""
+    if net > 0:
+        return counted("You win {count} coin.", "You win {count} coins.", net)
+    if net < 0:
+        return counted("You lose {count} coin.", "You lose {count} coins.", -net)
+    return text("Nobody wins.")

@@ -1,0 +1,207 @@
+"""What people see of a table: values that a browser, a terminal and a screen reader show, each in its own way.
+
+A presenter turns the state of one player's session into a `TableView`. Texts are translated where they are shown.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+
+class Catalogue(Protocol):
+    """Translations into one language, as in `gettext.NullTranslations`."""
+
+    def gettext(self, message: str) -> str: ...  # noqa: D102 -- as in gettext
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str: ...  # noqa: D102 -- as in gettext
+
+
+class Text(Struct, frozen=True):
+    """A text for people: `message` is English, and its id in the catalogues.
+
+    The placeholders of the message are replaced by `args`, whose values may be texts. With a `plural`, the number
+    `args["count"]` selects the form. Make one with `text` or `counted`, which the catalogues are extracted from.
+
+    >>> str(counted("{count} coin", "{count} coins", 2))
+    '2 coins'
+    """
+
+    message: str
+    plural: str | None = None
+    args: Mapping[str, "Text | str | int"] = {}
+
+    def translate(self, catalogue: Catalogue) -> str:
+        """Return the text in the language of a catalogue."""
+        if self.plural is None:
+            form = catalogue.gettext(self.message)
+        else:
+            count = self.args["count"]
+            assert isinstance(count, int), "a plural is selected by a number"
+            form = catalogue.ngettext(self.message, self.plural, count)
+        args = {
+            name: value.translate(catalogue) if isinstance(value, Text) else value for name, value in self.args.items()
+        }
+        return form.format_map(args)
+
+    def __str__(self) -> str:
+        return self.translate(ENGLISH)
+
+
+class _English:
+    """The catalogue of English: messages as they are."""
+
+    def gettext(self, message: str) -> str:
+        return message
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return msgid1 if n == 1 else msgid2
+
+
+ENGLISH: Catalogue = _English()
+
+
+def text(message: str, **args: Text | str | int) -> Text:
+    """Make a text from an English message with {placeholders}."""
+    return Text(message, args=args)
+
+
+def counted(singular: str, plural: str, count: int, **args: Text | str | int) -> Text:
+    """Make a text with a number, `{count}`, that selects between the singular and the plural form."""
+    return Text(singular, plural, {"count": count, **args})
+
+
+def verbatim(value: str) -> Text:
+    """Make a text that is the same in all languages, such as a name or a message of the protocol."""
+    return Text("{value}", args={"value": value})
+
+
+class CardView(Struct, frozen=True):
+    """A card on the table. `face` is None for a card that lies face down: nothing else is known of it.
+
+    A face is the rank and the suit of a French card (`TH`, `AS`, `JOKER`) or of a Spanish one (`7o`, `sb`), or a rank
+    alone (`K`) in a game without suits.
+    """
+
+    face: str | None
+    name: Text
+
+
+BACK = CardView(None, text("a card face down"))
+
+type SeatStatus = Literal["", "to act", "folded", "all in", "away", "out"]
+
+
+class SeatView(Struct, frozen=True, kw_only=True):
+    """A seat: whose it is, its cards, its chips (None if it has none in this game) and its bet.
+
+    `caption` describes the cards, as a total does. `is_viewer` marks the seat of the person who looks at the table.
+    """
+
+    name: Text
+    cards: tuple[CardView, ...] = ()
+    caption: Text | None = None
+    chips: int | None = None
+    bet: int = 0
+    status: SeatStatus = ""
+    is_viewer: bool = False
+    is_dealer: bool = False
+
+
+class Amount(Struct, frozen=True):
+    """A whole number that belongs to an action: its range, its preset values with their names, and the initial one."""
+
+    low: int
+    high: int
+    presets: tuple[tuple[Text, int], ...] = ()
+    initial: int | None = None
+
+
+class ActionView(Struct, frozen=True):
+    """Something that the person can do now: its `id`, the label of its button, its key, and its consequence.
+
+    No two actions of a table have the same id, or the same key.
+    """
+
+    id: str
+    label: Text
+    key: str
+    help: Text
+    amount: Amount | None = None
+
+
+class TableView(Struct, frozen=True, kw_only=True):
+    """A table as one person sees it.
+
+    `announcements` are what has happened since the person's last action, oldest first; `results` are the finished
+    games, oldest first. `status` says what the game waits for or how it ended, `blocked` why the person can do nothing
+    now; it is None if there are `actions`. `deadline` is the number of seconds left for the next action, `purse` the
+    coins that the person can still stake; both are None if unknown. `score` sums up the games so far.
+    """
+
+    title: Text
+    seats: tuple[SeatView, ...]
+    board: tuple[CardView, ...] = ()
+    pots: tuple[int, ...] = ()
+    status: Text | None = None
+    announcements: tuple[Text, ...] = ()
+    actions: tuple[ActionView, ...] = ()
+    blocked: Text | None = None
+    deadline: float | None = None
+    purse: int | None = None
+    score: Text | None = None
+    results: tuple[Text, ...] = ()
+    is_over: bool = False
+    """Whether this is the last view: nothing more will happen at this table."""
+
+
+class TableCommand(Enum):
+    """An action of a person that is no message of the protocol, and ends the current connection."""
+
+    LEAVE = "leave"
+    REJOIN = "rejoin"
+    """Sit down again, on a new connection."""
+
+
+class UnknownAction(ValueError):
+    """The action is not offered now, or its number is out of range. The message names what is allowed."""
+
+
+class Presenter[P, M](Protocol):
+    """Describes the games of one person at a table, in one or several connections.
+
+    `sit` starts a connection with its client session. After the session has handled a message, `received` or `sent`
+    adds what it means to the announcements. `move` translates an action of the view.
+    """
+
+    title: Text
+    rules: Text
+    """The rules of the game in one paragraph."""
+
+    def sit(self, player: P) -> None: ...  # noqa: D102 -- see the class
+    def received(self, message: M) -> None: ...  # noqa: D102 -- see the class
+    def sent(self, message: M) -> None: ...  # noqa: D102 -- see the class
+
+    def ended(self, reason: Text) -> None:
+        """Note that nothing more will happen, and why."""
+        ...
+
+    def table(self, now: float) -> TableView:
+        """Return the table as the person sees it. `now` is the time of the session's clock in seconds."""
+        ...
+
+    def move(self, action: str, amount: int | None = None) -> M | TableCommand:
+        """Return the message or the command of an action. Raises UnknownAction."""
+        ...
+
+
+def find_action(actions: Sequence[ActionView], action: str, amount: int | None) -> ActionView:
+    """Return the action with an id; its number has to be in range. Raises UnknownAction."""
+    for offered in actions:
+        if offered.id == action:
+            allowed = offered.amount
+            if allowed is None or (amount is not None and allowed.low <= amount <= allowed.high):
+                return offered
+            raise UnknownAction(f"found {action} {amount}; allowed: {allowed.low} to {allowed.high}")
+    listed = ", ".join(offered.id for offered in actions) or "nothing"
+    raise UnknownAction(f"found {action}; allowed: {listed}")

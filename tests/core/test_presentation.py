@@ -1,0 +1,61 @@
+"""Texts are translated with their arguments, and actions are found with their numbers."""
+
+import pytest
+
+from croupier.core.presentation import (
+    ENGLISH,
+    ActionView,
+    Amount,
+    UnknownAction,
+    counted,
+    find_action,
+    text,
+)
+
+CHECK = ActionView("check", text("Check"), "c", text("costs nothing"))
+RAISE = ActionView("raise", text("Raise"), "r", text("raises the bet"), Amount(2, 10))
+
+
+CATALAN = {"You are dealt {card}.": "Reps {card}.", "the king": "el rei", "{count} coin": "{count} moneda"}
+
+
+class Catalan:
+    """A catalogue with three messages."""
+
+    def gettext(self, message: str) -> str:
+        return CATALAN[message]
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        assert (msgid1, msgid2) == ("{count} coin", "{count} coins")
+        return CATALAN[msgid1] if n == 1 else "{count} monedes"
+
+
+def test_a_text_is_translated_with_the_texts_in_it() -> None:
+    dealt = text("You are dealt {card}.", card=text("the king"))
+    assert dealt.translate(Catalan()) == "Reps el rei."
+    assert str(dealt) == dealt.translate(ENGLISH) == "You are dealt the king."
+
+
+@pytest.mark.parametrize(("count", "english", "catalan"), [(1, "1 coin", "1 moneda"), (3, "3 coins", "3 monedes")])
+def test_a_number_selects_the_plural(count: int, english: str, catalan: str) -> None:
+    coins = counted("{count} coin", "{count} coins", count)
+    assert (str(coins), coins.translate(Catalan())) == (english, catalan)
+
+
+def test_an_action_is_found_by_its_id_and_its_number() -> None:
+    assert find_action([CHECK, RAISE], "check", None) is CHECK
+    assert find_action([CHECK, RAISE], "raise", 10) is RAISE
+
+
+@pytest.mark.parametrize(
+    ("action", "amount", "message"),
+    [
+        ("raise", None, "found raise None; allowed: 2 to 10"),
+        ("raise", 1, "found raise 1; allowed: 2 to 10"),
+        ("raise", 11, "found raise 11; allowed: 2 to 10"),
+        ("fold", None, "found fold; allowed: check, raise"),
+    ],
+)
+def test_other_actions_and_numbers_are_refused(action: str, amount: int | None, message: str) -> None:
+    with pytest.raises(UnknownAction, match=f"^{message}$"):
+        find_action([CHECK, RAISE], action, amount)
