@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import ClassVar, Final, NamedTuple
 
 from croupier.core.client_session import ClientSession, FinishedGame
@@ -19,56 +19,59 @@ from croupier.core.presentation import (
 
 MAX_RESULTS: Final = 8
 LEAVE: Final = ActionView("leave", text("Leave"), "q", text("ends the session"))
+FORFEIT: Final = ActionView("leave", text("Leave"), "q", text("ends the session, and you lose what you have bet"))
 WAITING: Final = text("Waiting for the house.")
 BETWEEN_GAMES: Final = text("Between two games.")
 
 
 class Offer[M](NamedTuple):
-    """An action with its result: a message, a command, or None if `HousePresenter._message` makes it with a number."""
+    """An action with its result: a message or a command, or for an action with a number what `make_message` returns."""
 
     view: ActionView
-    result: M | TableCommand | None
+    result: M | TableCommand | None = None
+    make_message: Callable[[int], M] | None = None
 
 
 class HousePresenter[M, G: FinishedGame](ABC):
     """Presents a game against a house; see `Presenter`.
 
-    `initial_purse` is the coins of a new connection, None if the house's settings are unknown. Subclasses describe
-    messages (`_describe`), the seats (`_seats`), the actions (`_offers`) and a finished game (`_result`).
+    Subclasses describe messages (`_describe`), the seats (`_seats`), the actions (`_offers`) and a finished game
+    (`_result`), which ends with certain messages (`_ends_game`).
     """
 
     title: ClassVar[Text]
     rules: ClassVar[Text]
     welcome: ClassVar[Text]
 
-    def __init__(self, initial_purse: int | None = None) -> None:
-        self._initial_purse = initial_purse
+    def __init__(self) -> None:
         self._player: ClientSession[M, G]
+        self._balance: int | None = None
         self._announcements: list[Text] = []
         self._is_stale = False
         self._results: deque[Text] = deque(maxlen=MAX_RESULTS)
         self._game_count = 0
         self._won = 0
-        self._won_here = 0
         self._last_game: G | None = None
         self._end_reason: Text | None = None
 
-    def sit(self, player: ClientSession[M, G]) -> None:
+    def sit(self, player: ClientSession[M, G], purse: int | None = None) -> M | None:
         """Start a connection; the results of earlier ones are kept."""
         self._player = player
-        self._last_game, self._won_here = None, 0
+        self._balance = purse
+        self._last_game = None
         self._announcements, self._is_stale = [self.welcome], False
+        return None
 
     def received(self, message: M) -> None:
         """Announce a message of the house."""
         self._announce(*self._describe(message))
-        self._add_finished_game()
+        self._add_finished_game(message)
 
     def sent(self, message: M) -> None:
         """Announce a message of the person; the next announcement replaces those before it."""
         self._is_stale = True
         self._announce_sent(message)
-        self._add_finished_game()
+        self._add_finished_game(message)
 
     def ended(self, reason: Text) -> None:
         """Note that nothing more will happen, and why."""
@@ -84,7 +87,7 @@ class HousePresenter[M, G: FinishedGame](ABC):
             title=self.title,
             seats=() if game is None else tuple(self._seats(game)),
             pots=() if game is None else self._pots(game),
-            status=ended or (None if player.game is not None else BETWEEN_GAMES),
+            status=ended or self._status(),
             announcements=tuple(self._announcements),
             actions=actions,
             blocked=WAITING if is_waiting else None,
@@ -104,9 +107,11 @@ class HousePresenter[M, G: FinishedGame](ABC):
         offers = {offer.view.id: offer for offer in self._all_offers()}
         offered = find_action([offer.view for offer in offers.values()], action, amount)
         result = offers[offered.id].result
-        if result is None:
+        make_message = offers[offered.id].make_message
+        if make_message is not None:
             assert amount is not None, "find_action has checked the number"
-            return self._message(action, amount)
+            return make_message(amount)
+        assert result is not None, "an offer has a result or makes a message"
         return result
 
     # Implemented by subclasses.
@@ -131,9 +136,13 @@ class HousePresenter[M, G: FinishedGame](ABC):
         """Return the pots of a game."""
         return ()
 
-    def _message(self, action: str, amount: int) -> M:
-        """Return the message of an action with a number."""
-        raise NotImplementedError
+    @abstractmethod
+    def _ends_game(self, message: M) -> bool:
+        """Whether a game has ended with this message, which either end has sent."""
+
+    def _status(self) -> Text | None:
+        """Return what the game waits for, None if the actions say it."""
+        return None if self._is_playing else BETWEEN_GAMES
 
     def _announce_sent(self, message: M) -> None:  # noqa: B027 -- most houses answer every message
         """Announce a message of the person that the house does not answer."""
@@ -145,13 +154,11 @@ class HousePresenter[M, G: FinishedGame](ABC):
         return self._player.game is not None
 
     def _all_offers(self) -> list[Offer[M]]:
-        return [*self._offers(), Offer(LEAVE, TableCommand.LEAVE)]
+        return [*self._offers(), Offer(FORFEIT if self._is_playing else LEAVE, TableCommand.LEAVE)]
 
     def _purse(self) -> int | None:
         """Return the coins that the person can still stake, None if unknown."""
-        if self._initial_purse is None:
-            return None
-        return self._initial_purse + self._won_here - self._staked()
+        return None if self._balance is None else self._balance - self._staked()
 
     def _staked(self) -> int:
         """Return the coins of the person in the running game."""
@@ -163,15 +170,16 @@ class HousePresenter[M, G: FinishedGame](ABC):
             self._announcements, self._is_stale = [], False
         self._announcements += texts
 
-    def _add_finished_game(self) -> None:
-        """Announce the result of a game that has just ended."""
+    def _add_finished_game(self, message: M) -> None:
+        """Announce the result of a game if it has ended with a message."""
         last = self._player.last_game
-        if last is None or last is self._last_game:
+        if last is None or last is self._last_game or not self._ends_game(message):
             return
         self._last_game = last
         self._game_count += 1
         self._won += last.net
-        self._won_here += last.net
+        if self._balance is not None:
+            self._balance += last.net
         self._announce(outcome(last.net))
         self._results.append(text("{game}: {net}", game=self._result(last), net=f"{last.net:+d}"))
 

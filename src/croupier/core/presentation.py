@@ -3,11 +3,13 @@
 A presenter turns the state of one player's session into a `TableView`. Texts are translated where they are shown.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Literal, Protocol
 
 from msgspec import Struct
+
+from croupier.core.text import printable
 
 
 class Catalogue(Protocol):
@@ -72,8 +74,21 @@ def counted(singular: str, plural: str, count: int, **args: Text | str | int) ->
 
 
 def verbatim(value: str) -> Text:
-    """Make a text that is the same in all languages, such as a name or a message of the protocol."""
-    return Text("{value}", args={"value": value})
+    """Make a text that is the same in all languages, such as a name or a message of the protocol.
+
+    Characters that are not printable are escaped.
+    """
+    return Text("{value}", args={"value": printable(value)})
+
+
+def listed(texts: Iterable[Text]) -> Text:
+    """Make one text of several, with commas between them.
+
+    >>> str(listed([text("a king"), text("a queen")]))
+    'a king, a queen'
+    """
+    args = {f"text{number}": each for number, each in enumerate(texts)}
+    return Text(", ".join(f"{{{name}}}" for name in args), args=args) if args else verbatim("")
 
 
 class CardView(Struct, frozen=True):
@@ -134,9 +149,10 @@ class TableView(Struct, frozen=True, kw_only=True):
     """A table as one person sees it.
 
     `announcements` are what has happened since the person's last action, oldest first; `results` are the finished
-    games, oldest first. `status` says what the game waits for or how it ended, `blocked` why the person can do nothing
-    now; it is None if there are `actions`. `deadline` is the number of seconds left for the next action, `purse` the
-    coins that the person can still stake; both are None if unknown. `score` sums up the games so far.
+    games, oldest first. `status` says what the game waits for, or why the table is over. `blocked` is why the person
+    can do nothing now but leave; it is None if there is another action, and if the table is over. The first action is
+    the most usual one. `deadline` is the number of seconds left for the next action, `purse` the coins that the person
+    can still stake; both are None if unknown. `score` sums up the games so far.
     """
 
     title: Text
@@ -171,14 +187,22 @@ class Presenter[P, M](Protocol):
     """Describes the games of one person at a table, in one or several connections.
 
     `sit` starts a connection with its client session. After the session has handled a message, `received` or `sent`
-    adds what it means to the announcements. `move` translates an action of the view.
+    adds what it means to the announcements; the session may have handled further messages by then. `move` translates
+    an action of the view.
     """
 
     title: Text
     rules: Text
     """The rules of the game in one paragraph."""
 
-    def sit(self, player: P) -> None: ...  # noqa: D102 -- see the class
+    def sit(self, player: P, purse: int | None = None) -> M | None:
+        """Start a connection. Return a message to send at once, if any: a person who rejoins need not start again.
+
+        `purse` is the coins that the server gives to the connection, None if its settings are unknown or it gives
+        none.
+        """
+        ...
+
     def received(self, message: M) -> None: ...  # noqa: D102 -- see the class
     def sent(self, message: M) -> None: ...  # noqa: D102 -- see the class
 

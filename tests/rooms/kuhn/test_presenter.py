@@ -1,61 +1,23 @@
 """The presenter of Kuhn poker describes games in words, and its actions are exactly the legal messages."""
 
-from croupier.core.presentation import TableCommand, TableView
-from croupier.core.referee import HOUSE
-from croupier.core.session import Joined, Received, Submitted
-from croupier.rooms.kuhn.player import Player
-from croupier.rooms.kuhn.presenter import KuhnPresenter
-from croupier.rooms.kuhn.wire import ACTN, CARD, NO_COINS, Message
+from croupier.core.presentation import TableCommand
+from croupier.rooms.kuhn import ROOM
+from croupier.rooms.kuhn.wire import ACTN, CARD, NO_COINS
+from tests.presentation import Conversation, action_keys, announcements
 
 
-class Conversation:
-    """A person at a table of Kuhn poker whose house is the test."""
-
-    def __init__(self) -> None:
-        self.player = Player()
-        self.presenter = KuhnPresenter(initial_purse=10)
-        self.player.on(Joined(HOUSE, None), 0.0)
-        self.presenter.sit(self.player)
-
-    def press(self, action: str) -> TableView:
-        """Do an action of the view."""
-        message = self.presenter.move(action)
-        assert not isinstance(message, TableCommand)
-        self.player.on(Submitted(message), 0.0)
-        self.presenter.sent(message)
-        return self.table
-
-    def hear(self, *messages: Message) -> TableView:
-        """Receive messages of the house."""
-        for message in messages:
-            self.player.on(Received(HOUSE, message), 0.0)
-            self.presenter.received(message)
-        return self.table
-
-    @property
-    def table(self) -> TableView:
-        return self.presenter.table(0.0)
-
-
-def actions(view: TableView) -> list[str]:
-    return [f"{action.key} {action.id}" for action in view.actions]
-
-
-def announcements(view: TableView) -> list[str]:
-    return [str(text) for text in view.announcements]
-
-
-def test_a_showdown_is_told_from_the_deal_to_the_result() -> None:
-    talk = Conversation()
-    assert actions(talk.table) == ["1 first", "2 second", "q leave"]
+def test_a_showdown_is_described_from_the_deal_to_the_result() -> None:
+    talk = Conversation(ROOM, purse=10)
+    assert action_keys(talk.table) == ["1 first", "2 second", "q leave"]
 
     waiting = talk.press("second")
     assert str(waiting.blocked) == "Waiting for the house."
-    assert actions(waiting) == ["q leave"]
+    assert action_keys(waiting) == ["q leave"]
 
-    bet = talk.hear(CARD["K"], ACTN["BET"])
+    bet = talk.hear_at_once(CARD["K"], ACTN["BET"])
     assert announcements(bet) == ["You are dealt the king.", "The house bets a coin."]
-    assert actions(bet) == ["c call", "f fold", "q leave"]
+    assert action_keys(bet) == ["c call", "f fold", "q leave"]
+    assert str(bet.actions[-1].help) == "ends the session, and you lose what you have bet"
     assert [(str(seat.name), seat.bet, seat.status, seat.cards[0].face) for seat in bet.seats] == [
         ("House", 2, "", None),
         ("You", 1, "to act", "K"),
@@ -69,22 +31,30 @@ def test_a_showdown_is_told_from_the_deal_to_the_result() -> None:
     assert (won.purse, str(won.score)) == (12, "1 game, coins won: +2")
 
 
+def test_a_house_that_checks_behind_shows_its_card() -> None:
+    talk = Conversation(ROOM)
+    talk.press("first")
+    talk.hear(CARD["J"])
+    talk.press("check")
+    assert announcements(talk.hear(CARD["K"])) == ["The house shows the king.", "You lose 1 coin."]
+
+
 def test_a_fold_ends_the_game_at_once() -> None:
-    talk = Conversation()
+    talk = Conversation(ROOM, purse=10)
     talk.press("second")
     talk.hear(CARD["J"], ACTN["BET"])
     folded = talk.press("fold")
     assert announcements(folded) == ["You lose 1 coin."]
     assert [seat.status for seat in folded.seats] == ["", "folded"]
     assert [str(text) for text in folded.results] == ["the jack, no showdown: -1"]
+    assert str(folded.actions[-1].help) == "ends the session"
 
 
 def test_an_empty_purse_offers_a_new_one() -> None:
-    talk = Conversation()
+    talk = Conversation(ROOM, purse=0)
     talk.press("first")
     refused = talk.hear(NO_COINS)
     assert announcements(refused) == ["Refused (N_C): your purse has no coin left for the ante (kuhn-7.2)."]
-    assert actions(refused) == ["n rejoin", "q leave"]
+    assert action_keys(refused) == ["n rejoin", "q leave"]
     assert talk.presenter.move("rejoin") is TableCommand.REJOIN
-    talk.presenter.sit(Player())
-    assert announcements(talk.table) == ["Welcome. Choose your seat: P_1 acts first."]
+    assert announcements(talk.sit()) == ["Welcome. Choose your seat: P_1 acts first."]

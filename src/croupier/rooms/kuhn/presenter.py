@@ -18,7 +18,7 @@ from croupier.core.presentation import (
 from croupier.core.rules import Seat
 from croupier.rooms.kuhn.referee import WireGame
 from croupier.rooms.kuhn.rules import ACTION_COST, ANTE, BETTING_TREE, P_1, P_2
-from croupier.rooms.kuhn.wire import Actn, Card, Disc, Fail, Message, Strt
+from croupier.rooms.kuhn.wire import ACTN, Actn, Card, Disc, Fail, Message, Strt
 
 CARDS: Final = {
     "J": CardView("J", text("the jack")),
@@ -41,6 +41,7 @@ SEAT_VIEWS: Final = {
     "P_1": ActionView("first", text("Play as P_1"), "1", text("you act first")),
     "P_2": ActionView("second", text("Play as P_2"), "2", text("the house acts first")),
 }
+FOLD: Final = ACTN["FLD"]
 NEW_PURSE: Final = ActionView("rejoin", text("New purse"), "n", text("sits down again with a new purse"))
 
 
@@ -72,6 +73,9 @@ class KuhnPresenter(HousePresenter[Message, WireGame]):
             case _:
                 yield verbatim(str(message))
 
+    def _ends_game(self, message: Message) -> bool:
+        return message == FOLD or (isinstance(message, Card) and not self._is_playing)
+
     def _offers(self) -> Iterator[Offer[Message]]:
         if self._player.is_exhausted:
             yield Offer(NEW_PURSE, TableCommand.REJOIN)
@@ -94,7 +98,7 @@ class KuhnPresenter(HousePresenter[Message, WireGame]):
                 cards=(BACK if rank is None else CARDS[rank],),
                 caption=text("P_1, first to act") if seat == P_1 else text("P_2"),
                 bet=coins_in_pot(game, seat),
-                status=self._status(game, seat),
+                status=self._seat_status(game, seat),
                 is_viewer=is_viewer,
             )
 
@@ -111,7 +115,7 @@ class KuhnPresenter(HousePresenter[Message, WireGame]):
             return text("{own}, no showdown", own=own)
         return text("{own} against {other}", own=own, other=CARDS[game.house_card].name)
 
-    def _status(self, game: WireGame, seat: Seat) -> SeatStatus:
+    def _seat_status(self, game: WireGame, seat: Seat) -> SeatStatus:
         if game.history[-1:] == ("FLD",) and seat == seat_of_turn(len(game.history) - 1):
             return "folded"
         return "to act" if self._is_playing and BETTING_TREE[game.history][0] == seat else ""
