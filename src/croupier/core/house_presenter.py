@@ -8,6 +8,8 @@ from typing import ClassVar, Final, NamedTuple
 from croupier.core.client_session import ClientSession, FinishedGame
 from croupier.core.presentation import (
     ActionView,
+    Announcements,
+    PotView,
     SeatView,
     TableCommand,
     TableView,
@@ -46,8 +48,7 @@ class HousePresenter[M, G: FinishedGame](ABC):
     def __init__(self) -> None:
         self._player: ClientSession[M, G]
         self._balance: int | None = None
-        self._announcements: list[Text] = []
-        self._is_stale = False
+        self._announcements = Announcements()
         self._results: deque[Text] = deque(maxlen=MAX_RESULTS)
         self._game_count = 0
         self._won = 0
@@ -59,17 +60,18 @@ class HousePresenter[M, G: FinishedGame](ABC):
         self._player = player
         self._balance = purse
         self._last_game = None
-        self._announcements, self._is_stale = [self.welcome], False
+        self._announcements = Announcements()
+        self._announcements.add(self.welcome)
         return None
 
     def received(self, message: M) -> None:
         """Announce a message of the house."""
-        self._announce(*self._describe(message))
+        self._announcements.add(*self._describe(message))
         self._add_finished_game(message)
 
     def sent(self, message: M) -> None:
         """Announce a message of the person; the next announcement replaces those before it."""
-        self._is_stale = True
+        self._announcements.expire()
         self._announce_sent(message)
         self._add_finished_game(message)
 
@@ -88,7 +90,7 @@ class HousePresenter[M, G: FinishedGame](ABC):
             seats=() if game is None else tuple(self._seats(game)),
             pots=() if game is None else self._pots(game),
             status=ended or self._status(),
-            announcements=tuple(self._announcements),
+            announcements=self._announcements.texts,
             actions=actions,
             blocked=WAITING if is_waiting else None,
             purse=self._purse(),
@@ -132,7 +134,7 @@ class HousePresenter[M, G: FinishedGame](ABC):
     def _result(self, game: G) -> Text:
         """Describe a finished game, without its result in coins."""
 
-    def _pots(self, game: G) -> tuple[int, ...]:  # noqa: ARG002 -- not every game has a pot
+    def _pots(self, game: G) -> tuple[PotView, ...]:  # noqa: ARG002 -- not every game has a pot
         """Return the pots of a game."""
         return ()
 
@@ -164,12 +166,6 @@ class HousePresenter[M, G: FinishedGame](ABC):
         """Return the coins of the person in the running game."""
         return 0
 
-    def _announce(self, *texts: Text) -> None:
-        """Add announcements; they replace those from before the person's last message."""
-        if self._is_stale and texts:
-            self._announcements, self._is_stale = [], False
-        self._announcements += texts
-
     def _add_finished_game(self, message: M) -> None:
         """Announce the result of a game if it has ended with a message."""
         last = self._player.last_game
@@ -180,7 +176,7 @@ class HousePresenter[M, G: FinishedGame](ABC):
         self._won += last.net
         if self._balance is not None:
             self._balance += last.net
-        self._announce(outcome(last.net))
+        self._announcements.add(outcome(last.net))
         self._results.append(text("{game}: {net}", game=self._result(last), net=f"{last.net:+d}"))
 
 

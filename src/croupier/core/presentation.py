@@ -3,6 +3,7 @@
 A presenter turns the state of one player's session into a `TableView`. Texts are translated where they are shown.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Literal, Protocol
@@ -110,7 +111,8 @@ type SeatStatus = Literal["", "to act", "folded", "all in", "away", "out"]
 class SeatView(Struct, frozen=True, kw_only=True):
     """A seat: whose it is, its cards, its chips (None if it has none in this game) and its bet.
 
-    `caption` describes the cards, as a total does. `is_viewer` marks the seat of the person who looks at the table.
+    `caption` describes the cards, as a total does, or the part of the seat in the game. `is_viewer` marks the seat of
+    the person who looks at the table.
     """
 
     name: Text
@@ -121,6 +123,13 @@ class SeatView(Struct, frozen=True, kw_only=True):
     status: SeatStatus = ""
     is_viewer: bool = False
     is_dealer: bool = False
+
+
+class PotView(Struct, frozen=True):
+    """A pot, and what it is called: its name, or who can win it."""
+
+    coins: int
+    name: Text = text("Pot")
 
 
 class Amount(Struct, frozen=True):
@@ -158,7 +167,7 @@ class TableView(Struct, frozen=True, kw_only=True):
     title: Text
     seats: tuple[SeatView, ...]
     board: tuple[CardView, ...] = ()
-    pots: tuple[int, ...] = ()
+    pots: tuple[PotView, ...] = ()
     status: Text | None = None
     announcements: tuple[Text, ...] = ()
     actions: tuple[ActionView, ...] = ()
@@ -181,6 +190,30 @@ class TableCommand(Enum):
 
 class UnknownAction(ValueError):
     """The action is not offered now, or its number is out of range. The message names what is allowed."""
+
+
+class Announcements:
+    """What has happened since the person's last action: the newest texts, oldest first, at most `max_count`."""
+
+    def __init__(self, max_count: int = 12) -> None:
+        self._texts: deque[Text] = deque(maxlen=max_count)
+        self._is_stale = False
+
+    @property
+    def texts(self) -> tuple[Text, ...]:
+        """The texts, oldest first."""
+        return tuple(self._texts)
+
+    def add(self, *texts: Text) -> None:
+        """Add texts; the first ones after `expire` replace all before them."""
+        if self._is_stale and texts:
+            self._texts.clear()
+            self._is_stale = False
+        self._texts += texts
+
+    def expire(self) -> None:
+        """Let the next texts replace these, which stay until then."""
+        self._is_stale = True
 
 
 class Presenter[P, M](Protocol):

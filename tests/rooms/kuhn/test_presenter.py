@@ -1,6 +1,6 @@
 """The presenter of Kuhn poker describes games in words, and its actions are exactly the legal messages."""
 
-from croupier.core.presentation import TableCommand
+from croupier.core.presentation import PotView, TableCommand
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.wire import ACTN, CARD, NO_COINS
 from tests.presentation import Conversation, action_keys, announcements
@@ -22,7 +22,7 @@ def test_a_showdown_is_described_from_the_deal_to_the_result() -> None:
         ("House", 2, "", None),
         ("You", 1, "to act", "K"),
     ]
-    assert (bet.pots, bet.purse, bet.blocked) == ((3,), 9, None)
+    assert (bet.pots, bet.purse, bet.blocked) == ((PotView(3),), 9, None)
 
     talk.press("call")
     won = talk.hear(CARD["Q"])

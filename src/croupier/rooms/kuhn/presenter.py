@@ -8,6 +8,7 @@ from croupier.core.presentation import (
     BACK,
     ActionView,
     CardView,
+    PotView,
     SeatStatus,
     SeatView,
     TableCommand,
@@ -102,8 +103,8 @@ class KuhnPresenter(HousePresenter[Message, WireGame]):
                 is_viewer=is_viewer,
             )
 
-    def _pots(self, game: WireGame) -> tuple[int, ...]:
-        return (coins_in_pot(game, P_1) + coins_in_pot(game, P_2),)
+    def _pots(self, game: WireGame) -> tuple[PotView, ...]:
+        return (PotView(coins_in_pot(game, P_1) + coins_in_pot(game, P_2)),)
 
     def _staked(self) -> int:
         game = self._player.game

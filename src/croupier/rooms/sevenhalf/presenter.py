@@ -91,10 +91,10 @@ class SevenHalfPresenter(BankPresenter[Message, WireGame]):
     def _announce_sent(self, message: Message) -> None:
         game = self._player.game
         if isinstance(message, Ante) and game is not None:
-            self._announce(
+            self._announcements.add(
                 text("You raise by {coins}, to {bet}. Now you have to draw.", coins=message.coins, bet=game.bet)
             )
-            self._is_stale = True
+            self._announcements.expire()
 
     def _ends_game(self, message: Message) -> bool:
         return isinstance(message, Gain)
