@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Final, Self
 
 from msgspec import Struct
 
-from croupier.conformance.channel.spans import Span, SpanReader
 from croupier.core.client_session import ClientReferee
 from croupier.core.codec import SpanCodec, printable_bytes
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, OTHER_END, Disconnected, Observation, Party, Sent, Verdict
 from croupier.core.room import HouseRoom
 from croupier.core.session import Address, Peer, TimedOut
+from croupier.core.spans import Span, SpanReader
 
 FIRST_SECTION: Final = "1.2"
 STREAM_SECTION: Final = "1.3"

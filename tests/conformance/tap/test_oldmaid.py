@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from croupier.conformance.channel.spans import MAX_INCOMPLETE_BYTES
 from croupier.conformance.conversation import Fault
 from croupier.conformance.tap.connection import BytesRelayed, TappedConnection
 from croupier.conformance.tap.exchange import MAX_PENDING_REQUESTS
@@ -17,6 +16,7 @@ from croupier.conformance.tap.follow_oldmaid import (
 from croupier.conformance.tap.table_transcripts import OldMaidTranscriptWriter
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Effect, Event, Joined, Left, Send
+from croupier.core.spans import MAX_INCOMPLETE_BYTES
 from croupier.core.transcript import Transcript, is_strict, parse_transcript
 from croupier.rooms.oldmaid.wire import Wire
 from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS, house, settings, table_harness

@@ -8,8 +8,8 @@ from typing import Any, Final
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser, HttpResponseParser, parse_url
 from msgspec import Struct
 
-from croupier.conformance.channel.spans import Span
 from croupier.core.errors import Violation
+from croupier.core.spans import Span
 
 type Headers = Sequence[tuple[str, str]]
 

@@ -9,9 +9,9 @@ from typing import Self
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.channel.http import MAX_BODY_BYTES, ReceivedResponse, ResponseReader, SentRequest
-from croupier.conformance.channel.spans import Span
 from croupier.conformance.timeouts import StallTolerantTimeout
 from croupier.core.errors import Violation
+from croupier.core.spans import Span
 
 READ_BYTES = 1 << 16
 

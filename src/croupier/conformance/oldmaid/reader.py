@@ -3,10 +3,10 @@
 from collections import deque
 from collections.abc import Iterator
 
-from croupier.conformance.channel.spans import Span, SpanReader
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.core.errors import Violation
+from croupier.core.spans import Span, SpanReader
 from croupier.rooms.oldmaid.wire import Dialect, Message, Reply, Standing, Wire, WireRole
 
 

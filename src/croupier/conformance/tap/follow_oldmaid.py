@@ -9,12 +9,12 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.json import decode, encode
 
-from croupier.conformance.channel.spans import MAX_INCOMPLETE_BYTES, Span, SpanReader
 from croupier.conformance.conversation import Fault
 from croupier.conformance.tap.exchange import Departure, Exchange, FollowedGame, PendingRequest
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE, Disconnected, Party, Sent, Verdict
 from croupier.core.session import Address, Peer
+from croupier.core.spans import MAX_INCOMPLETE_BYTES, Span, SpanReader
 from croupier.rooms.oldmaid.referee import TABLE, Referee
 from croupier.rooms.oldmaid.wire import Dialect, Join, ListedPlayer, Message, Reply, Request, Standing, Status, Wire
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from croupier.conformance.channel.spans import MAX_INCOMPLETE_BYTES, Span, SpanReader
 from croupier.core.codec import SpanCodec
 from croupier.core.errors import Violation
+from croupier.core.spans import MAX_INCOMPLETE_BYTES, Span, SpanReader
 from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.oldmaid.wire import MAX_FRAME_BYTES, Draw, Status, Wire
 
