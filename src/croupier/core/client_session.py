@@ -39,6 +39,11 @@ class ClientReferee[M, G](Referee[M, G], Protocol):
         ...
 
     @property
+    def clause(self) -> str | None:
+        """The clause about what the house owes now: a reply, silence or the end of the connection; None for nothing."""
+        ...
+
+    @property
     def unhandled_count(self) -> int: ...  # noqa: D102 -- see the class
 
 
@@ -112,6 +117,16 @@ class ClientSession[M, G: FinishedGame]:
     def last_game(self) -> G | None:
         """The last finished game, None before the first."""
         return self._referee.last_game
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the house owes a reply."""
+        return self._is_open and self._referee.pending is not None
+
+    @property
+    def clause(self) -> str | None:
+        """The clause about what the house owes now: a reply, silence or the end of the connection; None for nothing."""
+        return self._referee.clause
 
     def on(self, event: Event[M], now: float) -> Sequence[Effect[M]]:
         """Handle an event. Raises IllegalMove if a Submitted message is not `legal`."""

@@ -147,6 +147,12 @@ class BaseReferee[M, G](ABC):
         """The reply that the house owes first, None if it owes none."""
         return self._expected_replies[0] if self._expected_replies else None
 
+    @property
+    def clause(self) -> str | None:
+        """The clause about what the house owes now: a reply, silence or the end of the connection; None for nothing."""
+        pending = self.pending
+        return self._close_clause or (self._silence_clause if pending is None else pending.clause)
+
     def on(self, event: Observation[M], now: float) -> Sequence[Verdict]:
         """Check an event, and return the violations that it shows."""
         if self._is_over:

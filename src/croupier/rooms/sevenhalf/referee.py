@@ -59,6 +59,11 @@ class Referee:
         return due[0] if all(due) else None
 
     @property
+    def clause(self) -> str | None:
+        """The clause about what the house owes now: a reply, silence or the end of the connection; None for nothing."""
+        return self._most_likely.clause
+
+    @property
     def unhandled_count(self) -> int:
         """The number of messages of the client that wait for the replies to earlier ones."""
         return self._most_likely.unhandled_count
