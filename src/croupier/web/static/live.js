@@ -1,0 +1,107 @@
+// Parts of a page that the server renders again: swapped in place, announced once, streamed as server-sent events.
+
+const policy = globalThis.trustedTypes?.createPolicy("croupier", { createHTML: (html) => html })
+  ?? { createHTML: (html) => html };
+
+const RETRY_MILLISECONDS = 3000;
+
+/** Replace the content of elements by their ids. The focus, open details and edited numbers stay. */
+export function swap(parts) {
+  for (const [id, html] of Object.entries(parts)) {
+    const part = document.getElementById(id);
+    if (part && part.dataset.html !== html) replace(part, html);
+  }
+}
+
+function replace(part, html) {
+  const focused = part.contains(document.activeElement) ? document.activeElement : null;
+  const kept = [...part.querySelectorAll("input[data-edited]")].map((input) => [input.id, input.value]);
+  const opened = [...part.querySelectorAll("details[open]")].map((details) => details.className);
+  const cards = cardsOf(part);
+  part.innerHTML = policy.createHTML(html);
+  for (const details of part.querySelectorAll("details")) details.open = opened.includes(details.className);
+  for (const [id, value] of kept) restore(part.querySelector(`#${CSS.escape(id)}`), value);
+  cardsOf(part).forEach((hand, place) => {
+    hand.forEach(({ svg, face }, n) => svg.classList.toggle("dealt", cards[place]?.[n]?.face !== face));
+  });
+  if (focused) refocus(part, focused);
+}
+
+function cardsOf(part) {
+  return [...part.querySelectorAll(".hand")].map((hand) =>
+    [...hand.querySelectorAll(".card")].map((svg) => ({ svg, face: svg.querySelector("use").getAttribute("href") })));
+}
+
+function restore(input, value) {
+  if (!input || Number(value) < Number(input.min) || Number(value) > Number(input.max)) return;
+  input.value = value;
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+function refocus(part, before) {
+  const same = before.id && before !== part
+    ? part.querySelector(`#${CSS.escape(before.id)}`)
+    : before.name && part.querySelector(`[name="${CSS.escape(before.name)}"][value="${CSS.escape(before.value)}"]`);
+  const next = same || part.querySelector("button:not([type=button])") || part;
+  next.focus({ preventScroll: true });
+}
+
+/** Announce a text to screen readers; the same text twice is announced twice. */
+export function say(text) {
+  const live = document.getElementById("live");
+  if (!live || !text) return;
+  live.textContent = "";
+  requestAnimationFrame(() => { live.textContent = text; });
+}
+
+/** Show a text above the page until it is replaced; without a text, hide it. */
+export function notify(text) {
+  const notice = document.getElementById("notice");
+  if (!notice) return;
+  notice.hidden = !text;
+  notice.textContent = text ?? "";
+}
+
+/** Whether a version such as "7f3a-18" is news after another: of another start of the server, or a higher number. */
+export function isNewer(version, known) {
+  const split = (text) => [text.slice(0, text.lastIndexOf("-")), Number(text.slice(text.lastIndexOf("-") + 1))];
+  const [instance, number] = split(version), [knownInstance, knownNumber] = split(known);
+  return instance !== knownInstance || number > knownNumber;
+}
+
+/**
+ * Follow a stream of envelopes. `address()` is asked at each start; `texts` are shown while the stream is interrupted
+ * or parked. With `pausesHidden` the stream is closed while nobody sees the page.
+ */
+export function follow(address, receive, texts, pausesHidden = false) {
+  let source = null, ended = false, interrupted = false;
+  const close = () => { source?.close(); source = null; };
+  const open = () => {
+    if (source || ended || (pausesHidden && document.hidden)) return;
+    source = new EventSource(address());
+    source.addEventListener("table", (event) => receive(JSON.parse(event.data)));
+    source.addEventListener("parked", () => { close(); notify(texts.parked); });
+    source.addEventListener("end", () => { ended = true; close(); });
+    source.addEventListener("open", () => {
+      notify(interrupted ? texts.online : null);
+      interrupted = false;
+    });
+    source.addEventListener("error", () => {
+      interrupted = true;
+      notify(texts.offline);
+      if (source?.readyState === EventSource.CLOSED) refused();
+    });
+  };
+  const refused = async () => {
+    close();
+    const page = await fetch(location.href, { method: "HEAD" }).catch(() => null);
+    ended = page?.status === 404;
+    notify(ended ? texts.gone : texts.offline);
+    setTimeout(open, RETRY_MILLISECONDS);
+  };
+  addEventListener("focus", open);
+  addEventListener("pageshow", open);
+  addEventListener("pagehide", close);
+  document.addEventListener("visibilitychange", () => (document.hidden ? pausesHidden && close() : open()));
+  open();
+}

@@ -1,0 +1,141 @@
+// A table: sends the person's actions, shows what the server renders, and gives every action its key.
+
+import { follow, isNewer, notify, say, swap } from "./live.js";
+
+const table = document.getElementById("table");
+const acts = document.getElementById("acts");
+const texts = table.dataset;
+const title = document.title;
+let version = texts.version;
+let isBusy = false;
+let deadline = null; // milliseconds of performance.now()
+
+function receive(envelope) {
+  if (!isNewer(envelope.version, version)) return;
+  version = envelope.version;
+  swap(envelope.parts);
+  say(envelope.say);
+  show(envelope.deadline);
+}
+
+/** Show whose turn it is in the title, and start the clock: `seconds` are left, or null without a limit. */
+function show(seconds) {
+  deadline = seconds === null || Number.isNaN(seconds) ? null : performance.now() + 1000 * seconds;
+  document.title = acts.querySelector("[data-turn]") ? `● ${texts.yourTurn} · ${title}` : title;
+}
+
+function tick() {
+  if (deadline === null) return;
+  const seconds = Math.max(0, (deadline - performance.now()) / 1000);
+  const meter = acts.querySelector(".clock meter"), digits = acts.querySelector(".clock .seconds");
+  if (!meter) return;
+  meter.value = seconds;
+  if (digits.textContent !== String(Math.ceil(seconds))) digits.textContent = Math.ceil(seconds);
+}
+
+async function act(form, button) {
+  if (isBusy) return say(texts.busy);
+  isBusy = true;
+  acts.setAttribute("aria-busy", "true");
+  for (const input of form.querySelectorAll("[data-edited]")) delete input.dataset.edited;
+  try {
+    const answer = await fetch(form.action, {
+      method: "POST", body: new URLSearchParams(new FormData(form, button)), headers: { accept: "application/json" },
+    });
+    await handle(answer);
+  } catch {
+    notify(texts.offline);
+    say(texts.offline);
+  } finally {
+    isBusy = false;
+    acts.removeAttribute("aria-busy");
+  }
+}
+
+async function handle(answer) {
+  const isJson = answer.headers.get("content-type")?.startsWith("application/json");
+  const body = isJson ? await answer.json() : {};
+  if (answer.redirected) location.assign(answer.url);
+  else if (answer.ok && !body.parts) notify(null); // accepted: the stream brings the table
+  else {
+    if (body.parts) receive(body);
+    const fault = answer.ok ? null : answer.status === 409 ? texts.stale : body.detail ?? texts.refused;
+    notify(fault);
+    if (fault) say(fault);
+  }
+}
+
+// Numbers: a field, a slider and presets have the same value.
+
+function setAmount(form, value) {
+  const field = form.elements.amount, slider = form.querySelector("[type=range]");
+  field.value = value;
+  field.dataset.edited = "";
+  slider.value = value;
+  for (const output of acts.querySelectorAll(`output[for="${CSS.escape(field.id)}"]`)) output.value = value;
+}
+
+acts.addEventListener("input", (event) => {
+  const form = event.target.form;
+  if (form?.classList.contains("amount")) setAmount(form, event.target.value);
+});
+acts.addEventListener("click", (event) => {
+  const preset = event.target.closest(".preset");
+  if (preset) setAmount(preset.form, preset.value);
+});
+acts.addEventListener("submit", (event) => {
+  event.preventDefault();
+  act(event.target, event.submitter);
+});
+
+// Keys. People who dictate, or whose hand trembles, can switch them off.
+
+const KEYS_OFF = "croupier-single-keys-off";
+const keySwitch = document.getElementById("single-keys");
+const rules = document.getElementById("rules");
+
+function areKeysOn() {
+  try { return localStorage.getItem(KEYS_OFF) === null; } catch { return true; }
+}
+
+function toggleKeys() {
+  try { areKeysOn() ? localStorage.setItem(KEYS_OFF, "1") : localStorage.removeItem(KEYS_OFF); } catch { return; }
+  keySwitch?.setAttribute("aria-pressed", String(areKeysOn()));
+}
+
+function showRules() {
+  rules.open = !rules.open || !rules.contains(document.activeElement);
+  if (rules.open) rules.querySelector("summary").focus();
+  else acts.querySelector(".act")?.focus();
+}
+
+function press(key) {
+  const button = acts.querySelector(`.act[data-key="${CSS.escape(key)}"]`);
+  const field = acts.querySelector(".amount [name=amount]");
+  if (button?.form.classList.contains("amount")) {
+    button.form.elements.amount.select();
+  } else if (button) {
+    button.form.requestSubmit(button);
+  } else if (field && /^\d$/.test(key)) {
+    setAmount(field.form, key);
+    field.focus();
+  } else {
+    say(acts.querySelector(".blocked")?.textContent ?? texts.noKey);
+  }
+}
+
+document.addEventListener("keydown", (event) => {
+  const isTyping = event.target.closest?.("input, select, textarea");
+  if (event.repeat && event.key === "Enter" && event.target.closest?.(".act")) event.preventDefault();
+  if (event.repeat || event.ctrlKey || event.altKey || event.metaKey || isTyping || !areKeysOn()) return;
+  if (event.key === "?" && rules) showRules();
+  else if (/^[\p{L}\p{N}]$/u.test(event.key)) press(event.key.toLowerCase());
+  else return;
+  event.preventDefault();
+});
+
+keySwitch?.setAttribute("aria-pressed", String(areKeysOn()));
+keySwitch?.addEventListener("click", toggleKeys);
+show(Number.parseFloat(acts.querySelector("[data-deadline]")?.dataset.deadline));
+setInterval(tick, 200);
+follow(() => `${texts.events}?since=${encodeURIComponent(version)}`, receive, texts, "watch" in texts);
