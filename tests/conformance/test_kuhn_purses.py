@@ -1,14 +1,24 @@
 """Purses of Kuhn poker that were spent: a wrong payment is named, and right ones are not."""
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from random import Random
 
 import pytest
 
+from croupier.conformance.conversation import Conversation
+from croupier.conformance.results import Outcome
 from croupier.conformance.servers.kuhn_coins import play_randomly
 from croupier.conformance.servers.kuhn_purses import Purse as SeenPurse
 from croupier.conformance.servers.kuhn_purses import find_wrong_payment, purse_sizes
-from croupier.conformance.servers.kuhn_referee import CoinTrackingReferee, PurseObserver
+from croupier.conformance.servers.kuhn_referee import (
+    MAX_EMPTIED_PURSES,
+    MAX_GAMES,
+    MIN_EQUAL_PURSES,
+    CoinTrackingReferee,
+    PurseObserver,
+)
 from croupier.core.dealer import FairDealer
 from croupier.core.private_table import Purse
 from croupier.core.referee import CLIENT, HOUSE, Sent
@@ -16,6 +26,8 @@ from croupier.core.session import Joined, Received, Send, Timeouts
 from croupier.rooms.kuhn import ROOM, Settings
 from croupier.rooms.kuhn.rules import BettingHistory
 from croupier.rooms.kuhn.wire import ACTN, NO_COINS, STRT, Message
+from tests.conformance.house_fixture import HouseFixture, new_bench, run_cases
+from tests.conformance.suites import server_cases
 
 COINS = 10
 GAMES = 40
@@ -29,7 +41,7 @@ def spend(luck: Random, tamper: Tamper, purse: Purse) -> CoinTrackingReferee:
     dealer = FairDealer(luck.randbytes(32))
     table = ROOM.house(Settings(), Timeouts(500.0, None), True)(1, dealer, purse)
     table.on(Joined(1), 0.0)
-    referee = CoinTrackingReferee(None, None, 5.0)
+    referee = CoinTrackingReferee(COINS, 5.0)
     while referee.finished_count < GAMES and len(referee.legal) > 1:
         message = luck.choice([*ACTN.values()]) if luck.random() < 0.2 else play_randomly(referee, luck)
         history = None if referee.game is None else referee.game.history
@@ -94,6 +106,83 @@ def test_a_wrong_payment_is_named(tamper: Tamper, clause: str) -> None:
     assert found.clause == clause
 
 
+def test_pots_that_are_kept_for_the_next_winner_are_named() -> None:
+    pots: dict[int, int] = defaultdict(int)
+
+    def pay_kept_pots(purse: Purse, history: BettingHistory | None, message: Message, net: int) -> int:
+        if net == 0:
+            return 0
+        kept = pots[id(purse)]
+        pots[id(purse)] += 4 if abs(net) == 2 else 2 if message == ACTN["CHK"] else 3
+        return kept * (net > 0)
+
+    luck, all_purses = Random(5), [Purse(2) for _ in range(24)]
+    found = find_wrong_payment([spend(luck, pay_kept_pots, purse).purse for purse in all_purses])
+    assert found is not None
+    assert (found.clause, "pots of all games before" in found.found) == ("kuhn-7.4", True)
+
+
+@pytest.mark.parametrize(
+    ("coins", "tamper", "clause"),
+    [
+        (COINS, lambda *_: 0, None),
+        (COINS + 2, lambda *_: 0, "kuhn-7.1"),
+        (COINS, lambda _, history, message, net: int(message in STRT.values() and history is None), "kuhn-7.2"),
+    ],
+)
+def test_purses_are_compared_with_their_known_size(coins: int, tamper: Tamper, clause: str | None) -> None:
+    luck = Random(4)
+    found = find_wrong_payment([spend(luck, tamper, Purse(coins)).purse for _ in range(24)], COINS)
+    assert (found and found.clause) == clause
+
+
+def test_a_purse_that_always_pays_is_larger_than_the_known_one() -> None:
+    luck = Random(4)
+    found = find_wrong_payment([spend(luck, lambda *_: 1, Purse(COINS)).purse for _ in range(4)], COINS)
+    assert found is not None
+    assert (found.clause, found.allowed) == ("kuhn-7.2", "FAIL N_C when 10 coins and all winnings are spent")
+
+
+def test_purses_that_show_their_size_are_kept_for_later_comparisons() -> None:
+    observer = PurseObserver(None)
+    luck = Random(6)
+    games = [spend(luck, lambda *_: 0, Purse(3)) for _ in range(12)]
+    for game in games:
+        observer.observe(game)
+    emptied = observer.new_referee(5.0).emptied_purses
+    assert [*map(purse_sizes, emptied)] == [range(3, 4)] * MAX_EMPTIED_PURSES
+
+
+def test_purses_that_could_not_be_emptied_are_played_for_until_the_first_win() -> None:
+    (case,) = (each for each in server_cases(ROOM) if each.id == "kuhn/7.2/until-the-purse-is-empty")
+    bench = new_bench(ROOM, HouseFixture(ROOM, {"coins": "100000"}))
+
+    async def nets() -> list[list[int]]:
+        tries = [await bench.attempt(case, number) for number in range(MIN_EQUAL_PURSES + 2)]
+        return [[game.net for game in Conversation(ROOM).replay(each.dialogue).finished_games] for each in tries]
+
+    played = asyncio.run(nets())
+    assert [*map(len, played[:MIN_EQUAL_PURSES])] == [MAX_GAMES] * MIN_EQUAL_PURSES
+    assert [[net > 0 for net in game] for game in played[MIN_EQUAL_PURSES:]] == [
+        [False] * (len(game) - 1) + [True] for game in played[MIN_EQUAL_PURSES:]
+    ]
+
+
+@pytest.mark.parametrize("coins", [3, 10])
+def test_a_house_with_the_known_purse_passes(coins: int) -> None:
+    cases = [case for case in server_cases(ROOM) if case.is_within("kuhn/7")]
+    house = HouseFixture(ROOM, {"coins": str(coins)})
+    results = asyncio.run(run_cases(house, ROOM, cases, known_options=Settings(coins)))
+    assert {result.outcome for result in results} == {Outcome.PASS}
+
+
+def test_a_house_with_another_purse_than_the_known_one_fails() -> None:
+    (case,) = (each for each in server_cases(ROOM) if each.id == "kuhn/7.4/every-payment")
+    (result,) = asyncio.run(run_cases(HouseFixture(ROOM, {"coins": "4"}), ROOM, [case], known_options=Settings(10)))
+    assert result.failure is not None
+    assert (result.failure.clause, result.failure.actual) == ("kuhn-7.1", "a purse of 4 coins")
+
+
 def test_the_size_of_a_purse_is_known_once_it_was_seen_twice() -> None:
     observer = PurseObserver(None)
     lefts = []
@@ -105,7 +194,7 @@ def test_the_size_of_a_purse_is_known_once_it_was_seen_twice() -> None:
 
 
 def test_a_purse_that_cannot_pay_owes_a_refusal() -> None:
-    referee = CoinTrackingReferee(None, 1, 5.0)
+    referee = CoinTrackingReferee(1, 5.0)
     for sender, message in ((CLIENT, STRT["P_1"]), (HOUSE, "CARD"), (CLIENT, ACTN["BET"])):
         said = ROOM.codec(True, None).feed(b"CARD C_Q")[0] if message == "CARD" else message
         assert referee.on(Sent(sender, CLIENT if sender == HOUSE else HOUSE, said), 0.0) == []

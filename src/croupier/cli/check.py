@@ -57,6 +57,7 @@ def check(
     dialect: Annotated[str | None, Parameter(group=ROOM)] = None,
     decks: Annotated[int | None, Parameter(group=ROOM)] = None,
     bet: Annotated[int | None, Parameter(group=ROOM)] = None,
+    coins: Annotated[int | None, Parameter(group=ROOM)] = None,
     contain: Annotated[ContainmentOptions, Parameter(name="*", group=PROGRAMS)] = ContainmentOptions(),
     report: Annotated[list[str] | None, Parameter(group=OUTPUT, consume_multiple=True)] = None,
     show_all: Annotated[bool, Parameter(name="--all", group=OUTPUT)] = False,
@@ -95,6 +96,8 @@ def check(
         Number of decks the house shuffles together, in rooms where it varies.
     bet:
         Bet, in rooms where it is configurable.
+    coins:
+        Coins in the purse of a new client, in Kuhn poker.
     report:
         Write a report: html=FILE, junit=FILE, tap=FILE, json=FILE, gradescope=FILE or md=FILE. Can be repeated.
     show_all:
@@ -114,7 +117,7 @@ def check(
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # symbols may be lost: words repeat them
     console = Console(highlight=False)
-    known = {"dialect": dialect, "decks": decks, "bet": bet}
+    known = {"dialect": dialect, "decks": decks, "bet": bet, "coins": coins}
     try:
         room = find_room(selection.partition("/")[0])
         if list_cases:

@@ -30,6 +30,7 @@ LEVELS = {
 
 QUICK = (
     ("kuhn_server", "unknown-seat-is-second", "kuhn/2.6"),
+    ("kuhn_server", "ante-not-taken", "kuhn/7.4/every-payment"),
     ("sevenhalf_server", "ante-acknowledged", "sevenhalf/4.4"),
     ("sevenhalf_server", "erro-answered", "sevenhalf/6.6/erro-from-the-client-at-start"),
     ("blackjack_server", "surrender-rounds-up", "blackjack/5.3"),

@@ -75,9 +75,14 @@ def _play_to_stake(start: str, final_action: KuhnAction) -> SpendingStrategy:
 
 
 def _empty_purse(context: ScenarioContext, strategy: SpendingStrategy) -> Iterator[bytes]:
-    """Play until the purse cannot pay for something."""
-    referee = context.referee
+    """Play until the purse cannot pay for something.
+
+    A purse that earlier clients could not empty may be paid too much: then only a client that never wins empties it.
+    """
+    referee = _tracking(context.referee)
     while referee.finished_count < MAX_GAMES and _can_play(referee) and not _is_out_of_coins(context.conversation):
+        if not referee.can_be_emptied and referee.last_game is not None and referee.last_game.net > 0:
+            break
         yield context.encoded(strategy(referee, context.luck))
 
 
@@ -102,15 +107,17 @@ def _can_play(referee: AnyClientReferee) -> bool:
     return any(message != DISC for message in referee.legal)
 
 
-PURSE_NOT_EMPTIED: Final = f"the purse of the house was good for {MAX_GAMES} games"
+def _not_emptied(referee: CoinTrackingReferee) -> str:
+    """Why a case about an empty purse did not come up."""
+    hint = "; --coins states its size" if referee.known_size is None else ""
+    return f"the purse of the house was good for {MAX_GAMES} games{hint}"
 
 
 def lose_everything(context: ScenarioContext) -> ClientScript:
     """Lose until there is no coin for the ante, and check that it is refused in either seat."""
-    if _tracking(context.referee).can_be_emptied:
-        yield from _empty_purse(context, play_to_lose)
+    yield from _empty_purse(context, play_to_lose)
     if not _is_out_of_coins(context.conversation):
-        return PURSE_NOT_EMPTIED
+        return _not_emptied(_tracking(context.referee))
     if context.referee.game is not None or not context.referee.finished_count:
         return "the purse was empty from the start" if context.referee.game is None else "the purse had a coin left"
     for start in STRT.values():
@@ -122,10 +129,9 @@ def _spend_last_coin(seat: str, action: KuhnAction, *then: KuhnAction) -> Scenar
     """Play in this seat until this action cannot be paid with the last coin; then take the actions of `then`."""
 
     def play(context: ScenarioContext) -> ClientScript:
-        if _tracking(context.referee).can_be_emptied:
-            yield from _empty_purse(context, _play_to_stake(seat, action))
+        yield from _empty_purse(context, _play_to_stake(seat, action))
         if not _is_out_of_coins(context.conversation):
-            return PURSE_NOT_EMPTIED
+            return _not_emptied(_tracking(context.referee))
         if context.referee.game is None:
             return "the last coin was lost before"
         for next_action in then:
@@ -161,8 +167,11 @@ def _drain(seat: str) -> Scenario:
 
     def play(context: ScenarioContext) -> ClientScript:
         yield from _empty_purse(context, _play_to_lose(seat))
-        is_large = not any(map(_is_out_of_coins, (context.conversation, *context.earlier)))
-        return PURSE_NOT_EMPTIED if is_large and context.earlier else None
+        referee = _tracking(context.referee)
+        is_emptied = any(map(_is_out_of_coins, (context.conversation, *context.earlier)))
+        if is_emptied or referee.emptied_purses or referee.known_size is not None or not context.earlier:
+            return None
+        return _not_emptied(referee)
 
     return play
 
@@ -222,7 +231,9 @@ def compare_purses(context: ScenarioContext) -> ClientScript:
     conversations = (*context.earlier, context.conversation)
     if sum(_last_answers(conversation) == [NO_COINS, DISC] for conversation in conversations) >= MIN_CLOSES:
         raise Violation("kuhn-6.7", "FAIL N_C and the close", "FAIL N_C, and an open connection", kind=FoundKind.CLOSED)
-    if (wrong := find_wrong_payment([_tracking(each.referee).purse for each in conversations])) is not None:
+    referee = _tracking(context.referee)
+    purses = [*referee.emptied_purses, *(_tracking(each.referee).purse for each in conversations)]
+    if (wrong := find_wrong_payment(purses, referee.known_size)) is not None:
         raise wrong
     return None
 

@@ -16,9 +16,10 @@ from croupier.core.plural import format_count
 
 
 class Occasion(Enum):
-    """What a payment follows: the end of a game, a message that costs a coin, one that does not, or any in a state."""
+    """What a payment follows: the end of some games or of any, a message that costs a coin or none, any in a state."""
 
     ENDING = auto()
+    ANY_ENDING = auto()
     COST = auto()
     FREE = auto()
     STATE = auto()
@@ -38,6 +39,7 @@ class PurseEvent:
 
     `payments` are the occasions that it belongs to. It costs `cost` coins, unless it `is_refused` for lack of them.
     `gain` is what is paid into the purse after it, and `net` what the client has won or lost in the game that it ends.
+    `earlier_pots` are the coins in the pots of all games before that one.
     """
 
     payments: list[Payment] = field(default_factory=list)
@@ -46,6 +48,7 @@ class PurseEvent:
     is_refused: bool = False
     gain: int = 0
     net: int = 0
+    earlier_pots: int = 0
 
 
 MAX_PURSE_COINS: Final = 1 << 62
@@ -92,6 +95,12 @@ FLAWS: Final[Mapping[Occasion, Sequence[Flaw]]] = {
         _pays("a payment to the wrong player after", -1),
         *WRONG_COINS,
     ),
+    Occasion.ANY_ENDING: (
+        Flaw(
+            "the pots of all games before, too, after",
+            change=lambda left, event, _: left + event.earlier_pots * (event.net > 0),
+        ),
+    ),
     Occasion.COST: (
         *WRONG_COINS,
         *(_moves(coins, also_refused=True) for coins in (1, -1)),
@@ -119,22 +128,29 @@ def purse_sizes(purse: Purse) -> range:
     return range(least, most + 1)
 
 
-def find_wrong_payment(purses: Sequence[Purse]) -> Violation | None:
+def find_wrong_payment(purses: Sequence[Purse], known_size: int | None = None) -> Violation | None:
     """Return the violation that explains the answers of the house, None if there is no fault or nothing explains it.
 
-    If several payments would explain them, it is the one that was made most often: most answers could have refuted it.
-    The purses of a house that keeps accounts differ, too, but no wrong payment explains how.
+    `known_size` is the size of all purses, if it is known. If several payments would explain the answers, it is the one
+    that was made most often: most answers could have refuted it. The purses of a house that keeps accounts differ, too,
+    but no wrong payment explains how.
     """
     sizes = [purse_sizes(purse) for purse in purses]
-    if max(each.start for each in sizes) < min(each.stop for each in sizes):
+    least, most = max(each.start for each in sizes), min(each.stop for each in sizes) - 1
+    if least <= (least if known_size is None else known_size) <= most:
         return None
-    possible = range(1, 2 * max(each.start for each in sizes) + 1)
+    if known_size is not None and least == most:
+        return Violation("kuhn-7.1", f"a purse of {format_count(least, 'coin')}", format_count(known_size, "coin"))
+    if known_size is not None and not any(event.is_refused for purse in purses for event in purse):
+        allowed = f"FAIL N_C when {format_count(known_size, 'coin')} and all winnings are spent"
+        return Violation("kuhn-7.2", f"a purse that pays {format_count(least, 'coin')} and all winnings", allowed)
+    possible = range(1, 2 * least + 1) if known_size is None else range(known_size, known_size + 1)
     times = Counter(payment for purse in purses for event in purse for payment in event.payments)
     ordered = sorted(purses, key=len)
     for payment, _ in times.most_common():
         for flaw in FLAWS[payment.occasion]:
             if (start := _find_size(ordered, possible, payment, flaw)) is not None:
-                allowed = f"{start} coins at the start of each connection, and right payments since"
+                allowed = f"{format_count(start, 'coin')} at the start of each connection, and right payments since"
                 return Violation(payment.clause, f"{flaw.title} {payment.title}", allowed)
     return None
 

@@ -21,6 +21,9 @@ USUAL_PURSE_COINS: Final = 10
 MIN_EQUAL_PURSES: Final = 2
 """This many purses of one size, and none of another, are enough to expect that size of all purses."""
 
+MAX_EMPTIED_PURSES: Final = 8
+"""This many purses that were emptied in other cases are compared with those that were spent to compare them."""
+
 MAX_GAMES: Final = 400
 """At most this many games are played to empty a purse: a purse of 10 coins needs about 25."""
 
@@ -35,19 +38,23 @@ SEQUENCE_CLAUSES: Final[Mapping[BettingHistory, str]] = {
 
 
 class CoinTrackingReferee(Referee):
-    """A referee of a client whose purse may be unknown. `coins` is its size, if it is known. See `Referee`.
+    """A referee of a client that does not know what is paid into its purse. See `Referee`.
 
     After FAIL N_C the purse is known until the game ends: whether the end is paid rightly is another question.
-    `coins_left` is what is in the purse if it held `expected` coins at the start (as many as usual if that is None) and
-    all payments were right: where it is empty, an answer that is neither FAIL N_C nor right breaks the clause about it.
+    `coins_left` is what is in the purse if it held `expected` coins at the start and all payments were right: where it
+    is empty, an answer that is neither FAIL N_C nor right breaks the clause about it.
     """
 
-    def __init__(self, coins: int | None, expected: int | None, reply_timeout: float) -> None:
-        super().__init__(coins, reply_timeout)
-        self.coins_left = USUAL_PURSE_COINS if expected is None else expected
+    def __init__(self, expected: int, reply_timeout: float) -> None:
+        super().__init__(None, reply_timeout)
+        self.coins_left = expected
+        self.known_size: int | None = None
+        """The size of every purse, if the house is known to be set so."""
         self.can_be_emptied = True
         """False if earlier clients could not spend all coins of such a purse."""
-        self._is_known = coins is not None
+        self.emptied_purses: Sequence[Purse] = ()
+        """Purses of earlier clients that show their size."""
+        self._pots = 0
         self._events: list[PurseEvent] = []
 
     @property
@@ -108,10 +115,11 @@ class CoinTrackingReferee(Referee):
 
     def _end_game(self, game: WireGame) -> None:
         super()._end_game(game)
-        if not self._is_known:
-            self._coins = None
+        self._coins = None
         event = self._events[-1]
         event.net = game.net
+        event.earlier_pots = self._pots
+        self._pots += 2 + game.history.count("BET") + game.history.count("CAL")
         event.gain = self._client_stake(game) + game.net
         self.coins_left += event.gain
         event.payments += _endings(game)
@@ -120,9 +128,9 @@ class CoinTrackingReferee(Referee):
 def _payments(message: Message | Violation, occasion: Occasion, clause: str, state: str) -> Sequence[Payment]:
     """The payments that a message may bring, alone or with others."""
     text = "bytes without a meaning" if isinstance(message, Violation) else str(message)
-    is_costly_action = message in COSTLY_MESSAGES and not isinstance(message, Strt)
+    costly = "each ante" if isinstance(message, Strt) else "each bet and each call"
     return [
-        *([Payment(occasion, clause, "each bet and each call")] if is_costly_action else []),
+        *([Payment(occasion, clause, costly)] if message in COSTLY_MESSAGES else []),
         Payment(occasion, clause, f"each {text}"),
         Payment(occasion, clause, f"each {text} {state}"),
         Payment(occasion, clause, f"each {text.split()[0]} {state}"),
@@ -136,6 +144,7 @@ def _endings(game: WireGame) -> Sequence[Payment]:
     last = max(turn for turn in range(len(game.history)) if BETTING_TREE[game.history[:turn]][0] == game.seat)
     ended, decided = " ".join(game.history), " ".join(game.history[: last + 1])
     return [
+        Payment(Occasion.ANY_ENDING, "kuhn-7.4", "each game that the client has won"),
         *_groups(game, seat),
         Payment(Occasion.ENDING, SEQUENCE_CLAUSES[game.history], f"each game that {seat} has {result} by {ended}"),
         Payment(Occasion.ENDING, "kuhn-7.4", f"each game that {seat} has {result} after {decided}"),
@@ -155,17 +164,29 @@ class PurseObserver:
     """What the purses of a run have in common. See `RefereeSource`."""
 
     def __init__(self, known_options: Any) -> None:
-        self._coins = known_options.coins if isinstance(known_options, Settings) else None
+        self._known_size = known_options.coins if isinstance(known_options, Settings) else None
         self._sizes: Counter[int] = Counter()
+        self._emptied: list[Purse] = []
         self._unspent_count = 0
 
     def new_referee(self, reply_timeout: float) -> CoinTrackingReferee:
         """Create the referee of a new connection."""
-        sizes = [*self._sizes]
-        is_expected = len(sizes) == 1 and self._sizes[sizes[0]] >= MIN_EQUAL_PURSES
-        referee = CoinTrackingReferee(self._coins, sizes[0] if is_expected else None, reply_timeout)
+        referee = CoinTrackingReferee(self._expected_size, reply_timeout)
+        referee.known_size = self._known_size
         referee.can_be_emptied = self._unspent_count < MIN_EQUAL_PURSES
+        referee.emptied_purses = self._emptied
         return referee
+
+    @property
+    def _expected_size(self) -> int:
+        """The size of all purses, as far as anything is known about it."""
+        if self._known_size is not None:
+            return self._known_size
+        match [*self._sizes.items()]:
+            case [(size, count)] if count >= MIN_EQUAL_PURSES:
+                return size
+            case _:
+                return USUAL_PURSE_COINS
 
     def observe(self, referee: CoinTrackingReferee) -> None:
         """Learn from a conversation that is over."""
@@ -173,3 +194,5 @@ class PurseObserver:
         self._unspent_count += referee.finished_count >= MAX_GAMES and sizes.stop > MAX_PURSE_COINS
         if len(sizes) == 1:
             self._sizes[sizes[0]] += 1
+            if len(self._emptied) < MAX_EMPTIED_PURSES:
+                self._emptied.append(referee.purse)
