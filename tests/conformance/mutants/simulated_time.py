@@ -21,7 +21,8 @@ class SkippingSelector(selectors.DefaultSelector):  # type: ignore[misc, valid-t
         ready = super().select(0)
         if ready or timeout is None or timeout <= 0:
             return ready or (super().select(timeout) if timeout is None else ready)
-        ready = super().select(SETTLE_SECONDS)
+        time.sleep(SETTLE_SECONDS)  # the timeout of epoll is a whole number of milliseconds
+        ready = super().select(0)
         if not ready:
             self.skipped_seconds += timeout
         return ready

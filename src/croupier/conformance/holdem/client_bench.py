@@ -1,7 +1,6 @@
 """The bench of hold'em bots: starts the bot once per case at a test server and judges what it does."""
 
 import asyncio
-from contextlib import suppress
 from typing import Final
 
 from msgspec import structs
@@ -125,11 +124,13 @@ class ClientCaseRun:
     ) -> tuple[Deviation | None, str]:
         """Watch the bot play; return a deviation or None, and the reason if nothing could be judged."""
         setup = self._setup
-        tasks = [asyncio.create_task(self._run_opponent(test_server, opponent, game)) for opponent in self._opponents]
+        ended = asyncio.create_task(program.wait_ended(self._timeout))
+        ended.add_done_callback(lambda _: test_server.notify())
+        opponents = (self._run_opponent(test_server, opponent, game) for opponent in self._opponents)
+        tasks = [ended, *map(asyncio.create_task, opponents)]
         try:
             async with asyncio.timeout(self._timeout):
                 while True:
-                    test_server.activity.clear()
                     if self._hands_played(test_server) >= setup.hands:
                         return None, ""
                     if self._has_timed_out(test_server):
@@ -140,7 +141,7 @@ class ClientCaseRun:
                             return None, ""
                     if program.status is not None:
                         return self._judge_exit(test_server, program), ""
-                    await self._wait_for_activity(test_server, program)
+                    await test_server.activity.wait()
         except TimeoutError:
             return self._judge_timeout(test_server)
         finally:
@@ -148,19 +149,12 @@ class ClientCaseRun:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _wait_for_activity(self, test_server: HoldemTestServer, program: ProgramUnderTest) -> None:
-        """Wait for activity at the server, at most 50 ms."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(0.05):
-                await test_server.activity.wait()
-        await program.wait_ended(0)
-
     async def _run_opponent(self, test_server: HoldemTestServer, opponent: Opponent, game: str) -> None:
         """Run an opponent from the start or after the delay; it follows the bot to the bot's game."""
         task = None if self._setup.late_seconds else asyncio.create_task(opponent.play(game))
         try:
             while not self._game_of_bot(test_server):
-                await asyncio.sleep(0.01)
+                await test_server.activity.wait()
             await asyncio.sleep(self._setup.late_seconds)
             found = self._game_of_bot(test_server)
             if task is not None and found == game:

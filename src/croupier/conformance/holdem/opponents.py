@@ -74,14 +74,15 @@ class Opponent:
         """Play until the game no longer exists, or the style leaves it."""
         service = self._test_server.service.service
         while (table := service.house.game(game)) is not None:
+            if table.player_guid(self.name) is None:  # broke, or left
+                await asyncio.sleep(REJOIN_DELAY_SECONDS)
+                self._player = Player(Options(self.name))
+                self.sit(game)
+                continue
             self._player.on(Received(HOUSE, table.view(self.name)), 0.0)
             view = self._player.view
             if view is None or not self._player.legal:
-                await asyncio.sleep(0.005)
-                if table.player_guid(self.name) is None:  # broke, or left
-                    await asyncio.sleep(REJOIN_DELAY_SECONDS)
-                    self._player = Player(Options(self.name))
-                    self.sit(game)
+                await self._test_server.activity.wait()
                 continue
             self._turns += 1
             if self._style == "thinks":

@@ -67,9 +67,9 @@ class RecordedRequest(Struct):
 class HoldemTestServer:
     """The hold'em service on a socket of its own, with recorded requests and injected faults.
 
-    `requests` are the requests, `users` the names in their credentials, `malformed` what was not valid HTTP. `activity`
-    is set on every event. `transform_body` changes the bodies of successful responses. While `is_stopping` is set, the
-    bot may abort requests.
+    `requests` are the requests, `users` the names in their credentials, `malformed` what was not valid HTTP. Every
+    event wakes those who wait for `activity`. `transform_body` changes the bodies of successful responses. While
+    `is_stopping` is set, the bot may abort requests.
     """
 
     def __init__(
@@ -131,7 +131,12 @@ class HoldemTestServer:
 
     def _tap(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
         self.finished_hands += [effect.state for effect in effects if isinstance(effect, HandFinished)]
+        self.notify()
+
+    def notify(self) -> None:
+        """Wake all who wait for activity."""
         self.activity.set()
+        self.activity.clear()
 
     async def _handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -167,14 +172,14 @@ class HoldemTestServer:
             self.requests.append(recorded)
             self.users.add(recorded.user)
             stays_open = await self._respond(recorded, reader, writer)
-            self.activity.set()
+            self.notify()
             if not stays_open or not requests.keeps_open or self._delivery.closes_connection:
                 return False
         return True
 
     def _record_malformed(self, data: bytes) -> None:
         self.malformed.append(data)
-        self.activity.set()
+        self.notify()
 
     async def _respond(
         self, request: RecordedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
