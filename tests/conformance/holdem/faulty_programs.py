@@ -370,6 +370,18 @@ class BigBlindFirst(Hand):
             self.turn = self.big_blind
 
 
+class ReversedBlindsOfTwo(Hand):
+    """Heads-up, the button posts the big blind, and the small blind acts first in every round."""
+
+    __slots__ = ()
+
+    @property
+    def blinds(self) -> list[tuple[Seat, int]]:
+        if len(self.start_stacks) == 2:
+            self.small_blind, self.big_blind = 1 - self.button, self.button
+        return super().blinds
+
+
 class Houses:
     """Houses that accept what they should refuse, or the other way round."""
 
@@ -593,6 +605,7 @@ FAULTY_SERVERS: dict[str, FaultyServer] = {
     "no-option": FaultyServer(clause_names("6.6"), hand=NoOption),
     "all-in-wins-all": FaultyServer(clause_names("6.12", "6.14"), hand=NoSidePots),
     "big-blind-first": FaultyServer(clause_names("6.4"), hand=BigBlindFirst),
+    "blinds-of-two-reversed": FaultyServer(clause_names("6.4"), hand=ReversedBlindsOfTwo),
     "out-of-turn-accepted": FaultyServer(clause_names("4.13"), house=Houses.OutOfTurn),
     "acts-for-others": FaultyServer(clause_names("8.8"), house=Houses.ForOthers),
     "invalid-is-refused": FaultyServer(clause_names("4.7", "4.8", "4.9", "4.10", "4.11"), house=Houses.Strict),

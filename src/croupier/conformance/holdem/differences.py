@@ -70,6 +70,26 @@ class Difference(NamedTuple):
         return own[0] if own[0] in field_clauses else field_clauses[0]
 
 
+def wrong_blinds_of_two(expected: Mapping[str, Any], found: Mapping[str, Any]) -> Difference | None:
+    """Return who of two players should have posted which blind, and who has; None if they are right.
+
+    A `small_blind` that is wrong by itself, with the chips of the other blind, is not meant.
+    """
+    tables = [[player for player in game["table"] if isinstance(player, Mapping)] for game in (expected, found)]
+    if any(len(table) != 2 or sum(bool(one.get("small_blind")) for one in table) != 1 for table in tables):
+        return None
+    posted, actual = ({one["handle"]: one["small_blind"] for one in table} for table in tables)
+    chips = [{one["handle"]: (one["wealth"], one["bet_so_far"]) for one in table} for table in tables]
+    if posted.keys() != actual.keys() or posted == actual or chips[0] == chips[1]:
+        return None
+    return Difference("table", _describe_blinds(posted), _describe_blinds(actual))
+
+
+def _describe_blinds(posted: Mapping[str, bool]) -> str:
+    small, big = sorted(posted, key=lambda handle: not posted[handle])
+    return f"{small} has posted the small blind, and {big} the big blind"
+
+
 def differences(expected: Any, found: Any, bindings: dict[str, str], path: str = "") -> Iterator[Difference]:
     """Yield the differences between expected and received JSON.
 

@@ -88,6 +88,7 @@ class ServerUnderTest:
         self.turn_seconds = TURN_SECONDS  # as far as known
         self.has_dealt_first_button_first = False  # whether a first button was with the player who sat down first
         self.deals_first_button_elsewhere = False  # whether it never is, as far as known
+        self.has_shown_order_of_two = False  # whether two players have acted in order before and after a flop
         self.pause_seconds = 0.0  # how long it pauses between hands, as far as known
 
     def new_client(self) -> HttpClient:

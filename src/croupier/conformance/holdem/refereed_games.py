@@ -37,6 +37,10 @@ class RefereedGames:
         referee = self._referees.get(game)
         return referee is not None and referee.player_to_act() is None and len(referee.seated_players) >= MIN_PLAYERS
 
+    def follows(self, game: Guid) -> bool:
+        """Whether a game is followed."""
+        return game in self._referees
+
     def forget(self, game: Guid) -> None:
         """Follow a game no longer."""
         self._referees.pop(game, None)

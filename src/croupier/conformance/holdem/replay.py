@@ -14,7 +14,7 @@ from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.holdem.chips import scale_text
 from croupier.conformance.holdem.context import NO_FREE_GAME, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
-from croupier.conformance.holdem.endpoint import FOLD, ServerUser
+from croupier.conformance.holdem.endpoint import FOLD, ServerUser, bet
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.replay_checks import ReplayChecks, is_list
 from croupier.conformance.holdem.replay_tables import (
@@ -27,6 +27,7 @@ from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome
 from croupier.core.http_transcript import ExpectedResponse, TranscriptRequest, parse_expected_response, parse_request
 from croupier.core.transcript import Transcript
+from croupier.rooms.holdem.wire import Game
 
 MAX_SEATINGS: Final = 8
 """In how many games players sit down until the first button is where it is in the transcript."""
@@ -155,8 +156,7 @@ class HoldemReplay:
         """Give the first button to the role that has it in the transcript, once.
 
         Transcripts deal the first button to the first player who joins. If the server deals it to the other player,
-        both sit down in other games. If it always does, that player folds one hand first, and the expected stacks are
-        corrected by the small blind.
+        both sit down in other games. If it always does, one hand is folded first.
         """
         context = self._context
         if self._is_button_aligned or self._head.get("button") == "any":
@@ -174,8 +174,26 @@ class HoldemReplay:
         context.server.deals_first_button_elsewhere = not context.server.has_dealt_first_button_first
         if self._head.get("button") == "first":
             raise NotReached(BUTTON_ELSEWHERE)
-        await context.act(role, self._bindings["game"], FOLD)
-        self._correct_chips(role, self._first_role)
+        await self._fold_hand(shown, role)
+
+    async def _fold_hand(self, shown: Game, second_role: str) -> None:
+        """Let the player fold whose turn it is in a hand of two, and expect that it costs a blind.
+
+        The first such hand is played to the flop, so that a referee sees who acts first there: if it is the player with
+        the small blind, the first button was where it should be, and the blinds are reversed (6.4).
+        """
+        context, stakes = self._context, self._context.server.stakes
+        game, folding, chips = shown.game_id, second_role, stakes.small_blind
+        if not context.server.has_shown_order_of_two and context.refereed_games.follows(game):
+            await context.act(second_role, game, bet(shown.turn.bet_to_player - shown.turn.bet_so_far))
+            await context.act(self._first_role, game, bet(0))
+            folding, chips = context.role_to_act(await context.get_game(NOBODY, game)), stakes.big_blind
+            if not folding:
+                raise NotReached("no player has the turn after a call and a check")
+            context.server.has_shown_order_of_two = True
+        await context.act(folding, game, FOLD)
+        self._chip_corrections[folding] -= chips
+        self._chip_corrections[second_role if folding == self._first_role else self._first_role] += chips
 
     async def _seat_again(self, second_role: str) -> None:
         """Seat both players in another game, whose button may begin elsewhere. Raises NotReached if there is none."""
@@ -188,11 +206,6 @@ class HoldemReplay:
         await context.seat(self._first_role, second_role, game=game)
         self._bindings["game"] = game
         self._bind_players()
-
-    def _correct_chips(self, folded: str, other: str) -> None:
-        """Expect the small blind of a player who folds in another hand than in the transcript with the other one."""
-        self._chip_corrections[folded] -= self._context.server.stakes.small_blind
-        self._chip_corrections[other] += self._context.server.stakes.small_blind
 
     async def _claim_game(self) -> str:
         """Return a game in which nobody has played yet: the first role to join opens it if the server allows that."""

@@ -11,10 +11,11 @@ from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
-from croupier.conformance.holdem.differences import differences
+from croupier.conformance.holdem.differences import differences, wrong_blinds_of_two
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.replay_tables import (
     ADDED_HEADERS,
+    BLINDS_OF_TWO_CLAUSE,
     CLAUSES_BY_ROUTE,
     FOLD_REASON,
     HSPE_GO_CLAUSES,
@@ -278,6 +279,10 @@ class ReplayChecks:
         is_game = isinstance(wanted, dict) and isinstance(wanted.get("turn"), dict)
         if is_game and isinstance(wanted["table"], list):
             found = self._without_open_points(expected["table"], found)
+            if (reversed_blinds := wrong_blinds_of_two(expected, found)) is not None:
+                _, due, posted = reversed_blinds
+                self._context.add_deviation(BLINDS_OF_TWO_CLAUSE, f"{due}", f"{posted}")
+                return
         idle = is_game and not wanted["turn"].get("playerID")
         for difference in differences(expected, found, self._bindings):
             self._context.add_deviation(

@@ -64,6 +64,9 @@ TOO_MANY_REQUESTS: Final = 429
 SERVER_ERROR: Final = 500
 """The lowest status that reports a fault of the server."""
 
+BLINDS_OF_TWO_CLAUSE: Final = "holdem-6.4"
+"""Who posts which blind if there are two players."""
+
 IDLE_CLAUSE: Final = "holdem-5.16"
 IDLE_FIELDS: Final = frozenset({"state", "pots", "size", "players", "small_blind", "board"})
 """What a Game shows between hands, and the clause that says how (5.16)."""

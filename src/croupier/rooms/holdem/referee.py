@@ -391,6 +391,7 @@ class Referee:
         if observed is None or last is None or last.players != observed.players:
             return
         self.clause_counts["holdem-6.2"] += 1
-        if observed.button != (last.button + 1) % len(observed.players):
-            found = f"the button at {observed.players[observed.button]}"
-            yield Violation("holdem-6.2", found, observed.players[(last.button + 1) % len(observed.players)])
+        button, due = (observed.players[seat] for seat in (observed.button, (last.button + 1) % len(observed.players)))
+        if button != due:
+            what = "the button" if len(observed.players) > 2 else "the button and the small blind"
+            yield Violation("holdem-6.2", f"{what} of {button}", f"{what} of {due}, the next player")

@@ -7,7 +7,7 @@ from croupier.core.errors import Violation
 from croupier.core.rules import Seat
 from croupier.rooms.holdem.engine.pots import Pot
 from croupier.rooms.holdem.observed.hand import ObservedHand
-from croupier.rooms.holdem.wire import Game
+from croupier.rooms.holdem.wire import Game, Guid
 
 
 def compare(observed: ObservedHand, game: Game, cause_clause: str, clause_counts: Counter[str]) -> Iterator[Violation]:
@@ -89,7 +89,8 @@ def _compare_turn(
     hand, turn = observed.hand, game.turn
     player = observed.players[seat]
     if turn.player_id != player:
-        yield Violation(_turn_clause(observed, cause_clause), f"the turn of {turn.player_id or 'no player'}", player)
+        shown, due = (_describe_turn(observed, one) for one in (turn.player_id, player))
+        yield Violation(_turn_clause(observed, cause_clause), shown, due)
         return
     for clause, what, found, allowed in (
         ("holdem-5.10", "bet_so_far", turn.bet_so_far, hand.bets[seat]),
@@ -99,6 +100,13 @@ def _compare_turn(
         clause_counts[clause] += 1
         if found != allowed:
             yield Violation(clause, f"{what} {found}", f"{allowed}")
+
+
+def _describe_turn(observed: ObservedHand, player: Guid) -> str:
+    """Return whose turn it is and, as that decides between two players, which blind that one has posted (6.4)."""
+    seat = observed.seat_of(player)
+    blind = f", who has posted {_blind_of(observed, seat)}" if seat is not None and len(observed.players) == 2 else ""
+    return f"the turn of {player or 'no player'}{blind}"
 
 
 def _turn_clause(observed: ObservedHand, cause_clause: str) -> str:
