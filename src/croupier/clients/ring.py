@@ -158,9 +158,9 @@ class RingClient:
 
     async def _join(self, host: str, port: int, options: Options) -> None:
         """Listen, and connect to the table: from the listening port, unless the options contain a port to announce."""
-        listening_address = await self._start_player(host, port, options)
         is_same_port = options.port is None
         try:
+            listening_address = await self._start_player(host, port, options)
             await self._endpoint.connect(
                 TABLE,
                 self._config.table,

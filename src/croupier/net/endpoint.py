@@ -121,9 +121,13 @@ class Endpoint:
                     tls_options=tls,
                 )
                 await server.listen(host, port)
+                self._servers.append(server)
             else:
-                server = await self._loop.create_server(lambda: Connection(self), host, port, backlog=4096, **tls)
-        self._servers.append(server)
+                server = await self._loop.create_server(
+                    lambda: Connection(self), host, port, backlog=4096, start_serving=False, **tls
+                )
+                self._servers.append(server)  # before the next await: `halt` closes it if this is cancelled there
+                await server.start_serving()
         bound: Address = server.sockets[0].getsockname()[:2]
         return bound
 

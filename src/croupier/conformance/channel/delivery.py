@@ -3,12 +3,17 @@
 import asyncio
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 from msgspec import Struct
 
 PIECE_GAP_SECONDS: Final = 0.001
 """The pause between two small pieces, so that they do not arrive as one."""
+
+
+MAX_CLOSE_SECONDS: Final = 1.0
+"""How long a peer may take to read what was written before a connection was closed."""
 
 
 class Delivery(Struct, frozen=True):
@@ -42,6 +47,17 @@ class Delivery(Struct, frozen=True):
 
 
 WHOLE: Final = Delivery()
+
+
+async def close_connection(writer: asyncio.StreamWriter) -> None:
+    """Close a connection after what was written. It is reset if that takes too long, or is cancelled."""
+    writer.close()
+    try:
+        with suppress(OSError, TimeoutError):
+            async with asyncio.timeout(MAX_CLOSE_SECONDS):
+                await writer.wait_closed()
+    finally:
+        writer.transport.abort()
 
 
 class Outbox:

@@ -76,8 +76,8 @@ class ClientCaseRun:
             transform_body=setup.transform_body,
         )
         test_server.users.add(self._user)
-        port = await test_server.open()
         try:
+            port = await test_server.open()
             game = await self._set_up_table(test_server)
             values = {
                 "url": f"http://127.0.0.1:{port}",

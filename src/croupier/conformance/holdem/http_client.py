@@ -2,12 +2,11 @@
 
 import asyncio
 from collections import deque
-from contextlib import suppress
 from ssl import SSLContext
 from types import TracebackType
 from typing import Self
 
-from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.channel.delivery import WHOLE, Delivery, close_connection
 from croupier.conformance.channel.http import MAX_BODY_BYTES, ReceivedResponse, ResponseReader, SentRequest
 from croupier.conformance.timeouts import StallTolerantTimeout
 from croupier.core.errors import Violation
@@ -142,10 +141,7 @@ class HttpClient:
         _, writer = self._streams
         self._streams = None
         self.close_count += 1
-        writer.close()
-        with suppress(OSError, TimeoutError):
-            async with asyncio.timeout(1.0):
-                await writer.wait_closed()
+        await close_connection(writer)
 
     def abort(self) -> None:
         """Reset the connection."""

@@ -102,6 +102,8 @@ class HoldemTestServer:
         self._transform_body = transform_body
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
+        self._writers: list[asyncio.StreamWriter] = []
+        self._is_closed = False
 
     @property
     def now(self) -> datetime:
@@ -110,7 +112,8 @@ class HoldemTestServer:
 
     async def open(self) -> int:
         """Start to listen; return the port."""
-        self._server = await asyncio.start_server(self._handle_connection, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, start_serving=False)
+        await self._server.start_serving()
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 
@@ -124,10 +127,13 @@ class HoldemTestServer:
         self.service.close()
         if self._server is not None:
             stop_listening(self._server)
-            await asyncio.sleep(0)  # connections that were just accepted get their tasks
-        for connection in [*self._connections]:
+        self._is_closed = True
+        for connection in self._connections:
             connection.cancel()
+        for writer in self._writers:
+            writer.transport.abort()
         await asyncio.gather(*self._connections, return_exceptions=True)
+        await asyncio.sleep(0)  # the sockets are closed in the next iteration of the loop
 
     def _tap(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- a Tap
         self.finished_hands += [effect.state for effect in effects if isinstance(effect, HandFinished)]
@@ -138,10 +144,17 @@ class HoldemTestServer:
         self.activity.set()
         self.activity.clear()
 
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Handle a connection in a task, which has not begun yet when this returns."""
+        if self._is_closed:  # the loop had accepted it before
+            writer.transport.abort()
+        else:
+            task = asyncio.create_task(self._handle_connection(reader, writer))
+            self._connections.add(task)
+            task.add_done_callback(self._connections.discard)
+            self._writers.append(writer)
+
     async def _handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None, "connections are handled in tasks"
-        self._connections.add(task)
         try:
             requests = RequestReader()
             while await self._serve(reader, writer, requests):
@@ -149,7 +162,6 @@ class HoldemTestServer:
         except (OSError, asyncio.CancelledError):
             pass
         finally:
-            self._connections.discard(task)
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, requests: RequestReader) -> bool:

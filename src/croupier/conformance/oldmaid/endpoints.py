@@ -88,6 +88,11 @@ class ProgramConnection(asyncio.Protocol):
         """Disconnect after everything that was sent."""
         self._endpoints.send(self, None)
 
+    def abort(self) -> None:
+        """Disconnect at once; what was not sent yet is lost."""
+        self.is_closed = True
+        self._transport.abort()
+
     def write(self, data: bytes | None) -> None:
         """Write bytes; None closes the connection."""
         if data is None:
@@ -128,11 +133,15 @@ class ProgramEndpoints:
         self._servers: dict[str, asyncio.Server] = {}
         self._connections: list[ProgramConnection] = []
         self._outbox: deque[tuple[ProgramConnection, bytes | None]] = deque()
+        self._is_closed = False
 
     async def listen(self, name: str) -> Address:
         """Listen as the table or as a player; return the address."""
-        server = await self._loop.create_server(lambda: ProgramConnection(self, name, called=False), HOST, 0)
-        self._servers[name] = server
+        server = await self._loop.create_server(
+            lambda: ProgramConnection(self, name, called=False), HOST, 0, start_serving=False
+        )
+        self._servers[name] = server  # before the next await: `close` closes it if this is cancelled there
+        await server.start_serving()
         address: Address = server.sockets[0].getsockname()[:2]
         return address
 
@@ -157,13 +166,13 @@ class ProgramEndpoints:
 
     async def close(self) -> None:
         """Close all connections and stop listening."""
+        self._is_closed = True
         for server in self._servers.values():
             stop_listening(server)
-        await asyncio.sleep(0)  # connections that were just accepted are registered
         self._outbox.clear()
         for connection in self._connections:
-            connection.write(None)
-        await asyncio.sleep(0)
+            connection.abort()
+        await asyncio.sleep(0)  # the sockets are closed in the next iteration of the loop
 
     # Events.
 
@@ -174,6 +183,9 @@ class ProgramEndpoints:
 
     def add_connection(self, connection: ProgramConnection) -> None:
         """Register a connection."""
+        if self._is_closed:  # the loop had accepted it before
+            connection.abort()
+            return
         self._connections.append(connection)
         self.on_connection(connection)
         self.notify()

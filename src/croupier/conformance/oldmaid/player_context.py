@@ -55,10 +55,11 @@ class PlayerContext:
         return self.endpoints
 
     @asynccontextmanager
-    async def run_program(self, table: Address) -> AsyncIterator[ProgramUnderTest]:
-        """Run the program with the table's address; at the end close our connections and stop it."""
+    async def run_program(self, opening: Awaitable[Address]) -> AsyncIterator[ProgramUnderTest]:
+        """Open our ends, and run the program with the table's address; at the end close them and stop it."""
         endpoints = self.endpoints
         try:
+            table = await opening
             program = await self.start({"host": table[0], "port": table[1], "nick": PROGRAM_NICK})
             try:
                 yield program

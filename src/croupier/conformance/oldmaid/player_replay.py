@@ -381,6 +381,5 @@ def _rank(transcript: Transcript) -> int:
 
 
 async def _play(transcript: Transcript, context: PlayerContext) -> None:
-    table = await context.endpoints.listen("table")
-    async with context.run_program(table) as program:
+    async with context.run_program(context.endpoints.listen("table")) as program:
         await PlayerReplay(transcript, context, program).play()

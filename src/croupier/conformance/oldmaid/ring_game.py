@@ -60,7 +60,7 @@ async def play_game(
     ring = _new_ring(context, players=players, seat=seat, salt=salt, delivery=delivery)
     if death is not None:
         ring.on_before_send = _kill_on_message(ring, death)
-    async with context.run_program(await ring.open()) as program:
+    async with context.run_program(ring.open()) as program:
         try:
             await _wait_until(lambda: _is_over(ring), ring, program, context)
             _require_stayed(ring)
@@ -178,7 +178,7 @@ async def join_and_connect(context: PlayerContext) -> Failed | None:
     """Let the program join, and connect to it. Returns the failure if that is not possible. Raises Failed."""
     ring = _new_ring(context, players=2, seat=0)
     ring.starts_game = False
-    async with context.run_program(await ring.open()) as program:
+    async with context.run_program(ring.open()) as program:
         try:
             await _wait_until(lambda: ring.endpoints.nick is not None, ring, program, context)
             assert ring.endpoints.program_address is not None, "the program has joined"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.channel.delivery import WHOLE, Delivery, close_connection
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.oldmaid.answers import (
     ANSWER_CLAUSES,
@@ -270,11 +270,13 @@ class ScriptedPlayer:
         else:
             self._writer.close()
 
-    async def wait_closed(self) -> None:
-        """Disconnect and wait until the connection is closed."""
-        self._writer.close()
-        with suppress(OSError):
-            await self._writer.wait_closed()
+    async def close(self) -> None:
+        """Disconnect, and wait until the connection is closed."""
+        await close_connection(self._writer)
+
+    def abort(self) -> None:
+        """Reset the connection, unless it is closed."""
+        self._writer.transport.abort()
 
 
 def require_refusal(player_input: PlayerInput, received: ReceivedMessage, clause: str) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from random import Random
 from typing import Final
 
@@ -159,9 +159,12 @@ class TableContext:
     async def close(self) -> None:
         """Disconnect all players. The table must notice it before the next game begins if one of them was waiting."""
         is_waiting = any(one.referee is None and one.has_unanswered_requests for one in self.scripted_players)
-        self.count_deals()
-        with suppress(OSError):
-            await asyncio.gather(*(player.wait_closed() for player in self.scripted_players))
+        try:
+            self.count_deals()
+            await asyncio.gather(*(player.close() for player in self.scripted_players))
+        finally:
+            for player in self.scripted_players:
+                player.abort()
         seconds = self.table.timeout.reduced(QUIET_SECONDS, NOTICE_FACTOR) if is_waiting else JOIN_GAP_SECONDS
         await asyncio.sleep(seconds)
 
