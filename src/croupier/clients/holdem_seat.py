@@ -15,7 +15,7 @@ from croupier.clients.holdem_api import (
 )
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE
-from croupier.core.session import Event, Left, Notify, Received, Settle, Submitted
+from croupier.core.session import Event, Left, Notify, Received, Submitted
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.player import Options, Player
 from croupier.rooms.holdem.wire import Act, Game, Guid
@@ -42,6 +42,7 @@ class HoldemSeat:
     async def __aenter__(self) -> Self:
         self.joined_game = await self._api.join(self._game)
         self.player = Player(Options(self._api.user, self.joined_game.player))
+        self.nets = self.player.nets
         self._watcher = GameWatcher(self._api, self.joined_game.game)
         return self
 
@@ -124,13 +125,8 @@ class HoldemSeat:
 
     def _handle(self, event: Event[Game | Act]) -> None:
         for effect in self.player.on(event, 0.0):
-            match effect:
-                case Notify(Violation() as violation):
-                    raise violation
-                case Settle(net=net):
-                    self.nets.append(net)
-                case _:
-                    pass
+            if isinstance(effect, Notify) and isinstance(effect.notice, Violation):
+                raise effect.notice
 
 
 class BlockingHoldemSeat(BlockingProxy[HoldemSeat]):

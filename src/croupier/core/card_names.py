@@ -6,8 +6,6 @@ The Spanish cards have the names of the protocol's document.
 from collections.abc import Mapping
 from typing import Final
 
-from msgspec.structs import replace
-
 from croupier.core.presentation import CardView, Text, text
 
 _FRENCH_RANKS: Final = {
@@ -30,7 +28,7 @@ _SPANISH_SUITS: Final = {"o": text("oros"), "c": text("copes"), "e": text("espas
 
 def _name_cards(ranks: Mapping[str, Text], suits: Mapping[str, Text]) -> Mapping[str, CardView]:
     return {
-        rank + suit: CardView(rank + suit, replace(name, args={**name.args, "suit": suit_name}))
+        rank + suit: CardView(rank + suit, name.fill(suit=suit_name))
         for suit, suit_name in suits.items()
         for rank, name in ranks.items()
     }

@@ -7,6 +7,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from croupier.core.client_session import ClientSession, FinishedGame
 from croupier.core.presentation import (
+    MAX_RESULTS,
     ActionView,
     Announcements,
     PotView,
@@ -19,7 +20,6 @@ from croupier.core.presentation import (
     text,
 )
 
-MAX_RESULTS: Final = 8
 LEAVE: Final = ActionView("leave", text("Leave"), "q", text("ends the session"))
 FORFEIT: Final = ActionView("leave", text("Leave"), "q", text("ends the session, and you lose what you have bet"))
 WAITING: Final = text("Waiting for the house.")

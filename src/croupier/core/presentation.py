@@ -6,11 +6,15 @@ A presenter turns the state of one player's session into a `TableView`. Texts ar
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from croupier.core.text import printable
+
+MAX_RESULTS: Final = 8
+"""The maximum number of finished games in a view."""
 
 
 class Catalogue(Protocol):
@@ -33,6 +37,10 @@ class Text(Struct, frozen=True):
     message: str
     plural: str | None = None
     args: Mapping[str, "Text | str | int"] = {}
+
+    def fill(self, **args: "Text | str | int") -> "Text":
+        """Return the text with values for more placeholders."""
+        return replace(self, args={**self.args, **args})
 
     def translate(self, catalogue: Catalogue) -> str:
         """Return the text in the language of a catalogue."""

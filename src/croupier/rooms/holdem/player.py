@@ -51,18 +51,19 @@ class Options:
 class Player:
     """A client session (see `Session`) for one game that the client has joined. Use a new Player after each join.
 
-    `game` is the last observed state, and `view` our view of it: None while we have no cards. `is_exhausted` is true
-    after we have lost our seat. A Submitted event makes the client act, a Closing event makes it leave. Notify effects
-    pass on observed games and violations; a Settle effect reports each finished hand with our net result.
+    `game` is the last observed state, and `view` our view of it: None while we have no cards. `nets` are our results of
+    the finished hands, in chips. `is_exhausted` is true after we have lost our seat. A Submitted event makes the client
+    act, a Closing event makes it leave. Notify effects pass on observed games and violations; a Settle effect reports
+    each finished hand with our net result.
     """
 
     def __init__(self, options: Options = Options()) -> None:
         self.options = options
         self.game: Game | None = None
         self.view: View | None = None
+        self.nets: list[int] = []
         self.is_exhausted = False
         self._seat: Seat | None = None  # our index in the table
-        self._hand_count = 0
         self._settled_chips: int | None = None  # our chips when the last hand was settled, or the first began
         self._guid: Guid = ""  # our playerID as shown in the table
         self._stack = 0  # our chips left, as far as we know
@@ -287,8 +288,8 @@ class Player:
         if previous is None or (not self._is_hand_running and previous == chips):
             return []
         self._settled_chips, self._is_hand_running = chips, False
-        self._hand_count += 1
-        return [Settle(HOUSE, self._hand_count, self._seat or 0, chips - previous, self.view)]
+        self.nets.append(chips - previous)
+        return [Settle(HOUSE, len(self.nets), self._seat or 0, chips - previous, self.view)]
 
 
 def _card_numbers(names: Sequence[str]) -> tuple[Card, ...]:

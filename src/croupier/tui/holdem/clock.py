@@ -1,12 +1,12 @@
 """The clock of a hold'em server, and the time that it gives a player."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import ceil
 from typing import Final
 
 from croupier.clients.holdem_api import ApiRequest, ApiResponse, HoldemApi
+from croupier.rooms.holdem.table.wording import parse_expiry
 
 MAX_CLOCK_SKEW_SECONDS: Final = 2.0
 """Larger differences to the server's clock are corrected. Its Date header has a resolution of one second."""
@@ -26,17 +26,8 @@ async def clock_offset(api: HoldemApi, clock: Callable[[], float]) -> float:
 def seconds_left(expiry: str, now: float) -> int | None:
     """Return the whole seconds from `now` (seconds since the epoch) to an expiry time, None if it cannot be parsed.
 
-    The format is RFC 3339 (holdem-5.11), or that of the document's example.
-
     >>> seconds_left("1970-01-01T00:01:00Z", 45.0)
     15
-    >>> seconds_left("2014-09-24 15:14:53.021303798 -0400 EDT", 1411586000.0)
-    94
     """
-    date, *rest = expiry.split() or [""]
-    try:
-        end = datetime.fromisoformat(f"{date}T{''.join(rest[:2])}" if rest else date)
-        end = end if end.tzinfo else end.replace(tzinfo=UTC)
-        return max(0, ceil(end.timestamp() - now))
-    except (ValueError, OverflowError):
-        return None
+    end = parse_expiry(expiry)
+    return None if end is None else max(0, ceil(end - now))

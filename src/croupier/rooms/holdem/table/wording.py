@@ -1,4 +1,4 @@
-"""Text forms of turn expiries and of the reasons for invalid bets."""
+"""Text forms of turn expiries, as they are written and read, and of the reasons for invalid bets."""
 
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -16,6 +16,24 @@ def format_expiry(unix_microseconds: int) -> str:
     """
     second, millionths = divmod(unix_microseconds, 1_000_000)
     return f"{_format_second(second)}.{millionths:06}Z"
+
+
+def parse_expiry(expiry: str) -> float | None:
+    """Return an expiry time in seconds since the epoch, None if it cannot be parsed.
+
+    The format is RFC 3339 (holdem-5.11), or that of the document's example.
+
+    >>> parse_expiry("1970-01-01T00:01:00Z")
+    60.0
+    >>> parse_expiry("2014-09-24 15:14:53.021303798 -0400 EDT")
+    1411586093.021303
+    """
+    date, *rest = expiry.split() or [""]
+    try:
+        end = datetime.fromisoformat(f"{date}T{''.join(rest[:2])}" if rest else date)
+        return (end if end.tzinfo else end.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 @lru_cache(maxsize=64)
