@@ -40,4 +40,5 @@ FRENCH_CARDS: Final = _name_cards(_FRENCH_RANKS, _FRENCH_SUITS)
 SPANISH_CARDS: Final = _name_cards(_SPANISH_RANKS, _SPANISH_SUITS)
 """All Spanish cards by their faces, such as `7o`, as seven and a half writes them."""
 
-JOKER: Final = CardView("JOKER", text("the joker"))
+JOKER: Final = CardView("JOKER", text("the old maid"))
+"""The joker, which only Old Maid has."""

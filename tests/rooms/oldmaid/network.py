@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from croupier.core.bots import RandomBot
+from croupier.core.cards import Order
 from croupier.core.dealer import FairDealer, Luck, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.session import (
@@ -90,12 +91,19 @@ class Network:
     """A table and players, each with its own address, which join in turn and play one game.
 
     `finished` has the games that are over, and `over` is when the last one ended, in seconds. Games without any
-    action for `stuck` seconds are void. Without `wires`, message objects are passed on without encoding, which
-    takes half the time and is sufficient where bytes do not matter.
+    action for `stuck` seconds are void. With `decks` the table deals these. Without `wires`, message objects are passed
+    on without encoding, which takes half the time and is sufficient where bytes do not matter.
     """
 
     def __init__(
-        self, players: int, seed: int = 1, *, choose: Scheduler = in_order, stuck: float = 120.0, wires: bool = True
+        self,
+        players: int,
+        seed: int = 1,
+        *,
+        choose: Scheduler = in_order,
+        stuck: float = 120.0,
+        wires: bool = True,
+        decks: Sequence[Order] = (),
     ) -> None:
         self.now = 0.0
         self.finished: list[TableGame] = []
@@ -106,7 +114,7 @@ class Network:
         self._luck = FairDealer(derive_server_seed(seed, "oldmaid", 0)).luck
         house = House(
             Settings(players=players, stuck_seconds=stuck),
-            dealer_factory(lambda game: derive_server_seed(seed, "oldmaid", game)),
+            dealer_factory(lambda game: derive_server_seed(seed, "oldmaid", game), decks=decks),
         )
         self.table = Node("table", house)
         self.players = [

@@ -57,6 +57,7 @@ ROOM = Room(
     default_bot="random",
     extras={
         "solve": "croupier.rooms.oldmaid.odds.solution:solve",
+        "presenter": "croupier.rooms.oldmaid.presenter:OldMaidPresenter",
         "server_tests": "croupier.conformance.oldmaid.suites:TABLES",
         "client_tests": "croupier.conformance.oldmaid.suites:PLAYERS",
     },
