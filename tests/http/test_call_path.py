@@ -3,15 +3,16 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import FrameType
 
 import pytest
 
+from croupier.store.commit_place import CommitPlacePolicy
 from tests.http.service_fixture import InProcessConnection, InProcessService
 from tests.http.test_deferred_responses import bet
 from tests.net.raw_client import Run
-from tests.recording.test_holdem_journal import ServiceWithManualJournal, run_pending_callbacks
+from tests.recording.test_holdem_journal import ServiceWithManualJournal, run_pending_callbacks, service_with_store
 
 MAX_FUNCTIONS = 25
 MAX_FILES = 8
@@ -23,6 +24,10 @@ HOUSE = {"core", "observers", "recording", "store", "rooms", "http/holdem_servic
 MAX_FUNCTIONS_IN_ALL = 58
 MAX_FILES_IN_ALL = 19
 """With the house and its views, which are rendered when somebody looks."""
+
+MAX_DURABLE_FUNCTIONS = 83
+MAX_DURABLE_FILES = 29
+"""With the journal and its SQLite store, too, which commits on the event loop."""
 
 
 @contextmanager
@@ -85,6 +90,25 @@ def test_act_in_memory_takes_at_most_58_functions_in_19_files_with_the_house(run
             assert actor.transport.writes
             assert len(functions) <= MAX_FUNCTIONS_IN_ALL, sorted(functions)
             assert len({file for file, _ in functions}) <= MAX_FILES_IN_ALL, sorted(functions)
+            await actor.leave()
+
+    run(main())
+
+
+def test_act_in_an_sqlite_journal_takes_at_most_83_functions_in_29_files_with_the_house(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CommitPlacePolicy, "allows_loop", lambda *_: True)
+
+    async def main() -> None:
+        async with service_with_store(tmp_path / "store") as web:
+            game, (ann, _) = await web.seat_players("ann", "bob")
+            actor = InProcessConnection(web.service)
+            with recorded_functions(with_house=True) as functions:
+                actor.connection.data_received(bet(game, ann, "ann", 10))
+            assert actor.transport.writes, "answered before the call returns"
+            assert len(functions) <= MAX_DURABLE_FUNCTIONS, sorted(functions)
+            assert len({file for file, _ in functions}) <= MAX_DURABLE_FILES, sorted(functions)
             await actor.leave()
 
     run(main())

@@ -1,6 +1,8 @@
 """Answers to commands that wait for durability need no task, and are sent in one write; views never wait."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -87,19 +89,27 @@ def test_polling_client_sees_an_action_when_it_is_answered(run: Run) -> None:
     run(main())
 
 
+@contextmanager
+def store_that_writes_at_once(web: ServiceWithManualJournal) -> Iterator[list[list[Any]]]:
+    """Let the store complete each write before `append` returns; the batches are added to the result."""
+    append: Any = web.store.append
+    batches: list[list[Any]] = []
+
+    def append_at_once(*arguments: Any) -> Any:
+        future = append(*arguments)
+        batches.append(web.store.complete_write())
+        return future
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(web.store, "append", append_at_once)
+        yield batches
+
+
 def test_acts_of_one_turn_are_answered_in_the_turn_that_commits_them(run: Run) -> None:
     async def main() -> None:
         with ServiceWithManualJournal() as web:
             game, (ann, bob) = await web.seat_two()
-            append, batches = web.store.append, []
-
-            def append_at_once(*arguments: Any) -> Any:
-                future = append(*arguments)
-                batches.append(web.store.complete_write())
-                return future
-
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(web.store, "append", append_at_once)
+            with store_that_writes_at_once(web) as batches:
                 actors = [InProcessConnection(web.service) for _ in range(2)]
                 assert actors[0].ask(bet(game, ann, "ann", 10)) is None
                 assert actors[1].ask(bet(game, bob, "bob", 0)) is None
@@ -108,6 +118,58 @@ def test_acts_of_one_turn_are_answered_in_the_turn_that_commits_them(run: Run) -
                 assert [len(batch) for batch in batches] == [2]
             for actor in actors:
                 await actor.leave()
+
+    run(main())
+
+
+def test_lone_game_is_answered_without_a_turn_if_the_store_writes_at_once(run: Run) -> None:
+    async def main() -> None:
+        with ServiceWithManualJournal() as web:
+            game, (ann, bob) = await web.seat_two()
+            actor = InProcessConnection(web.service)
+            with store_that_writes_at_once(web) as batches:
+                assert actor.ask(bet(game, ann, "ann", 10)) is None, "not known yet how fast the store is"
+                await asyncio.sleep(0)
+                assert [got.status for got in responses(actor)] == [201]
+                for user, guid, status in (("bob", bob, 201), ("ann", ann, 403), ("bob", bob, 201)):
+                    answered = actor.ask(bet(game, guid, user, 0))
+                    assert answered is not None
+                    assert answered.status == status
+                assert [len(batch) for batch in batches] == [1, 1, 1]
+                elsewhere = actor.ask(request("POST", "/games/", "ann"))
+                assert elsewhere is None, "gathered with other games"
+                await asyncio.sleep(0)
+                assert [got.status for got in responses(actor)] == [201]
+            await actor.leave()
+
+    run(main())
+
+
+def test_store_that_fails_at_once_refuses_the_act_without_a_turn(run: Run) -> None:
+    """holdem-3.17"""
+
+    async def main() -> None:
+        with ServiceWithManualJournal() as web:
+            game, (ann, bob) = await web.seat_two()
+            actor = InProcessConnection(web.service)
+            with store_that_writes_at_once(web):
+                actor.ask(bet(game, ann, "ann", 10))
+                await asyncio.sleep(0)
+                responses(actor)
+            append: Any = web.store.append
+
+            def fail_at_once(*arguments: Any) -> Any:
+                future = append(*arguments)
+                web.store.complete_write(StoreUnavailable("found no space on the disk"))
+                return future
+
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(web.store, "append", fail_at_once)
+                refused = actor.ask(bet(game, bob, "bob", 0))
+                assert refused is not None
+                assert refused.status == 503
+                assert "holdem-3.17" in refused.text
+            await actor.leave()
 
     run(main())
 

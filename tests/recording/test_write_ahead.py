@@ -116,12 +116,17 @@ def test_batch_that_is_durable_at_once_is_released_at_once_if_asked(run: Run, at
         room.gathered.append("one")
         room.write_ahead.flush(at_once=at_once)
         assert room.log == (released("one") if at_once else [])
+        assert room.write_ahead.is_prompt
         assert room.write_ahead.settled().done() is at_once
         room.gathered.append("two")
         await run_pending_callbacks()
         room.write_ahead.flush(at_once=at_once)
         await run_pending_callbacks()
         assert room.log == released("one", "two")
+        room.is_fast = False
+        room.gathered.append("three")
+        room.write_ahead.flush(at_once=at_once)
+        assert not room.write_ahead.is_prompt
 
     run(main())
 

@@ -2,8 +2,11 @@
 
 import asyncio
 import sqlite3
+import sys
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -19,9 +22,10 @@ from croupier.store.commit_place import (
     STALL_SHARE,
     WINDOW_COMMITS,
     CommitPlacePolicy,
+    count_waits,
 )
 from croupier.store.engine import Facts
-from croupier.store.records import StoreUnavailable
+from croupier.store.records import JournalEntry, StoreUnavailable
 from croupier.store.sqlite import SqliteEngine
 from croupier.store.urls import SqliteLocation
 from tests.store.store_fixture import NOON, TIMEOUT_SECONDS, TempStore, facts, journal, run
@@ -31,7 +35,8 @@ ALLOWED_SLOW = WINDOW_COMMITS // 100
 
 
 def make_facts(seq: int, count: int = 1) -> Facts:
-    return Facts([("holdem", "a", seq + n, b'{"n":%d}' % (seq + n), NOON + seq + n) for n in range(count)], count)
+    numbers = range(seq, seq + count)
+    return Facts([JournalEntry("holdem", "a", n, b'{"n":%d}' % n, NOON + n) for n in numbers], count)
 
 
 class FakeClock:
@@ -138,6 +143,21 @@ def test_slow_disk_is_noticed_in_the_thread() -> None:
     assert not policy.allows_loop(1)
 
 
+def test_commit_that_is_interrupted_but_does_not_wait_is_not_slow() -> None:
+    policy = make_policy()
+    for _ in range(WINDOW_COMMITS):
+        policy.record(3.0, 0, on_loop=True, has_waited=False)
+        assert policy.allows_loop(1)
+    assert not policy.allows_loop(MAX_LOOP_WEIGHT + 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts the waits of a thread")
+def test_waits_of_a_thread_are_counted() -> None:
+    before = count_waits()
+    time.sleep(0.001)
+    assert count_waits() > before
+
+
 def test_thread_commits_from_time_to_time_so_that_it_can_make_checkpoints() -> None:
     policy = make_policy()
     for _ in range(MAX_LOOP_RUN):
@@ -148,9 +168,14 @@ def test_thread_commits_from_time_to_time_so_that_it_can_make_checkpoints() -> N
     assert policy.allows_loop(1)
 
 
-def run_engine(path: Path, clock: FakeClock, steps: Callable[[SqliteEngine], Awaitable[None]]) -> None:
+def run_engine(
+    path: Path, clock: FakeClock, steps: Callable[[SqliteEngine], Awaitable[None]], *, waits: bool = True
+) -> None:
+    """Run steps with an engine whose commits take as long as the clock says; with `waits`, they wait for the disk."""
+
     async def main() -> None:
-        engine = SqliteEngine(SqliteLocation(path), lambda: NOON, clock)
+        counter = count(step=1 if waits else 0)
+        engine = SqliteEngine(SqliteLocation(path), lambda: NOON, clock, counter.__next__)
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 await engine.reconnect()
@@ -200,6 +225,15 @@ def test_slow_disk_is_written_in_the_thread(path: Path) -> None:
         assert counts(engine) == {"loop": 0, "thread": 2 * WINDOW_COMMITS - 1}
 
     run_engine(path, FakeClock(2 * SLOW), steps)
+
+
+def test_busy_processor_is_no_slow_disk(path: Path) -> None:
+    async def steps(engine: SqliteEngine) -> None:
+        for seq in range(1, 2 * WINDOW_COMMITS):
+            await commit(engine, make_facts(seq))
+        assert counts(engine) == {"loop": WINDOW_COMMITS - 1, "thread": WINDOW_COMMITS}
+
+    run_engine(path, FakeClock(2 * SLOW), steps, waits=False)
 
 
 async def commit_until_on_the_loop(engine: SqliteEngine) -> int:

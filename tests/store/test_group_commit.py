@@ -8,7 +8,7 @@ import pytest
 from croupier.store import group_commit as module
 from croupier.store.engine import Facts, Write
 from croupier.store.group_commit import MAX_BATCH_FACTS, GroupCommitter
-from croupier.store.records import StoreUnavailable, WriteRefused
+from croupier.store.records import JournalEntry, StoreUnavailable, WriteRefused
 from tests.store.store_fixture import TIMEOUT_SECONDS, run
 
 
@@ -56,7 +56,7 @@ class FakeEngine:
 
 
 def make_facts(table: str, *seqs: int) -> Facts:
-    return Facts([("holdem", table, seq, "{}", 0.0) for seq in seqs], len(seqs))
+    return Facts([JournalEntry("holdem", table, seq, b"{}", 0.0) for seq in seqs], len(seqs))
 
 
 def run_steps(steps: Callable[[GroupCommitter, FakeEngine], Awaitable[None]], max_pending: int = 100) -> None:

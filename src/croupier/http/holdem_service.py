@@ -21,7 +21,7 @@ from croupier.recording.write_ahead import WriteAhead
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.persistence import RULES_LIMITED_GAMES, HouseInput
-from croupier.rooms.holdem.wire import Dialect, HoldemRequest, HoldemResponse, RequestRefused
+from croupier.rooms.holdem.wire import Dialect, Guid, HoldemRequest, HoldemResponse, RequestRefused
 from croupier.store.records import StoreUnavailable
 
 STORE_DOWN: Final = RequestRefused(
@@ -76,8 +76,9 @@ class HoldemService:
     Observers are called with every event and its effects, and `views` show its changes, before the answer is given.
     With a journal, all of that waits until the event is durable: while a write is in progress, new requests are queued,
     and the views show the state before it. The queue is then handled and written as one batch. Requests that arrive in
-    one turn of the event loop are gathered, too. With `promises`, the dealer's promises are durable before a
-    hand is. During an outage requests are refused (holdem-3.17).
+    one turn of the event loop are gathered, too, unless the store writes at once and one game follows itself: then the
+    players wait for each other, and there is nothing to gather. With `promises`, the dealer's promises are durable
+    before a hand is. During an outage requests are refused (holdem-3.17).
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class HoldemService:
         self._write_ahead = None if journal is None else WriteAhead(journal, self, log)
         self._promises = promises
         self._request_count = 0
+        self._last_game: Guid | None = None
         self._timer = DeadlineTimer(clock, self.process_deadlines)
         self._queue: list[tuple[Event[HoldemRequest] | HouseOpened, Future[HoldemResponse] | None]] = []
         self._is_gathering = False
@@ -156,9 +158,12 @@ class HoldemService:
             return STORE_DOWN
         answer: Future[HoldemResponse] = PromptFuture(loop=asyncio.get_running_loop())
         self._queue.append((event, answer))
-        if not self._write_ahead.is_writing:
+        last_game, self._last_game = self._last_game, getattr(request, "game", None)
+        if self._write_ahead.is_prompt and self._last_game == last_game:
+            self._flush()
+        elif not self._write_ahead.is_writing:
             self._gather()
-        return answer
+        return answer.result() if answer.done() else answer
 
     async def execute(self, request: HoldemRequest) -> HoldemResponse:
         """Like `submit`, for callers that can wait for the answer."""

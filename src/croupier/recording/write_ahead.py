@@ -68,7 +68,7 @@ class WriteAhead[B]:
 
     `trouble` is the reason why nothing can be written, or None. When the store is available again, the batch that
     failed is written first (`is_recovering` until then). If another server has taken over the room (`is_superseded`),
-    nothing is written any more.
+    nothing is written any more. `is_prompt` is set if the last batch was durable when `BatchWriter.write` returned.
     """
 
     def __init__(self, writer: BatchWriter[B], room: DurableRoom[B], log: Logger) -> None:
@@ -76,6 +76,7 @@ class WriteAhead[B]:
         self.is_superseded = False
         self.is_recovering = False
         self.is_writing = False
+        self.is_prompt = False
         self._writer = writer
         self._room = room
         self._log = log
@@ -92,7 +93,8 @@ class WriteAhead[B]:
             return
         writing = asyncio.ensure_future(self._writer.write(batch))
         self.is_writing = True
-        if at_once and writing.done():
+        self.is_prompt = writing.done()
+        if at_once and self.is_prompt:
             self._on_written(batch, writing)
         else:
             writing.add_done_callback(partial(self._on_written, batch))

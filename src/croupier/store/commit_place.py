@@ -1,7 +1,9 @@
 """Where SQLite commits: on the event loop as long as that is faster than handing the write to a thread and back."""
 
+import sys
 from collections import deque
 from collections.abc import Callable
+from itertools import count
 from typing import Final
 
 SLOW_SECONDS: Final = 200e-6
@@ -31,6 +33,17 @@ MAX_LOOP_RUN: Final = 1000
 """The number of commits on the loop after which one is made in the thread, where it may be followed by a checkpoint."""
 
 
+if sys.platform == "linux":
+    from resource import RUSAGE_THREAD, getrusage
+
+    def count_waits() -> int:
+        """How often this thread has waited so far, for a disk for example. To be interrupted is not to wait."""
+        return getrusage(RUSAGE_THREAD).ru_nvcsw
+
+else:
+    count_waits = count().__next__  # as if it had always waited
+
+
 class CommitPlacePolicy:
     """Decides for each write whether it may be committed on the event loop, from how long former commits took.
 
@@ -57,9 +70,12 @@ class CommitPlacePolicy:
             and self._timer() >= self._barred_until
         )
 
-    def record(self, seconds: float, weight: int, *, on_loop: bool) -> None:
-        """Note how long a commit of writes with this weight took."""
-        seconds -= weight * ROW_SECONDS
+    def record(self, seconds: float, weight: int, *, on_loop: bool, has_waited: bool = True) -> None:
+        """Note how long a commit of writes with this weight took.
+
+        A commit that has not waited (see `count_waits`) did not need the disk, whatever has interrupted it.
+        """
+        seconds = seconds - weight * ROW_SECONDS if has_waited else 0.0
         if not on_loop:
             self._thread_times.append(seconds)
             seconds = min(self._thread_times)

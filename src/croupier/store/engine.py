@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from msgspec import Struct
 
 from croupier.core.histogram import Histogram
-from croupier.store.records import StoredHand, StoreError
+from croupier.store.records import JournalEntry, StoredHand, StoreError
 
 type Query = tuple[str, Sequence[object]]
 """SQL and its arguments."""
@@ -30,9 +30,6 @@ type StatementGenerator[T] = Generator[Query | Insert, Rows, T]
 """A script. It raises WriteRefused if the write is not allowed. The exception of a statement is raised where the script
 has yielded it."""
 
-type FactRow = tuple[str, str, int, bytes, float]
-"""Room, table, sequence number, the fact, and its time in seconds since 1970."""
-
 FETCH_ROWS: Final = 1000
 """The number of rows fetched at a time from a cursor."""
 
@@ -45,7 +42,7 @@ WRITE_PULSE_SQL: Final = (
 class Facts(Struct, frozen=True, gc=False):
     """Facts for the journal, and the hands that they end, written atomically. `weight` is the number of rows."""
 
-    rows: Sequence[FactRow]
+    rows: Sequence[JournalEntry]
     weight: int
     hands: Sequence[StoredHand] = ()
 

@@ -3,6 +3,8 @@
 Times are seconds since 1970 (UTC); coins are 64-bit integers.
 """
 
+from typing import NamedTuple
+
 from msgspec import Struct
 
 MAX_COINS = 2**63 - 1
@@ -29,8 +31,8 @@ class StoreUnavailable(StoreError):
     """
 
 
-class JournalEntry(Struct, frozen=True, gc=False):
-    """A fact of a table's journal: JSON, with sequence numbers from 1 without gaps."""
+class JournalEntry(NamedTuple):
+    """A fact of a table's journal: JSON, with sequence numbers from 1 without gaps. It is a row of the schema."""
 
     room: str
     table: str

@@ -9,18 +9,18 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import perf_counter
 
 from croupier.core.histogram import Histogram
 from croupier.store.batches import Fault, commit_batch
-from croupier.store.commit_place import CommitPlacePolicy
+from croupier.store.commit_place import CommitPlacePolicy, count_waits
 from croupier.store.engine import FETCH_ROWS, WRITE_PULSE_SQL, Facts, ReadTransaction, Rows, Write, name_taken_error
 from croupier.store.records import StoreError, StoreUnavailable
 from croupier.store.schema import SQLITE
-from croupier.store.scripts import make_insert
-from croupier.store.sqlite_file import connect, execute, insert_rows, new_file, run_statements, set_writer_patience
+from croupier.store.sqlite_file import connect, execute, insert_facts, new_file, run_statements, set_writer_patience
 from croupier.store.urls import SqliteLocation
 from croupier.store.version_file import VersionFile
 
@@ -53,17 +53,22 @@ class SqliteEngine:
     The file that was opened first remains the store until the engine is closed. While it is deleted, moved or replaced,
     the store is unavailable, because commits to an unlinked file are lost with the process.
 
-    `timer` returns seconds; it measures how long commits take.
+    `timer` returns seconds; it measures how long commits take. `count_waits` is that of `commit_place`.
     """
 
     def __init__(
-        self, location: SqliteLocation, clock: Callable[[], float], timer: Callable[[], float] = perf_counter
+        self,
+        location: SqliteLocation,
+        clock: Callable[[], float],
+        timer: Callable[[], float] = perf_counter,
+        count_waits: Callable[[], int] = count_waits,
     ) -> None:
         self.commit_times = {"loop": Histogram(), "thread": Histogram()}
         self._path = location.path
         self._wal_path = self._path.with_name(f"{self._path.name}-wal")  # SQLite's write-ahead log
         self._clock = clock
         self._timer = timer
+        self._count_waits = count_waits
         self._place_policy = CommitPlacePolicy(timer)
         self._writer_lock = Lock()  # held while a thread, or the event loop, uses the writer
         self._is_patient = True
@@ -84,7 +89,7 @@ class SqliteEngine:
         if not self._place_policy.allows_loop(write.weight) or not self._writer_lock.acquire(blocking=False):
             return False
         try:
-            self._commit(write.weight, lambda writer: insert_rows(writer, make_insert([write])), on_loop=True)
+            self._commit(write.weight, partial(insert_facts, write), on_loop=True)
         except WRITE_ERRORS as error:
             if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_BUSY or _find_fault(error) is Fault.DATA:
                 return False
@@ -205,12 +210,12 @@ class SqliteEngine:
         if self._is_patient is on_loop:
             set_writer_patience(self._writer, is_patient=not on_loop)
             self._is_patient = not on_loop
-        started = self._timer()
+        waits, started = self._count_waits(), self._timer()
         outcome = run(self._writer)
         self._check_files()  # after the commit, because the file may have disappeared during it
         seconds = self._timer() - started
         self.commit_times["loop" if on_loop else "thread"].observe(seconds)
-        self._place_policy.record(seconds, weight, on_loop=on_loop)
+        self._place_policy.record(seconds, weight, on_loop=on_loop, has_waited=self._count_waits() != waits)
         return outcome
 
     def _reconnect(self) -> None:

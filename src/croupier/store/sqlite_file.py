@@ -12,10 +12,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from croupier.store.batches import run_in_transaction
-from croupier.store.engine import Insert, Query, StatementGenerator
+from croupier.store.engine import Facts, Insert, Query, StatementGenerator
 from croupier.store.migrations import REVISION_SQL, check_revision, upgrade
 from croupier.store.records import StoreError
 from croupier.store.schema import SQLITE
+from croupier.store.scripts import make_insert
 from croupier.store.urls import SqliteLocation
 
 BUSY_TIMEOUT_SECONDS = 5.0
@@ -110,6 +111,14 @@ def run_statements[T](connection: sqlite3.Connection, statements: StatementGener
     except StopIteration as end:
         result: T = end.value
         return result
+
+
+def insert_facts(facts: Facts, connection: sqlite3.Connection) -> None:
+    """Insert facts and hands, all or none. A single fact, which is the usual case, needs no transaction."""
+    if len(facts.rows) == 1 and not facts.hands:
+        connection.execute(insert_sql("journal", len(facts.rows[0])), facts.rows[0])
+    else:
+        insert_rows(connection, make_insert([facts]))
 
 
 def insert_rows(connection: sqlite3.Connection, insert: Insert) -> None:

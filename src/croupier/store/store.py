@@ -160,8 +160,7 @@ class Store:
 
         After StoreUnavailable the outcome is unknown: check `last_seq` before writing again.
         """
-        rows = [(e.room, e.table, e.seq, e.fact, e.time) for e in entries]
-        return self._committer.submit(Facts(rows, len(rows) + len(hands), hands))
+        return self._committer.submit(Facts(entries, len(entries) + len(hands), hands))
 
     async def read_journal(self, room: str, table: str, after: int = 0) -> AsyncIterator[JournalEntry]:
         """The facts of a table in order, starting after the sequence number `after`."""
