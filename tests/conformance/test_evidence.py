@@ -10,7 +10,9 @@ from croupier.conformance.clients.cases import CaseKind
 from croupier.conformance.clients.evidence import Evidence, early_reaction, last_position
 from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.setup import HouseSetup
+from croupier.conformance.conversation import Conversation
 from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.session import Peer
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.suites import CLIENT_TEST_DATA, client_cases
 from tests.conformance.test_test_server import ClientFixture
@@ -92,18 +94,26 @@ def test_a_client_that_has_sent_something_has_nothing_to_handle() -> None:
     assert last_position(FOLD) is None
 
 
+def transcribed(room: str, *said: tuple[Peer, bytes], early_rest: bytes = b"") -> ClientObservation:
+    """A conversation with a client that breaks off, and the bytes of the house that crossed a message of the client."""
+    client = ClientFixture(endless())
+    client.stand.conversation = Conversation(HOUSE_ROOMS[room], answer_timeout=1e9)
+    for side, data in said:
+        client.stand.conversation.on_data(side, data, 0.0)
+    client.stand.early_rest = early_rest
+    return structs.replace(observed(client), test_data=CLIENT_TEST_DATA[room])
+
+
 def showdown(card: bytes, *after: bytes) -> ClientObservation:
     """A client that bets, is shown a card, sends these messages, and breaks off."""
-    client = ClientFixture(endless())
-    for side, data in (
+    return transcribed(
+        "kuhn",
         (CLIENT, b"STRT P_1"),
         (HOUSE, b"CARD C_Q"),
         (CLIENT, b"ACTN BET"),
         (HOUSE, b"CARD " + card),
         *((CLIENT, message) for message in after),
-    ):
-        client.stand.conversation.on_data(side, data, 0.0)
-    return observed(client)
+    )
 
 
 def test_a_failure_after_one_value_needs_many_conversations() -> None:
@@ -157,3 +167,41 @@ def test_a_client_that_goes_on_within_a_message_may_have_misread_it() -> None:
     assert observed(client).may_have_misread
     in_time = conversation(b"STRT P_1", b"ACTN CHK", b"ACTN FLD")
     assert not in_time.may_have_misread
+
+
+def test_a_client_that_leaves_within_a_message_may_have_misread_it() -> None:
+    begun = transcribed("kuhn", (CLIENT, b"STRT P_1"), (HOUSE, b"CA"))
+    assert begun.may_have_misread
+    assert not transcribed("kuhn", (CLIENT, b"STRT P_1"), (HOUSE, b"CARD C_Q"), (CLIENT, b"ACTN BET")).may_have_misread
+
+
+def test_a_message_that_a_client_may_send_ahead_is_no_reaction_to_the_reply_that_it_crosses() -> None:
+    said = (
+        (CLIENT, b"STRT"),
+        (HOUSE, b"STBT \0\0\0\x64"),
+        (CLIENT, b"DRAW"),
+        (HOUSE, b"CARD 1o"),
+        (CLIENT, b"ANTE \0\0\0\x64"),
+        (HOUSE, b"E"),
+        (CLIENT, b"DRAW"),
+        (HOUSE, b"RRO 34ANTE"),
+    )
+    reaction = early_reaction(transcribed("sevenhalf", *said, early_rest=b"E"))
+    assert reaction is not None
+    assert (reaction.cause.clause, reaction.cause.text) == ("sevenhalf-2.6", "it does not read the whole of ERRO")
+
+
+def test_a_client_that_handles_one_message_of_a_reply_but_not_several_is_named() -> None:
+    begin = (
+        (CLIENT, b"PLY"),
+        (HOUSE, b"MON\0\0\x03\xe8"),
+        (CLIENT, b"BET\0\0\0\x0a"),
+        (HOUSE, b"CRD\0C\0T\0HCRD\0C\0Q\0DCRD\0S\x009\0STRN"),
+        (CLIENT, b"MOV\0S"),
+    )
+    one = transcribed("blackjack", *begin, (HOUSE, b"CRD\0S\0T\0SRES\0W\0\0\0\x14"), (CLIENT, b"PLY"))
+    several = transcribed("blackjack", *begin, (HOUSE, b"CRD\0S\x005\0CCRD\0S\0T\0S"))
+    assert cause([several, several], [one]) == (
+        "blackjack-4.4",
+        "it never goes on after several CRD in the reply of blackjack-4.4",
+    )

@@ -134,7 +134,7 @@ FAILING = [
         ("one-read", "1.3/glued-dealt", "1.3"),
         ("knows-no-ten", "2.6/tens", "2.6"),
         ("waits-for-more", "4.4/stands", "4.4"),
-        ("one-bank-card", "3.8/bank-draws-many", "3.8"),
+        ("one-bank-card", "3.8/bank-draws-many", "4.4"),
         ("waits-for-cards", "4.5/surrenders", "4.5"),
         ("counts-aces-as-one", "3.2/hits-to-21-with-an-ace", "3.2"),
     ),

@@ -1,7 +1,7 @@
 """Finds what a client does not handle: what it had just received wherever it failed, and nowhere where it went on."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from croupier.conformance.clients.cases import CaseKind
@@ -139,18 +139,23 @@ def _read_positions(observation: ClientObservation, lines: Iterable[DialogueLine
                 yield False, _position(test_data.states, replayed, replies)
             replies.clear()
         elif (pending := replayed.referee.pending) is not None:
-            replies += _features_of(line.message, pending.clause)
+            replies += _features_of(line.message, pending.clause, {feature.code for feature in replies})
         has_received = line.side == HOUSE
         replayed.on_data(line.side, line.data, line.at)
     if has_received:
         yield True, _position(test_data.states, replayed, replies)
 
 
-def _features_of(message: object, clause: str) -> Iterator[Feature]:
-    """The features of a message of the house as the reply that a clause requires; a refusal is not that reply."""
+def _features_of(message: object, clause: str, earlier_codes: Container[str]) -> Iterator[Feature]:
+    """The features of a message of the house as the reply that a clause requires; a refusal is not that reply.
+
+    The house has sent messages with `earlier_codes` in the same reply.
+    """
     code = message_code(message)
     if code not in REFUSAL_CODES:
         yield Feature(REPLY, clause, f"after {code}, the reply of {clause}", code)
+        if code in earlier_codes:
+            yield Feature(REPLY, clause, f"after several {code} in the reply of {clause}", code)
         yield Feature(EXACT, clause, f"after {message}, the reply of {clause}", code)
 
 
@@ -177,8 +182,8 @@ def early_reaction(observation: ClientObservation) -> EarlyReaction | None:
     a code has read too little of the message before it.
     """
     server, lines = observation.server, observation.conversation.lines
-    if server.early_rest:
-        return _unread_part(observation, server.early_rest, has_gone_on=True)
+    if server.early_rest and (unread := _unread_part(observation, server.early_rest, has_gone_on=True)) is not None:
+        return unread
     replayed = observation.conversation.start_again()
     for line in lines:
         if line.side == CLIENT and (cause := unawaited_reply(replayed)) is not None:

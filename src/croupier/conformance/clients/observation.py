@@ -167,7 +167,7 @@ class ClientObservation(Struct, frozen=True):
 
     @property
     def may_have_misread(self) -> bool:
-        """Whether the last messages of the house arrived together or in pieces, and it was the first time.
+        """Whether the last messages of the house arrived together or in pieces, or began to, and it was the first time.
 
         A client that has gone on after such an arrival reads it correctly, unless it has gone on before the last piece.
         """
@@ -181,7 +181,7 @@ class ClientObservation(Struct, frozen=True):
         if self.partial_message or not lines:
             return False
         if lines[-1].side == CLIENT:
-            return bool(server.early_rest)
+            return bool(server.early_rest or self.conversation.incomplete(HOUSE))
         *before, last = [[*run] for side, run in groupby(lines, lambda line: line.side) if side == HOUSE]
         return not self._arrivals(last) <= {arrival for flight in before for arrival in self._arrivals(flight)}
 
