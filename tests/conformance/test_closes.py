@@ -272,3 +272,44 @@ class Limited:
 @pytest.mark.parametrize("part", [pytest.param(1, marks=pytest.mark.slow), 50])
 def test_a_farewell_of_a_limit_that_crosses_a_message_is_no_fault(limit: float, way: float, part: int) -> None:
     assert bad(asyncio.run(run_cases(Limited(limit, way), ROOM, CASES[::part], effort=0.0))) == []
+
+
+class LateClosingTable(Table):
+    """A house that answers a PASS after BSTG, which it may discard or refuse, with a close alone."""
+
+    is_over = False
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        if self.is_over and data == b"PASS":
+            return self._sent([HANG_UP])
+        answers = super().hears(data)
+        self.is_over = any(answer.startswith(b"BSTG") for answer in answers)
+        return answers
+
+
+class DiscTable(Table):
+    """A Kuhn house that answers line ends and quotes, which it may refuse, with DISC and a close alone."""
+
+    def hears(self, data: bytes) -> Sequence[bytes]:
+        is_tolerated = data != data.strip(b"\r\n ") or b'"' in data
+        return self._sent([b"DISC", HANG_UP]) if is_tolerated and not self._closed else super().hears(data)
+
+
+@pytest.mark.parametrize(
+    ("table", "case_id", "clause"),
+    [
+        (LateClosingTable, "sevenhalf/4.8/pass-at-over", "sevenhalf-8.2"),
+        (DiscTable, "kuhn/2.4/line-ends-between-messages", "kuhn-2.7"),
+        (DiscTable, "kuhn/2.5/quoted-seat", "kuhn-2.6"),
+        (DiscTable, "kuhn/2.7/unclosed-quote", "kuhn-2.7"),
+    ],
+)
+def test_a_close_alone_is_no_refusal_of_what_need_not_be_tolerated(
+    table: type[Table], case_id: str, clause: str
+) -> None:
+    room = HOUSE_ROOMS[case_id.partition("/")[0]]
+    house = HouseFixture(room)
+    house.table = lambda: table(room, {}, honest, next(house._numbers), strict=False)
+    (case,) = (each for each in server_cases(room) if each.id == case_id)
+    (result,) = asyncio.run(run_cases(house, room, [case]))
+    assert (result.outcome, result.failure and result.failure.clause) == (Outcome.FAIL, clause)

@@ -243,7 +243,8 @@ class HouseBench(Bench):
             may_refuse = first_house_fault(self._judge_again(last, strict=True)) is None
             if may_refuse and not self._refuses(last):
                 return Attempt(Outcome.PASS, dialogue=lines)
-            return Attempt(Outcome.CHOICE, STRICT_NOTE if may_refuse else "the server takes it", dialogue=lines)
+            accepted = "the server ends the conversation" if last.house_has_left else "the server takes it"
+            return Attempt(Outcome.CHOICE, STRICT_NOTE if may_refuse else accepted, dialogue=lines)
         for probe in () if self._strict else probes:
             strict = self._judge_again(probe, strict=True)
             fault = first_house_fault(strict)
@@ -286,7 +287,7 @@ class HouseBench(Bench):
         """Whether a fault is the right answer of a strict house to bytes of the client that need tolerance."""
         assert probe.fault is not None, "there is something to excuse"
         kind = probe.fault.verdict.violation.kind
-        if self._judges_strictly(case) or kind not in {FoundKind.MESSAGE, FoundKind.CLOSED}:
+        if self._judges_strictly(case) or kind not in {FoundKind.MESSAGE, FoundKind.CLOSED} or not self._refuses(probe):
             return False
         strict = self._judge_again(probe, strict=True)
         return first_house_fault(strict) is None and _client_needed_tolerance(probe.conversation, strict)

@@ -36,6 +36,9 @@ MAX_MESSAGES: Final = 16
 FIRST_PAUSE_SECONDS: Final = 0.02
 """The first silence before the last message, and the time to listen after it, in seconds."""
 
+PADDING: Final = bytes(4)
+"""Bytes that complete the code of a message, and are none."""
+
 MAX_CLOSE_TRIES: Final = 6
 """How often a conversation is repeated in which the house has closed the connection."""
 
@@ -109,7 +112,10 @@ class ProvokedCloseDetector:
             if not is_certain and (ending.messages[-1] != self._opening or ending.finished_count):
                 return None
         found = ending.violation
-        clause = await self._clause_of_form(probe, ending, delivery) or found.clause
+        form_clause = None
+        if not probe.conversation.tolerated(CLIENT):
+            form_clause = await self._clause_of_form(probe, ending, delivery)
+        clause = form_clause or found.clause
         probe.accuse(Violation(clause, found.found, found.allowed, kind=found.kind, wanted=found.wanted))
         return ProvokedClose(probe, is_certain)
 
@@ -140,8 +146,10 @@ class ProvokedCloseDetector:
     def _ending(self, probe: ScriptedClient) -> Ending | None:
         """How the house has ended a conversation in which it could read all messages, None if it was not its fault."""
         conversation = probe.conversation
-        if not probe.house_has_left or probe.fault is not None or conversation.tolerated(CLIENT) or not probe.sent:
+        if not probe.house_has_left or probe.fault is not None or not probe.sent:
             return None
+        if conversation.tolerated(CLIENT) and self._has_refused(conversation):
+            return None  # a house may refuse what need not be tolerated, and close
         said = [line.message for line in conversation.lines if line.side == CLIENT]
         if any(message in self._goodbyes or _is_fatal(message) for message in said):
             return None
@@ -167,6 +175,18 @@ class ProvokedCloseDetector:
         violation = self._violation(judge, finished_count, has_goodbye=goodbye_size > 0)
         return Ending(messages, violation, was_idle, finished_count) if violation is not None and messages else None
 
+    def _has_refused(self, conversation: Conversation) -> bool:
+        """Whether the house has refused anything."""
+        return any(line.side == HOUSE and self._is_refusal(line.message) for line in conversation.lines)
+
+    def _strict_clause(self, conversation: Conversation) -> str | None:
+        """The clause by which a house refuses what it does not tolerate, None if there is nothing of the kind."""
+        if not conversation.tolerated(CLIENT):
+            return None
+        sent = b"".join(line.data for line in conversation.lines if line.side == CLIENT)
+        messages = self._test_data.room.codec(True, None).feed(sent + conversation.incomplete(CLIENT) + PADDING)
+        return next((message.clause for message in messages if isinstance(message, Violation)), None)
+
     def _goodbye_size(self, conversation: Conversation, max_size: int) -> int:
         """The number of bytes of the goodbye at the end of what the house has sent, 0 if there is none."""
         size = 0
@@ -180,14 +200,16 @@ class ProvokedCloseDetector:
         """What a goodbye and a close break at the end of this conversation."""
         due = judge.referee.pending
         found = "a goodbye and the close" if has_goodbye else "the close"
-        if due is None and not has_goodbye:
-            return None
+        if due is None and not has_goodbye and not self._rule.may_play_once:
+            return None  # the referee judges it
         has_played_once = self._rule.may_play_once and judge.referee.finished_count > finished_before
         if has_played_once and not has_goodbye:
             return None
         allowed = "an open connection" if due is None else f"{due} and an open connection"
         said = [line.message for line in judge.lines if line.side == CLIENT]
-        if due is None and judge.incomplete(CLIENT):
+        if (strict_clause := self._strict_clause(judge)) is not None:
+            clause, allowed = strict_clause, "the answer, or a refusal before the close"
+        elif due is None and judge.incomplete(CLIENT):
             clause = self._clauses["stream"]
         elif due is None and said and self._is_refusal(said[-1]):
             clause = self._clauses["errors"]
