@@ -1,22 +1,21 @@
 """Judges the requests of a bot: each one that a client should not send, with the violated clause."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
+
+from msgspec.structs import replace
 
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.deviations import Deviation, default_outcome
+from croupier.conformance.holdem.refusals import EXPECTED_REQUESTS, judge_act_keys, judge_refusal, refusal_clause
 from croupier.conformance.holdem.test_server import HoldemTestServer, RecordedRequest
 from croupier.conformance.results import Outcome
-from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Received
 from croupier.rooms.holdem.player import Options, Player
 from croupier.rooms.holdem.referee import invalid_bet_clause
-from croupier.rooms.holdem.wire import DECODE_ACT_BODY, Act, parse_act
-
-CLAUSE_PATTERN: Final = re.compile(r"holdem-\d+\.\d+")
+from croupier.rooms.holdem.wire import Act, parse_act
 
 SUGGESTED_POLL_SECONDS: Final = 0.05
 """The interval between two reads that the document suggests."""
@@ -24,40 +23,8 @@ SUGGESTED_POLL_SECONDS: Final = 0.05
 MAX_POLL_BURST: Final = 10
 """The number of consecutive reads over which the poll rate is measured; shorter bursts are allowed."""
 
-EXPECTED_REQUESTS: Final[Mapping[str, str]] = {
-    "holdem-2.5": "the name and the password of the new user",
-    "holdem-2.7": "its own name and password",
-    "holdem-2.8": "its own name and password, or none",
-    "holdem-3.7": "one request to join a game",
-    "holdem-4.4": "an act as in the document",
-    "holdem-4.13": "an act in its turn",
-    "holdem-4.14": "one act per turn",
-    "holdem-7.4": "an act in its turn",
-    "holdem-7.5": "its own name and password",
-    "holdem-8.3": "a path of the document",
-    "holdem-8.4": "a game that exists",
-    "holdem-8.5": "its own player, while it is in the game",
-    "holdem-8.6": "the method of the path",
-    "holdem-8.8": "its own player",
-    "holdem-9.5": "a time to wait in seconds",
-    "holdem-9.12": "whole numbers for a page of games",
-}
-"""What a client should send, by the clause with which the request is refused."""
-
 LOGIN_CLAUSES: Final = frozenset({"holdem-2.7", "holdem-2.8", "holdem-7.5"})
 """Refusals of credentials."""
-
-REFUSAL_OUTCOMES: Final[Mapping[str, Outcome]] = {"holdem-8.6": Outcome.FAIL, "holdem-3.7": Outcome.CHOICE}
-"""The outcome of a refused request where its clause, which is about servers, does not decide it.
-
-The document names a method for every path, and does not forbid a bot to join again.
-"""
-
-EXCUSABLE_CLAUSES: Final = frozenset(
-    {"holdem-2.6", "holdem-7.3", "holdem-2.9", "holdem-3.15", "holdem-3.3", "holdem-9.10", "holdem-9.11"}
-)
-"""Refusals that are not the client's fault: the name is taken, the server is busy, or a limit applies."""
-
 
 INJECTED_FAULT: Final = ReceivedResponse(0, {}, b"")
 """Stands for a response that the service has not given."""
@@ -113,8 +80,8 @@ def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, d
     assert response is not None, "a request without a response is not judged"
     shown = request.data
     if response.status >= 400:
-        clause = match[0] if (match := CLAUSE_PATTERN.match(response.body.decode(errors="replace"))) else "holdem-8.1"
-        if clause in EXCUSABLE_CLAUSES or (doubtful and clause in {"holdem-4.13", "holdem-7.4", "holdem-3.7"}):
+        clause = refusal_clause(response.body) or "holdem-8.1"
+        if doubtful and clause in {"holdem-4.13", "holdem-7.4", "holdem-3.7"}:
             return
         if clause == "holdem-4.13" and _is_repeated_act(test_server, request):
             clause = "holdem-4.14"
@@ -122,11 +89,10 @@ def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, d
             test_server, request
         ):
             return
-        expected = EXPECTED_REQUESTS.get(clause, "a request that is not refused")
         if clause in LOGIN_CLAUSES and _is_registered_later(test_server, request):
             return
-        outcome = REFUSAL_OUTCOMES.get(clause)
-        yield _deviation(clause, expected, f"{sent.method} {sent.path}: {response.summary}", outcome, got=shown)
+        if refused := judge_refusal(clause, f"{sent.method} {sent.path}: {response.summary}"):
+            yield replace(refused, got=shown)
     elif (reason := response.headers.get("x-fold-reason")) and not doubtful:  # it may repeat what was executed
         clause, expected = _invalid_bet_clause(request), "a valid bet"
         if _is_repeated_act(test_server, request):
@@ -135,17 +101,8 @@ def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, d
             clause, expected = "holdem-4.13", EXPECTED_REQUESTS["holdem-4.13"]
         yield _deviation(clause, expected, f"{reason} in {sent.body!r}", Outcome.FAIL, got=shown)
     is_act = sent.method == "POST" and request.path[-1:] == ["acts"] and response.status < 300
-    if is_act and (unusual := find_unusual_keys(sent.body)):
-        yield _deviation(unusual.clause, unusual.allowed, unusual.found, Outcome.NON_STRICT)
-
-
-def find_unusual_keys(body: bytes) -> Violation | None:
-    """Return the violation of an act with keys that the house accepts, but the document does not have."""
-    try:
-        DECODE_ACT_BODY(body)
-    except ValueError:
-        return Violation("holdem-4.2", repr(body[:80]), "the keys action and betAmount, and no others")
-    return None
+    if is_act and (unusual := judge_act_keys(sent.body)):
+        yield unusual
 
 
 def _invalid_bet_clause(request: RecordedRequest) -> str:

@@ -5,14 +5,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from croupier.conformance.channel.http import ReceivedResponse
-from croupier.conformance.holdem.deviations import default_outcome
+from croupier.conformance.holdem.deviations import Deviation, default_outcome
 from croupier.conformance.holdem.handwritten import server_time
-from croupier.conformance.holdem.request_checks import (
-    CLAUSE_PATTERN,
-    EXCUSABLE_CLAUSES,
-    EXPECTED_REQUESTS,
-    find_unusual_keys,
-)
+from croupier.conformance.holdem.refusals import EXPECTED_REQUESTS, judge_act_keys, judge_refusal, refusal_clause
 from croupier.conformance.holdem.schema import SchemaError, parse_game, parse_games, seconds_left
 from croupier.conformance.results import Outcome
 from croupier.conformance.tap.exchange import Departure, PendingRequest
@@ -124,24 +119,17 @@ class ExchangeChecker:
     def _check_request(self, pending: HoldemPending, response: ObservedResponse) -> Iterator[Departure]:
         command, request = pending.command, pending.request
         is_act = isinstance(command, Act) and response.status < 300
-        if is_act and (unusual := find_unusual_keys(request.body)):
-            yield Departure(CLIENT, unusual, is_tolerated=True)
+        if is_act and (unusual := judge_act_keys(request.body)):
+            yield _client_departure(unusual)
         if not 400 <= response.status < 500:
             return
-        if isinstance(command, RequestRefused):
-            clause = command.clause
-        elif match := CLAUSE_PATTERN.match(response.body[:100].decode(errors="replace")):
-            clause = match[0]
-        elif command is not None and request.user in {NOBODY, UNKNOWN_USER}:
+        clause = command.clause if isinstance(command, RequestRefused) else refusal_clause(response.body)
+        if clause is None and command is not None and request.user in {NOBODY, UNKNOWN_USER}:
             clause = "holdem-2.7"
-        else:
+        if clause is None or clause in RACE_CLAUSES:
             return
-        if clause in EXCUSABLE_CLAUSES or clause in RACE_CLAUSES:
-            return
-        found = f"{request.method} {request.path[:80]}, which is {response.status}"
-        is_fault = clause in EXPECTED_REQUESTS and (clause == "holdem-8.6" or default_outcome(clause) is Outcome.FAIL)
-        allowed = EXPECTED_REQUESTS.get(clause, "a request that is not refused")
-        yield Departure(CLIENT, Violation(clause, found, allowed), is_tolerated=not is_fault)
+        if refused := judge_refusal(clause, f"{request.method} {request.path[:80]}, which is {response.status}"):
+            yield _client_departure(refused)
 
     # Houses.
 
@@ -249,6 +237,13 @@ def _summarise_game(game: Game) -> str:
     turn = game.turn
     parts.append(f"turn of {names.get(turn.player_id, turn.player_id)}" if turn.player_id else "nobody's turn")
     return "; ".join(parts)
+
+
+def _client_departure(deviation: Deviation) -> Departure:
+    """A deviation of a client; it is tolerated where a house that refuses it may itself be wrong."""
+    is_fault = deviation.outcome is Outcome.FAIL and deviation.clause in EXPECTED_REQUESTS
+    violation = Violation(deviation.clause, deviation.actual, deviation.expected)
+    return Departure(CLIENT, violation, is_tolerated=not is_fault)
 
 
 def _schema_departure(error: SchemaError) -> Departure:
