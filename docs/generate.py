@@ -211,7 +211,8 @@ def table(arguments: list[Argument], prefix: str, section: str) -> str:
     """Return settings as a table."""
     rows = [f"| Flag | Variable | TOML, in `{section}` | Default | |", "|---|---|---|---|---|"]
     for argument in arguments:
-        flags = " ".join(f"`{name}`" for name in argument.names if not name.startswith("--no-"))
+        first, *others = argument.names
+        flags = " ".join(f"`{name}`" for name in (first, *others) if name == first or not name.startswith("--no-"))
         key = argument.names[0].removeprefix("--")
         default = argument.field_info.default
         if callable(shown := argument.parameter.show_default):

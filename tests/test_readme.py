@@ -52,7 +52,7 @@ class Reader:
         """Return a text with 127.0.0.1 and free ports in place of its addresses."""
         text = text.replace("0.0.0.0", "127.0.0.1")
         text = re.sub(r"(--(?:metrics-)?port) \d+", r"\1 0", text)
-        return re.sub(r"(127\.0\.0\.1[: ]|, )(121\d|8080|9898)\b", self._port, text)
+        return re.sub(r"(127\.0\.0\.1[: ]|, )(121\d|8000|8080|9898)\b", self._port, text)
 
     def _port(self, match: re.Match[str]) -> str:
         return f"{match[1]}{self._ports.get(match[2], 0)}"
@@ -92,7 +92,10 @@ class Reader:
         if self._server is not None:
             assert self._server.stop() == 0
         words = shlex.split(self.localize(command))[2:]
-        server = Serving(*words, ready=len(expected.splitlines()), variables=self.environment(), cwd=self._folder)
+        variables = self.environment()
+        if words[0].startswith("--"):  # all rooms, and the web app
+            variables["CROUPIER_SERVE_WEB_PORT"] = "0"
+        server = Serving(*words, ready=len(expected.splitlines()), variables=variables, cwd=self._folder)
         self._server = self._stack.enter_context(server)
         named = re.findall(r"^(\w+) is open at .*:(\d+)$", expected, re.MULTILINE)
         self._ports = {port: server.ports[room] for room, port in named}
@@ -151,6 +154,8 @@ def test_the_snippets_about_the_library_work(reader: Reader) -> None:
 
 
 def test_make_serve_opens_the_rooms() -> None:
-    free = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
-    with Serving(command=["make", "serve"], cwd=ROOT, variables=free, ready=len(ROOMS)) as server:
-        assert server.lines == [f"{room} is open at 127.0.0.1:{server.ports[room]}" for room in ROOMS]
+    free = {f"CROUPIER_SERVE_{name.upper()}_PORT": "0" for name in ("web", *ROOMS)}
+    with Serving(command=["make", "serve"], cwd=ROOT, variables=free, ready=1 + len(ROOMS)) as server:
+        url, *rooms = server.lines
+        assert url == f"web at http://127.0.0.1:{server.ports['web']}"
+        assert rooms == [f"{room} is open at 127.0.0.1:{server.ports[room]}" for room in ROOMS]

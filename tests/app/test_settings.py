@@ -27,7 +27,7 @@ def write_config(path: Path, text: str) -> Path:
 
 def test_all_rooms_open_by_default() -> None:
     variables = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
-    with Serving(variables=variables, ready=len(ROOMS)) as serving:
+    with Serving("--no-web", variables=variables, ready=len(ROOMS)) as serving:
         assert {*serving.ports} == {*ROOMS}
         assert all(port != room.port for room, port in zip(ROOMS.values(), serving.ports.values(), strict=True))
         assert serving.talk(b"ACTN BET", room="kuhn") == b"FAIL W_A"

@@ -154,7 +154,7 @@ def test_sevenhalf_alone_listens_on_both_ports_unless_one_is_given(monkeypatch: 
 def test_each_room_logs_to_its_own_private_file(tmp_path: Path) -> None:
     free = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
     two = {"CROUPIER_SERVE_OLDMAID_PLAYERS": "2"}
-    flags = ("--log", tmp_path / "log.txt", "--deals", tmp_path / "deals.jsonl")
+    flags = ("--no-web", "--log", tmp_path / "log.txt", "--deals", tmp_path / "deals.jsonl")
     with Serving(*flags, ready=len(ROOMS), variables=free | two) as server:
         for room in HOUSE_ROOMS:
             play(room, f"{server.host}:{server.ports[room]}", "--games", 3)

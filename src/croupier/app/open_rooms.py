@@ -108,6 +108,20 @@ class ServerConfig:
     metrics_host: str = "127.0.0.1"
     """The address on which the metrics are served."""
 
+    web_port: int | None = None
+    """Open the web app, where people play in a browser, on this port; 0 picks a free one. With all rooms it is open on
+    port 8000 without this flag."""
+
+    no_web: bool = False
+    """Do not open the web app."""
+
+    web_hosts: str = ""
+    """Names of this server in the addresses that browsers open, separated by commas. Its IP addresses, localhost and
+    names that end with .local are always allowed; requests for other names are refused."""
+
+    classroom: bool = False
+    """Let browsers behind one address take ten times more new seats in the web app: 600 a minute."""
+
     drain_seconds: float = 5.0
     """Seconds that running games have to finish after a stop signal. A second signal ends them at once."""
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, open_room
+from croupier.app.web_app import bind_web_socket, has_web_app, serve_web, web_url
+from croupier.core.logger import Logger
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Observer
 from croupier.logs import configure, get_logger
@@ -128,8 +130,12 @@ async def serve(room_configs: Sequence[RoomConfig], config: ServerConfig, announ
     _raise_file_limit()
     tls_context = make_tls_context(config)
     rooms: dict[str, OpenRoom] = {}
+    lines: list[str] = []
     shared_store = SharedStore(config.store)
     async with AsyncExitStack() as stack:
+        web_socket = None
+        if has_web_app(config, room_configs):
+            web_socket = stack.enter_context(await bind_web_socket(config))
         signals = stack.enter_context(_stop_signal_queue())
         stack.enter_context(_log_loop_errors())
         deal_output = stack.enter_context(_open_deal_file(config.deals)) if config.deals else None
@@ -138,33 +144,56 @@ async def serve(room_configs: Sequence[RoomConfig], config: ServerConfig, announ
         for room_config in room_configs:
             room = room_config.room
             log = get_logger(room=room.name)
-            observers: list[Observer] = []
-            promises = None
-            if deal_output is not None:
-                deal_file, file_sync = deal_output
-                commands = room.commands if isinstance(room, HouseRoom) else None
-                deals = DealRecorder(
-                    room.name, deal_file, room.dealt_cards, room.deck_count(room_config.settings), commands
-                )
-                promises = Promises(deals, file_sync)
-                observers.append(deals)
-            if config.log is not None:
-                path = conversation_log_path(room, config.log, alone=len(room_configs) == 1)
-                conversation_log = ConversationLog(path, room.message_formatter(room_config.settings))
-                stack.callback(conversation_log.close)
-                observers.append(conversation_log)
-            if config.referee and isinstance(room, HouseRoom):
-                observers.append(referee_log(room, room_config.settings, log, strict=config.strict))
-            if config.log_level == "debug":
-                observers.append(MessageTrace(log))
+            observers, promises = _room_observers(
+                room_config, config, stack, log=log, deal_output=deal_output, room_count=len(room_configs)
+            )
             context = RoomContext(log, observers, tls_context, shared_store, promises)
             rooms[room.name], addresses = await open_room(room_config, config, context)
-            for address in addresses:
-                announce(f"{room.name} is open at {format_address(address)}{' (TLS)' if tls_context else ''}")
+            tls = " (TLS)" if tls_context else ""
+            lines += [f"{room.name} is open at {format_address(address)}{tls}" for address in addresses]
         if metrics:
-            announce(f"metrics at {metrics}")
+            lines.append(f"metrics at {metrics}")
+        web = None
+        if web_socket is not None:
+            web = await stack.enter_async_context(serve_web(config, web_socket, room_configs, rooms))
+            lines.insert(0, f"web at {web_url(config, web_socket)}")
+        for line in lines:
+            announce(line)
         await signals.get()
+        if web is not None:
+            web.halt()
         await _drain(rooms, signals, config.drain_seconds)
+
+
+def _room_observers(
+    room_config: RoomConfig,
+    config: ServerConfig,
+    stack: AsyncExitStack,
+    *,
+    log: Logger,
+    deal_output: tuple[DealFile, FileSync] | None,
+    room_count: int,
+) -> tuple[Sequence[Observer], Promises | None]:
+    """Return the observers of a room, one of `room_count`, and its dealer's promises if they are recorded."""
+    room = room_config.room
+    observers: list[Observer] = []
+    promises = None
+    if deal_output is not None:
+        deal_file, file_sync = deal_output
+        commands = room.commands if isinstance(room, HouseRoom) else None
+        deals = DealRecorder(room.name, deal_file, room.dealt_cards, room.deck_count(room_config.settings), commands)
+        promises = Promises(deals, file_sync)
+        observers.append(deals)
+    if config.log is not None:
+        path = conversation_log_path(room, config.log, alone=room_count == 1)
+        conversation_log = ConversationLog(path, room.message_formatter(room_config.settings))
+        stack.callback(conversation_log.close)
+        observers.append(conversation_log)
+    if config.referee and isinstance(room, HouseRoom):
+        observers.append(referee_log(room, room_config.settings, log, strict=config.strict))
+    if config.log_level == "debug":
+        observers.append(MessageTrace(log))
+    return observers, promises
 
 
 def conversation_log_path(room: Room, file: Path, *, alone: bool) -> Path:

@@ -1,0 +1,69 @@
+"""Opens the web app of a server, for the rooms that are open."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+from croupier.app.open_rooms import OpenRoom, RoomConfig, ServerConfig
+from croupier.logs import get_logger
+from croupier.net.addresses import format_address
+from croupier.net.client_addresses import parse_trusted_proxies
+from croupier.net.listening_socket import BoundSocket, bind_socket, bound_address
+
+if TYPE_CHECKING:  # imported at run time only by servers with a web app, because Starlette and Jinja take time
+    from croupier.web.server import WebServer
+
+DEFAULT_PORT: Final = 8000
+
+
+def has_web_app(config: ServerConfig, room_configs: Sequence[RoomConfig]) -> bool:
+    """Whether the server has a web app: with all rooms, or if a port is given, unless it is left out."""
+    return not config.no_web and (len(room_configs) > 1 or config.web_port is not None)
+
+
+async def bind_web_socket(config: ServerConfig) -> BoundSocket:
+    """Return the socket of the web app, so that a port in use is known before the rooms open. Raises OSError."""
+    try:
+        return await bind_socket(config.host, DEFAULT_PORT if config.web_port is None else config.web_port)
+    except OSError as error:
+        raise OSError(f"{error} (--web-port selects another port for the web app; --no-web leaves it out)") from error
+
+
+def web_url(config: ServerConfig, bound: BoundSocket) -> str:
+    """Return the URL of the web app. Browsers on this machine reach a server on all addresses at the loopback one.
+
+    The other addresses of the machine work as well.
+    """
+    host, port = bound_address(bound)
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 -- nothing is bound here
+    return f"http{'s' if config.tls_cert else ''}://{format_address((host, port))}"
+
+
+@asynccontextmanager
+async def serve_web(
+    config: ServerConfig, bound: BoundSocket, room_configs: Sequence[RoomConfig], rooms: Mapping[str, OpenRoom]
+) -> AsyncIterator["WebServer"]:
+    """Serve the web app while the context is open."""
+    from croupier.web.app import create_app
+    from croupier.web.config import WebConfig
+    from croupier.web.rooms import RoomEntry
+    from croupier.web.server import TlsFiles, WebServer
+
+    web_config = WebConfig(
+        is_classroom=config.classroom,
+        has_tls=config.tls_cert is not None,
+        hosts=frozenset(name.strip().lower() for name in config.web_hosts.split(",") if name.strip()),
+        proxies=parse_trusted_proxies(config.trusted_proxies),
+    )
+    tls = None
+    if config.tls_cert is not None and config.tls_key is not None:
+        tls = TlsFiles(config.tls_cert, config.tls_key, config.tls_client_ca)
+    entries = [
+        RoomEntry(each.room, each.settings, rooms[each.room.name], has_accounts=config.accounts is not None)
+        for each in room_configs
+    ]
+    server = WebServer(create_app(entries, web_config, log=get_logger(part="web")), bound, tls)
+    try:
+        yield server
+    finally:
+        await server.close()

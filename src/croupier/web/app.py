@@ -1,0 +1,84 @@
+"""The web app: its routes, its errors and its state."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from croupier.core.logger import Logger, SilentLogger
+from croupier.core.presentation import text
+from croupier.web.config import WebConfig
+from croupier.web.cookies import SigningKeys
+from croupier.web.lobby import LobbyRoutes
+from croupier.web.render import Renderer
+from croupier.web.rooms import RoomEntry
+from croupier.web.seats import SERVER_CLOSING
+from croupier.web.security import SecurityMiddleware
+from croupier.web.static_files import static_files
+from croupier.web.table_routes import TableRoutes
+from croupier.web.tables import Tables
+
+ERROR_TEXTS: Final = {
+    400: text("The request cannot be understood."),
+    403: text("The form has expired. Go back, reload the page and try again."),
+    404: text("There is nothing here, or it is not yours."),
+    405: text("This address takes no such request."),
+    413: text("The request is too large."),
+    415: text("The request is not a form."),
+    429: text("Too many requests. Wait a moment and try again."),
+    503: text("The server has too much to do. Try again later."),
+}
+SERVER_FAULT: Final = text("A fault of the server. It has been logged.")
+
+
+def create_app(
+    entries: Sequence[RoomEntry],
+    config: WebConfig = WebConfig(),
+    keys: SigningKeys | None = None,
+    log: Logger = SilentLogger(),
+) -> Starlette:
+    """Make the app for the rooms of a server. `keys` sign the cookies; without them, new ones do."""
+    renderer = Renderer(entries)
+    tables = Tables(config)
+    lobby = LobbyRoutes(entries, tables, renderer, config)
+    table_routes = TableRoutes(tables, renderer, config)
+
+    async def show_error(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException), "other errors are not handled here"
+        response = renderer.error(request, error.status_code, ERROR_TEXTS.get(error.status_code, SERVER_FAULT))
+        response.headers.update(error.headers or {})
+        return response
+
+    def show_fault(request: Request) -> Response:
+        return renderer.error(request, 500, SERVER_FAULT)
+
+    keys = keys or SigningKeys()
+    app = Starlette(
+        routes=[
+            *lobby.routes,
+            *table_routes.routes,
+            Route("/static/{hash}/{name:path}", static_files().respond),
+        ],
+        middleware=[Middleware(SecurityMiddleware, config=config, keys=keys, log=log, show_fault=show_fault)],
+        exception_handlers={HTTPException: show_error},
+    )
+    app.state.keys = keys
+    app.state.tables = tables
+    return app
+
+
+def halt(app: Starlette) -> None:
+    """Take no more seats: the server is shutting down."""
+    tables: Tables = app.state.tables
+    tables.halt(SERVER_CLOSING)
+
+
+def close(app: Starlette) -> None:
+    """Leave all tables and end all streams."""
+    tables: Tables = app.state.tables
+    tables.close()

@@ -1,0 +1,38 @@
+"""Settings and limits of the web app."""
+
+from msgspec import Struct
+
+from croupier.net.client_addresses import TrustedProxies
+
+
+class WebConfig(Struct, frozen=True):
+    """Settings of the web app. Times are in seconds.
+
+    A seat is kept for `reconnect_seconds` after the last stream of its table has ended. `is_classroom` allows ten times
+    the new sessions from one address, because a school often has only one. `has_tls` says whether browsers connect with
+    TLS. `hosts` are names under which browsers may reach the server, besides its addresses, `localhost` and names that
+    end with `.local`.
+    """
+
+    reconnect_seconds: float = 120.0
+    is_classroom: bool = False
+    has_tls: bool = False
+    hosts: frozenset[str] = frozenset()
+    proxies: TrustedProxies = TrustedProxies()
+    max_body_bytes: int = 4096
+    max_acts_per_second: int = 20
+    max_seats: int = 8
+    """For each session."""
+
+    max_browser_streams: int = 4
+    """For each session: browsers allow six connections to a server, and a page needs some itself."""
+
+    max_streams: int = 2000
+    """For all sessions together."""
+
+    heartbeat_seconds: float = 15.0
+
+    @property
+    def new_sessions_per_minute(self) -> int:
+        """The number of new sessions that one address may have take seats in a minute."""
+        return 600 if self.is_classroom else 60

@@ -1,0 +1,202 @@
+"""Feeds: the current view of a table, and streams of its changes for browsers (server-sent events)."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.json import encode
+from starlette.types import Receive, Send
+
+from croupier.core.presentation import TableView, Text
+from croupier.web.frames import FrameView
+
+RETRY_MILLISECONDS: Final = 1000
+"""The pause of a browser before it opens an interrupted stream again; browsers would choose up to 3 seconds."""
+
+HEADERS: Final = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store, no-transform"),
+    (b"x-accel-buffering", b"no"),
+]
+HEARTBEAT: Final = b": nothing new\n\n"
+PARKED: Final = b"event: parked\ndata: \n\n"
+"""The browser has too many streams: it closes this one, and may open it again when the page has the focus."""
+
+END: Final = b"event: end\ndata: \n\n"
+"""Nothing more will happen at this table."""
+
+
+class Snapshot(Struct, frozen=True):
+    """A table at one moment: its version, its view, the frames of the viewer's connection, and what is new.
+
+    `taken_at` is the time in seconds at which the view was made; its `deadline` counts from there.
+    """
+
+    version: str
+    view: TableView
+    frames: Sequence[FrameView]
+    news: Sequence[Text]
+    taken_at: float
+
+    def seconds_left(self, now: float) -> float | None:
+        """Return the seconds left for the next action, None without a limit."""
+        deadline = self.view.deadline
+        return None if deadline is None else round(max(0.0, deadline - (now - self.taken_at)), 1)
+
+
+class Envelope(Struct, frozen=True):
+    """What a browser receives of a snapshot: HTML parts by name, the text to announce, and the seconds left."""
+
+    version: str
+    parts: Mapping[str, str]
+    say: str
+    deadline: float | None
+
+
+type RenderEnvelope = Callable[[Snapshot, str], Envelope]
+"""Renders a snapshot in a locale."""
+
+
+class Subscription:
+    """One browser's stream of a feed: the version that it has, and an event that is set when there is news."""
+
+    def __init__(self, feed: "Feed", locale: str, since: str) -> None:
+        self.is_parked = False
+        self.news = asyncio.Event()
+        self._feed = feed
+        self._locale = locale
+        self._version = since
+
+    def park(self) -> None:
+        """End the stream; the browser may open it again."""
+        self.is_parked = True
+        self.news.set()
+
+    async def events(self, heartbeat_seconds: float) -> AsyncIterator[bytes]:
+        """Yield the newest version whenever there is one that the browser does not have, and heartbeats."""
+        feed = self._feed
+        yield b"retry: %d\n\n" % RETRY_MILLISECONDS
+        while True:
+            self.news.clear()
+            snapshot = feed.snapshot
+            if snapshot.version != self._version:
+                self._version = snapshot.version
+                yield format_event(feed.envelope(self._locale))
+            elif feed.is_over:
+                yield END
+                return
+            elif self.is_parked:
+                yield PARKED
+                return
+            else:
+                try:
+                    async with asyncio.timeout(heartbeat_seconds):
+                        await self.news.wait()
+                except TimeoutError:
+                    yield HEARTBEAT
+
+
+class Feed:
+    """The current snapshot of a table; slow subscribers skip snapshots. Rendered on demand, once for each locale."""
+
+    def __init__(self, snapshot: Snapshot, render: RenderEnvelope) -> None:
+        self.snapshot = snapshot
+        self.is_over = False
+        self.subscriptions: set[Subscription] = set()
+        self._render = render
+        self._envelopes: dict[str, Envelope] = {}
+
+    def publish(self, snapshot: Snapshot) -> None:
+        """Replace the snapshot, and wake the subscribers."""
+        self.snapshot = snapshot
+        self._envelopes.clear()
+        self._wake()
+
+    def end(self) -> None:
+        """End all streams after the last snapshot."""
+        self.is_over = True
+        self._wake()
+
+    def envelope(self, locale: str) -> Envelope:
+        """Return the current snapshot, rendered in a locale."""
+        envelope = self._envelopes.get(locale)
+        if envelope is None or envelope.deadline is not None:
+            envelope = self._envelopes[locale] = self._render(self.snapshot, locale)
+        return envelope
+
+    def subscribe(self, locale: str, since: str) -> Subscription:
+        """Begin a subscription of a browser that has the version `since`. Call `unsubscribe` at its end."""
+        subscription = Subscription(self, locale, since)
+        self.subscriptions.add(subscription)
+        return subscription
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        """End a subscription."""
+        self.subscriptions.discard(subscription)
+
+    def _wake(self) -> None:
+        for subscription in self.subscriptions:
+            subscription.news.set()
+
+
+class BrowserStreams:
+    """Limits the streams of a browser: one more parks the oldest. `total` counts those of all browsers."""
+
+    def __init__(self, max_streams: int = 4) -> None:
+        self.total = 0
+        self._max_streams = max_streams
+        self._streams: dict[str, OrderedDict[Subscription, None]] = {}
+
+    def add(self, session: str, subscription: Subscription) -> None:
+        """Count a stream of a session."""
+        streams = self._streams.setdefault(session, OrderedDict())
+        streams[subscription] = None
+        self.total += 1
+        running = [each for each in streams if not each.is_parked]
+        if len(running) > self._max_streams:
+            running[0].park()
+
+    def remove(self, session: str, subscription: Subscription) -> None:
+        """Forget a stream that has ended."""
+        streams = self._streams[session]
+        del streams[subscription]
+        self.total -= 1
+        if not streams:
+            del self._streams[session]
+
+
+def format_event(envelope: Envelope) -> bytes:
+    """Format an envelope as an event of a stream."""
+    return b"id: %s\nevent: table\ndata: %s\n\n" % (envelope.version.encode(), encode(envelope))
+
+
+async def send_events(events: AsyncIterator[bytes], receive: Receive, send: Send) -> None:
+    """Send a stream as the response to a request (ASGI), until it ends or the browser disconnects.
+
+    A browser that does not read makes `send` wait, and gets only the newest version after that. A stream that waits for
+    news would never notice a disconnect, so `receive` is watched.
+    """
+    sending = asyncio.ensure_future(_send_all(events, send))
+    watching = asyncio.ensure_future(_wait_for_disconnect(receive))
+    try:
+        await asyncio.wait({sending, watching}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (sending, watching):
+            task.cancel()
+        await asyncio.gather(sending, watching, return_exceptions=True)
+    if not sending.cancelled() and (error := sending.exception()) and not isinstance(error, OSError):
+        raise error
+
+
+async def _send_all(events: AsyncIterator[bytes], send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": [*HEADERS]})
+    async for event in events:
+        await send({"type": "http.response.body", "body": event, "more_body": True})
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _wait_for_disconnect(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

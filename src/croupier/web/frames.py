@@ -1,0 +1,54 @@
+"""The messages of a player's connection, each with its bytes and the clause that it follows."""
+
+from collections import deque
+from collections.abc import Callable, Sequence, Set
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from croupier.core.codec import SpanCodec
+from croupier.core.errors import Violation
+from croupier.core.spans import SpanReader
+
+MAX_FRAMES: Final = 60
+"""The number of frames that a table shows; older ones are dropped."""
+
+
+class FrameView(Struct, frozen=True):
+    """A message on the wire: its sender, its text, its bytes in hexadecimal digits, and its clause ("" if unknown)."""
+
+    sender: Literal["you", "house", "peer"]
+    text: str
+    hex: str
+    clause: str
+
+
+class FrameCodec[M]:
+    """A codec that keeps the bytes of each message.
+
+    `sent` is called with each message and its bytes when it is encoded. `received` has the bytes of the messages that
+    were returned by `feed`, in order, until they are taken.
+    """
+
+    def __init__(self, codec: SpanCodec[M, M], sent: Callable[[M, bytes], None]) -> None:
+        self.received: deque[bytes] = deque()
+        self._codec = codec
+        self._reader = SpanReader(codec)
+        self._sent = sent
+
+    @property
+    def tolerated(self) -> Set[str]:
+        """See `Codec`."""
+        return self._codec.tolerated
+
+    def feed(self, data: bytes) -> Sequence[M | Violation]:
+        """Return the messages that the bytes complete; see `Codec`."""
+        spans = [*self._reader.feed(data)]
+        self.received.extend(span.data for span in spans)
+        return [span.message for span in spans]
+
+    def encode(self, message: M) -> bytes:
+        """Encode a message; see `Codec`."""
+        data = self._codec.encode(message)
+        self._sent(message, data)
+        return data

@@ -1,0 +1,69 @@
+"""A table as lines of text, in the order in which a person needs them."""
+
+from collections.abc import Iterator
+
+from croupier.core.presentation import ActionView, SeatView, TableView, Text, counted, text
+
+STATUS_TEXTS = {
+    "to act": text("to act"),
+    "folded": text("folded"),
+    "all in": text("all in"),
+    "away": text("away"),
+    "out": text("out"),
+}
+
+
+def linear_text(view: TableView) -> Iterator[Text]:
+    """Yield the lines of a table: what has happened, the seats, what is on the table, and what can be done."""
+    yield view.title
+    yield from view.announcements
+    for seat in view.seats:
+        yield _seat_line(seat)
+    if view.board:
+        yield text("On the table: {cards}", cards=_join(*(card.name for card in view.board)))
+    for pot in view.pots:
+        yield text("{name}: {coins}", name=pot.name, coins=pot.coins)
+    if view.status is not None:
+        yield view.status
+    if view.blocked is not None:
+        yield view.blocked
+    for action in view.actions:
+        yield _action_line(action)
+    if view.purse is not None:
+        yield counted("{count} coin in your purse", "{count} coins in your purse", view.purse)
+    if view.score is not None:
+        yield view.score
+
+
+def _seat_line(seat: SeatView) -> Text:
+    details = [_join(*(card.name for card in seat.cards))] if seat.cards else []
+    if seat.caption is not None:
+        details.append(seat.caption)
+    if seat.chips is not None:
+        details.append(counted("{count} chip", "{count} chips", seat.chips))
+    if seat.bet:
+        details.append(counted("{count} coin bet", "{count} coins bet", seat.bet))
+    if seat.status:
+        details.append(STATUS_TEXTS[seat.status])
+    return text("{name}: {details}", name=seat.name, details=_join(*details)) if details else seat.name
+
+
+def _action_line(action: ActionView) -> Text:
+    if action.amount is None:
+        return text("[{key}] {label}: {help}", key=action.key, label=action.label, help=action.help)
+    return text(
+        "[{key}] {label}, {low} to {high}: {help}",
+        key=action.key,
+        label=action.label,
+        low=action.amount.low,
+        high=action.amount.high,
+        help=action.help,
+    )
+
+
+def _join(*texts: Text) -> Text:
+    """Join texts with commas."""
+    joined = texts[0]
+    for each in texts[1:]:
+        joined = text("{first}, {rest}", first=joined, rest=each)
+    return joined

@@ -1,0 +1,121 @@
+"""The routes of the lobby: its page, taking a seat, and the settings of a browser."""
+
+import asyncio
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from croupier.core.presentation import text
+from croupier.core.session import Address
+from croupier.net.client_addresses import address_key
+from croupier.net.rate_limiter import RateLimiter
+from croupier.web.config import WebConfig
+from croupier.web.cookies import Visitor, set_cookie
+from croupier.web.locales import locales
+from croupier.web.render import THEMES, Renderer, TablePage
+from croupier.web.rooms import RoomEntry, room_view
+from croupier.web.seats import HouseSeat
+from croupier.web.security import read_form
+from croupier.web.tables import SeatedTable, Tables, TooManySeats, new_table_id
+
+FORWARDED = ("forwarded", "x-forwarded-for")
+
+
+class LobbyRoutes:
+    """Shows the rooms, and seats people in them."""
+
+    def __init__(self, entries: Sequence[RoomEntry], tables: Tables, renderer: Renderer, config: WebConfig) -> None:
+        self._entries = {entry.room.name: entry for entry in entries}
+        self._tables = tables
+        self._renderer = renderer
+        self._config = config
+        self._new_sessions = RateLimiter(config.new_sessions_per_minute, 60.0)
+        self._loop = asyncio.get_running_loop()
+
+    @property
+    def routes(self) -> Sequence[BaseRoute]:
+        """The routes."""
+        return [
+            Route("/", self.show),
+            Route("/play", self.play, methods=["POST"]),
+            Route("/language", self.set_language, methods=["POST"]),
+            Route("/theme", self.set_theme, methods=["POST"]),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """Show the rooms, and the visitor's own tables."""
+        own = [table.page for table in self._tables.of_session(request.state.visitor.session)]
+        rooms = [room for room in self._renderer.rooms if room.is_playable]
+        return self._renderer.page(request, "lobby.html", rooms=rooms, tables=[], own_tables=own)
+
+    async def play(self, request: Request) -> Response:
+        """Take a seat in a room."""
+        form = await read_form(request, self._config.max_body_bytes)
+        entry = self._entries.get(form.get("room", ""))
+        if entry is None or not entry.is_playable:
+            raise HTTPException(404)
+        visitor: Visitor = request.state.visitor
+        address = client_address(request, self._config)
+        self._check_new_session(visitor, address)
+        try:
+            self._tables.check_free(visitor.session)
+        except TooManySeats:
+            detail = text("You sit at {count} tables already. Leave one of them first.", count=self._config.max_seats)
+            return self._renderer.error(request, 429, detail)
+        if self._tables.is_halted or entry.open_room.unavailable_reason is not None:
+            return self._renderer.error(request, 503, text("No games can be played here now. Try again later."))
+        page = TablePage(new_table_id(), room_view(entry), request.state.csrf)
+
+        def render(snapshot: Any, locale: str) -> Any:
+            return self._renderer.envelope(page, snapshot, locale, self._loop.time())
+
+        certificate = {"subject": ((("userId", visitor.public_name),),)}
+        seat = HouseSeat(entry.house, address, certificate, render)
+        self._tables.add(SeatedTable(visitor.session, page, seat))
+        return RedirectResponse(f"/tables/{page.id}", 303)
+
+    async def set_language(self, request: Request) -> Response:
+        """Choose the language of this browser."""
+        return await self._set(request, "locale", locales())
+
+    async def set_theme(self, request: Request) -> Response:
+        """Choose the theme of this browser."""
+        return await self._set(request, "theme", THEMES)
+
+    async def _set(self, request: Request, name: str, allowed: Sequence[str]) -> Response:
+        """Keep a setting in a cookie, and go back to the page that the form was on."""
+        form = await read_form(request, self._config.max_body_bytes)
+        value = form.get(name, "")
+        if value not in allowed:
+            raise HTTPException(400)
+        response = RedirectResponse(previous_path(request), 303)
+        response.headers.append("set-cookie", set_cookie(name, value, has_tls=self._config.has_tls))
+        return response
+
+    def _check_new_session(self, visitor: Visitor, address: Address) -> None:
+        """Raise HTTPException if too many new sessions from one address take seats."""
+        if self._tables.has_seats(visitor.session):
+            return
+        if wait := self._new_sessions.take(address_key(address[0]), self._loop.time()):
+            raise HTTPException(429, headers={"retry-after": str(ceil(wait))})
+
+
+def client_address(request: Request, config: WebConfig) -> Address:
+    """Return the address of the browser, which a trusted proxy may name."""
+    host, port = request.client or ("", 0)
+    if host in config.proxies:
+        lines = [[value.encode("latin-1") for value in request.headers.getlist(name)] for name in FORWARDED]
+        return config.proxies.client_address(host, *lines), 0
+    return host, port
+
+
+def previous_path(request: Request) -> str:
+    """Return the path of the page that a form was on, the lobby if it is unknown."""
+    referer = request.headers.get("referer", "")
+    base = str(request.base_url)
+    return f"/{referer[len(base) :]}".partition("#")[0] if referer.startswith(base) else "/"

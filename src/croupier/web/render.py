@@ -1,0 +1,124 @@
+"""Pages and parts of pages as HTML, in the language of the browser."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from http import HTTPStatus
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from msgspec import Struct
+from msgspec.json import encode
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from croupier.core.presentation import Text
+from croupier.web.feed import Envelope, Snapshot
+from croupier.web.locales import catalogue, choose_locale, locales
+from croupier.web.rooms import RoomEntry, RoomView, room_view
+from croupier.web.static_files import static_files
+
+PARTS: Final = ("felt", "acts", "wire")
+"""The parts of a table that are replaced when it changes."""
+
+THEMES: Final = ("auto", "light", "dark")
+
+
+class Renderer:
+    """Renders templates.
+
+    Every page has `t`, which translates a Text, `csrf`, `locale`, `theme`, `static`, which gives the path of a static
+    file, and `rooms`.
+    """
+
+    def __init__(self, entries: Sequence[RoomEntry]) -> None:
+        self._entries = entries
+
+    @property
+    def rooms(self) -> list[RoomView]:
+        """The rooms of the server, as they are now."""
+        return [room_view(entry) for entry in self._entries]
+
+    def page(self, request: Request, template: str, *, status_code: int = 200, **context: Any) -> HTMLResponse:
+        """Render a page for a request."""
+        locale = request_locale(request)
+        text = environment(locale).get_template(template).render(**(self._context(request) | context))
+        headers = {"cache-control": "no-store", "content-language": locale, "vary": "accept-language, cookie"}
+        return HTMLResponse(text, status_code, headers)
+
+    def error(self, request: Request, status: int, detail: Text) -> Response:
+        """Render an error: as a page, or as JSON for a script."""
+        t = translator(request_locale(request))
+        title = HTTPStatus(status).phrase
+        if wants_json(request):
+            return json_response({"status": status, "title": title, "detail": t(detail)}, status)
+        return self.page(request, "error.html", status_code=status, status=status, title=title, detail=t(detail))
+
+    def envelope(self, table: "TablePage", snapshot: Snapshot, locale: str, now: float) -> Envelope:
+        """Render what a browser receives of a table that has changed."""
+        t, context = translator(locale), table.context(snapshot)
+        parts = {name: environment(locale).get_template(f"parts/{name}.html").render(**context) for name in PARTS}
+        return Envelope(snapshot.version, parts, " ".join(map(t, snapshot.news)), snapshot.seconds_left(now))
+
+    def _context(self, request: Request) -> dict[str, Any]:
+        return {"csrf": request.state.csrf, "theme": request_theme(request), "rooms": self.rooms}
+
+
+class TablePage(Struct, frozen=True):
+    """What the templates of a table need beside its snapshot: its id, its room, and the token of its forms."""
+
+    id: str
+    room: RoomView
+    csrf: str
+
+    def context(self, snapshot: Snapshot) -> dict[str, Any]:
+        """Return the variables of the templates."""
+        return {
+            "table": snapshot.view,
+            "frames": snapshot.frames,
+            "version": snapshot.version,
+            "id": self.id,
+            "room": self.room,
+            "csrf": self.csrf,
+        }
+
+
+@cache
+def environment(locale: str) -> Environment:
+    """Return the environment of the templates in a language."""
+    made = Environment(
+        loader=PackageLoader("croupier.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        extensions=["jinja2.ext.i18n"],
+    )
+    made.install_gettext_translations(catalogue(locale), newstyle=True)  # type: ignore[attr-defined]  # of the extension
+    made.globals.update(t=translator(locale), static=static_files().url, locale=locale, locales=locales())
+    return made
+
+
+@cache
+def translator(locale: str) -> Callable[[Text], str]:
+    """Return a function that translates texts into a language."""
+    translations = catalogue(locale)
+    return lambda text: text.translate(translations)
+
+
+def wants_json(request: Request) -> bool:
+    """Whether a request is that of a script, which reads JSON, and not of a page."""
+    return "application/json" in request.headers.get("accept", "")
+
+
+def json_response(value: Any, status: int) -> Response:
+    """Return a response with a value as JSON."""
+    return Response(encode(value), status, {"cache-control": "no-store"}, "application/json")
+
+
+def request_locale(request: Request) -> str:
+    """Return the language for a request."""
+    return choose_locale(request.cookies.get("locale"), request.headers.get("accept-language", ""))
+
+
+def request_theme(request: Request) -> str:
+    """Return the theme for a request: auto, light or dark."""
+    theme = request.cookies.get("theme", "")
+    return theme if theme in THEMES else THEMES[0]

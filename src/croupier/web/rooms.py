@@ -1,0 +1,111 @@
+"""The rooms of a server as the web app opens seats in them."""
+
+from dataclasses import fields
+from typing import Any, Final, Protocol
+
+from msgspec import Struct
+
+from croupier.core.client_session import ClientSession
+from croupier.core.codec import SpanCodec
+from croupier.core.presentation import Presenter, Text, verbatim
+from croupier.core.room import HouseRoom, Room
+from croupier.net.endpoint import Endpoint
+
+REPLY_TIMEOUT_SECONDS: Final = 86_400.0
+"""The house is part of this server, and may wait for its store: its silence is never a fault."""
+
+
+class OpenRoom(Protocol):
+    """What the web app shows of any room."""
+
+    @property
+    def connection_count(self) -> int:
+        """The number of clients that are connected now."""
+        ...
+
+    @property
+    def unavailable_reason(self) -> str | None:
+        """The reason why no games can be played now, or None if they can."""
+        ...
+
+
+class RoomEntry(Struct, frozen=True):
+    """A room of the server: `open_room` is what serves it, with these settings.
+
+    With `has_accounts` the coins of a client are known to the room alone.
+    """
+
+    room: Room
+    settings: Any
+    open_room: OpenRoom
+    has_accounts: bool = False
+
+    @property
+    def is_playable(self) -> bool:
+        """Whether people can play in a browser: it is a house game with a presenter."""
+        return isinstance(self.room, HouseRoom) and "presenter" in self.room.extras
+
+    @property
+    def house(self) -> "HouseEntry":
+        """What a seat needs of a playable room."""
+        assert isinstance(self.room, HouseRoom), "other rooms have no private tables"
+        assert isinstance(self.open_room, Endpoint), "a house is an endpoint"
+        return HouseEntry(self.room, self.settings, self.open_room, self.has_accounts)
+
+
+class HouseEntry(Struct, frozen=True):
+    """A house game of the server, and the parts of a client that plays in it."""
+
+    room: HouseRoom
+    settings: Any
+    endpoint: Endpoint
+    has_accounts: bool = False
+
+    def make_presenter(self) -> Presenter[Any, Any]:
+        """Make the presenter of a person's games."""
+        presenter: Presenter[Any, Any] = self.room.load_extra("presenter")()
+        return presenter
+
+    @property
+    def purse(self) -> int | None:
+        """The coins that the house gives to a new connection, None if only the house knows them."""
+        return None if self.has_accounts else self.room.initial_purse(self.settings)
+
+    def make_player(self) -> ClientSession[Any, Any]:
+        """Make the session of a client of this house."""
+        player = self.room.player(self.client_options(), False, REPLY_TIMEOUT_SECONDS)
+        assert isinstance(player, ClientSession), "the clients of all houses are"
+        return player
+
+    def make_codec(self) -> SpanCodec[Any, Any]:
+        """Make the codec of a client of this house."""
+        return self.room.codec(False, self.client_options())
+
+    def client_options(self) -> Any:
+        """Return the options of a client for the settings of the house, such as its dialect."""
+        shared = {each.name for each in fields(self.room.options)} & {each.name for each in fields(self.settings)}
+        return self.room.options(**{name: getattr(self.settings, name) for name in shared})
+
+
+class RoomView(Struct, frozen=True):
+    """A room as the lobby shows it."""
+
+    name: str
+    title: Text
+    rules: Text | None
+    connected: int
+    is_playable: bool
+    unavailable: str | None
+
+
+def room_view(entry: RoomEntry) -> RoomView:
+    """Describe a room."""
+    presenter = entry.room.load_extra("presenter") if entry.is_playable else None
+    return RoomView(
+        name=entry.room.name,
+        title=verbatim(entry.room.title) if presenter is None else presenter.title,
+        rules=None if presenter is None else presenter.rules,
+        connected=entry.open_room.connection_count,
+        is_playable=entry.is_playable,
+        unavailable=entry.open_room.unavailable_reason,
+    )

@@ -1,0 +1,222 @@
+"""Seats: what a person in a browser acts through. A house seat is a client of the room's own endpoint."""
+
+import asyncio
+import secrets
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from croupier.core.errors import Violation
+from croupier.core.presentation import TableCommand, TableView, Text, text
+from croupier.core.session import Address
+from croupier.web.feed import Feed, RenderEnvelope, Snapshot
+from croupier.web.frames import MAX_FRAMES, FrameView
+from croupier.web.house_connection import HouseConnection
+from croupier.web.rooms import HouseEntry
+
+ANSWER_SECONDS: Final = 1.0
+"""An action waits this long for the answer of the table; a later answer reaches the browser by the stream."""
+
+WAITING_VIEW_SECONDS: Final = 0.05
+"""A view that only waits for an answer is published after this time, because the answer mostly comes at once."""
+
+INSTANCE: Final = secrets.token_hex(2)
+"""Distinguishes the versions of this process from those of an earlier one."""
+
+LEFT: Final = text("You have left the table.")
+TABLE_CLOSED: Final = text("The house has closed the connection.")
+SERVER_CLOSING: Final = text("The server is shutting down.")
+
+
+class StaleVersion(Exception):
+    """The action belongs to an older version of the table than the current one."""
+
+
+class Seat(ABC):
+    """A person's seat at a table, and the feed of what the person sees.
+
+    `on_over` is called when nothing more will happen at the seat. `close_reason` is shown when the house closes it.
+    """
+
+    def __init__(self, clock: Callable[[], float], render: RenderEnvelope) -> None:
+        self._clock = clock
+        self._number = 0
+        self._frames: deque[FrameView] = deque(maxlen=MAX_FRAMES)
+        self._publish_timer: asyncio.Handle | None = None
+        self._answered = asyncio.Event()
+        self.on_over: Callable[[], None] | None = None
+        self.close_reason = TABLE_CLOSED
+        self.feed = Feed(self._snapshot(), render)
+
+    @property
+    def version(self) -> str:
+        """The version of the current snapshot."""
+        return self.feed.snapshot.version
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will happen at this seat."""
+        return self.feed.is_over
+
+    async def submit(self, action: str, amount: int | None, version: str) -> bool:
+        """Do an action of the view with this version, and return whether it was answered within ANSWER_SECONDS.
+
+        Raises StaleVersion, and UnknownAction if the view does not offer the action.
+        """
+        if version != self.version:
+            raise StaleVersion
+        self._answered.clear()
+        self._act(action, amount)
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                while self._is_waiting:
+                    await self._answered.wait()
+                    self._answered.clear()
+        except TimeoutError:
+            return False
+        finally:
+            self._publish_now()
+        return True
+
+    @abstractmethod
+    def leave(self, reason: Text = LEFT) -> None:
+        """Leave the table."""
+
+    @abstractmethod
+    def _act(self, action: str, amount: int | None) -> None:
+        """Do an action. Raises UnknownAction."""
+
+    @property
+    @abstractmethod
+    def _is_waiting(self) -> bool:
+        """Whether an answer of the table is due."""
+
+    @abstractmethod
+    def _view(self, now: float) -> TableView:
+        """Return the table as the person sees it."""
+
+    # Publishing.
+
+    def _changed(self) -> None:
+        """Publish the view soon; several changes in one turn of the loop become one version."""
+        self._answered.set()
+        if self._publish_timer is None or not self._is_waiting:
+            self._cancel_publishing()
+            loop = asyncio.get_running_loop()
+            if self._is_waiting:
+                self._publish_timer = loop.call_later(WAITING_VIEW_SECONDS, self._publish_now)
+            else:
+                self._publish_timer = loop.call_soon(self._publish_now)
+
+    def _publish_now(self) -> None:
+        if self._publish_timer is not None:
+            self._cancel_publishing()
+            self.feed.publish(self._snapshot(self.feed.snapshot.view))
+            if self.feed.snapshot.view.is_over and not self.is_over:
+                self.feed.end()
+                if self.on_over is not None:
+                    self.on_over()
+
+    def _cancel_publishing(self) -> None:
+        if self._publish_timer is not None:
+            self._publish_timer.cancel()
+            self._publish_timer = None
+
+    def _snapshot(self, before: TableView | None = None) -> Snapshot:
+        now = self._clock()
+        view = self._view(now)
+        self._number += 1
+        return Snapshot(f"{INSTANCE}-{self._number}", view, (*self._frames,), news(before, view), now)
+
+
+def news(before: TableView | None, view: TableView) -> Sequence[Text]:
+    """Return the announcements that an earlier view did not have, and how the game waits or has ended, if that is new.
+
+    >>> [str(each) for each in news(TableView(title=text("A"), seats=()), TableView(title=text("A"), seats=()))]
+    []
+    """
+    known: Sequence[Text] = () if before is None else before.announcements
+    shared = len(known) if tuple(known) == view.announcements[: len(known)] else 0
+    found = [*view.announcements[shared:]]
+    status = view.blocked or view.status
+    if status is not None and (before is None or status != (before.blocked or before.status)):
+        found.append(status)
+    return found
+
+
+class HouseSeat(Seat):
+    """A seat against a house, through a connection of its own to the room's endpoint; see `HouseConnection`."""
+
+    def __init__(
+        self, entry: HouseEntry, address: Address | None, certificate: dict[str, Any] | None, render: RenderEnvelope
+    ) -> None:
+        self._entry = entry
+        self._client = address, certificate
+        self._format = entry.room.message_formatter(entry.settings)
+        self._presenter = entry.make_presenter()
+        self._connect()
+        super().__init__(entry.endpoint.clock, render)
+
+    def leave(self, reason: Text = LEFT) -> None:
+        """Leave the table; the house keeps what is staked in a running game."""
+        if not self.is_over:
+            self._connection.close()
+            self._end(reason)
+
+    def _connect(self) -> None:
+        self._connection = HouseConnection(self._entry, *self._client, self)
+        first = self._presenter.sit(self._connection.player, self._entry.purse)
+        self._connection.open()
+        if first is not None:
+            self._send(first)
+
+    def _act(self, action: str, amount: int | None) -> None:
+        match self._presenter.move(action, amount):
+            case TableCommand.LEAVE:
+                self.leave()
+            case TableCommand.REJOIN:
+                self._connection.close()
+                self._connect()
+                self._changed()
+            case message:
+                self._send(message)
+
+    def _send(self, message: Any) -> None:
+        self._connection.submit(message)
+        self._presenter.sent(message)
+        self._changed()
+
+    @property
+    def _is_waiting(self) -> bool:
+        return self._connection.player.is_waiting
+
+    def _view(self, now: float) -> TableView:
+        return self._presenter.table(now)
+
+    def _end(self, reason: Text) -> None:
+        self._presenter.ended(reason)
+        self._changed()
+
+    # The connection, see `ConnectionObserver`.
+
+    def received(self, message: Any, data: bytes, clause: str | None) -> None:
+        """Show a message of the house."""
+        self._frames.append(FrameView("house", self._format(message), data.hex(" "), clause or ""))
+        self._presenter.received(message)
+        self._changed()
+
+    def sent(self, message: Any, data: bytes, clause: str | None) -> None:
+        """Show a message of the person."""
+        self._frames.append(FrameView("you", self._format(message), data.hex(" "), clause or ""))
+
+    def violated(self, violation: Violation) -> None:
+        """End the games: the house has broken a clause."""
+        self._end(text("The house has broken {clause}: found {found}.", clause=violation.clause, found=violation.found))
+
+    def left(self) -> None:
+        """End the games, unless a new connection can continue them."""
+        if self._connection.player.is_exhausted:
+            self._changed()
+        elif not self._view(self._clock()).is_over:
+            self._end(self.close_reason)

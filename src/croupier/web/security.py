@@ -1,0 +1,173 @@
+"""What holds for every request: the host, the browser's cookie, the security headers, and forms from our own pages."""
+
+import time
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from croupier.core.logger import Logger
+from croupier.net.client_addresses import parse_ip_address
+from croupier.web.config import WebConfig
+from croupier.web.cookies import SigningKeys, Visitor, cookie_name, read_cookies, set_cookie
+
+CONTENT_SECURITY_POLICY: Final = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types croupier",
+    ]
+)
+HEADERS: Final = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+TLS_HEADERS: Final = {"cross-origin-opener-policy": "same-origin"}
+"""Without TLS, browsers report this one as an error."""
+
+LOCAL_NAMES: Final = ("localhost", ".localhost", ".local")
+"""Names that no other site can point at this machine: a name, and ends of names."""
+
+MAX_FORM_FIELDS: Final = 20
+
+
+class SecurityMiddleware:
+    """Refuses foreign hosts, reads or issues the browser's cookie, and adds the security headers to every response.
+
+    The request's state gets `visitor` and `csrf`. A host that is an address cannot be another site's name for this
+    machine (DNS rebinding), so all addresses are allowed. A request that fails is logged, and answered by `show_fault`
+    unless its response has begun. This is plain ASGI: streams pass through.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        config: WebConfig,
+        keys: SigningKeys,
+        log: Logger,
+        show_fault: Callable[[Request], Response],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._app = app
+        self._config = config
+        self._keys = keys
+        self._log = log
+        self._show_fault = show_fault
+        self._clock = clock
+        self._cookie_name = cookie_name(has_tls=config.has_tls)
+        self._headers = HEADERS | (TLS_HEADERS if config.has_tls else {})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        visitor, is_new = self._visitor(scope)
+        state: MutableMapping[str, Any] = scope.setdefault("state", {})
+        state.update(visitor=visitor, csrf=self._keys.csrf_token(visitor))
+        cookie = ""
+        if is_new and not scope["path"].startswith("/static/"):
+            cookie = set_cookie(self._cookie_name, self._keys.encode(visitor), has_tls=self._config.has_tls)
+        response = SecuredResponse(send, self._headers, cookie)
+        host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
+        if not is_own_host(host, self._config.hosts):
+            detail = f"found the host {host[:100]!r}; allowed: an address of this server, localhost, or --web-hosts\n"
+            await PlainTextResponse(detail, 400)(scope, receive, response.send)
+            return
+        try:
+            await self._app(scope, receive, response.send)
+        except Exception as error:
+            self._log.error("internal error", method=scope["method"], exc_info=error)
+            if not response.has_begun:
+                await self._show_fault(Request(scope))(scope, receive, response.send)
+
+    def _visitor(self, scope: Scope) -> tuple[Visitor, bool]:
+        """Return the visitor of a request, and whether they are new."""
+        now = self._clock()
+        value = read_cookies(scope["headers"]).get(self._cookie_name, "")
+        visitor = self._keys.decode(value, now) if value else None
+        return (self._keys.issue(now), True) if visitor is None else (visitor, False)
+
+
+class SecuredResponse:
+    """Sends a response with additional headers, and a cookie unless it is empty."""
+
+    def __init__(self, send: Send, headers: Mapping[str, str], cookie: str) -> None:
+        self.has_begun = False
+        self._send = send
+        self._headers = headers
+        self._cookie = cookie
+
+    async def send(self, message: Message) -> None:
+        """Send a message of the response (ASGI)."""
+        if message["type"] == "http.response.start":
+            self.has_begun = True
+            headers = MutableHeaders(raw=[*message.get("headers", ())])
+            headers.update(self._headers)
+            if self._cookie:
+                headers.append("set-cookie", self._cookie)
+            message = {**message, "headers": headers.raw}
+        await self._send(message)
+
+
+def is_own_host(host: str, own_names: frozenset[str]) -> bool:
+    """Whether a Host header names this server.
+
+    >>> is_own_host("127.0.0.1:8000", frozenset()), is_own_host("example.org", frozenset())
+    (True, False)
+    """
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    return name in own_names or name.endswith(LOCAL_NAMES) or parse_ip_address(name) is not None
+
+
+async def read_form(request: Request, max_bytes: int) -> dict[str, str]:
+    """Read the fields of a form that comes from a page of ours. Raises HTTPException.
+
+    The form has to have the visitor's token. Browsers also send where a form comes from; that has to be this server.
+    """
+    if (request.headers.get("content-type") or "").partition(";")[0] != "application/x-www-form-urlencoded":
+        raise HTTPException(415)
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > max_bytes:
+            raise HTTPException(413)
+    try:
+        fields = dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS))
+    except ValueError:
+        raise HTTPException(400) from None
+    if not _comes_from_here(request) or not is_token(request, fields.get("csrf", "")):
+        raise HTTPException(403)
+    return fields
+
+
+def is_token(request: Request, token: str) -> bool:
+    """Whether a token is one for the forms of the request's visitor."""
+    keys: SigningKeys = request.app.state.keys
+    return keys.is_csrf_token(request.state.visitor, token)
+
+
+def _comes_from_here(request: Request) -> bool:
+    """Whether the headers that browsers send allow that a request comes from a page of this server."""
+    if request.headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
+        return False
+    origin = request.headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == request.headers.get("host")

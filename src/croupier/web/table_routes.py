@@ -1,0 +1,131 @@
+"""The routes of a table: its page, its stream, its text, and actions."""
+
+import asyncio
+from collections.abc import Sequence
+from math import ceil
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from croupier.core.presentation import UnknownAction, text
+from croupier.net.rate_limiter import RateLimiter
+from croupier.web.config import WebConfig
+from croupier.web.feed import send_events
+from croupier.web.linear import linear_text
+from croupier.web.locales import catalogue
+from croupier.web.render import Renderer, json_response, request_locale, wants_json
+from croupier.web.seats import StaleVersion
+from croupier.web.security import read_form
+from croupier.web.tables import SeatedTable, Tables
+
+
+class TableRoutes:
+    """Shows a table to the session that sits there, and takes its actions."""
+
+    def __init__(self, tables: Tables, renderer: Renderer, config: WebConfig) -> None:
+        self._tables = tables
+        self._renderer = renderer
+        self._config = config
+        self._acts = RateLimiter(config.max_acts_per_second, 1.0)
+        self._loop = asyncio.get_running_loop()
+
+    @property
+    def routes(self) -> Sequence[BaseRoute]:
+        """The routes."""
+        return [
+            Route("/tables/{id}", self.show),
+            Route("/tables/{id}/act", self.act, methods=["POST"]),
+            Route("/tables/{id}/leave", self.leave, methods=["POST"]),
+            Route("/tables/{id}/text", self.text),
+            Route("/tables/{id}/events", self.events),
+        ]
+
+    async def show(self, request: Request) -> Response:
+        """Show the table with all its parts."""
+        table = self._find(request)
+        return self._renderer.page(request, "table.html", **table.page.context(table.seat.feed.snapshot))
+
+    async def act(self, request: Request) -> Response:
+        """Do an action: answered with the new envelope, or with a redirect to the page without JavaScript."""
+        form = await read_form(request, self._config.max_body_bytes)
+        table = self._find(request)
+        if wait := self._acts.take(table.session, self._loop.time()):
+            raise HTTPException(429, headers={"retry-after": str(ceil(wait))})
+        try:
+            is_answered = await table.seat.submit(
+                form.get("act", ""), parse_amount(form.get("amount")), form.get("version", "")
+            )
+        except StaleVersion:
+            return self._answer(request, table, 409)
+        except UnknownAction:
+            raise HTTPException(400) from None
+        return self._answer(request, table, 200 if is_answered else 202)
+
+    async def leave(self, request: Request) -> Response:
+        """Leave the table, and go back to the lobby."""
+        await read_form(request, self._config.max_body_bytes)
+        self._find(request).seat.leave()
+        return RedirectResponse("/", 303)
+
+    async def text(self, request: Request) -> Response:
+        """Show the table as lines of text, for screen readers and text browsers."""
+        snapshot = self._find(request).seat.feed.snapshot
+        lines = [line.translate(catalogue(request_locale(request))) for line in linear_text(snapshot.view)]
+        headers = {"cache-control": "no-store", "content-language": request_locale(request)}
+        return PlainTextResponse("".join(f"{line}\n" for line in lines), headers=headers)
+
+    async def events(self, request: Request) -> Response:
+        """Stream the table: its current version, unless the browser has it, and every newer one."""
+        table = self._find(request)
+        if self._tables.stream_count >= self._config.max_streams:
+            raise HTTPException(503)
+        since = request.headers.get("last-event-id") or request.query_params.get("since", "")
+        return TableStream(self._tables, table, request_locale(request), since, self._config.heartbeat_seconds)
+
+    def _find(self, request: Request) -> SeatedTable:
+        """Return the table of the path. Raises HTTPException if the visitor has no seat there."""
+        table = self._tables.find(request.path_params["id"], request.state.visitor.session)
+        if table is None:
+            raise HTTPException(404)
+        return table
+
+    def _answer(self, request: Request, table: SeatedTable, status: int) -> Response:
+        """Answer an action: scripts ask for JSON, browsers without them are sent back to the page."""
+        if not wants_json(request):
+            if status == 409:
+                detail = text("The table has changed meanwhile; nothing was done. Go back to see it.")
+                return self._renderer.error(request, 409, detail)
+            return RedirectResponse(f"/tables/{table.page.id}", 303)
+        return json_response(table.seat.feed.envelope(request_locale(request)), status)
+
+
+class TableStream(Response):
+    """The stream of a table as a response."""
+
+    def __init__(self, tables: Tables, table: SeatedTable, locale: str, since: str, heartbeat_seconds: float) -> None:
+        super().__init__()
+        self._tables = tables
+        self._table = table
+        self._locale = locale
+        self._since = since
+        self._heartbeat_seconds = heartbeat_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 -- the ASGI interface
+        """Send the stream until it ends or the browser disconnects."""
+        subscription = self._tables.subscribe(self._table, self._locale, self._since)
+        try:
+            await send_events(subscription.events(self._heartbeat_seconds), receive, send)
+        finally:
+            self._tables.unsubscribe(self._table, subscription)
+
+
+def parse_amount(value: str | None) -> int | None:
+    """Return the whole number in a field of a form, None if it is missing. Raises HTTPException for anything else."""
+    if value is None or value == "":
+        return None
+    if not (value.isascii() and value.isdecimal() and len(value) <= 15):
+        raise HTTPException(400)
+    return int(value)

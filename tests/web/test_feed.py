@@ -1,0 +1,266 @@
+"""Streams: only the newest version is sent, a browser that is gone is noticed, and too many streams are parked."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, MutableMapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.types import Receive, Send
+
+from croupier.core.presentation import TableView, text
+from croupier.web.config import WebConfig
+from croupier.web.feed import END, HEARTBEAT, PARKED, Envelope, Feed, Snapshot, Subscription, format_event, send_events
+from croupier.web.seats import news
+from tests.net.raw_client import TIMEOUT_SECONDS, Run
+from tests.web.app_fixture import Browser, web_app
+
+VIEW = TableView(title=text("A table"), seats=())
+
+
+def snapshot(number: int) -> Snapshot:
+    return Snapshot(f"a-{number}", VIEW, (), (), 0.0)
+
+
+def make_feed() -> Feed:
+    return Feed(snapshot(1), lambda found, locale: Envelope(found.version, {"felt": locale}, "", None))
+
+
+class Viewer:
+    """The browser's end of a stream: what it has been sent, and whether it reads."""
+
+    def __init__(self, start: Callable[[Receive, Send], Coroutine[Any, Any, None]]) -> None:
+        self.messages: list[MutableMapping[str, Any]] = []
+        self.reads = asyncio.Event()
+        self.reads.set()
+        self._gone = asyncio.Event()
+        self._arrived = asyncio.Event()
+        self.task = asyncio.ensure_future(start(self._receive, self._send))
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(message.get("body", b"") for message in self.messages)
+
+    async def wait_for(self, text: bytes) -> None:
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while text not in self.body:
+                self._arrived.clear()
+                await self._arrived.wait()
+
+    async def leave(self) -> None:
+        self._gone.set()
+        await self.task
+
+    async def _receive(self) -> MutableMapping[str, Any]:
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: MutableMapping[str, Any]) -> None:
+        await self.reads.wait()
+        self.messages.append(message)
+        self._arrived.set()
+
+
+def view(subscription: Subscription, heartbeat_seconds: float = 60.0) -> Viewer:
+    """A browser that reads a subscription."""
+    return Viewer(partial(send_events, subscription.events(heartbeat_seconds)))
+
+
+def test_a_stream_starts_with_the_current_version_and_sends_the_next_ones(run: Run) -> None:
+    async def main() -> None:
+        feed = make_feed()
+        viewer = view(feed.subscribe("en", ""))
+        await viewer.wait_for(b'data: {"version":"a-1"')
+        feed.publish(snapshot(2))
+        await viewer.wait_for(b"id: a-2\n")
+        assert viewer.body.startswith(b"retry: 1000\n\nid: a-1\nevent: table\n")
+        headers = dict(viewer.messages[0]["headers"])
+        assert headers[b"cache-control"] == b"no-store, no-transform"
+        assert headers[b"x-accel-buffering"] == b"no"
+        await viewer.leave()
+
+    run(main())
+
+
+def test_a_version_that_the_browser_has_is_not_sent_again(run: Run) -> None:
+    async def main() -> None:
+        feed = make_feed()
+        viewer = view(feed.subscribe("en", "a-1"), heartbeat_seconds=0.001)
+        await viewer.wait_for(HEARTBEAT)
+        assert b"event: table" not in viewer.body
+        await viewer.leave()
+
+    run(main())
+
+
+def test_a_browser_that_does_not_read_costs_nothing_and_gets_the_newest_version(run: Run) -> None:
+    async def main() -> None:
+        feed = make_feed()
+        viewer = view(feed.subscribe("en", ""))
+        await viewer.wait_for(b"a-1")
+        viewer.reads.clear()
+        for number in range(2, 1500):
+            feed.publish(snapshot(number))
+            await asyncio.sleep(0)
+        viewer.reads.set()
+        await viewer.wait_for(b"id: a-1499\n")
+        assert viewer.body.count(b"event: table") <= 3
+        await viewer.leave()
+
+    run(main())
+
+
+def test_a_stream_ends_after_the_last_version(run: Run) -> None:
+    async def main() -> None:
+        feed = make_feed()
+        viewer = view(feed.subscribe("en", ""))
+        feed.publish(snapshot(2))
+        feed.end()
+        await asyncio.wait_for(viewer.task, TIMEOUT_SECONDS)
+        assert viewer.body.endswith(format_event(feed.envelope("en")) + END)
+        assert viewer.messages[-1]["more_body"] is False
+
+    run(main())
+
+
+def test_an_error_while_rendering_is_not_hidden(run: Run) -> None:
+    async def main() -> None:
+        def fail(found: Snapshot, locale: str) -> Envelope:
+            raise ValueError(locale)
+
+        viewer = view(Feed(snapshot(1), fail).subscribe("en", ""))
+        with pytest.raises(ValueError, match="en"):
+            await viewer.task
+
+    run(main())
+
+
+def test_a_feed_is_rendered_once_for_each_locale(run: Run) -> None:
+    async def main() -> None:
+        rendered: list[str] = []
+
+        def render(found: Snapshot, locale: str) -> Envelope:
+            rendered.append(f"{found.version} {locale}")
+            return Envelope(found.version, {}, "", None)
+
+        feed = Feed(snapshot(1), render)
+        viewers = [view(feed.subscribe(locale, "")) for locale in ("en", "ca", "en", "en")]
+        for viewer in viewers:
+            await viewer.wait_for(b"a-1")
+            await viewer.leave()
+        assert rendered == ["a-1 en", "a-1 ca"]
+
+    run(main())
+
+
+def test_what_is_new_is_announced_once() -> None:
+    dealt, bet, waiting = text("You are dealt the king."), text("The house bets."), text("Waiting.")
+    first = TableView(title=text("A"), seats=(), announcements=(dealt,), blocked=waiting)
+    second = TableView(title=text("A"), seats=(), announcements=(dealt, bet))
+    third = TableView(title=text("A"), seats=(), announcements=(bet,), status=waiting)
+    assert [*news(None, first)] == [dealt, waiting]
+    assert [*news(first, second)] == [bet]
+    assert [*news(second, third)] == [bet, waiting]
+
+
+# Through the app.
+
+
+@asynccontextmanager
+async def stream(app: Starlette, browser: Browser, **headers: str) -> AsyncIterator[Viewer]:
+    """Open the stream of a browser's table, as uvicorn would."""
+    cookies = "; ".join(f"{name}={value}" for name, value in browser.client.cookies.items())
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": f"{browser.table}/events",
+        "query_string": b"",
+        "headers": [
+            (name.encode(), value.encode())
+            for name, value in {"host": "127.0.0.1", "cookie": cookies, **headers}.items()
+        ],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 8000),
+        "scheme": "http",
+        "http_version": "1.1",
+        "root_path": "",
+    }
+    viewer = Viewer(partial(app, scope))
+    try:
+        yield viewer
+    finally:
+        await viewer.leave()
+
+
+def test_a_fifth_stream_of_a_browser_parks_the_oldest(run: Run) -> None:
+    async def main() -> None:
+        async with web_app() as (app, _):
+            browser = await Browser(app).play()
+            async with stream(app, browser) as oldest:
+                others = [stream(app, browser) for _ in range(4)]
+                for other in others:
+                    viewer = await other.__aenter__()
+                    await viewer.wait_for(b"event: table")
+                await asyncio.wait_for(oldest.task, TIMEOUT_SECONDS)
+                assert oldest.body.endswith(PARKED)
+                assert app.state.tables.stream_count == 4
+                for other in others:
+                    await other.__aexit__(None, None, None)
+                assert app.state.tables.stream_count == 0
+
+    run(main())
+
+
+def test_an_action_reaches_the_streams_of_all_tabs(run: Run) -> None:
+    async def main() -> None:
+        async with web_app() as (app, _):
+            browser = await Browser(app).play()
+            async with stream(app, browser) as one, stream(app, browser, **{"last-event-id": browser.version}) as two:
+                await one.wait_for(b"event: table")
+                await browser.act("first")
+                for viewer in (one, two):
+                    await viewer.wait_for(f"id: {browser.version}\n".encode())
+                assert two.body.count(b"event: table") == 1
+
+    run(main())
+
+
+def test_a_seat_is_kept_for_a_reconnect_and_given_up_after_it(run: Run) -> None:
+    async def main() -> None:
+        async with web_app(config=WebConfig(reconnect_seconds=0.05)) as (app, endpoint):
+            browser = await Browser(app).play()
+            for _ in range(2):
+                async with stream(app, browser) as viewer:
+                    await viewer.wait_for(b"event: table")
+                assert (await browser.get(browser.table)).status_code == 200
+            await asyncio.wait_for(endpoint.wait_drained(), TIMEOUT_SECONDS)
+            assert (await browser.get(browser.table)).status_code == 404
+
+    run(main())
+
+
+def test_leaving_ends_the_streams(run: Run) -> None:
+    async def main() -> None:
+        async with web_app() as (app, _):
+            browser = await Browser(app).play()
+            async with stream(app, browser) as viewer:
+                await viewer.wait_for(b"event: table")
+                await browser.post(f"{browser.table}/leave")
+                await asyncio.wait_for(viewer.task, TIMEOUT_SECONDS)
+                assert viewer.body.endswith(END)
+                assert b"You have left the table." in viewer.body
+
+    run(main())
+
+
+def test_the_number_of_all_streams_is_limited(run: Run) -> None:
+    async def main() -> None:
+        async with web_app(config=WebConfig(max_streams=1)) as (app, _):
+            browser = await Browser(app).play()
+            async with stream(app, browser) as first:
+                await first.wait_for(b"event: table")
+                assert (await browser.get(f"{browser.table}/events")).status_code == 503
+
+    run(main())

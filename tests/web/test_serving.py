@@ -1,0 +1,76 @@
+"""`croupier serve` opens the web app beside the rooms, names its URL first, and closes it with them."""
+
+import re
+import socket
+import threading
+
+import httpx
+import pytest
+
+from croupier.rooms import ROOMS
+from tests.processes import PATIENCE, Serving, croupier
+
+FREE = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
+
+
+def sit_down(client: httpx.Client) -> str:
+    """Take a seat in Kuhn poker and return the path of its table."""
+    csrf = re.findall(r'name="csrf" value="([^"]+)"', client.get("/").text)[0]
+    response = client.post("/play", data={"csrf": csrf, "room": "kuhn"})
+    assert response.status_code == 303
+    return response.headers["location"]
+
+
+def test_people_and_programs_play_in_the_same_room() -> None:
+    with Serving("kuhn", "--port", 0, "--web-port", 0, "--journal", "off", ready=2) as server:
+        assert server.lines[0] == f"web at http://127.0.0.1:{server.ports['web']}"
+        with httpx.Client(base_url=f"http://127.0.0.1:{server.ports['web']}", timeout=PATIENCE) as client:
+            table = sit_down(client)
+            assert "Choose your seat" in client.get(table).text
+            assert "2 playing" not in client.get("/").text
+            with server.call("kuhn") as program:
+                program.sendall(b"STRT P_1")
+                assert program.recv(8).startswith(b"CARD C_")
+                assert "2 playing" in client.get("/").text
+        assert server.stop() == 0
+
+
+def test_a_stream_ends_when_the_server_is_stopped() -> None:
+    with Serving("kuhn", "--port", 0, "--web-port", 0, ready=2) as server:
+        with httpx.Client(base_url=f"http://127.0.0.1:{server.ports['web']}", timeout=PATIENCE) as client:
+            table = sit_down(client)
+            with client.stream("GET", f"{table}/events") as stream:
+                lines = stream.iter_lines()
+                assert next(lines) == "retry: 1000"
+                stopping = threading.Thread(target=server.stop)
+                stopping.start()
+                events = [line for line in lines if line.startswith("event:")]
+                stopping.join(PATIENCE)
+        assert events[-1] == "event: end"
+
+
+@pytest.mark.parametrize("flags", [("--no-web",), ("--port", 0)])
+def test_the_web_app_can_be_left_out(flags: tuple[object, ...]) -> None:
+    if flags == ("--no-web",):
+        with Serving(*flags, variables=FREE, ready=len(ROOMS)) as server:
+            assert "web" not in server.ports
+    else:
+        with Serving("kuhn", *flags) as server:
+            assert {*server.ports} == {"kuhn"}
+
+
+def test_a_web_port_in_use_is_an_error_before_any_room_opens() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        done = croupier("serve", "kuhn", "--port", 0, "--web-port", port)
+    assert done.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{port}: address already in use" in done.stderr
+    assert "--no-web leaves it out" in done.stderr
+    assert done.stdout == ""
+
+
+def test_an_impossible_web_port_is_an_error() -> None:
+    done = croupier("serve", "kuhn", "--port", 0, "--web-port", 70000)
+    assert (done.returncode, "found the port 70000" in done.stderr) == (1, True)
