@@ -4,12 +4,15 @@ const policy = globalThis.trustedTypes?.createPolicy("croupier", { createHTML: (
   ?? { createHTML: (html) => html };
 
 const RETRY_MILLISECONDS = 3000;
+const shown = new WeakMap(); // the HTML of each part that was swapped
 
 /** Replace the content of elements by their ids. The focus, open details and edited numbers stay. */
 export function swap(parts) {
   for (const [id, html] of Object.entries(parts)) {
     const part = document.getElementById(id);
-    if (part && part.dataset.html !== html) replace(part, html);
+    if (!part || shown.get(part) === html) continue;
+    replace(part, html);
+    shown.set(part, html);
   }
 }
 

@@ -100,7 +100,7 @@ function areKeysOn() {
 
 function toggleKeys() {
   try { areKeysOn() ? localStorage.setItem(KEYS_OFF, "1") : localStorage.removeItem(KEYS_OFF); } catch { return; }
-  keySwitch?.setAttribute("aria-pressed", String(areKeysOn()));
+  keySwitch.setAttribute("aria-pressed", String(areKeysOn()));
 }
 
 function showRules() {
@@ -109,6 +109,7 @@ function showRules() {
   else acts.querySelector(".act")?.focus();
 }
 
+/** Do what a key stands for. Return false for a digit that its field is to receive. */
 function press(key) {
   const button = acts.querySelector(`.act[data-key="${CSS.escape(key)}"]`);
   const field = acts.querySelector(".amount [name=amount]");
@@ -117,25 +118,25 @@ function press(key) {
   } else if (button) {
     button.form.requestSubmit(button);
   } else if (field && /^\d$/.test(key)) {
-    setAmount(field.form, key);
-    field.focus();
+    field.select();
+    return false;
   } else {
     say(acts.querySelector(".blocked")?.textContent ?? texts.noKey);
   }
+  return true;
 }
 
 document.addEventListener("keydown", (event) => {
-  const isTyping = event.target.closest?.("input, select, textarea");
+  const isTyping = event.target.closest?.("input:not([type=range]), select, textarea");
   if (event.repeat && event.key === "Enter" && event.target.closest?.(".act")) event.preventDefault();
   if (event.repeat || event.ctrlKey || event.altKey || event.metaKey || isTyping || !areKeysOn()) return;
-  if (event.key === "?" && rules) showRules();
-  else if (/^[\p{L}\p{N}]$/u.test(event.key)) press(event.key.toLowerCase());
-  else return;
+  if (event.key === "?") showRules();
+  else if (!/^[\p{L}\p{N}]$/u.test(event.key) || !press(event.key.toLowerCase())) return;
   event.preventDefault();
 });
 
-keySwitch?.setAttribute("aria-pressed", String(areKeysOn()));
-keySwitch?.addEventListener("click", toggleKeys);
+keySwitch.setAttribute("aria-pressed", String(areKeysOn()));
+keySwitch.addEventListener("click", toggleKeys);
 show(Number.parseFloat(acts.querySelector("[data-deadline]")?.dataset.deadline));
 setInterval(tick, 200);
 follow(() => `${texts.events}?since=${encodeURIComponent(version)}`, receive, texts, "watch" in texts);
