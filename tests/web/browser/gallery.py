@@ -1,0 +1,93 @@
+"""A gallery: every template with sample data, served on loopback under the headers of the web app."""
+
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Final
+
+import uvicorn
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+import croupier.web
+from croupier.web.cards import sprite
+from tests.web.samples import PAGES
+
+WEB: Final = Path(next(iter(croupier.web.__path__)))
+HEADERS: Final = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+        "trusted-types croupier"
+    ),
+    "referrer-policy": "same-origin",
+}
+STREAMS: Final = ("/tables/7f/events", "/watch/7f/events", "/check/r1/events", "/class/r1/events")
+
+
+def make_environment() -> Environment:
+    """Make an environment with the globals of the web app, in English."""
+    environment = Environment(
+        loader=FileSystemLoader(WEB / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        extensions=["jinja2.ext.i18n"],
+    )
+    environment.install_null_translations(newstyle=True)  # type: ignore[attr-defined]  # of the extension
+    environment.globals.update(
+        t=str, csrf="token", locale="en", locales=["ca", "en", "es", "nb"], static=lambda name: f"/static/{name}"
+    )
+    return environment
+
+
+def static_routes() -> Sequence[BaseRoute]:
+    """Return the routes of the static files and the sprites."""
+    return [
+        Route("/static/french.svg", lambda _: _svg("french")),
+        Route("/static/spanish.svg", lambda _: _svg("spanish")),
+        Mount("/static", StaticFiles(directory=WEB / "static")),
+    ]
+
+
+def make_gallery() -> Starlette:
+    """Make an app with the pages of `samples.PAGES`, by name; `?theme=` selects the theme."""
+    environment = make_environment()
+
+    def page(request: Request) -> Response:
+        template, context = PAGES[request.path_params["name"]]
+        theme = request.query_params.get("theme", "auto")
+        html = environment.get_template(template).render({"rooms": [], "theme": theme} | context)
+        return HTMLResponse(html, headers=HEADERS)
+
+    streams = [Route(path, ended_stream) for path in STREAMS]
+    return Starlette(routes=[Route("/pages/{name}", page), *streams, *static_routes()])
+
+
+def ended_stream(_: Request) -> Response:
+    """Answer with a stream that has nothing new and never will."""
+    return Response("event: end\ndata: \n\n", media_type="text/event-stream")
+
+
+def _svg(deck: str) -> Response:
+    return Response(sprite(deck), media_type="image/svg+xml")
+
+
+@contextmanager
+def serve(app: Starlette) -> Iterator[str]:
+    """Serve an app on a free port, and return its address."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()

@@ -1,0 +1,92 @@
+"""Every page in both themes and four widths: accessible, without a word on the console, and for no other host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.web.samples import PAGES
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+pytestmark = pytest.mark.browser
+SIZES = [(320, 568), (390, 844), (768, 1024), (1280, 800)]
+THEMES = ["light", "dark"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_on_a_page_that_never_scrolls_sideways(page: Page, gallery: str, name: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    hosts: set[str] = set()
+    page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"{gallery}/pages/{name}")
+    findings = []
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+        for theme in THEMES:
+            page.emulate_media(color_scheme=theme)
+            result = Axe().run(page).response
+            findings += [
+                (width, theme, rule["id"], [node["html"] for node in rule["nodes"]])
+                for rule in result["violations"] + result["incomplete"]
+            ]
+    assert findings == []
+    assert hosts == {urlsplit(gallery).netloc}
+
+
+@pytest.mark.parametrize("name", ["lobby", "holdem", "protocol"])
+def test_an_explicit_theme_overrides_the_one_of_the_system(page: Page, gallery: str, name: str) -> None:
+    backgrounds = {}
+    for system in THEMES:
+        page.emulate_media(color_scheme=system)
+        for chosen in ["auto", *THEMES]:
+            page.goto(f"{gallery}/pages/{name}?theme={chosen}")
+            backgrounds[system, chosen] = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert backgrounds["light", "auto"] == backgrounds["light", "light"] == backgrounds["dark", "light"]
+    assert backgrounds["dark", "auto"] == backgrounds["dark", "dark"] == backgrounds["light", "dark"]
+    assert backgrounds["light", "auto"] != backgrounds["dark", "auto"]
+
+
+def test_all_cards_are_drawn(page: Page, gallery: str) -> None:
+    """A card that the sprite lacks would be an empty picture, without any error."""
+    for name in ("kuhn", "sevenhalf", "holdem", "oldmaid", "lobby"):
+        page.goto(f"{gallery}/pages/{name}")
+        page.wait_for_load_state("networkidle")
+        boxes = page.locator(".card use").evaluate_all("uses => uses.map(use => use.getBBox().width)")
+        assert boxes
+        assert min(boxes) > 90, name
+
+
+def test_a_page_has_one_main_heading_and_a_link_to_its_content(page: Page, gallery: str) -> None:
+    for name in PAGES:
+        page.goto(f"{gallery}/pages/{name}")
+        assert page.locator("h1").count() == 1, name
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip", name
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main", name
+
+
+def test_controls_are_large_enough_for_a_finger(page: Page, gallery: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    for name in ("kuhn", "holdem", "lobby"):
+        page.goto(f"{gallery}/pages/{name}")
+        heights = page.locator("main :is(button, .button, input:not([type=hidden]), summary)").evaluate_all(
+            "elements => elements.map(element => element.getBoundingClientRect().height).filter(Boolean)"
+        )
+        assert min(heights) >= 24, name
+
+
+def test_forced_colours_keep_the_borders_of_what_can_be_clicked(browser: Browser, gallery: str) -> None:
+    context: BrowserContext = browser.new_context(forced_colors="active")
+    page = context.new_page()
+    page.goto(f"{gallery}/pages/holdem")
+    for selector in (".felt", ".act", ".preset"):
+        assert page.locator(selector).first.evaluate("element => getComputedStyle(element).borderTopStyle") == "solid"
+    context.close()

@@ -1,0 +1,389 @@
+"""Sample tables of all rooms, as their presenters could describe them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+from msgspec.structs import replace
+
+from croupier.core.presentation import (
+    BACK,
+    ActionView,
+    Amount,
+    CardView,
+    SeatView,
+    TableView,
+    Text,
+    counted,
+    text,
+    verbatim,
+)
+
+
+def cards(faces: str) -> tuple[CardView, ...]:
+    """Return cards by their faces; `-` is a card face down."""
+    return tuple(BACK if face == "-" else CardView(face, verbatim(face)) for face in faces.split())
+
+
+def action(action_id: str, label: str, key: str, consequence: str, amount: Amount | None = None) -> ActionView:
+    return ActionView(action_id, text(label), key, text(consequence), amount)
+
+
+LEAVE = action("leave", "Leave", "q", "ends the session")
+
+KUHN = TableView(
+    title=text("Kuhn poker"),
+    seats=(
+        SeatView(name=text("House"), cards=(BACK,), caption=text("P_1, first to act"), bet=1),
+        SeatView(
+            name=text("You"),
+            cards=(CardView("K", text("the king")),),
+            caption=text("P_2"),
+            bet=1,
+            status="to act",
+            is_viewer=True,
+        ),
+    ),
+    pots=(2,),
+    announcements=(text("You are dealt the king."), text("The house checks.")),
+    actions=(
+        action("check", "Check", "c", "costs nothing"),
+        action("bet", "Bet 1", "b", "puts a coin into the pot"),
+        LEAVE,
+    ),
+    purse=9,
+    score=counted("{count} game, coins won: {coins}", "{count} games, coins won: {coins}", 3, coins="+1"),
+    results=(verbatim("the king against the jack: +2"), verbatim("the jack, no showdown: -1")),
+)
+
+SEVENHALF = TableView(
+    title=text("Seven and a half"),
+    seats=(
+        SeatView(name=text("Bank"), cards=cards("7o -"), caption=text("7")),
+        SeatView(
+            name=text("You"),
+            cards=cards("2b sc 4e"),
+            caption=text("6½"),
+            bet=5,
+            status="to act",
+            is_viewer=True,
+        ),
+    ),
+    announcements=(text("You draw the four of swords."),),
+    actions=(
+        action("draw", "Draw", "d", "takes a card"),
+        action("ante", "Raise", "a", "adds coins to the bet", Amount(1, 10, (), 1)),
+        action("pass", "Pass", "p", "the bank plays"),
+        LEAVE,
+    ),
+    purse=45,
+    score=counted("{count} game, coins won: {coins}", "{count} games, coins won: {coins}", 1, coins="-5"),
+)
+
+BLACKJACK = TableView(
+    title=text("Blackjack"),
+    seats=(
+        SeatView(name=text("Bank"), cards=cards("JH -"), caption=text("10")),
+        SeatView(name=text("You"), cards=cards("AS 6D 2C KH"), caption=text("19"), bet=100, is_viewer=True),
+    ),
+    announcements=(text("You pass."),),
+    blocked=text("Waiting for the house."),
+    actions=(LEAVE,),
+    deadline=12.0,
+    purse=400,
+)
+
+
+def _player(name: str, chips: int, **more: object) -> SeatView:
+    return SeatView(name=verbatim(name), chips=chips, **more)  # type: ignore[arg-type]
+
+
+HOLDEM = TableView(
+    title=text("Texas hold'em"),
+    seats=(
+        _player("Marta", 1870, cards=cards("- -"), bet=40),
+        _player("Jon", 87, cards=cards("- -"), is_dealer=True, status="folded"),
+        _player("Ida_with_a_long_name", 0, cards=cards("- -"), bet=987, status="all in"),
+        _player("Nils", 400, status="away"),
+        _player("Olga", 2000, cards=cards("QC QH"), bet=40),
+        SeatView(
+            name=text("You"),
+            chips=198,
+            cards=cards("AS KH"),
+            caption=text("a pair of kings"),
+            bet=20,
+            status="to act",
+            is_viewer=True,
+        ),
+    ),
+    board=cards("KD TC 4S 4H"),
+    pots=(1044, 80),
+    announcements=(text("Jon folds."), text("Ida_with_a_long_name is all in for 987.")),
+    actions=(
+        action("fold", "Fold", "f", "gives up the pot"),
+        action("call", "Call 178", "c", "all in; the pot is 1302"),
+        action(
+            "raise",
+            "Raise to",
+            "r",
+            "the others have to call or fold",
+            Amount(
+                40,
+                198,
+                ((text("Minimum"), 40), (text("Half the pot"), 120), (text("Pot"), 170), (text("All in"), 198)),
+                60,
+            ),
+        ),
+        LEAVE,
+    ),
+    deadline=15.0,
+)
+
+OLDMAID = TableView(
+    title=text("Old Maid"),
+    seats=(
+        _player("Ida", 0, cards=cards("- - - - -"), caption=text("5 cards")),
+        SeatView(name=verbatim("Jon"), cards=cards("- - - -"), caption=text("4 cards")),
+        SeatView(name=verbatim("Marta"), cards=cards("- - - - - -"), caption=text("6 cards"), status="out"),
+        SeatView(
+            name=text("You"),
+            cards=cards("3H 9C QS KD JOKER TD"),
+            caption=text("6 cards"),
+            status="to act",
+            is_viewer=True,
+        ),
+    ),
+    announcements=(text("You draw a card from Ida."),),
+    actions=(*(action(f"card{n}", f"Card {n}", str(n), "draws it from Ida") for n in range(1, 6)), LEAVE),
+)
+
+OVER = TableView(
+    title=text("Kuhn poker"),
+    seats=(),
+    status=text("The server closed the connection."),
+    score=counted("{count} game, coins won: {coins}", "{count} games, coins won: {coins}", 3, coins="+1"),
+    results=KUHN.results,
+    is_over=True,
+)
+
+WATCHED = TableView(
+    title=text("Texas hold'em"),
+    seats=tuple(replace(seat, is_viewer=False) for seat in HOLDEM.seats),
+    board=HOLDEM.board,
+    pots=HOLDEM.pots,
+    announcements=HOLDEM.announcements,
+)
+
+TABLES: dict[str, TableView] = {
+    "kuhn": KUHN,
+    "sevenhalf": SEVENHALF,
+    "blackjack": BLACKJACK,
+    "holdem": HOLDEM,
+    "oldmaid": OLDMAID,
+    "over": OVER,
+}
+RULES: dict[str, Text] = {
+    "kuhn": text(
+        "Three cards, jack, queen and king: you and the house put one coin each into the pot and get one card."
+    ),
+    "sevenhalf": text("Draw Spanish cards as near to 7½ as you dare; figures count a half."),
+    "blackjack": text("Draw cards up to 21; the bank draws to 17."),
+    "holdem": text("Two cards each, five on the table; the best five win the pot."),
+    "oldmaid": text("Lay down pairs, draw from your neighbour; the player with the joker loses."),
+}
+TITLES: dict[str, Text] = {
+    "kuhn": text("Kuhn poker"),
+    "sevenhalf": text("Seven and a half"),
+    "blackjack": text("Blackjack"),
+    "holdem": text("Texas hold'em"),
+    "oldmaid": text("Old Maid"),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """An object of a page, with any attributes."""
+
+    values: Mapping[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def row(**values: Any) -> Row:
+    return Row(values)
+
+
+def room(name: str) -> Row:
+    return row(
+        name=name, title=TITLES[name], rules=RULES[name], connected=len(name) % 5, is_playable=True, unavailable=None
+    )
+
+
+FRAMES = [
+    row(sender="you", text="STRT P_2", hex="53 54 52 54 20 50 5f 32", clause="kuhn-4.1"),
+    row(sender="house", text="CARD C_K", hex="43 41 52 44 20 43 5f 4b", clause="kuhn-4.2"),
+    row(sender="house", text="ACTN CHK", hex="41 43 54 4e 20 43 48 4b", clause=""),
+]
+PUBLIC_TABLES = [
+    row(
+        id="h1",
+        room="holdem",
+        title=text("Hold'em 1/2"),
+        players=["Marta", "Jon", "three bots"],
+        note=counted("hand {count}", "hand {count}", 48),
+        can_sit=True,
+    ),
+    row(id="m1", room="oldmaid", title=text("Old Maid"), players=["Ida"], note=None, can_sit=False),
+]
+
+
+def table_page(name: str, view: TableView, **more: Any) -> tuple[str, dict[str, Any]]:
+    context = {"table": view, "frames": FRAMES, "id": "7f", "version": "7f-1", "room": room(name)}
+    return "table.html", context | more
+
+
+RUN = row(
+    id="r1",
+    target="127.0.0.1:1212",
+    is_running=True,
+    done=31,
+    total=84,
+    passed=29,
+    failed=2,
+    note=text("about {count} seconds left", count=20),
+    state="running",
+)
+CAUSES = [
+    row(
+        text="CARD is sent before STRT is complete",
+        clause="kuhn-4.2",
+        count=2,
+        tests=["house-deals-after-strt", "house-waits-for-a-whole-message"],
+        dialogue=[row(sender="tester", text="STRT"), row(sender="house", text="CARD C_K")],
+    ),
+    row(text="DISC is missing", clause="kuhn-7.2", count=1, tests=["house-ends-exhausted-sessions"], dialogue=[]),
+]
+CLAUSE_TEXT = Markup(
+    "<p>A message is either a code of four letters, or a code, exactly one space and an argument of exactly three "
+    "characters.</p><table><thead><tr><th>Code</th><th>Argument</th></tr></thead><tbody><tr><td><code>STRT</code></td>"
+    "<td><code>P_1</code> <code>P_2</code></td></tr></tbody></table>"
+)
+SECTIONS = [
+    row(
+        id=f"section-{number}",
+        title=f"{number}. {title}",
+        intro="",
+        clauses=[
+            row(
+                id=f"kuhn-{number}.{n}",
+                html=CLAUSE_TEXT,
+                transcripts=[row(id="showdown", step=2, title="A showdown")] if n == 1 else [],
+                tests=["A house refuses a code of five letters"] if n == 1 else [],
+            )
+            for n in (1, 2)
+        ],
+    )
+    for number, title in ((1, "The connection"), (2, "Messages"))
+]
+CELLS = [
+    row(state="ok", clause="", address="/check/1"),
+    row(state="failed", clause="kuhn-4.2", address="/check/2"),
+    row(state="running", clause="", address=""),
+    row(state="", clause="", address=""),
+]
+MATRIX = {
+    "columns": ["house", "group A", "group B", "group C"],
+    "rows": [row(name=name, cells=CELLS[n:] + CELLS[:n]) for n, name in enumerate(("group A", "group B", "group C"))],
+}
+STEPS = {
+    "step": 2,
+    "steps": 3,
+    "parties": ["you", "house"],
+    "marks": [
+        row(party=0, at=0.0, text="STRT P_2"),
+        row(party=1, at=0.4, text="CARD C_K"),
+        row(party=1, at=3.0, text="ACTN CHK"),
+    ],
+    "note": text("You are dealt the king."),
+    "clause": "kuhn-4.2",
+}
+DEAL = row(
+    room="kuhn",
+    commitment="630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd",
+    server_seed="000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
+    client_seed="",
+    hand=1000,
+    pack=["J", "Q", "K"],
+    cards=["Q", "J"],
+)
+
+PAGES: dict[str, tuple[str, dict[str, Any]]] = {
+    "lobby": (
+        "lobby.html",
+        {
+            "rooms": [room(name) for name in TITLES],
+            "tables": PUBLIC_TABLES,
+            "own_tables": [row(id="7f", room=room("kuhn"))],
+        },
+    ),
+    "lobby-empty": ("lobby.html", {"rooms": [room("kuhn")], "tables": [], "own_tables": []}),
+    "error": (
+        "error.html",
+        {"status": 404, "title": "Not Found", "detail": "There is nothing here, or it is not yours."},
+    ),
+    **{name: table_page(name if name in TITLES else "kuhn", view) for name, view in TABLES.items()},
+    "watch": ("watch.html", {"tables": PUBLIC_TABLES}),
+    "watch-empty": ("watch.html", {"tables": []}),
+    "watch-table": table_page("holdem", WATCHED, is_watching=True, delay_seconds=30),
+    "replays": (
+        "replays.html",
+        {"groups": [row(title=TITLES["kuhn"], records=[row(room="kuhn", id="showdown", title="A showdown", steps=5)])]},
+    ),
+    "replay": ("replay.html", {"table": KUHN, "frames": FRAMES, "room": room("kuhn"), "title": "A showdown"} | STEPS),
+    "protocols": ("protocols.html", {"rooms": [room(name) for name in TITLES]}),
+    "protocol": (
+        "protocol.html",
+        {"room": room("kuhn"), "intro": Markup("<p>Kuhn poker is a game with three cards.</p>"), "sections": SECTIONS},
+    ),
+    "check": (
+        "check.html",
+        {
+            "rooms": [room(name) for name in TITLES],
+            "values": row(room="kuhn", target="", role="server"),
+            "error": "",
+            "runs": [RUN],
+        },
+    ),
+    "check-refused": (
+        "check.html",
+        {
+            "rooms": [room(name) for name in TITLES],
+            "values": row(room="kuhn", target="10.0.0.1:22", role="client"),
+            "error": "The address 10.0.0.1 is not allowed.",
+            "runs": [],
+        },
+    ),
+    "check-run": ("check_run.html", {"run": RUN, "version": "7f-1", "room": room("kuhn"), "causes": CAUSES}),
+    "class": ("class.html", {"run": RUN, "version": "7f-1", "room": room("kuhn")} | MATRIX),
+    "fair": ("fair.html", {"deal": DEAL}),
+    "fair-empty": ("fair.html", {"deal": None}),
+    "login": ("login.html", {"error": "The user name or the password is wrong.", "username": "marta"}),
+    "admin-login": ("admin_login.html", {"error": ""}),
+    "admin": (
+        "admin.html",
+        {
+            "tables": [row(id="h1", title=text("Hold'em 1/2"), players=["Marta", "Jon"], connected=2)],
+            "accounts": [row(name="marta", chips=1870, reserved=40, created="2026-11-23")],
+            "transfers": [
+                row(time="12:01:33", account="marta", amount=-40, reason="blind"),
+                row(time="12:02:10", account="jon", amount=80, reason="pot"),
+            ],
+            "is_draining": False,
+        },
+    ),
+}
