@@ -9,7 +9,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: setup serve test test-extended test-all crash check fmt bench fuzz docs lock clean
+.PHONY: setup serve test test-extended test-browser test-all crash check fmt bench fuzz docs lock clean
 .DEFAULT_GOAL := setup
 
 $(BIN)/python:
@@ -33,12 +33,20 @@ serve: $(VENV)/run.stamp  ## serve all rooms on their default ports
 	@exec $(BIN)/croupier serve $(ARGS)
 
 test: $(VENV)/dev.stamp  ## run the tests that show every clause once, in less than 3 minutes
-	$(PYTEST) --hypothesis-profile quick -m "not slow and not extended" $(ARGS)
+	$(PYTEST) --hypothesis-profile quick -m "not slow and not extended and not browser" $(ARGS)
 
 test-extended: $(VENV)/dev.stamp  ## run what `make test` leaves out, and random tests with more examples
-	$(PYTEST) -m "not slow and (extended or hypothesis)" $(ARGS)
+	$(PYTEST) -m "not slow and not browser and (extended or hypothesis)" $(ARGS)
 
-test-all: $(VENV)/dev.stamp  ## run all tests but the long fuzz and soak tests
+$(VENV)/browser.stamp: $(VENV)/dev.stamp requirements/browser.txt
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/browser.txt
+	@touch $@
+
+# A browser keeps a processor busy, so one worker for each.
+test-browser: $(VENV)/browser.stamp  ## run the tests of the web app with Chromium, which has to be installed
+	$(PYTEST) -n auto -m browser tests/web/browser $(ARGS)
+
+test-all: $(VENV)/dev.stamp  ## run all tests but the long fuzz and soak tests, and those with a browser
 	$(PYTEST) $(ARGS)
 
 check: $(VENV)/dev.stamp  ## check format, lint, types, layers and prose
