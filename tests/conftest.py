@@ -54,7 +54,6 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
             import_share_of_worker()
         yield
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
 

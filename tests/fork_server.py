@@ -23,7 +23,7 @@ import threading
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -33,6 +33,8 @@ LENGTH_BYTES = 4
 MAX_DESCRIPTOR = 4096
 RUN_ON_IMPORT = "croupier.__main__"
 IMPORTED_ON_FIRST_USE = ("highspy", "platformdirs.unix", "uvloop")
+WARM_UP = (("serve", "kuhn", "--help"), ("play", "holdem", "--help"), ("check", "--nonsense"))
+"""Commands without effect: what the first one imports and caches, all forked processes have."""
 
 
 class ForkedProcess:
@@ -155,6 +157,16 @@ def import_everything() -> None:
     import_module("croupier.rooms.holdem.engine.ranks").load_tables()
 
 
+def warm_up() -> None:
+    """Run some commands without effect, and print to nowhere."""
+    arguments = sys.argv
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        for words in WARM_UP:
+            sys.argv = ["croupier", *words]
+            run_croupier()
+    sys.argv = arguments
+
+
 def open_stream(descriptor: int, mode: str, encoding: str, errors: str) -> TextIO:
     """Open a standard stream as the interpreter does."""
     raw = os.isatty(descriptor)
@@ -259,6 +271,7 @@ def run_croupier() -> int:
 
 def main() -> None:
     import_everything()
+    warm_up()
     import_module("tests.quick_hashes").hash_quickly()
     gc.collect()
     gc.freeze()  # a collection in a forked process does not touch, and so copy, the memory of the modules

@@ -35,10 +35,14 @@ def looped[T](
     return decorate
 
 
-def sampled(cases: Iterable[object], of: int) -> list[object]:
-    """Keep every `of`-th case, and mark the others as slow."""
+def sampled(cases: Iterable[object], of: int, *, first_of: int = 1) -> list[object]:
+    """Keep every `of`-th case for `make test-all`, every `first_of`-th of these for `make test`; the rest is slow."""
+
+    def mark(number: int) -> pytest.MarkDecorator:
+        return pytest.mark.extended if number % of == 0 else pytest.mark.slow
+
     return [
-        case if number % of == 0 else pytest.param(*_values(case), marks=pytest.mark.slow)
+        case if number % (of * first_of) == 0 else pytest.param(*_values(case), marks=mark(number))
         for number, case in enumerate(cases)
     ]
 

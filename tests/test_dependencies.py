@@ -23,9 +23,14 @@ def test_runtime_dependency_has_only_a_lower_bound(requirement: str) -> None:
 
 
 @cache
-def imports(folder: Path = SOURCE) -> list[ast.Import | ast.ImportFrom]:
-    """All import statements of the package, or of one of its folders."""
-    trees = [ast.parse(path.read_text()) for path in folder.rglob("*.py")]
+def sources(folder: Path) -> list[str]:
+    """The text of all modules of a folder."""
+    return [path.read_text() for path in folder.rglob("*.py")]
+
+
+def imports(module: str, folder: Path) -> list[ast.Import | ast.ImportFrom]:
+    """All import statements of the modules of a folder that name a module."""
+    trees = [ast.parse(text) for text in sources(folder) if module in text]
     return [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
@@ -35,7 +40,7 @@ def imported_names(module: str, folder: Path = SOURCE) -> set[str]:
     They are dotted with the submodule that they are imported from.
     """
     found: set[str] = set()
-    for node in imports(folder):
+    for node in imports(module, folder):
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names if name.name.partition(".")[0] == module}
         elif (node.module or "").partition(".")[0] == module:

@@ -139,6 +139,7 @@ def test_blackjack_is_printed_with_its_exceptions() -> None:
     assert len({line.split(":")[0] for line in printed.splitlines() if ", but " in line}) == stars
 
 
+@pytest.mark.extended
 def test_blackjack_csv_matches_the_solver_and_adds_up_to_the_value() -> None:
     """Every round begins with one decision with two cards."""
     cards = rows("blackjack")
@@ -187,18 +188,18 @@ def test_old_maid_is_printed_by_seat(players: int) -> None:
 
 
 def test_simulated_old_maid_prints_confidence_intervals() -> None:
-    printed = solved("oldmaid", "--players", 5, "--games", 20_000, "--seed", 7)
-    assert "From 5 players on: 20,000 games each with seed 7, and 95 % intervals." in printed
-    found = rows("oldmaid", "--players", 5, "--games", 20_000, "--seed", 7)
+    printed = solved("oldmaid", "--players", 5, "--games", 5_000, "--seed", 7)
+    assert "From 5 players on: 5,000 games each with seed 7, and 95 % intervals." in printed
+    found = rows("oldmaid", "--players", 5, "--games", 5_000, "--seed", 7)
     assert [row["seat"] for row in found] == [f"player{n}" for n in range(1, 6)]
     assert sum(float(row["loses"]) for row in found) == pytest.approx(1)
     for row in found:
         low, loses, high = (float(row[name]) for name in ("low", "loses", "high"))
         assert low < loses < high
         assert f"{loses:.4f} ({low:.4f} to {high:.4f})" in printed
-        assert high - low == pytest.approx(2 * 1.96 * (loses * (1 - loses) / 20_000) ** 0.5, rel=0.01)
-        assert (row["games"], row["fraction"]) == ("20000", "")
-    assert found != rows("oldmaid", "--players", 5, "--games", 20_000, "--seed", 8)
+        assert high - low == pytest.approx(2 * 1.96 * (loses * (1 - loses) / 5_000) ** 0.5, rel=0.01)
+        assert (row["games"], row["fraction"]) == ("5000", "")
+    assert found != rows("oldmaid", "--players", 5, "--games", 5_000, "--seed", 8)
 
 
 def test_wilson_intervals_of_extreme_shares() -> None:

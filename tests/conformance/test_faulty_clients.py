@@ -167,14 +167,16 @@ TELLING = [
 ]
 
 
-def tried(room: str, line: str, *selections: str, strict: bool = False, seed: int = 1) -> Sequence[Result]:
+def tried(
+    room: str, line: str, *selections: str, strict: bool = False, seed: int = 1, silence: float = SILENCE
+) -> Sequence[Result]:
     """What comes of these cases with a program."""
     house = HOUSE_ROOMS[room]
     cases = [case for selection in selections for case in select(client_cases(house), selection)]
 
     async def main() -> Sequence[Result]:
         async with asyncio.timeout(120):
-            return await check_client(house, line, cases=cases, strict=strict, seed=seed, timeout=SILENCE)
+            return await check_client(house, line, cases=cases, strict=strict, seed=seed, timeout=silence)
 
     return asyncio.run(main())
 
@@ -204,7 +206,7 @@ def test_a_rogue_client_is_found_on_its_own_clause(rogue: Rogue) -> None:
     ),
 )
 def test_a_message_that_is_too_short_is_explained_by_a_dialect(habit: str, case: str, clause: str, cause: str) -> None:
-    (result,) = tried("blackjack", command("blackjack", "client", habit), case)
+    (result,) = tried("blackjack", command("blackjack", "client", habit), case, silence=SILENCE / 2)
     assert result.failure is not None
     assert result.failure.clause == clause
     assert str(result.failure.cause) == cause

@@ -107,6 +107,7 @@ def test_a_server_that_pauses_before_the_first_hand_is_waited_for() -> None:
     assert set(check_server("--created never --pause 0.3", "holdem/4.3").values()) == {"PASS"}
 
 
+@pytest.mark.extended
 def test_the_pauses_of_a_server_that_deals_from_a_file_are_waited_for() -> None:
     server = command(SERVER, "{port}", TURN, "--pause 0.15")
     assert set(check("holdem/6.15", "--server", server, "--deck-flag", "--deck {file}").values()) == {"PASS"}

@@ -90,7 +90,9 @@ def test_our_own_house_has_no_faults_over_a_thousand_runs(room: HouseRoom, part:
         assert bad(run(room, head, seed, strict=strict)) == [], (seed, head, strict)
 
 
-@pytest.mark.parametrize(("room", "head"), [("sevenhalf", {"once": "yes"}), ("blackjack", {"ten": "digits"})])
+@pytest.mark.parametrize(
+    ("room", "head"), extended([("blackjack", {"ten": "digits"}), ("sevenhalf", {"once": "yes"})], 2)
+)
 def test_a_departure_that_is_tolerated_is_told_and_with_strict_it_fails(room: str, head: dict[str, str]) -> None:
     tolerated = run(HOUSE_ROOMS[room], head, 1, part=5)
     assert bad(tolerated) == []

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from itertools import product
 
 import pytest
 
@@ -37,14 +38,17 @@ def assert_no_alarm(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("room", "role", "section"),
-    [
-        ("kuhn", "server", "8"),
-        ("sevenhalf", "server", "8"),
-        ("blackjack", "server", "5"),
-        ("kuhn", "client", "5"),
-        ("sevenhalf", "client", "5"),
-        ("blackjack", "client", "5"),
-    ],
+    extended(
+        [
+            ("kuhn", "server", "8"),
+            ("sevenhalf", "server", "8"),
+            ("sevenhalf", "client", "5"),
+            ("blackjack", "client", "5"),
+            ("blackjack", "server", "5"),
+            ("kuhn", "client", "5"),
+        ],
+        2,
+    ),
 )
 def test_a_stranger_is_not_accused(room: str, role: str, section: str) -> None:
     run = check(room, role, {"pieces": "byte"}, selection=f"{room}/{section}")
@@ -86,8 +90,7 @@ def croupier_serves(room: str) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("games", extended([100, 3000], 2))
-@pytest.mark.parametrize("serves", [stranger_serves, croupier_serves])
-@pytest.mark.parametrize("room", HOUSE_GAMES)
+@pytest.mark.parametrize(("room", "serves"), extended(product(HOUSE_GAMES, [stranger_serves, croupier_serves]), 3))
 def test_strangers_and_our_programs_play_by_the_same_rules(
     room: str, serves: Callable[[str], AbstractContextManager[int]], games: int
 ) -> None:

@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from bench.cluster import Cluster
 
 from croupier.store.records import StoreError
 from croupier.store.restore import restore_store
@@ -90,8 +91,8 @@ def test_missing_store_is_created_privately(backup: Path, tmp_path: Path) -> Non
     assert TempStore(str(path), "sqlite").run(Store.find_problems) == []
 
 
-def test_empty_database_is_initialized_for_a_restore(request: pytest.FixtureRequest, backup: Path) -> None:
-    url = new_database(request.getfixturevalue("cluster"), "template0")
+def test_empty_database_is_initialized_for_a_restore(cluster: Cluster, backup: Path) -> None:
+    url = new_database(cluster, "template0")
     run(restore_store(backup, url))
     assert TempStore(url, "postgresql").run(Store.find_problems) == []
 

@@ -64,12 +64,13 @@ def test_faulty_table_fails_by_its_clause(faulty: FaultyTable) -> None:
     assert {clause for _, clause, _ in failures} & faulty.clauses, failures
 
 
-def test_our_table_passes() -> None:
-    results = run(HONEST, "oldmaid", timeout=5.0)
+@pytest.mark.parametrize("selection", ["oldmaid/4", "oldmaid/6", pytest.param("oldmaid", marks=pytest.mark.extended)])
+def test_our_table_passes(selection: str) -> None:
+    results = run(HONEST, selection, timeout=5.0)
     assert failed(results) == []
-    assert len(results) >= 150
-    assert sum(result.outcome is Outcome.PASS for result in results) >= 150
-    assert {result.outcome for result in results} == {Outcome.PASS, Outcome.CHOICE, Outcome.SKIP}
+    assert len(results) == len(select(server_cases(ROOM), selection))
+    assert sum(result.outcome is Outcome.PASS for result in results) >= 0.9 * len(results)
+    assert {result.outcome for result in results} <= {Outcome.PASS, Outcome.CHOICE, Outcome.SKIP}
 
 
 @pytest.mark.parametrize("players", extended([2, 3, 8], 3))
@@ -143,7 +144,7 @@ DIALECTS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "words"), sampled(DIALECTS, 3), ids=[name for name, _ in DIALECTS])
+@pytest.mark.parametrize(("name", "words"), sampled(DIALECTS, 3, first_of=3), ids=[name for name, _ in DIALECTS])
 def test_dialect_is_one_failure(name: str, words: str) -> None:
     check_dialect_is_one_failure(name, words, "oldmaid/4" if name != "no-message" else "oldmaid/5", 0)
 

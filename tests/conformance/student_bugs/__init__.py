@@ -54,6 +54,7 @@ class Bug(NamedTuple):
         return self.program.partition("_")[2]
 
 
+@cache
 def bugs(program: str) -> tuple[Bug, ...]:
     """Return the bugs of a program."""
     with (FOLDER / f"{program}.toml").open("rb") as file:

@@ -22,10 +22,14 @@ def follow(transcript: Transcript, chop: int = 0) -> FollowedHarness:
     return harness
 
 
-@pytest.mark.parametrize("chop", [0, 1], ids=["whole", "byte-by-byte"])
 @pytest.mark.parametrize("transcript", sampled(TRANSCRIPTS, 16), ids=lambda transcript: transcript.name)
-def test_our_house_is_right_in_every_transcript(transcript: Transcript, chop: int) -> None:
-    assert follow(transcript, chop).found(HOUSE) == set()
+def test_our_house_is_right_in_every_transcript(transcript: Transcript) -> None:
+    assert follow(transcript).found(HOUSE) == set()
+
+
+@pytest.mark.parametrize("transcript", sampled(TRANSCRIPTS, 16, first_of=4), ids=lambda transcript: transcript.name)
+def test_our_house_is_right_in_every_transcript_byte_by_byte(transcript: Transcript) -> None:
+    assert follow(transcript, 1).found(HOUSE) == set()
 
 
 @pytest.mark.parametrize(
