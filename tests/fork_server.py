@@ -1,13 +1,14 @@
 """Starts `croupier` commands quickly: a process that has imported everything forks for each command.
 
 `fork_croupier` gives the arguments, the environment and three descriptors to that process, which is started on first
-use. Each command is a process of its own: it has its own standard streams, receives signals, and ends with an exit
-status. Only the start of the interpreter and the imports are missing.
+use and serves all workers of pytest-xdist. Each command is a process of its own: it has its own standard streams,
+receives signals, and ends with an exit status. Only the start of the interpreter and the imports are missing.
 
-    python -m tests.fork_server        standard input is the socket with the requests
+    python -m tests.fork_server        standard input is the socket that workers connect to
 """
 
 import atexit
+import fcntl
 import gc
 import io
 import json
@@ -19,10 +20,11 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import cache
 from importlib import import_module
@@ -85,19 +87,27 @@ class ForkedProcess:
 
 
 class ForkServer:
-    """The process that forks, and the socket to it."""
+    """A connection to the process that forks; the first worker starts that process."""
 
     def __init__(self) -> None:
-        self._socket, far = socket.socketpair()
         self._lock = threading.Lock()
-        with far:
-            command = [sys.executable, "-m", "tests.fork_server"]
-            self._process = subprocess.Popen(command, stdin=far, cwd=Path(__file__).parent.parent)
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._process: subprocess.Popen[bytes] | None = None
+        run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+        path = Path(tempfile.gettempdir()) / f"croupier-{run}"
+        with path.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                self._socket.connect(str(path))
+            except (FileNotFoundError, ConnectionRefusedError):
+                self._process = start_process(path)
+                self._socket.connect(str(path))
         atexit.register(self._close)
 
     def _close(self) -> None:
-        self._socket.close()  # the process ends when its requests end
-        self._process.wait()
+        self._socket.close()  # the process ends when all connections have ended
+        if self._process is not None:
+            self._process.wait()
 
     def start(
         self,
@@ -123,6 +133,16 @@ class ForkServer:
             assert data, "the fork server has ended"
             pid += data
         return ForkedProcess(int(pid), status, arguments)
+
+
+def start_process(path: Path) -> subprocess.Popen[bytes]:
+    """Start the process that forks, with a socket at this path."""
+    path.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        command = [sys.executable, "-m", "tests.fork_server"]
+        return subprocess.Popen(command, stdin=listener, cwd=Path(__file__).parent.parent)
 
 
 @cache
@@ -190,17 +210,45 @@ def become(arguments: Sequence[str], environment: Mapping[str, str], cwd: str, s
     sys.argv = ["croupier", *arguments]
 
 
-def receive(control: socket.socket, length: int) -> bytes:
+def receive(client: socket.socket, length: int) -> bytes:
     found = b""
     while len(found) < length:
-        data = control.recv(length - len(found))
-        if not data:
-            sys.exit(0)
+        data = client.recv(length - len(found))
+        assert data, "a worker ended in the middle of a request"
         found += data
     return found
 
 
-def next_request(control: socket.socket, statuses: dict[int, int]) -> tuple[list[Any], list[int]]:
+class Workers:
+    """The connections of the workers of pytest-xdist."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self.listener = listener
+        self.sockets: list[socket.socket] = []
+
+    def read_request(self, ready: Collection[object]) -> tuple[list[Any], list[int]] | None:
+        """Read a request and its descriptors, if one has arrived. Ends this process when all workers have ended."""
+        if self.listener in ready:
+            self.sockets.append(self.listener.accept()[0])
+        for client in [each for each in self.sockets if each in ready]:
+            length, descriptors, _, _ = socket.recv_fds(client, LENGTH_BYTES, 4)
+            if length:
+                return json.loads(receive(client, int.from_bytes(length))), descriptors
+            client.close()
+            self.sockets.remove(client)
+            if not self.sockets:
+                remove_socket(self.listener)
+                sys.exit(0)
+        return None
+
+
+def remove_socket(listener: socket.socket) -> None:
+    path = Path(listener.getsockname())
+    path.unlink(missing_ok=True)
+    path.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def next_request(workers: Workers, statuses: dict[int, int]) -> tuple[list[Any], list[int]]:
     """Wait for a request and its descriptors; meanwhile report the exit statuses of processes that end."""
     wake, woken = os.pipe()
     os.set_blocking(woken, False)
@@ -209,14 +257,12 @@ def next_request(control: socket.socket, statuses: dict[int, int]) -> tuple[list
     try:
         while True:
             report_ends(statuses)
-            ready, _, _ = select.select([control, wake], [], [])
+            ready, _, _ = select.select([workers.listener, *workers.sockets, wake], [], [])
             if wake in ready:
                 os.read(wake, 512)
-            if control in ready:
-                length, descriptors, _, _ = socket.recv_fds(control, LENGTH_BYTES, 4)
-                if not length:
-                    sys.exit(0)
-                return json.loads(receive(control, int.from_bytes(length))), descriptors
+            request = workers.read_request(ready)
+            if request is not None:
+                return request
     finally:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -231,16 +277,17 @@ def report_ends(statuses: dict[int, int]) -> None:
         if not pid:
             return
         descriptor = statuses.pop(pid)
-        os.write(descriptor, b"%d\n" % os.waitstatus_to_exitcode(status))
+        with suppress(BrokenPipeError):  # the worker has ended
+            os.write(descriptor, b"%d\n" % os.waitstatus_to_exitcode(status))
         os.close(descriptor)
 
 
 def serve() -> None:
     """Fork for every request. Returns in the forked process only."""
-    control = socket.socket(fileno=os.dup(0))
+    workers = Workers(socket.socket(fileno=os.dup(0)))
     statuses: dict[int, int] = {}
     while True:
-        (arguments, environment, cwd, new_session), descriptors = next_request(control, statuses)
+        (arguments, environment, cwd, new_session), descriptors = next_request(workers, statuses)
         *streams, status = descriptors
         pid = os.fork()
         if pid == 0:

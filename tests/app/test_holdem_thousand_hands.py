@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 import pytest
-from pokerkit import Automation, HandHistory
 
 from croupier.clients.holdem import HoldemClient, play_hands
 from croupier.clients.play import BotTally
@@ -306,6 +305,8 @@ def replay_with_pokerkit(text: str) -> tuple[list[int], list[int]]:
 
     PokerKit merges pots with the same winners before it divides them, so odd chips may go to other players.
     """
+    from pokerkit import Automation, HandHistory  # takes half a second
+
     automations = tuple(each for each in HandHistory.automations if each is not Automation.HAND_KILLING)
     state: Any = None
     paid_by_pot: list[int] | None = None

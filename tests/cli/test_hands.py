@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pokerkit
 import pytest
 
 from croupier.rooms.holdem.histories import from_phh
@@ -51,7 +50,9 @@ def test_a_hand_is_shown_with_all_cards_in_every_format(played: tuple[Path, str]
     hand = from_phh(text)
     assert len(hand.board) == 5
     assert "?" not in text
-    (state,) = [[*pokerkit.HandHistory.loads(text)][-1]]
+    from pokerkit import HandHistory  # takes half a second
+
+    (state,) = [[*HandHistory.loads(text)][-1]]
     assert state.stacks == [*hand.stacks] or sorted(state.stacks) == sorted(hand.stacks)
     ohh = json.loads(croupier("hands", "show", f"{game}/2", "--format", "ohh", "--store", store).stdout)["ohh"]
     assert [player["name"] for player in ohh["players"]]

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 import trustme
-from pokerkit import StandardHighHand
 
 from tests.conformance.stranger_checks import (
     FOLDER,
@@ -221,6 +220,8 @@ def table(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def pokerkit_hand(cards: Sequence[str]) -> Any:
+    from pokerkit import StandardHighHand  # takes half a second
+
     return StandardHighHand.from_game("".join(rank + suit.lower() for rank, suit in cards))
 
 

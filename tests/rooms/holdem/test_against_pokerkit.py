@@ -21,7 +21,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from pokerkit import Automation, Mode, NoLimitTexasHoldem
 
 from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.engine.hand import Hand
@@ -29,14 +28,15 @@ from tests.rooms.holdem.random_hands import begin, end
 from tests.sampling import extended
 
 AUTOMATIC = (
-    Automation.ANTE_POSTING,
-    Automation.BET_COLLECTION,
-    Automation.BLIND_OR_STRADDLE_POSTING,
-    Automation.RUNOUT_COUNT_SELECTION,
-    Automation.HOLE_CARDS_SHOWING_OR_MUCKING,
-    Automation.CHIPS_PUSHING,
-    Automation.CHIPS_PULLING,
+    "ANTE_POSTING",
+    "BET_COLLECTION",
+    "BLIND_OR_STRADDLE_POSTING",
+    "RUNOUT_COUNT_SELECTION",
+    "HOLE_CARDS_SHOWING_OR_MUCKING",
+    "CHIPS_PUSHING",
+    "CHIPS_PULLING",
 )
+"""What PokerKit does by itself, by the names of its automations."""
 
 
 def card_texts(cards: Sequence[int]) -> str:
@@ -47,13 +47,15 @@ class PokerKitAdapter:
     """PokerKit's state of a hand, with our seat numbers and rules."""
 
     def __init__(self, hand: Hand, stacks: Sequence[int]) -> None:
+        from pokerkit import Automation, Mode, NoLimitTexasHoldem  # takes half a second
+
         seats = len(stacks)
         self.first = hand.big_blind if seats == 2 else hand.small_blind
         self.seats = seats
         forced = [chips for _, chips in hand.blinds]
         self.exact = max(hand.bets) == max(forced) and len(forced) == 2
         self.state: Any = NoLimitTexasHoldem.create_state(
-            AUTOMATIC,
+            tuple(Automation[name] for name in AUTOMATIC),
             True,
             hand.stakes.ante,
             tuple(forced),

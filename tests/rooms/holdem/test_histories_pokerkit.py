@@ -3,19 +3,9 @@
 import re
 from collections import Counter
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
-from pokerkit import (
-    Automation,
-    CheckingOrCalling,
-    CompletionBettingOrRaisingTo,
-    Folding,
-    HandHistory,
-    HoleCardsShowingOrMucking,
-    Mode,
-    NoLimitTexasHoldem,
-    State,
-)
 
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import parse_cards
@@ -26,17 +16,23 @@ from croupier.rooms.holdem.histories.notation import seat_order
 from tests.rooms.holdem.random_hands import begin, end
 from tests.sampling import extended, looped
 
+if TYPE_CHECKING:
+    from pokerkit import State  # the tests import it on first use, because that takes half a second
+
 pytestmark = pytest.mark.filterwarnings("ignore:There is no reason for this player to fold")
 
 BATCHES = extended((range(15), range(15, 60), range(60, 120)), 3)
-DONE = (Folding, CheckingOrCalling, CompletionBettingOrRaisingTo, HoleCardsShowingOrMucking)
+DONE = {"Folding", "CheckingOrCalling", "CompletionBettingOrRaisingTo", "HoleCardsShowingOrMucking"}
+"""PokerKit's operations that are actions of players."""
 
 
-def replayed(text: str) -> State:
+def replayed(text: str) -> "State":
     """Return PokerKit's final state of a file, checking that every action of a player comes from the file."""
+    from pokerkit import HandHistory
+
     history = HandHistory.loads(text)
     *_, state = history
-    assert sum(isinstance(operation, DONE) for operation in state.operations) == sum(
+    assert sum(type(operation).__name__ in DONE for operation in state.operations) == sum(
         action.startswith("p") for action in history.actions
     )
     assert not state.status
@@ -94,6 +90,8 @@ def heads_up(*stacks: int) -> Hand:
 
 def actions(text: str) -> list[str]:
     """Return the actions after the deal of the hole cards."""
+    from pokerkit import HandHistory
+
     return [action for action in HandHistory.loads(text).actions if " dh " not in action]
 
 
@@ -154,24 +152,27 @@ def test_equal_blinds_do_not_change_the_first_player_to_act() -> None:
 
 
 AUTOMATIONS = (
-    Automation.ANTE_POSTING,
-    Automation.BET_COLLECTION,
-    Automation.BLIND_OR_STRADDLE_POSTING,
-    Automation.CARD_BURNING,
-    Automation.HOLE_DEALING,
-    Automation.BOARD_DEALING,
-    Automation.RUNOUT_COUNT_SELECTION,
-    Automation.HOLE_CARDS_SHOWING_OR_MUCKING,
-    Automation.HAND_KILLING,
-    Automation.CHIPS_PUSHING,
-    Automation.CHIPS_PULLING,
+    "ANTE_POSTING",
+    "BET_COLLECTION",
+    "BLIND_OR_STRADDLE_POSTING",
+    "CARD_BURNING",
+    "HOLE_DEALING",
+    "BOARD_DEALING",
+    "RUNOUT_COUNT_SELECTION",
+    "HOLE_CARDS_SHOWING_OR_MUCKING",
+    "HAND_KILLING",
+    "CHIPS_PUSHING",
+    "CHIPS_PULLING",
 )
 
 
 def dumped(luck: Random) -> tuple[str, list[int]]:
     """Return a random hand played and written by PokerKit, and its final stacks; beaten players muck."""
+    from pokerkit import Automation, HandHistory, Mode, NoLimitTexasHoldem
+
     count = luck.randint(2, 9)
-    game = NoLimitTexasHoldem(AUTOMATIONS, False, luck.choice([0, 0, 2]), (10, 20), 20, mode=Mode.CASH_GAME)
+    automations = tuple(Automation[name] for name in AUTOMATIONS)
+    game = NoLimitTexasHoldem(automations, False, luck.choice([0, 0, 2]), (10, 20), 20, mode=Mode.CASH_GAME)
     state = game([luck.choice([60, 200, 1_000]) for _ in range(count)], count)
     while state.status:
         least, most = (
