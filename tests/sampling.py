@@ -1,6 +1,7 @@
 """Parameters of tests: samples of them, the rest in other runs, and loops over them in one test."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -33,6 +34,33 @@ def looped[T](
         return test
 
     return decorate
+
+
+def in_one_test(check: Callable[..., None]) -> Callable[[], None]:
+    """Make one test of a quick check with many parameters (`pytest.mark.parametrize` below this decorator).
+
+    A test costs more than such a check. A failure names its case.
+    """
+    rows: list[dict[str, object]] = [{}]
+    for mark in check.pytestmark:  # type: ignore[attr-defined]  # parametrize adds it
+        names, values = mark.args
+        names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+        cases = [dict(zip(names, parameter_values(case, len(names)), strict=True)) for case in values]
+        rows = [row | case for row in rows for case in cases]
+
+    def check_case(row: dict[str, object]) -> None:
+        check(**row)
+
+    check_case.__name__, check_case.__doc__, check_case.__module__ = check.__name__, check.__doc__, check.__module__
+    return looped(rows)(check_case)
+
+
+def parameter_values(case: Any, count: int) -> Sequence[object]:
+    """The values of a case of a parametrization by `count` names."""
+    if isinstance(case, type(pytest.param())):
+        assert not case.marks, "all cases are one test"
+        return case.values
+    return [case] if count == 1 else case
 
 
 def sampled(cases: Iterable[object], of: int, *, first_of: int = 1) -> list[object]:

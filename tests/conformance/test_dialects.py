@@ -13,6 +13,7 @@ from croupier.core.errors import Violation
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.dialect_samples import HABITS, TALKS, Habit
+from tests.sampling import in_one_test
 
 every_habit = pytest.mark.parametrize(
     ("room", "words", "habit"),
@@ -28,6 +29,7 @@ def spelling(room: str, words: str) -> Dialect:
     return next(each for each in dialects(room) if each.description == words)
 
 
+@in_one_test
 @every_habit
 def test_what_is_spelt_otherwise_is_read_as_what_it_means(room: str, words: str, habit: Habit) -> None:
     messages = TALKS[room]
@@ -38,6 +40,7 @@ def test_what_is_spelt_otherwise_is_read_as_what_it_means(room: str, words: str,
     assert found.unread == b""
 
 
+@in_one_test
 @every_habit
 def test_messages_may_be_glued_together(room: str, words: str, habit: Habit) -> None:
     messages = TALKS[room]
@@ -48,6 +51,7 @@ ENDLESS = ("as text", "in another form")
 """What ends only with the bytes that come together."""
 
 
+@in_one_test
 @every_habit
 def test_messages_may_be_cut_at_any_byte(room: str, words: str, habit: Habit) -> None:
     if any(part in words for part in ENDLESS):

@@ -16,7 +16,7 @@ from croupier.core.room import HouseRoom
 from croupier.core.session import Drop, Effect, Event, Left, Peer, Send, Session
 from croupier.core.transcript import Transcript, encode_line, house_settings, is_strict, make_hall, parse_transcript
 from croupier.rooms import HOUSE_ROOMS
-from tests.sampling import extended
+from tests.sampling import extended, in_one_test
 from tests.transcript_drivers import Harness, make_harness, play_transcript
 from tests.transcripts import ALL_TRANSCRIPTS, broken_clauses, is_playable_by_house
 
@@ -36,6 +36,7 @@ def test_any_bytes_are_read_again(found: bytes) -> None:
     assert encode_line(read_line.text) == found
 
 
+@in_one_test
 @pytest.mark.parametrize(("room", "message"), MESSAGES)
 def test_any_message_is_read_again(room: HouseRoom, message: object) -> None:
     sent = room.codec(False, None).encode(message)

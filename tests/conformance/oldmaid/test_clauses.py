@@ -17,6 +17,7 @@ from croupier.conformance.oldmaid.outcomes import (
 from croupier.conformance.oldmaid.suites import PLAYERS, TABLES
 from croupier.conformance.oldmaid.untestable import UNTESTABLE
 from croupier.conformance.results import Outcome
+from tests.sampling import in_one_test
 
 TABLE = TABLES.cases
 PLAYER = PLAYERS.cases
@@ -25,6 +26,7 @@ CLAUSES = clauses("oldmaid")
 roles = pytest.mark.parametrize("cases", [TABLE, PLAYER], ids=["table", "player"])
 
 
+@in_one_test
 @pytest.mark.parametrize("clause", CLAUSES)
 def test_every_clause_has_a_case_or_a_reason(clause: str) -> None:
     tested = clause in {case.clause for case in (*TABLE, *PLAYER)}

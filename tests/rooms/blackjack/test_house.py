@@ -30,6 +30,7 @@ from croupier.rooms.blackjack.wire import (
     Res,
     Wire,
 )
+from tests.sampling import in_one_test
 
 LARGEST = 2**31 - 1
 HIT, STAND = MOV["H"], MOV["S"]
@@ -98,6 +99,7 @@ ANSWERS: dict[bytes, tuple[object, object, object]] = {
 """The first answer of the house in each of STATES: the table of section 4, with examples for each row."""
 
 
+@in_one_test
 @pytest.mark.parametrize("turns", ANSWERS, ids=repr)
 @pytest.mark.parametrize(("column", "state"), [*enumerate(STATES)], ids=STATES)
 def test_each_frame_has_its_documented_answer_in_each_state(turns: bytes, column: int, state: str) -> None:

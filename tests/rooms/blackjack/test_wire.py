@@ -27,6 +27,7 @@ from croupier.rooms.blackjack.wire import (
     TenSpelling,
     Wire,
 )
+from tests.sampling import in_one_test
 
 FRAMES = {
     "50 4c 59": PLY,
@@ -88,6 +89,7 @@ def test_in_the_dialect_char8_a_character_is_one_byte(written: str, message: Mes
     assert list(Wire(strict=True, dialect="char8").feed(frame)) == [message]
 
 
+@in_one_test
 @pytest.mark.parametrize("message", VOCABULARY, ids=str)
 def test_frame_length_depends_on_the_header_only(message: Message) -> None:
     frame = Wire().encode(message)

@@ -35,6 +35,7 @@ from croupier.rooms.holdem.wire import (
     parse_act,
     render_response,
 )
+from tests.sampling import in_one_test
 
 
 def act(body: str | bytes) -> tuple[int, int] | None:
@@ -88,6 +89,7 @@ def test_accepted_spellings_of_an_act(body: str, expected: tuple[int, int]) -> N
     assert act(body) == expected
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "body",
     [

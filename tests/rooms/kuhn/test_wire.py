@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from croupier.core.errors import Violation
 from croupier.rooms.kuhn.wire import DISC, TABLE, VOCABULARY, Actn, Card, Fail, Message, Strt, Wire
+from tests.sampling import in_one_test
 
 FRAMES = {
     b"STRT P_1": Strt("P_1"),
@@ -59,6 +60,7 @@ def test_case_is_ignored(frame: bytes, message: Message, data: st.DataObject) ->
     assert not wire.tolerated
 
 
+@in_one_test
 @frames
 @pytest.mark.parametrize("blank", BLANKS)
 def test_whitespace_between_messages_is_tolerated(frame: bytes, message: Message, blank: bytes) -> None:

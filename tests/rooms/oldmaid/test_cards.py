@@ -15,6 +15,7 @@ from croupier.rooms.oldmaid.cards import (
     is_pair,
     to_wire,
 )
+from tests.sampling import in_one_test
 
 BLACK, RED = {"spades", "clubs"}, {"diamonds", "hearts"}
 
@@ -38,6 +39,7 @@ def test_two_cards_pair_if_their_value_is_the_same_and_both_are_black_or_both_ar
     assert len({card for pair in found for card in pair}) == 52
 
 
+@in_one_test
 @pytest.mark.parametrize("card", range(53))
 def test_nothing_pairs_with_itself(card: int) -> None:
     assert not is_pair(card, card)

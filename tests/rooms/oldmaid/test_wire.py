@@ -35,7 +35,7 @@ from croupier.rooms.oldmaid.wire import (
     refusal,
 )
 from tests.rooms.oldmaid.vocabulary import VOCABULARY
-from tests.sampling import extended, sampled
+from tests.sampling import extended, in_one_test, sampled
 from tests.transcript_drivers import encode_sent
 
 TRANSCRIPTS = sorted((Path(__file__).parents[3] / "transcripts/oldmaid").glob("*.txt"))
@@ -96,6 +96,7 @@ def test_a_message_is_its_json_and_a_line_end(written: str, message: Message) ->
     assert list(codec.feed(written.encode())) == [message]
 
 
+@in_one_test
 @pytest.mark.parametrize("dialect", ["document", "njaal"])
 @pytest.mark.parametrize("message", VOCABULARY, ids=str)
 def test_every_message_comes_back_as_it_was_sent(message: Message, dialect: Dialect) -> None:

@@ -29,6 +29,7 @@ from tests.rooms.sevenhalf.frames import (
     stbt,
 )
 from tests.rooms.sevenhalf.tables import Table
+from tests.sampling import in_one_test
 
 MOST = 2**30 - 1
 BET, SEVEN = stbt(100), card("7o")
@@ -149,6 +150,7 @@ UNLISTED = [
 ]
 
 
+@in_one_test
 @pytest.mark.parametrize(("state", "dialect", "code"), UNLISTED)
 def test_commands_not_allowed_are_refused_without_effect(state: str, dialect: str, code: str) -> None:
     allowed = LISTS[dialect][state]
@@ -210,6 +212,7 @@ def test_allowed_lists_match_the_answers() -> None:
         assert listed == set(answers)
 
 
+@in_one_test
 @pytest.mark.parametrize("code", WORDS)
 @pytest.mark.parametrize("state", STATES)
 @dialects
@@ -240,6 +243,7 @@ def test_malformed_input_closes_and_forfeits_the_bet(state: str, dialect: str) -
     assert table.settled == ([-staked] if staked else [])
 
 
+@in_one_test
 @pytest.mark.parametrize("sent", [b"CARD zz", b"card 8O", bksc("7o 8o", "15.0"), bksc("7o", "7.00"), bksc("", "....")])
 @pytest.mark.parametrize("state", STATES)
 @dialects

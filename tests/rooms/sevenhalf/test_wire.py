@@ -21,6 +21,7 @@ from croupier.rooms.sevenhalf.wire import (
     Stbt,
     Wire,
 )
+from tests.sampling import in_one_test
 
 LOW, HIGH = -(2**31), 2**31 - 1
 
@@ -84,6 +85,7 @@ def detection_length(data: bytes, as_what: tuple[str, bool] = LOST) -> int:
     raise AssertionError(f"{data!r} can be read")
 
 
+@in_one_test
 @frames
 @strictness
 def test_a_message_is_these_bytes_both_ways(frame: bytes, message: Message, strict: bool) -> None:
@@ -94,6 +96,7 @@ def test_a_message_is_these_bytes_both_ways(frame: bytes, message: Message, stri
     assert not wire.tolerated
 
 
+@in_one_test
 @frames
 @strictness
 def test_a_message_can_be_cut_at_every_byte(frame: bytes, message: Message, strict: bool) -> None:
@@ -106,6 +109,7 @@ def test_a_message_can_be_cut_at_every_byte(frame: bytes, message: Message, stri
     assert not wire.tolerated
 
 
+@in_one_test
 @frames
 @strictness
 def test_parser_stops_at_the_end_of_a_message(frame: bytes, message: Message, strict: bool) -> None:
@@ -120,6 +124,7 @@ def test_the_vocabulary_has_messages_of_every_kind() -> None:
     assert {*VOCABULARY} >= {STRT, DRAW, PASS, BSTG, Bksc(("7c", "cc"), "07.5"), UNREADABLE}
 
 
+@in_one_test
 @frames
 def test_the_lengths_are_those_of_the_table(frame: bytes, message: Message) -> None:
     match message:
@@ -144,6 +149,7 @@ LOOKALIKES = sorted(
 )
 
 
+@in_one_test
 @pytest.mark.parametrize("four", LOOKALIKES, ids=[four.hex() for four in LOOKALIKES])
 @pytest.mark.parametrize("code", [b"ANTE", b"STBT", b"GAIN"])
 @strictness
@@ -263,6 +269,7 @@ def test_digits_of_other_scripts_are_no_digits(digit: str) -> None:
 # Errors.
 
 
+@in_one_test
 @pytest.mark.parametrize("length", range(100))
 def test_erro_length_counts_bytes(length: int) -> None:
     """sevenhalf-2.6, for each length, with texts that look like messages and line ends."""
@@ -321,6 +328,7 @@ def test_case_is_preserved_in_errors_and_numbers() -> None:
     assert items(b"erro 04AbCdante aBcD") == [Erro("AbCd"), Ante(0x61426344)]
 
 
+@in_one_test
 @pytest.mark.parametrize("message", VOCABULARY, ids=str)
 def test_we_send_codes_in_upper_case_and_cards_in_lower_case(message: Message) -> None:
     frame = Wire.encode(message)
@@ -331,6 +339,7 @@ def test_we_send_codes_in_upper_case_and_cards_in_lower_case(message: Message) -
         assert frame[5:].lower() == frame[5:]
 
 
+@in_one_test
 @frames
 @pytest.mark.parametrize("blank", BLANKS)
 def test_whitespace_between_messages_is_tolerated(frame: bytes, message: Message, blank: bytes) -> None:
@@ -361,6 +370,7 @@ def test_blanks_inside_of_a_message_are_not_ignored(blank: bytes) -> None:
     assert items(b"BKSC \0\0\0\1" + b"7c" + b" " + blank + b"07.5") == [SENSELESS]
 
 
+@in_one_test
 @pytest.mark.parametrize("code", [b"CARD", b"STBT", b"ANTE", b"GAIN", b"BKSC", b"ERRO"])
 @pytest.mark.parametrize("byte", [b"\n", b"\r", b"\t", b"\x00", b"_", b"'", b"0"])
 def test_wrong_byte_after_a_code_is_detected_at_once(code: bytes, byte: bytes) -> None:
@@ -377,6 +387,7 @@ def test_unknown_code_is_detected_after_four_bytes(data: bytes) -> None:
     assert items(data + b"STRT" + b"DRAW") == [LOST]
 
 
+@in_one_test
 @frames
 @strictness
 def test_nothing_is_parsed_after_a_fatal_violation(frame: bytes, message: Message, strict: bool) -> None:
