@@ -80,7 +80,7 @@ def test_dialect_is_undone(name: str) -> None:
     original["cards"]["hole"] = ["TS", "AC"]
     response = ReceivedResponse(200, {}, json.dumps(recursively(change)(original)).encode())
     assert response.body != json.dumps(original).encode()
-    assert json.dumps(json.loads(DIALECTS_BY_CAUSE[cause].read(READ_REQUEST, response).body)) == json.dumps(original)
+    assert json.dumps(json.loads(DIALECTS_BY_CAUSE[cause].read(response, READ_REQUEST).body)) == json.dumps(original)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.description)
@@ -90,18 +90,18 @@ def test_valid_response_is_unchanged(dialect: Any) -> None:
         ("POST /users/", ReceivedResponse(201, {}, b'"2fd318e4-0947-44b9-8b63-14f5a5824b8b"')),
         (READ_REQUEST, ReceivedResponse(404, {}, b"no such game")),
     ):
-        assert dialect.read(request, response) == response
+        assert dialect.read(response, request) == response
 
 
 def test_200_becomes_201_for_creating_requests_only() -> None:
     dialect = DIALECTS_BY_CAUSE["it answers 200 where 201 is required"]
-    assert dialect.read("POST /games/g/players/p/acts/", ReceivedResponse(200, {}, b"")).status == 201
-    assert dialect.read("DELETE /games/g/players/p", ReceivedResponse(200, {}, b"")).status == 200
+    assert dialect.read(ReceivedResponse(200, {}, b""), "POST /games/g/players/p/acts/").status == 201
+    assert dialect.read(ReceivedResponse(200, {}, b""), "DELETE /games/g/players/p").status == 200
 
 
 def test_unquoted_guid_is_quoted() -> None:
     dialect = DIALECTS_BY_CAUSE["it writes GUIDs without quotes"]
-    assert dialect.read("POST /users/", ReceivedResponse(201, {}, b"2fd318e4-0947\n")).body == b'"2fd318e4-0947"'
+    assert dialect.read(ReceivedResponse(201, {}, b"2fd318e4-0947\n"), "POST /users/").body == b'"2fd318e4-0947"'
 
 
 @given(st.sampled_from(DIALECTS), st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=4),
@@ -109,15 +109,15 @@ def test_unquoted_guid_is_quoted() -> None:
                                ["gameID", "game_id", "wealth", "small_blind", "hole", "flop", "turn"]), inner),
                            max_leaves=10))  # fmt: skip
 def test_reading_any_json_is_idempotent(dialect: Any, found: Any) -> None:
-    interpreted = dialect.read(READ_REQUEST, ReceivedResponse(200, {}, json.dumps(found).encode()))
-    assert dialect.read(READ_REQUEST, interpreted) == interpreted
+    interpreted = dialect.read(ReceivedResponse(200, {}, json.dumps(found).encode()), READ_REQUEST)
+    assert dialect.read(interpreted, READ_REQUEST) == interpreted
 
 
 def test_two_dialects_are_one_cause() -> None:
     combined = DIALECTS[1] + DIALECTS[2]
     found = dialect_cause(DIALECTS[1:3])
     assert str(found) == f"it {combined.description}"
-    assert found.dialect.object_transforms == combined.object_transforms
+    assert found.dialect.transforms == combined.transforms
 
 
 def report(faulty: FaultyServer, selection: str, dialect: str = "readme") -> Report:

@@ -83,11 +83,11 @@ def receiver_role(interpreted: str) -> WireRole:
 
 @samples
 def test_dialect_is_named_and_undone(words: str, text: str, interpreted: str) -> None:
-    assert decode(find_dialect(words).read(text.encode())) == decode(interpreted)
+    assert decode(find_dialect(words).read(text.encode(), None)) == decode(interpreted)
     read_messages = MessageReader(receiver_role(interpreted)).feed(text.encode() + b"\n")
     cause = likely_spelling(receiver_role(interpreted), read_messages[0])
     assert cause is not None
-    assert decode(cause.dialect.read(text.encode())) == decode(interpreted)
+    assert decode(cause.dialect.read(text.encode(), None)) == decode(interpreted)
 
 
 def test_every_dialect_has_a_sample() -> None:
@@ -102,13 +102,14 @@ def test_every_dialect_has_a_sample() -> None:
 def test_valid_messages_are_unchanged(dialect: JsonDialect) -> None:
     for message in VOCABULARY:
         data = JSON_ENCODER.encode(message)
-        assert dialect.read(data) == data
+        assert dialect.read(data, None) == data
 
 
 @given(st.text(max_size=60))
 def test_any_text_can_be_read(text: str) -> None:
     for dialect in DIALECTS:
-        dialect.read(text.encode(errors="surrogateescape") if text.isprintable() else b'{"card":' + repr(text).encode())
+        data = text.encode(errors="surrogateescape") if text.isprintable() else b'{"card":' + repr(text).encode()
+        dialect.read(data, None)
 
 
 @given(
@@ -122,18 +123,18 @@ def test_any_text_can_be_read(text: str) -> None:
 def test_any_value_can_be_read(value: object, key: str) -> None:
     data = JSON_ENCODER.encode({key: value, "in": value, "out": []})
     for dialect in DIALECTS:
-        dialect.read(data)
+        dialect.read(data, None)
 
 
 def test_bare_ok_is_completed_for_discards_only() -> None:
     dialect = find_dialect('without the message "ok"')
     discard = Discard((("3", "spades"), ("3", "clubs")))
     assert decode(dialect.read(b'{"result":"ok"}', discard)) == {"result": "ok", "message": "ok"}
-    assert dialect.read(b'{"result":"ok"}') == b'{"result":"ok"}'
+    assert dialect.read(b'{"result":"ok"}', None) == b'{"result":"ok"}'
 
 
 def test_error_without_reason() -> None:
-    assert decode(find_dialect("no reason").read(b'{"result":"error"}')) == decode(ERROR)
+    assert decode(find_dialect("no reason").read(b'{"result":"error"}', None)) == decode(ERROR)
 
 
 def test_two_dialects_at_once() -> None:
@@ -142,7 +143,7 @@ def test_two_dialects_at_once() -> None:
     cause = likely_spelling("player", read_messages)
     assert str(cause) == "it writes its results in capitals, and it writes suits in capitals"
     assert cause is not None
-    assert decode(cause.dialect.read(text)) == decode(CARD)
+    assert decode(cause.dialect.read(text, None)) == decode(CARD)
 
 
 def test_valid_and_unknown_messages_have_no_cause() -> None:

@@ -48,7 +48,7 @@ def likely_cause(
     request, raw = deviation.exchange
     if deviation.wanted_status is not None:
         return _status_cause(deviation.wanted_status, raw.status, is_hspe_go=is_hspe_go)
-    response = raw if detected is None else detected.read(request.target, raw)
+    response = raw if detected is None else detected.read(raw, request.target)
     if GUID_REQUESTS.fullmatch(request.target):
         return _guid_cause(request, response, is_hspe_go=is_hspe_go)
     before = _form_errors(request, response, dialect)
@@ -57,7 +57,7 @@ def likely_cause(
     if b'"small blind"' in response.body and b'"small_blind"' not in response.body:
         return EXAMPLE_KEY
     for form in FORM_DIALECTS:
-        after = _form_errors(request, form.read(request.target, response), dialect)
+        after = _form_errors(request, form.read(response, request.target), dialect)
         if not any(_is_same(error, deviation) for error in after):
             return dialect_cause([form])
     return NOT_JSON if deviation.clause == JSON_CLAUSE else None
@@ -75,7 +75,7 @@ def _guid_cause(request: SentRequest, response: ReceivedResponse, *, is_hspe_go:
     """The cause of a response that is not a GUID as a JSON string."""
     if response.body.lstrip().startswith(b"{"):
         return dialect_cause([HSPE_GO_DIALECT]) if is_hspe_go else OBJECT_FOR_GUID
-    is_bare = BARE_GUID_DIALECT.read(request.target, response) != response
+    is_bare = BARE_GUID_DIALECT.read(response, request.target) != response
     return dialect_cause([BARE_GUID_DIALECT]) if is_bare else None
 
 

@@ -2,8 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import reduce
 from typing import Any, Final
 
 from msgspec import DecodeError
@@ -11,16 +9,18 @@ from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from croupier.conformance.channel.http import ReceivedResponse
-from croupier.conformance.diagnosis.cause import CONJUNCTION
+from croupier.conformance.diagnosis.message_dialect import MessageDialect, MessageTransform
 from croupier.conformance.holdem.schema import OBJECT_KEYS
 from croupier.rooms.holdem.cards import CARD_NUMBERS
-from croupier.rooms.holdem.wire import Cards, Dialect
+from croupier.rooms.holdem.wire import Cards
 
 type ObjectTransform = Callable[[dict[str, Any]], dict[str, Any]]
 """Maps a JSON object as received to the object that the document prescribes."""
 
-type ResponseTransform = Callable[[str, ReceivedResponse], ReceivedResponse]
-"""Maps a request ("METHOD path") and its response as received to the response that the document prescribes."""
+type HttpDialect = MessageDialect[ReceivedResponse, str]
+"""A dialect of responses to requests ("METHOD path"). Refusals stay as they are."""
+
+type ResponseTransform = MessageTransform[ReceivedResponse, str]
 
 CARD_KEYS: Final = frozenset(Cards.__struct_fields__)
 
@@ -48,42 +48,20 @@ INTEGER_KEYS: Final = frozenset(key for keys in OBJECT_KEYS.values() for key, ki
 BOOLEAN_KEYS: Final = frozenset(key for keys in OBJECT_KEYS.values() for key, kind in keys.items() if kind is bool)
 
 
-@dataclass(frozen=True)
-class HttpDialect:
-    """A consistent way to write responses that differs from the document.
+def _of_objects(change: ObjectTransform) -> ResponseTransform:
+    """Return the transform of successful responses that a transform of every JSON object in them makes."""
 
-    `description` is a phrase that follows "it". `object_transforms` correct JSON objects, `response_transforms` whole
-    responses. A server with a `dialect` is tested by the clauses of that dialect.
-    """
-
-    description: str
-    object_transforms: tuple[ObjectTransform, ...] = ()
-    response_transforms: tuple[ResponseTransform, ...] = ()
-    dialect: Dialect | None = None
-
-    def read(self, request: str, response: ReceivedResponse) -> ReceivedResponse:
-        """Return the response as the document prescribes it to a request ("METHOD path"). Refusals stay as they are."""
-        if response.status >= 300:
-            return response
-        for transform in self.response_transforms:
-            response = transform(request, response)
-        if not self.object_transforms or not response.body:
+    def transform(response: ReceivedResponse, _: str) -> ReceivedResponse:
+        if response.status >= 300 or not response.body:
             return response
         try:
             before = decode(response.body)
         except (DecodeError, RecursionError):
             return response
-        found = encode(reduce(_transform_objects, self.object_transforms, before))
+        found = encode(_transform_objects(before, change))
         return response if found == encode(before) else replace(response, body=found)
 
-    def __add__(self, other: "HttpDialect") -> "HttpDialect":
-        """Combine two dialects."""
-        return HttpDialect(
-            f"{self.description}{CONJUNCTION}{other.description}",
-            self.object_transforms + other.object_transforms,
-            self.response_transforms + other.response_transforms,
-            other.dialect or self.dialect,
-        )
+    return transform
 
 
 def _transform_objects(found: Any, transform: ObjectTransform) -> Any:
@@ -131,41 +109,43 @@ def _transform_cards(change: Callable[[str], str]) -> ObjectTransform:
     return _transform_values(CARD_KEYS, transform)
 
 
-def _ok_to_created(request: str, response: ReceivedResponse) -> ReceivedResponse:
+def _ok_to_created(response: ReceivedResponse, request: str) -> ReceivedResponse:
     return (
         replace(response, status=201) if response.status == 200 and CREATING_REQUESTS.fullmatch(request) else response
     )
 
 
-def _quote_guid(request: str, response: ReceivedResponse) -> ReceivedResponse:
+def _quote_guid(response: ReceivedResponse, request: str) -> ReceivedResponse:
     body = response.body.strip()
-    bare = GUID_REQUESTS.fullmatch(request) and re.fullmatch(rb"[0-9A-Za-z-]+", body)
+    bare = response.status < 300 and GUID_REQUESTS.fullmatch(request) and re.fullmatch(rb"[0-9A-Za-z-]+", body)
     return replace(response, body=b'"%s"' % body) if bare else response
 
 
-HSPE_GO_DIALECT: Final = HttpDialect("speaks dialect hspe-go, that of the published server", dialect="hspe-go")
-MISSPELT_KEYS_DIALECT: Final = HttpDialect(
-    "spells its keys in another way than the document", object_transforms=(_restore_keys,)
+HSPE_GO_DIALECT: Final[HttpDialect] = MessageDialect(
+    "speaks dialect hspe-go, that of the published server", published="hspe-go"
+)
+MISSPELT_KEYS_DIALECT: Final = MessageDialect(
+    "spells its keys in another way than the document", (_of_objects(_restore_keys),)
 )
 
-TEXT_NUMBERS_DIALECT: Final = HttpDialect(
-    "writes numbers as text", object_transforms=(_transform_values(INTEGER_KEYS, _text_to_int),)
+TEXT_NUMBERS_DIALECT: Final = MessageDialect(
+    "writes numbers as text", (_of_objects(_transform_values(INTEGER_KEYS, _text_to_int)),)
 )
-DECIMAL_NUMBERS_DIALECT: Final = HttpDialect(
-    "writes numbers with a decimal point", object_transforms=(_transform_values(INTEGER_KEYS, _float_to_int),)
+DECIMAL_NUMBERS_DIALECT: Final = MessageDialect(
+    "writes numbers with a decimal point", (_of_objects(_transform_values(INTEGER_KEYS, _float_to_int)),)
 )
-TRUTHS_DIALECT: Final = HttpDialect(
+TRUTHS_DIALECT: Final = MessageDialect(
     "writes booleans in another way than true or false",
-    object_transforms=(_transform_values(BOOLEAN_KEYS, _to_bool),),
+    (_of_objects(_transform_values(BOOLEAN_KEYS, _to_bool)),),
 )
-TEN_DIALECT: Final = HttpDialect(
-    "writes the ten as 10", object_transforms=(_transform_cards(lambda card: card.replace("10", "T")),)
+TEN_DIALECT: Final = MessageDialect(
+    "writes the ten as 10", (_of_objects(_transform_cards(lambda card: card.replace("10", "T"))),)
 )
-SMALL_LETTERS_DIALECT: Final = HttpDialect(
-    "writes cards in small letters", object_transforms=(_transform_cards(str.upper),)
+SMALL_LETTERS_DIALECT: Final = MessageDialect(
+    "writes cards in small letters", (_of_objects(_transform_cards(str.upper)),)
 )
-BARE_GUID_DIALECT: Final = HttpDialect("writes GUIDs without quotes", response_transforms=(_quote_guid,))
-STATUS_200_DIALECT: Final = HttpDialect("answers 200 where 201 is required", response_transforms=(_ok_to_created,))
+BARE_GUID_DIALECT: Final = MessageDialect("writes GUIDs without quotes", (_quote_guid,))
+STATUS_200_DIALECT: Final = MessageDialect("answers 200 where 201 is required", (_ok_to_created,))
 
 FORM_DIALECTS: Final[Sequence[HttpDialect]] = (
     MISSPELT_KEYS_DIALECT,

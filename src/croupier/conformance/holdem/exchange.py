@@ -165,7 +165,7 @@ class Exchange:
         self._last_exchange = request, response
         self._add_line(HOUSE, response.data, response)
         dialect = self.server.detected_dialect
-        return response if dialect is None else dialect.read(request.target, response)
+        return response if dialect is None else dialect.read(response, request.target)
 
     def _add_line(self, side: int, data: bytes, message: HttpMessage) -> None:
         now = asyncio.get_running_loop().time()

@@ -83,8 +83,8 @@ class HoldemServerBench(Bench):
         """See `Bench.open`."""
         dialect: Dialect = getattr(self._config.known_options, "dialect", "readme")
         detected = self._config.dialect
-        if detected is not None and detected.dialect is not None:
-            dialect = detected.dialect
+        if detected is not None and detected.published is not None:
+            dialect = detected.published
         self._server = ServerUnderTest(
             *address, dialect, AnswerTimeout(self._config.timeout), detected, ssl=self._config.ssl
         )

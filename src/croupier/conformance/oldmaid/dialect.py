@@ -1,14 +1,20 @@
-"""Dialects: consistent misspellings of messages, which are reported once and then undone."""
+"""Reads JSON messages that are consistently misspelt, and finds out how they are."""
 
 from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import Any
 
-from msgspec import DecodeError, Struct
+from msgspec import DecodeError
 from msgspec.json import decode, encode
 
-from croupier.conformance.diagnosis.cause import CONJUNCTION, Cause, dialect_cause
+from croupier.conformance.diagnosis.cause import Cause, dialect_cause
+from croupier.conformance.diagnosis.message_dialect import MessageDialect, MessageTransform
 from croupier.rooms.oldmaid.wire import Message
+
+type JsonDialect = MessageDialect[bytes, Message | None]
+"""A dialect of messages whose requests are known or not. A message may turn out to be none: then it is b""."""
+
+type JsonTransform = MessageTransform[bytes, Message | None]
 
 type TextTransform = Callable[[str], str]
 """Maps text that is not JSON to JSON; "" if it contains no message; unchanged if it is not in this dialect."""
@@ -17,41 +23,33 @@ type ObjectTransform = Callable[[Any, Message | None], Any]
 """Maps an object as received, and the request it answers if known, to the object that the protocol prescribes."""
 
 
-class JsonDialect(Struct, frozen=True):
-    """A consistent way to misspell messages.
+def of_text(change: TextTransform) -> JsonTransform:
+    """Return the transform of messages that a transform of their text makes, where that leads to JSON."""
 
-    `description` is a phrase that follows "it": `puts quotes around its numbers`. `text_transforms` turn text into
-    JSON, and `object_transforms` correct JSON objects; each in order.
-    """
-
-    description: str
-    text_transforms: tuple[TextTransform, ...] = ()
-    object_transforms: tuple[ObjectTransform, ...] = ()
-
-    def read(self, data: bytes, request: Message | None = None) -> bytes:
-        """Return the message as the protocol prescribes it, b"" if there is none; unchanged if not in this dialect."""
+    def transform(data: bytes, _: Message | None) -> bytes:
         try:
-            text_data = data.decode(errors="surrogateescape")
-            for transform_text in self.text_transforms:
-                text_data = transform_text(text_data)
-            if self.text_transforms and not text_data:
-                return b""
-            found = before = decode(text_data.encode(errors="surrogateescape"))
+            changed = change(data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
+            if changed:
+                decode(changed)
         except (DecodeError, RecursionError, UnicodeError):
             return data
-        for transform in self.object_transforms if isinstance(found, dict) else ():
-            found = transform(found, request)
-        plain = encode(found) == encode(before) and text_data.encode(errors="surrogateescape") == data
-        return data if plain else encode(found) + b"\n"
+        return changed
 
-    def __add__(self, dialect: "JsonDialect") -> "JsonDialect":
-        """Combine two dialects."""
-        description = f"{self.description}{CONJUNCTION}{dialect.description}"
-        return JsonDialect(
-            description,
-            self.text_transforms + dialect.text_transforms,
-            self.object_transforms + dialect.object_transforms,
-        )
+    return transform
+
+
+def of_object(change: ObjectTransform) -> JsonTransform:
+    """Return the transform of messages that a transform of their objects makes."""
+
+    def transform(data: bytes, request: Message | None) -> bytes:
+        try:
+            found = decode(data)
+        except (DecodeError, RecursionError, UnicodeError):
+            return data
+        changed = change(found, request) if isinstance(found, dict) else found
+        return data if encode(changed) == encode(found) else encode(changed)
+
+    return transform
 
 
 def likely_cause(

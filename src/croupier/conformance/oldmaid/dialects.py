@@ -1,10 +1,11 @@
 """Known dialects of Old Maid programs: consistent misspellings of messages."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
-from croupier.conformance.oldmaid.dialect import JsonDialect, ObjectTransform
+from croupier.conformance.diagnosis.message_dialect import MessageDialect
+from croupier.conformance.oldmaid.dialect import JsonDialect, ObjectTransform, of_object
 from croupier.conformance.oldmaid.near_json import TEXT_DIALECTS
 from croupier.rooms.oldmaid.cards import SUITS, VALUES, WIRE_JOKER
 from croupier.rooms.oldmaid.wire import Discard, Message
@@ -293,8 +294,8 @@ OBJECT_TRANSFORMS: Final[Mapping[str, ObjectTransform]] = {
 }
 """What restores an object, by the description of its dialect."""
 
-DIALECTS: Final = (
+DIALECTS: Final[Sequence[JsonDialect]] = (
     *TEXT_DIALECTS,
-    *(JsonDialect(description, (), (transform,)) for description, transform in OBJECT_TRANSFORMS.items()),
+    *(MessageDialect(description, (of_object(change),)) for description, change in OBJECT_TRANSFORMS.items()),
 )
 """All dialects; of those that make a message right the first one counts."""

@@ -3,14 +3,15 @@
 import json
 import re
 from ast import literal_eval
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
 from msgspec import DecodeError
 from msgspec.json import decode
 
-from croupier.conformance.oldmaid.dialect import JsonDialect, TextTransform
+from croupier.conformance.diagnosis.message_dialect import MessageDialect
+from croupier.conformance.oldmaid.dialect import JsonDialect, TextTransform, of_text
 
 PRINTED_QUOTES: Final = str.maketrans("“”„‟", '""""')
 """Typographic quotes."""
@@ -98,6 +99,6 @@ TEXT_TRANSFORMS: Final[Mapping[str, TextTransform]] = {
 }
 """What makes text JSON, or drops what precedes it, by the description of its dialect."""
 
-TEXT_DIALECTS: Final = tuple(
-    JsonDialect(description, (transform,)) for description, transform in TEXT_TRANSFORMS.items()
+TEXT_DIALECTS: Final[Sequence[JsonDialect]] = tuple(
+    MessageDialect(description, (of_text(change),)) for description, change in TEXT_TRANSFORMS.items()
 )

@@ -13,7 +13,7 @@ from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
-from croupier.conformance.timeouts import AnswerTimeout
+from croupier.conformance.timeouts import AnswerTimeout, StallTolerantTimeout
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.cards import CARD_NAMES
 from croupier.rooms.oldmaid.referee import Referee
@@ -66,7 +66,7 @@ class TableUnderTest:
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Connect to the table. Raises ConnectionError."""
         try:
-            async with asyncio.timeout(self.timeout.max_seconds):
+            async with StallTolerantTimeout(self.timeout.max_seconds):
                 return await asyncio.open_connection(*self.address)
         except (OSError, TimeoutError) as error:
             raise ConnectionError(f"no table answers at {self.address[0]}:{self.address[1]}: {error}") from error
