@@ -1,4 +1,4 @@
-"""Experiments with bots that crash: what in the last Game they read they cannot take."""
+"""Experiments with bots that fail: what in the last Game they cannot take, and whether the responses' form matters."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -9,8 +9,9 @@ from msgspec.json import decode
 
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.holdem.delivery import fill_board, game_transform, merge_pots
+from croupier.conformance.holdem.delivery import DEFAULT_DELIVERY, fill_board, game_transform, merge_pots
 from croupier.conformance.holdem.setups import HoldemClientCase
+from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt
 from croupier.core.errors import FoundKind
 
@@ -64,6 +65,17 @@ async def explain_crash(case: HoldemClientCase, attempt: Attempt, run: Trial) ->
                 failure = structs.replace(attempt.failure, clause=clause, cause=Cause(text, clause=clause))
                 return attempt._replace(failure=failure)
     return attempt
+
+
+async def explain_variation(case: HoldemClientCase, attempt: Attempt, run: Trial) -> Attempt:
+    """Return a failure on the clause of the case, if it is about responses of another form and passes without them."""
+    failure, setup = attempt.failure, case.setup
+    usual = replace(setup, delivery=DEFAULT_DELIVERY, transform_body=None, faults=())
+    if failure is None or failure.clause == case.clause or usual == setup or failure.cause is not None:
+        return attempt
+    if (await run(replace(case, setup=usual))).outcome is not Outcome.PASS:
+        return attempt
+    return attempt._replace(failure=structs.replace(failure, clause=case.clause))
 
 
 async def _all_crash(run: Trial, case: HoldemClientCase, *, crash: bool) -> bool:

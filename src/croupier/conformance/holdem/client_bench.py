@@ -1,11 +1,12 @@
 """The bench of hold'em bots: starts the bot once per case at a test server and judges what it does."""
 
 import asyncio
+from collections.abc import Awaitable
 from typing import Final
 
 from msgspec import structs
 
-from croupier.conformance.holdem.bot_experiments import explain_crash
+from croupier.conformance.holdem.bot_experiments import explain_crash, explain_variation
 from croupier.conformance.holdem.deviations import Deviation, attempt_with, default_outcome, worst_deviation
 from croupier.conformance.holdem.endpoint import PASSWORD
 from croupier.conformance.holdem.opponents import Opponent
@@ -45,7 +46,11 @@ class HoldemClientBench(Bench):
 
     async def explain(self, case: HoldemClientCase, attempt: Attempt) -> Attempt:
         """See `Bench.explain`."""
-        return await explain_crash(case, attempt, lambda trial: ClientCaseRun(trial, self._config).run())
+
+        def run(trial: HoldemClientCase) -> Awaitable[Attempt]:
+            return ClientCaseRun(trial, self._config).run()
+
+        return await explain_variation(case, await explain_crash(case, attempt, run), run)
 
 
 class ClientCaseRun:
