@@ -24,8 +24,8 @@ START_TIMEOUT_FACTOR: Final = 3.0
 """The timeout for starting and joining, as a multiple of the timeout."""
 
 SPACED_SECONDS: Final = 0.1
-MAX_SPACED_ATTEMPTS: Final = 3
-"""The pause before each message of an experiment, and how many failures are examined by it."""
+MAX_FUTILE_EXPERIMENTS: Final = 3
+"""The pause before each message of an experiment, and after how many experiments without an effect no more are made."""
 
 MIN_CHOICE_SECONDS: Final = 1.0
 CHOICE_FACTOR: Final = 20
@@ -50,7 +50,7 @@ class PlayerBench(Bench):
 
     def __init__(self, config: Config, start: StartProgram | None = None) -> None:
         self._config = config
-        self._spaced_count = 0
+        self._futile_experiments = 0
         self._reaction_seconds: list[float] = []
         self._shared_runs: SharedRuns = {}
         self._start = start or self._start_command
@@ -71,11 +71,12 @@ class PlayerBench(Bench):
     async def confirm(self, case: PlayerCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether a failure comes from messages that arrive at once: try again with a pause between them."""
         failure = attempt.failure
-        if failure is None or not may_come_from_reads(failure) or self._spaced_count == MAX_SPACED_ATTEMPTS:
+        is_futile = self._futile_experiments >= MAX_FUTILE_EXPERIMENTS
+        if failure is None or is_futile or not may_come_from_reads(failure):
             return attempt
-        self._spaced_count += 1
         spaced = await self.attempt(case, number - 1, delivery=Delivery(delay_seconds=SPACED_SECONDS))
         if spaced.outcome is not Outcome.PASS or not (await self.attempt(case, number - 1)).shows(attempt):
+            self._futile_experiments += 1
             return attempt
         return attempt._replace(failure=structs.replace(failure, clause="oldmaid-1.4", cause=ONE_READ_CAUSE))
 
