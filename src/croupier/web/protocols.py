@@ -1,0 +1,133 @@
+"""The protocol pages as HTML: every clause is a section with its id, and links to the transcripts that show it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Final
+
+from markdown_it import MarkdownIt
+from msgspec import Struct
+
+from croupier.conformance.resources import find_page, transcripts
+
+LABEL: Final = re.compile(r"^\(([\w.-]+)\)=\n", re.MULTILINE)
+COMMENT: Final = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+HEADING: Final = re.compile(r"^#{1,3} ", re.MULTILINE)
+LINK: Final = re.compile(r"\]\((?:(\w+)\.md)?(#[\w.-]+)?\)")
+CITATION: Final = re.compile(r"\[(?=§\d|[GKSBHOP]\d)[^\[\]]+\](?!\()")
+"""The sources at the end of a clause."""
+RULING: Final = re.compile(r"\b[GKSBHO]\d{1,2}\b")
+"""A ruling that has a label; the rulings of the project have none."""
+NUMBER: Final = re.compile(r"^\d+\. ")
+SLUG_CHARACTERS: Final = re.compile(r"[^\w\- ]")
+PAGES: Final = ("kuhn", "sevenhalf", "blackjack", "holdem", "oldmaid", "rulings")
+
+
+class Example(Struct, frozen=True):
+    """A transcript that shows a clause: its name and its title."""
+
+    name: str
+    title: str
+
+
+class Section(Struct, frozen=True):
+    """A part of a protocol page as HTML: a clause with its `id` and its examples, a ruling with its id, or other text."""
+
+    html: str
+    id: str = ""
+    examples: Sequence[Example] = ()
+
+
+class ProtocolPage(Struct, frozen=True):
+    """A protocol page: its title, its parts in their order, and its headings of the second level, by their ids."""
+
+    title: str
+    sections: Sequence[Section]
+    headings: Sequence[tuple[str, str]]
+
+
+@cache
+def protocol_page(name: str) -> ProtocolPage | None:
+    """Return the protocol page of a room, or the page of the rulings; None if there is no page of that name."""
+    path = find_page(name)
+    if path is None:
+        return None
+    text = path.read_text(encoding="utf-8")
+    title, _, body = text.removeprefix("# ").partition("\n")
+    headings = [(_slug(heading), heading) for heading in re.findall(r"^## (.+)$", body, re.MULTILINE)]
+    return ProtocolPage(title, tuple(_sections(name, body)), headings)
+
+
+@cache
+def _labels() -> dict[str, str]:
+    """Return the page of every label: the label of a ruling is on the page of its room."""
+    paths = {name: path for name in PAGES if (path := find_page(name)) is not None}
+    return {label: name for name, path in paths.items() for label in LABEL.findall(path.read_text(encoding="utf-8"))}
+
+
+def _sections(name: str, body: str) -> Iterator[Section]:
+    """Split a page at its labels. What has a label ends where the next label or heading begins."""
+    examples = _examples(name)
+    before, *labelled = LABEL.split(COMMENT.sub("", body))
+    yield Section(_render(before, name))
+    for label, text in zip(labelled[::2], labelled[1::2], strict=True):
+        heading = HEADING.search(text, 1)
+        end = heading.start() if heading else len(text)
+        yield Section(_render(text[:end], name), label, tuple(examples.get(label, ())))
+        if text[end:].strip():
+            yield Section(_render(text[end:], name))
+
+
+def _examples(room: str) -> dict[str, list[Example]]:
+    """Return the transcripts of a room by the clauses that they show; none for a page without transcripts."""
+    examples: dict[str, list[Example]] = {}
+    try:
+        shown = transcripts(room)
+    except ValueError:
+        return {}
+    for transcript in shown:
+        for clause in transcript.clauses:
+            examples.setdefault(clause, []).append(Example(transcript.name, transcript.title))
+    return examples
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    """The renderer. HTML in a page is escaped."""
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def _render(text: str, page: str) -> str:
+    """Render Markdown of a page. Links lead to the pages of the web app, cited rulings are links, headings have ids."""
+
+    def link(match: re.Match[str]) -> str:
+        anchor = match[2] or ""
+        target = match[1] or _labels().get(anchor.removeprefix("#"), page)
+        return f"]({f'/protocols/{target}' if target != page else ''}{anchor})"
+
+    tokens = _markdown().parse(LINK.sub(link, link_rulings(text)))
+    for at, token in enumerate(tokens):
+        if token.type == "heading_open":
+            token.attrSet("id", _slug(tokens[at + 1].content))
+    html: str = _markdown().renderer.render(tokens, _markdown().options, {})
+    return html
+
+
+def link_rulings(text: str) -> str:
+    """Make every ruling that a clause cites a link to its text.
+
+    >>> link_rulings("The deck is three cards. [§6; K2]")
+    'The deck is three cards. [§6; [K2](#ruling-k2)]'
+    """
+    return CITATION.sub(
+        lambda cited: RULING.sub(lambda ruling: f"[{ruling[0]}](#ruling-{ruling[0].lower()})", cited[0]), text
+    )
+
+
+def _slug(heading: str) -> str:
+    """Return the id of a heading: its words without its number.
+
+    >>> _slug("1. The connection")
+    'the-connection'
+    """
+    return SLUG_CHARACTERS.sub("", NUMBER.sub("", heading).lower()).strip().replace(" ", "-")
