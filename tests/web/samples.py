@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
 from msgspec.structs import replace
 
 from croupier.core.presentation import (
@@ -19,6 +18,7 @@ from croupier.core.presentation import (
     text,
     verbatim,
 )
+from croupier.web.protocols import protocol_page
 
 
 def cards(faces: str) -> tuple[CardView, ...]:
@@ -268,28 +268,6 @@ CAUSES = [
     ),
     row(text="DISC is missing", clause="kuhn-7.2", count=1, tests=["house-ends-exhausted-sessions"], dialogue=[]),
 ]
-CLAUSE_TEXT = Markup(
-    "<p>A message is either a code of four letters, or a code, exactly one space and an argument of exactly three "
-    "characters.</p><table><thead><tr><th>Code</th><th>Argument</th></tr></thead><tbody><tr><td><code>STRT</code></td>"
-    "<td><code>P_1</code> <code>P_2</code></td></tr></tbody></table>"
-)
-SECTIONS = [
-    row(
-        id=f"section-{number}",
-        title=f"{number}. {title}",
-        intro="",
-        clauses=[
-            row(
-                id=f"kuhn-{number}.{n}",
-                html=CLAUSE_TEXT,
-                transcripts=[row(id="showdown", step=2, title="A showdown")] if n == 1 else [],
-                tests=["A house refuses a code of five letters"] if n == 1 else [],
-            )
-            for n in (1, 2)
-        ],
-    )
-    for number, title in ((1, "The connection"), (2, "Messages"))
-]
 CELLS = [
     row(state="ok", clause="", address="/check/1"),
     row(state="failed", clause="kuhn-4.2", address="/check/2"),
@@ -345,11 +323,8 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         {"groups": [row(title=TITLES["kuhn"], records=[row(room="kuhn", id="showdown", title="A showdown", steps=5)])]},
     ),
     "replay": ("replay.html", {"table": KUHN, "frames": FRAMES, "room": room("kuhn"), "title": "A showdown"} | STEPS),
-    "protocols": ("protocols.html", {"rooms": [room(name) for name in TITLES]}),
-    "protocol": (
-        "protocol.html",
-        {"room": room("kuhn"), "intro": Markup("<p>Kuhn poker is a game with three cards.</p>"), "sections": SECTIONS},
-    ),
+    "protocols": ("protocols.html", {"pages": [("kuhn", "Kuhn poker"), ("rulings", "Rulings")]}),
+    "protocol": ("protocol.html", {"name": "kuhn", "protocol": protocol_page("kuhn")}),
     "check": (
         "check.html",
         {

@@ -3,13 +3,24 @@
 import re
 
 import pytest
+from markupsafe import escape
 
 from croupier.conformance.clauses import clauses
 from croupier.conformance.resources import transcripts
 from croupier.rooms import ROOMS
-from croupier.web.protocols import ProtocolPage, protocol_page
+from croupier.web.protocols import PAGES, Clause, ProtocolPage, protocol_page
+from tests.net.raw_client import Run
+from tests.web.app_fixture import Browser, web_app
 
-PAGES = [*ROOMS, "rulings"]
+
+def page_html(name: str) -> str:
+    shown = page(name)
+    parts = [part for section in shown.sections for part in (section.intro, *(each.html for each in section.clauses))]
+    return "".join(map(str, [shown.intro, *parts]))
+
+
+def all_clauses(name: str) -> list[Clause]:
+    return [clause for section in page(name).sections for clause in section.clauses]
 
 
 def page(name: str) -> ProtocolPage:
@@ -20,13 +31,13 @@ def page(name: str) -> ProtocolPage:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_clause_is_a_section_of_its_own(room: str) -> None:
-    ids = [section.id for section in page(room).sections if re.fullmatch(r"\w+-\d+\.\d+", section.id)]
+    ids = [clause.id for clause in all_clauses(room) if re.fullmatch(r"\w+-\d+\.\d+", clause.id)]
     assert ids == [*clauses(room)]
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_transcript_is_an_example_of_its_clauses(room: str) -> None:
-    shown = {(section.id, example.name) for section in page(room).sections for example in section.examples}
+    shown = {(clause.id, example.id) for clause in all_clauses(room) for example in clause.transcripts}
     assert shown == {(clause, transcript.name) for transcript in transcripts(room) for clause in transcript.clauses}
 
 
@@ -34,10 +45,11 @@ def test_every_transcript_is_an_example_of_its_clauses(room: str) -> None:
 def test_every_link_leads_to_a_part_of_a_page(name: str) -> None:
     anchors = {
         other: {section.id for section in page(other).sections}
-        | {anchor for section in page(other).sections for anchor in re.findall(r'id="([^"]+)"', section.html)}
+        | {clause.id for clause in all_clauses(other)}
+        | {*re.findall(r'id="([^"]+)"', page_html(other))}
         for other in PAGES
     }
-    links = [link for section in page(name).sections for link in re.findall(r'href="([^"]*)"', section.html)]
+    links = re.findall(r'href="([^"]*)"', page_html(name))
     assert links
     for link in links:
         target, _, anchor = link.partition("#")
@@ -47,7 +59,7 @@ def test_every_link_leads_to_a_part_of_a_page(name: str) -> None:
 
 
 def test_tables_and_code_are_rendered_and_html_is_escaped() -> None:
-    html = "".join(section.html for section in page("kuhn").sections)
+    html = page_html("kuhn")
     assert "<table>" in html
     assert "<code>ACTN</code>" in html
     assert "<!--" not in html
@@ -55,15 +67,39 @@ def test_tables_and_code_are_rendered_and_html_is_escaped() -> None:
     assert ")=" not in html
 
 
-def test_headings_are_listed_with_their_ids() -> None:
-    assert ("the-connection", "1. The connection") in page("kuhn").headings
+def test_sections_have_ids() -> None:
+    assert ("the-connection", "1. The connection") in [(part.id, part.title) for part in page("kuhn").sections]
 
 
 def test_a_ruling_that_a_clause_cites_is_a_link_to_its_text() -> None:
-    clause = next(section for section in page("kuhn").sections if section.id == "kuhn-2.7")
+    clause = next(clause for clause in all_clauses("kuhn") if clause.id == "kuhn-2.7")
     assert '<a href="#ruling-k6">K6</a>; <a href="/protocols/rulings#ruling-g2">G2</a>]' in clause.html
 
 
 def test_an_unknown_page_is_none() -> None:
     assert protocol_page("../README") is None
     assert protocol_page("poker") is None
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_served_with_its_clauses(run: Run, name: str) -> None:
+    async def main() -> None:
+        async with web_app() as (app, _):
+            served = (await Browser(app).get(f"/protocols/{name}")).text
+            assert f'<h1 lang="en">{escape(page(name).title)}</h1>' in served
+            for clause in all_clauses(name):
+                assert f'id="{clause.id}"' in served
+
+    run(main())
+
+
+def test_the_pages_are_listed_and_others_are_not_found(run: Run) -> None:
+    async def main() -> None:
+        async with web_app() as (app, _):
+            browser = Browser(app)
+            listed = (await browser.get("/protocols")).text
+            assert all(f'href="/protocols/{name}"' in listed for name in PAGES)
+            assert (await browser.get("/protocols/poker")).status_code == 404
+            assert (await browser.get("/protocols/..%2FREADME")).status_code == 404
+
+    run(main())

@@ -15,6 +15,7 @@ from croupier.core.presentation import text
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys
 from croupier.web.lobby import LobbyRoutes
+from croupier.web.protocol_routes import ProtocolRoutes
 from croupier.web.render import Renderer
 from croupier.web.rooms import RoomEntry
 from croupier.web.seats import SERVER_CLOSING
@@ -62,6 +63,7 @@ def create_app(
         routes=[
             *lobby.routes,
             *table_routes.routes,
+            *ProtocolRoutes(renderer).routes,
             Route("/static/{hash}/{name:path}", static_files().respond),
         ],
         middleware=[Middleware(SecurityMiddleware, config=config, keys=keys, log=log, show_fault=show_fault)],

@@ -1,18 +1,20 @@
 """The protocol pages as HTML: every clause is a section with its id, and links to the transcripts that show it."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
 from markdown_it import MarkdownIt
+from markupsafe import Markup
 from msgspec import Struct
 
 from croupier.conformance.resources import find_page, transcripts
 
 LABEL: Final = re.compile(r"^\(([\w.-]+)\)=\n", re.MULTILINE)
 COMMENT: Final = re.compile(r"<!--.*?-->\n?", re.DOTALL)
-HEADING: Final = re.compile(r"^#{1,3} ", re.MULTILINE)
+SECTION: Final = re.compile(r"^(?:\(([\w.-]+)\)=\n)?## (.+)\n", re.MULTILINE)
+SUBHEADING: Final = re.compile(r"^###+ ", re.MULTILINE)
 LINK: Final = re.compile(r"\]\((?:(\w+)\.md)?(#[\w.-]+)?\)")
 CITATION: Final = re.compile(r"\[(?=§\d|[GKSBHOP]\d)[^\[\]]+\](?!\()")
 """The sources at the end of a clause."""
@@ -24,26 +26,35 @@ PAGES: Final = ("kuhn", "sevenhalf", "blackjack", "holdem", "oldmaid", "rulings"
 
 
 class Example(Struct, frozen=True):
-    """A transcript that shows a clause: its name and its title."""
+    """A transcript that shows a clause."""
 
-    name: str
+    id: str
     title: str
+
+
+class Clause(Struct, frozen=True):
+    """A clause or a ruling as HTML, with its examples; its `id` is empty for text between clauses."""
+
+    id: str
+    html: Markup
+    transcripts: Sequence[Example] = ()
 
 
 class Section(Struct, frozen=True):
-    """A part of a protocol page as HTML: a clause with its `id` and its examples, a ruling with its id, or other text."""
+    """A section of a page: its heading with an id, what comes before its first clause, and its clauses."""
 
-    html: str
-    id: str = ""
-    examples: Sequence[Example] = ()
+    id: str
+    title: str
+    intro: Markup
+    clauses: Sequence[Clause]
 
 
 class ProtocolPage(Struct, frozen=True):
-    """A protocol page: its title, its parts in their order, and its headings of the second level, by their ids."""
+    """A protocol page: its title, what comes before its first section, and its sections."""
 
     title: str
+    intro: Markup
     sections: Sequence[Section]
-    headings: Sequence[tuple[str, str]]
 
 
 @cache
@@ -52,10 +63,27 @@ def protocol_page(name: str) -> ProtocolPage | None:
     path = find_page(name)
     if path is None:
         return None
-    text = path.read_text(encoding="utf-8")
-    title, _, body = text.removeprefix("# ").partition("\n")
-    headings = [(_slug(heading), heading) for heading in re.findall(r"^## (.+)$", body, re.MULTILINE)]
-    return ProtocolPage(title, tuple(_sections(name, body)), headings)
+    title, _, body = COMMENT.sub("", path.read_text(encoding="utf-8")).removeprefix("# ").partition("\n")
+    intro, *parts = SECTION.split(body)
+    sections = [
+        _section(name, label, heading, text)
+        for label, heading, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    ]
+    return ProtocolPage(title, _render(intro, name), sections)
+
+
+def _section(page: str, label: str | None, heading: str, text: str) -> Section:
+    """Split a section at its labels. What has a label ends where the next label or heading begins."""
+    examples = _examples(page)
+    intro, *labelled = LABEL.split(text)
+    clauses = []
+    for name, body in zip(labelled[::2], labelled[1::2], strict=True):
+        subheading = SUBHEADING.search(body, 1)
+        end = subheading.start() if subheading else len(body)
+        clauses.append(Clause(name, _render(body[:end], page), tuple(examples.get(name, ()))))
+        if rest := body[end:].strip():
+            clauses.append(Clause("", _render(rest, page)))
+    return Section(label or _slug(heading), heading, _render(intro, page), clauses)
 
 
 @cache
@@ -63,19 +91,6 @@ def _labels() -> dict[str, str]:
     """Return the page of every label: the label of a ruling is on the page of its room."""
     paths = {name: path for name in PAGES if (path := find_page(name)) is not None}
     return {label: name for name, path in paths.items() for label in LABEL.findall(path.read_text(encoding="utf-8"))}
-
-
-def _sections(name: str, body: str) -> Iterator[Section]:
-    """Split a page at its labels. What has a label ends where the next label or heading begins."""
-    examples = _examples(name)
-    before, *labelled = LABEL.split(COMMENT.sub("", body))
-    yield Section(_render(before, name))
-    for label, text in zip(labelled[::2], labelled[1::2], strict=True):
-        heading = HEADING.search(text, 1)
-        end = heading.start() if heading else len(text)
-        yield Section(_render(text[:end], name), label, tuple(examples.get(label, ())))
-        if text[end:].strip():
-            yield Section(_render(text[end:], name))
 
 
 def _examples(room: str) -> dict[str, list[Example]]:
@@ -97,7 +112,7 @@ def _markdown() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
-def _render(text: str, page: str) -> str:
+def _render(text: str, page: str) -> Markup:
     """Render Markdown of a page. Links lead to the pages of the web app, cited rulings are links, headings have ids."""
 
     def link(match: re.Match[str]) -> str:
@@ -109,8 +124,7 @@ def _render(text: str, page: str) -> str:
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
             token.attrSet("id", _slug(tokens[at + 1].content))
-    html: str = _markdown().renderer.render(tokens, _markdown().options, {})
-    return html
+    return Markup(_markdown().renderer.render(tokens, _markdown().options, {}))  # noqa: S704 -- it escapes HTML
 
 
 def link_rulings(text: str) -> str:
