@@ -67,6 +67,12 @@ def test_tables_and_code_are_rendered_and_html_is_escaped() -> None:
     assert ")=" not in html
 
 
+def test_a_clause_is_named_once() -> None:
+    names = {clause.id: clause.name for clause in all_clauses("kuhn")}
+    assert (names["kuhn-2.7"], names["ruling-k6"]) == ("kuhn-2.7", "K6")
+    assert not [clause.id for clause in all_clauses("kuhn") if f"<strong>{clause.name}</strong>" in clause.html]
+
+
 def test_sections_have_ids() -> None:
     assert ("the-connection", "1. The connection") in [(part.id, part.title) for part in page("kuhn").sections]
 

@@ -14,6 +14,8 @@ from croupier.conformance.resources import find_page, transcripts
 LABEL: Final = re.compile(r"^\(([\w.-]+)\)=\n", re.MULTILINE)
 COMMENT: Final = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 SECTION: Final = re.compile(r"^(?:\(([\w.-]+)\)=\n)?## (.+)\n", re.MULTILINE)
+NAME: Final = re.compile(r"\*\*([\w.-]+)\*\* ")
+"""The name of a clause or a ruling at the start of its text."""
 SUBHEADING: Final = re.compile(r"^###+ ", re.MULTILINE)
 LINK: Final = re.compile(r"\]\((?:(\w+)\.md)?(#[\w.-]+)?\)")
 CITATION: Final = re.compile(r"\[(?=§\d|[GKSBHOP]\d)[^\[\]]+\](?!\()")
@@ -33,9 +35,10 @@ class Example(Struct, frozen=True):
 
 
 class Clause(Struct, frozen=True):
-    """A clause or a ruling as HTML, with its examples; its `id` is empty for text between clauses."""
+    """A clause or a ruling, its text as HTML, and its examples. Text between clauses has no `id` and no `name`."""
 
     id: str
+    name: str
     html: Markup
     transcripts: Sequence[Example] = ()
 
@@ -72,18 +75,21 @@ def protocol_page(name: str) -> ProtocolPage | None:
     return ProtocolPage(title, _render(intro, name), sections)
 
 
-def _section(page: str, label: str | None, heading: str, text: str) -> Section:
+def _section(page: str, anchor: str | None, heading: str, text: str) -> Section:
     """Split a section at its labels. What has a label ends where the next label or heading begins."""
     examples = _examples(page)
     intro, *labelled = LABEL.split(text)
     clauses = []
-    for name, body in zip(labelled[::2], labelled[1::2], strict=True):
+    for label, body in zip(labelled[::2], labelled[1::2], strict=True):
         subheading = SUBHEADING.search(body, 1)
         end = subheading.start() if subheading else len(body)
-        clauses.append(Clause(name, _render(body[:end], page), tuple(examples.get(name, ()))))
+        title = NAME.match(body)
+        start = title.end() if title else 0
+        shown = tuple(examples.get(label, ()))
+        clauses.append(Clause(label, title[1] if title else label, _render(body[start:end], page), shown))
         if rest := body[end:].strip():
-            clauses.append(Clause("", _render(rest, page)))
-    return Section(label or _slug(heading), heading, _render(intro, page), clauses)
+            clauses.append(Clause("", "", _render(rest, page)))
+    return Section(anchor or _slug(heading), heading, _render(intro, page), clauses)
 
 
 @cache
