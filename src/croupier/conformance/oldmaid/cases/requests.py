@@ -1,7 +1,7 @@
 """Table cases about requests in every state of a game: which are accepted, and which are refused."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from croupier.conformance.oldmaid.case_list import CaseList, Play
@@ -10,7 +10,7 @@ from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, 
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT
-from croupier.rooms.oldmaid.wire import Discard, Draw, Join, Message, OutOfCards, Status
+from croupier.rooms.oldmaid.wire import Discard, Draw, Join, Message, OutOfCards, Standing, Status
 
 CASES: Final = CaseList[TableContext]()
 
@@ -181,9 +181,13 @@ def _refusal_case(name: str, clause: str, state: TableState) -> Play[TableContex
 
     async def play(context: TableContext) -> None:
         player, driven_game = await state.reach(context)
-        await player.require_error(_valid_request(name, context), clause)
+        request = _valid_request(name, context)
+        await player.require_error(request, clause)
         if not await _still_answers(player, driven_game):
             raise Failed("oldmaid-8.1", "the end of the connection after the error", "that it goes on")
+        if isinstance(request, Join) and request.nick in await _listed_nicks(player):
+            found = f"{request.nick!r} in the status, although this join was refused"
+            raise Failed("oldmaid-8.1", found, f"{player.nick!r} as before")
 
     return play
 
@@ -201,6 +205,14 @@ def _invalid_request_case(invalid: InvalidRequest, state: TableState) -> Play[Ta
             raise Failed("oldmaid-8.1", f"the end of the connection after {invalid.description}", "that it goes on")
 
     return play
+
+
+async def _listed_nicks(player: ScriptedPlayer) -> Sequence[str]:
+    """Return the nicks in the table's answer to a status request; none if it does not answer."""
+    await player.send(Status(), is_judged=False)
+    received = await player.receive_optional_answer()
+    standing = None if received is None else received.message
+    return (*standing.inside, *standing.outside) if isinstance(standing, Standing) else ()
 
 
 async def _still_answers(player: ScriptedPlayer, driven_game: DrivenGame | None) -> bool:
