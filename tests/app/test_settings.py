@@ -58,7 +58,7 @@ def test_common_settings_apply_to_each_room(tmp_path: Path) -> None:
     file = write_config(tmp_path, "[serve]\nstrict = true\n[serve.kuhn]\nport = 0\n")
     with Serving("kuhn", "--config", file) as serving:
         assert serving.talk(b"\n\n\n\n") == b"FAIL W_ADISC"
-    with Serving("--config", file) as serving:
+    with Serving("--no-web", "--config", file) as serving:
         assert serving.talk(b"\n\n\n\n") == b"FAIL W_ADISC"
 
 
@@ -70,7 +70,7 @@ def test_room_settings_override_common_settings(tmp_path: Path) -> None:
 
 def test_common_variable_applies_to_each_room() -> None:
     variables = {"CROUPIER_SERVE_KUHN_PORT": "0", "CROUPIER_SERVE_STRICT": "true"}
-    for arguments in ((), ("kuhn",)):
+    for arguments in (("--no-web",), ("kuhn",)):
         with Serving(*arguments, variables=variables) as serving:
             assert serving.talk(b"\n\n\n\n") == b"FAIL W_ADISC"
 
@@ -78,7 +78,7 @@ def test_common_variable_applies_to_each_room() -> None:
 def test_file_and_common_flags_are_combined(tmp_path: Path) -> None:
     (tmp_path / "deck").write_text("K\nQ\n")
     file = write_config(tmp_path, f'[serve.kuhn]\nport = 0\nbot = "script:CAL"\ndeck = "{tmp_path / "deck"}"\n')
-    with Serving("--config", file, "--strict") as serving:
+    with Serving("--no-web", "--config", file, "--strict") as serving:
         assert serving.talk(b"STRT P_1ACTN BET\n\n\n\n") == b"CARD C_KCARD C_QFAIL W_ADISC"
 
 
