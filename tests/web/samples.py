@@ -32,6 +32,28 @@ def action(action_id: str, label: str, key: str, consequence: str, amount: Amoun
 
 LEAVE = action("leave", "Leave", "q", "ends the session")
 
+
+@dataclass(frozen=True)
+class Row:
+    """An object of a page, with any attributes."""
+
+    values: Mapping[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def row(**values: Any) -> Row:
+    return Row(values)
+
+
+def pot(coins: int, name: str = "Pot") -> Any:
+    return row(coins=coins, name=text(name))
+
+
 KUHN = TableView(
     title=text("Kuhn poker"),
     seats=(
@@ -45,7 +67,7 @@ KUHN = TableView(
             is_viewer=True,
         ),
     ),
-    pots=(2,),
+    pots=(pot(2),),
     announcements=(text("You are dealt the king."), text("The house checks.")),
     actions=(
         action("check", "Check", "c", "costs nothing"),
@@ -118,7 +140,7 @@ HOLDEM = TableView(
         ),
     ),
     board=cards("KD TC 4S 4H"),
-    pots=(1044, 80),
+    pots=(pot(1044, "Main pot"), pot(80, "Side pot")),
     announcements=(text("Jon folds."), text("Ida_with_a_long_name is all in for 987.")),
     actions=(
         action("fold", "Fold", "f", "gives up the pot"),
@@ -199,23 +221,6 @@ TITLES: dict[str, Text] = {
     "holdem": text("Texas hold'em"),
     "oldmaid": text("Old Maid"),
 }
-
-
-@dataclass(frozen=True)
-class Row:
-    """An object of a page, with any attributes."""
-
-    values: Mapping[str, Any]
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.values[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-
-def row(**values: Any) -> Row:
-    return Row(values)
 
 
 def room(name: str) -> Row:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from croupier.core.presentation import text
 from tests.web.browser.scripted_table import Answer, ScriptedTable
-from tests.web.samples import HOLDEM, KUHN, LEAVE, OVER, SEVENHALF, action
+from tests.web.samples import HOLDEM, KUHN, LEAVE, OVER, SEVENHALF, action, pot
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -173,8 +173,7 @@ def test_field_slider_presets_and_button_show_the_same_number(table: ScriptedTab
     ):
         change()
         assert [field.input_value(), slider.input_value(), button.text_content()] == [number] * 3
-    table.publish(replace(HOLDEM, pots=(2000,)))
-    page.get_by_text("2000").first.wait_for()
+    table.publish(replace(HOLDEM, pots=(pot(2000),)))
     page.locator(".pot", has_text="2000").wait_for()
     assert [field.input_value(), slider.input_value(), button.text_content()] == ["77"] * 3
 
