@@ -69,10 +69,8 @@ def test_games_are_played_with_the_keyboard_alone(page: Page, room: str) -> None
         page.locator(".act").first.wait_for()
         play_games(page, 2)
         assert page.locator(".frames li").count() >= 4
-        known = version(page)
         page.keyboard.press("q")
         page.get_by_role("button", name="Play again").wait_for()
-        assert version(page) != known if page.locator("input[name=version]").count() else True
         page.close()
 
 
@@ -91,7 +89,7 @@ def test_games_are_played_without_javascript(browser: Browser, room: str) -> Non
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_at_any_step_of_a_game(page: Page, kuhn: str, theme: str) -> None:
+def test_axe_finds_nothing_at_any_step_of_a_game(page: Page, console: list[str], kuhn: str, theme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     page.emulate_media(color_scheme="light" if theme == "light" else "dark", reduced_motion="reduce")
@@ -103,6 +101,8 @@ def test_axe_finds_nothing_at_any_step_of_a_game(page: Page, kuhn: str, theme: s
         press_first_action(page)
     page.goto(f"{kuhn}/nowhere")
     assert findings + _findings(Axe().run(page).response) == []
+    assert len(console) == 1
+    assert "404" in console.pop()
 
 
 def _findings(response: dict[str, list[dict[str, object]]]) -> list[object]:
@@ -131,6 +131,7 @@ def test_six_pages_of_a_browser_do_not_stop_each_other(context: BrowserContext, 
     for other in others:
         other.goto(page.url)
         other.locator(".act").first.wait_for()
+    page.get_by_text("Paused: too many tables are open in this browser.").wait_for()
     play_games(page, 1)
     others[-1].locator(".results li").first.wait_for(state="attached")
 
