@@ -9,7 +9,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: setup serve test test-extended test-browser test-all crash check fmt bench fuzz docs lock clean
+.PHONY: setup messages serve test test-extended test-browser test-all crash check fmt bench fuzz docs lock clean
 .DEFAULT_GOAL := setup
 
 $(BIN)/python:
@@ -92,6 +92,9 @@ docs: $(VENV)/dev.stamp  ## update the generated parts, then build the pages wit
 	@echo "docs/_build/html/index.html"
 
 COMPILE = $(VENV)/lock/bin/uv pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --upgrade
+
+messages: $(VENV)/dev.stamp  ## add new texts to the catalogues of the other languages, and compile them
+	$(BIN)/python -m docs.messages
 
 lock: pyproject.toml  ## recompile the requirement files
 	$(PYTHON) -m venv $(VENV)/lock

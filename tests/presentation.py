@@ -1,8 +1,11 @@
 """Conversations of a person with a house that is the test, and what their tables show as plain strings."""
 
+import re
 from collections.abc import Iterator
+from gettext import translation
 from typing import Any
 
+from docs.messages import LOCALES, SOURCE, forms, read_catalogue
 from msgspec import Struct
 from msgspec.structs import fields
 
@@ -10,6 +13,9 @@ from croupier.core.presentation import ActionView, TableCommand, TableView, Text
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
 from croupier.core.session import Joined, Left, Received, Submitted
+
+CATALOGUES = [translation("croupier", SOURCE / "locales", [locale]) for locale in LOCALES]
+TRANSLATED = {form for message in read_catalogue(LOCALES[0]) for form in forms(message.id)}
 
 
 class Conversation:
@@ -101,7 +107,9 @@ def check_table(view: TableView) -> None:
             suggested += [] if amount.initial is None else [amount.initial]
             assert all(amount.low <= coins <= amount.high for coins in suggested), action
     for text in texts(view):
-        assert str(text)
+        assert text.message in TRANSLATED or not re.sub(r"\{\w+\}|, ", "", text.message), text
+        for catalogue in CATALOGUES:
+            assert "{" not in text.translate(catalogue)
 
 
 def texts(value: object) -> Iterator[Text]:

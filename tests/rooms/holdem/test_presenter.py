@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from croupier.core.presentation import TableCommand, TableView, UnknownAction, text
+from croupier.core.presentation import TableCommand, TableView, UnknownAction, verbatim
 from croupier.core.referee import HOUSE
 from croupier.core.session import Left, Received, Submitted
 from croupier.rooms.holdem import ROOM
@@ -192,7 +192,7 @@ def test_waiting_is_explained() -> None:
 
 def test_a_refusal_is_quoted() -> None:
     ann = Seated(duel())
-    ann.presenter.refused(text("too late"))
+    ann.presenter.refused(verbatim("too late"))
     assert announcements(ann.table)[-1] == "The server answers: too late."
 
 
@@ -213,7 +213,7 @@ def test_watchers_see_no_hole_cards() -> None:
 
 def test_the_end_is_final() -> None:
     ann = Seated(duel())
-    ann.presenter.ended(text("The server closed the connection."))
+    ann.presenter.ended(verbatim("The server closed the connection."))
     view = ann.table
     assert (view.is_over, view.actions, view.deadline) == (True, (), None)
     assert str(view.status) == "The server closed the connection."
@@ -250,14 +250,14 @@ def legal_chips(seat: Seated) -> tuple[Legal, set[Any]]:
 RULES: list[dict[str, Any]] = [{}, {"ante": 3}, {"straddle": 40}, {"pause_seconds": 1.0}, {"dialect": "hspe-go"}]
 
 
-@settings(max_examples=example_count(30))
+@settings(max_examples=example_count(20))
 @given(st.integers(0, 10**6), st.sampled_from(RULES))
 def test_the_actions_are_exactly_the_legal_moves(seed: int, rules: dict[str, Any]) -> None:
     house = HouseFixture(seed=seed, stack=400, **rules)
     house.join(*USERS)
     seats = [Seated(house, user) for user in USERS]
     luck = Random(seed)
-    for _ in range(30):
+    for _ in range(20):
         for seat in seats:
             if seat.user not in house.chips():
                 continue

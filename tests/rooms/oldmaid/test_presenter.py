@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from croupier.core.cards import Order
 from croupier.core.dealer import FairDealer, derive_server_seed
-from croupier.core.presentation import TableCommand, TableView, UnknownAction, text
+from croupier.core.presentation import TableCommand, TableView, UnknownAction, verbatim
 from croupier.core.session import Event, Joined, Left, Notify, Peer, Received, Submitted, TimedOut
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.cards import CARD_COUNT, CARD_NUMBERS
@@ -177,7 +177,7 @@ def test_a_game_that_never_began_is_not_counted() -> None:
     view = bob.hear(Received(TABLE, Reply("error", "oldmaid-3.8: taken")))
     assert announcements(view)[-1] == "The game ended early: the table does not let us in: oldmaid-3.8: taken."
     assert (str(view.score), action_keys(view)) == ("0 games, lost: 0", ["q leave"])
-    bob.presenter.ended(text("No answer."))
+    bob.presenter.ended(verbatim("No answer."))
     assert (bob.table.is_over, bob.table.actions, str(bob.table.status)) == (True, (), "No answer.")
 
 
