@@ -43,7 +43,7 @@ BREACHES: list[tuple[str, str, str]] = [
     ("packages", "clients/game.py", "import croupier.app.serve"),
     ("packages", "app/serve.py", "import croupier.cli.settings"),
     ("packages", "web/app.py", "import croupier.app.serve"),
-    ("packages", "web/app.py", "import croupier.tui"),
+    ("web", "web/app.py", "import croupier.tui"),
     ("packages", "tui/__init__.py", "import croupier.web.app"),
     ("packages", "http/server.py", "import croupier.web.app"),
     ("packages", "tui/__init__.py", "import croupier.cli.settings"),
