@@ -76,9 +76,9 @@ class HoldemService:
     Observers are called with every event and its effects, and `views` show its changes, before the answer is given.
     With a journal, all of that waits until the event is durable: while a write is in progress, new requests are queued,
     and the views show the state before it. The queue is then handled and written as one batch. Requests that arrive in
-    one turn of the event loop are gathered, too, unless the store writes at once and one game follows itself: then the
-    players wait for each other, and there is nothing to gather. With `promises`, the dealer's promises are durable
-    before a hand is. During an outage requests are refused (holdem-3.17).
+    one turn of the event loop are gathered, too, unless the store writes at once and the last request was for the same
+    game, whose players wait for each other. With `promises`, the dealer's promises are durable before a hand is. During
+    an outage requests are refused (holdem-3.17).
     """
 
     def __init__(
