@@ -70,7 +70,7 @@ async def explain_crash(case: HoldemClientCase, attempt: Attempt, run: Trial) ->
 async def explain_variation(case: HoldemClientCase, attempt: Attempt, run: Trial) -> Attempt:
     """Return a failure on the clause of the case, if it is about responses of another form and passes without them."""
     failure, setup = attempt.failure, case.setup
-    usual = replace(setup, delivery=DEFAULT_DELIVERY, transform_body=None, faults=())
+    usual = replace(setup, delivery=DEFAULT_DELIVERY, transform_body=None)
     if failure is None or failure.clause == case.clause or usual == setup or failure.cause is not None:
         return attempt
     if (await run(replace(case, setup=usual))).outcome is not Outcome.PASS:

@@ -78,14 +78,14 @@ def wrong_blinds_of_two(expected: Mapping[str, Any], found: Mapping[str, Any]) -
     tables = [[player for player in game["table"] if isinstance(player, Mapping)] for game in (expected, found)]
     if any(len(table) != 2 or sum(bool(one.get("small_blind")) for one in table) != 1 for table in tables):
         return None
-    posted, actual = ({one["handle"]: one["small_blind"] for one in table} for table in tables)
-    chips = [{one["handle"]: (one["wealth"], one["bet_so_far"]) for one in table} for table in tables]
+    posted, actual = ({one.get("handle"): bool(one.get("small_blind")) for one in table} for table in tables)
+    chips = [{one.get("handle"): (one.get("wealth"), one.get("bet_so_far")) for one in table} for table in tables]
     if posted.keys() != actual.keys() or posted == actual or chips[0] == chips[1]:
         return None
     return Difference("table", _describe_blinds(posted), _describe_blinds(actual))
 
 
-def _describe_blinds(posted: Mapping[str, bool]) -> str:
+def _describe_blinds(posted: Mapping[Any, bool]) -> str:
     small, big = sorted(posted, key=lambda handle: not posted[handle])
     return f"{small} has posted the small blind, and {big} the big blind"
 
