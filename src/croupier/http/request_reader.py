@@ -45,6 +45,7 @@ class RequestReader:
         self._url = b""
         self._headers: list[Header] = []
         self._head_bytes = 0
+        self._head_tail = b""
         self._newest: Request | None = None
 
     @property
@@ -63,8 +64,8 @@ class RequestReader:
         """
         data, start = self.unparsed, self.offset
         limit = start + MAX_CHUNK_BYTES
-        stop = data.find(HEAD_END, start, limit) + len(HEAD_END)
-        if stop < len(HEAD_END) or data.find(HEAD_END, stop, limit) < 0:
+        stop = self._find_head_end(data, start, limit)
+        if stop < 0 or data.find(HEAD_END, stop, limit) < 0:
             stop = min(limit, len(data))
         chunk = data[start:stop]
         self.unparsed, self.offset = (data, stop) if stop < len(data) else (b"", 0)
@@ -76,6 +77,7 @@ class RequestReader:
         except HttpParserError:
             self.error = 400, "found what is no HTTP/1.1 request; allowed: that"
         if self.is_in_head:
+            self._head_tail = (self._head_tail + chunk)[1 - len(HEAD_END) :]
             self._head_bytes += len(chunk)
             if self._head_bytes > self._max_header_bytes:
                 self.error = 431, f"found a head of {self._head_bytes} bytes; allowed: {self._max_header_bytes}"
@@ -90,6 +92,15 @@ class RequestReader:
             self.known_requests[chunk] = self._newest
         return self._newest
 
+    def _find_head_end(self, data: bytes, start: int, limit: int) -> int:
+        """Return where the first head in a chunk ends, -1 if none does. The chunk before may have begun its end."""
+        if self.is_in_head:
+            seam = self._head_tail + data[start : start + len(HEAD_END) - 1]
+            if (at := seam.find(HEAD_END)) >= 0:
+                return start + at + len(HEAD_END) - len(self._head_tail)
+        at = data.find(HEAD_END, start, limit)
+        return at if at < 0 else at + len(HEAD_END)
+
     # Events of the parser. What they raise is an error of the client.
 
     def on_message_begin(self) -> None:
@@ -97,6 +108,7 @@ class RequestReader:
         self.is_in_head = self.has_begun_request = True
         self.expects_continue = False
         self._head_bytes = 0
+        self._head_tail = b""
         self._url = b""
         self._headers = []
 
