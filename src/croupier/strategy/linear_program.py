@@ -61,8 +61,15 @@ class LinearProgram:
         """The primal and the dual solution in floating point."""
         from highspy import Highs, HighsModelStatus, ObjSense, kHighsInf
 
-        solver = Highs()  # type: ignore[no-untyped-call]  # only its constructor is untyped
-        solver.silent()
+        class SilentHighs(Highs):
+            """HiGHS without output; version 1.16 prints its name as soon as callbacks are enabled."""
+
+            def enableCallbacks(self) -> None:  # noqa: N802 -- called by the constructor
+                """Turn the output off before the first message."""
+                self.silent()
+                super().enableCallbacks()  # type: ignore[no-untyped-call]
+
+        solver = SilentHighs()  # type: ignore[no-untyped-call]  # only its constructor is untyped
         for variable in range(self.variable_count):
             solver.addVar(0 if variable < self.first_free_variable else -kHighsInf, kHighsInf)
         for variable, factor in objective.items():
