@@ -205,3 +205,13 @@ def test_a_client_that_handles_one_message_of_a_reply_but_not_several_is_named()
         "blackjack-4.4",
         "it never goes on after several CRD in the reply of blackjack-4.4",
     )
+
+
+def test_two_replies_to_messages_that_were_sent_together_are_not_several_of_one_reply() -> None:
+    begin = (CLIENT, b"STRT P_2"), (HOUSE, b"CARD C_QACTN BET")
+    one = transcribed("kuhn", *begin, (CLIENT, b"ACTN CAL"), (HOUSE, b"CARD C_K"), (CLIENT, b"STRT P_2"))
+    together = transcribed("kuhn", *begin, (CLIENT, b"ACTN CALSTRT P_2"), (HOUSE, b"CARD C_KCARD C_JACTN BET"))
+    position = last_position(together)
+    assert position is not None
+    assert not any("several" in feature.words for feature in position)
+    assert last_position(one) is None

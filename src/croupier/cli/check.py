@@ -128,6 +128,7 @@ def check(
         options = build_options([room.settings] if role == "client" else [room.options, room.settings], known, room)
         check_positive(timeout=timeout)
         check_minimum(1, max_failures=max_failures)
+        check_minimum(0, coins=coins)
         settings = {"deck_flag": deck_flag, "seed": seed, "timeout": timeout, **known, "strict": strict}
         given = [
             *([target] if target else []),

@@ -139,22 +139,23 @@ def _read_positions(observation: ClientObservation, lines: Iterable[DialogueLine
                 yield False, _position(test_data.states, replayed, replies)
             replies.clear()
         elif (pending := replayed.referee.pending) is not None:
-            replies += _features_of(line.message, pending.clause, {feature.code for feature in replies})
+            replies += _features_of(line.message, pending.clause, frozenset(replies))
         has_received = line.side == HOUSE
         replayed.on_data(line.side, line.data, line.at)
     if has_received:
         yield True, _position(test_data.states, replayed, replies)
 
 
-def _features_of(message: object, clause: str, earlier_codes: Container[str]) -> Iterator[Feature]:
+def _features_of(message: object, clause: str, earlier: Container[Feature]) -> Iterator[Feature]:
     """The features of a message of the house as the reply that a clause requires; a refusal is not that reply.
 
-    The house has sent messages with `earlier_codes` in the same reply.
+    `earlier` are the features of the messages before it that the client had not answered either.
     """
     code = message_code(message)
     if code not in REFUSAL_CODES:
-        yield Feature(REPLY, clause, f"after {code}, the reply of {clause}", code)
-        if code in earlier_codes:
+        reply = Feature(REPLY, clause, f"after {code}, the reply of {clause}", code)
+        yield reply
+        if reply in earlier:
             yield Feature(REPLY, clause, f"after several {code} in the reply of {clause}", code)
         yield Feature(EXACT, clause, f"after {message}, the reply of {clause}", code)
 

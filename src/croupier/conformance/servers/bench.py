@@ -20,7 +20,7 @@ from croupier.conformance.servers.replay import OTHER_DIALECT
 from croupier.conformance.servers.scenarios import hang_up_after, send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient, first_house_fault
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ServerTestData
-from croupier.conformance.servers.verdicts import describe_failure, shown_dialogue, whole_messages
+from croupier.conformance.servers.verdicts import describe_failure, has_refused, shown_dialogue, whole_messages
 from croupier.conformance.suite import Attempt, Bench, Config
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
@@ -241,7 +241,7 @@ class HouseBench(Bench):
         lines = last.conversation.lines
         if self._is_tolerated(case):
             may_refuse = first_house_fault(self._judge_again(last, strict=True)) is None
-            if may_refuse and not self._refuses(last):
+            if may_refuse and not has_refused(self._test_data, last.conversation):
                 return Attempt(Outcome.PASS, dialogue=lines)
             accepted = "the server ends the conversation" if last.house_has_left else "the server takes it"
             return Attempt(Outcome.CHOICE, STRICT_NOTE if may_refuse else accepted, dialogue=lines)
@@ -273,11 +273,6 @@ class HouseBench(Bench):
             is_final=reason == OTHER_DIALECT,
         )
 
-    def _refuses(self, probe: ScriptedClient) -> bool:
-        """Whether the house has refused anything."""
-        lines = probe.conversation.lines
-        return any(line.side == HOUSE and self._test_data.is_refusal(line.message) for line in lines)
-
     def _is_client_departure(self, probe: ScriptedClient) -> bool:
         """Whether a fault only follows from a departure of the client that a tolerant judge accepts."""
         tolerant = self._judge_again(probe, strict=False)
@@ -287,7 +282,9 @@ class HouseBench(Bench):
         """Whether a fault is the right answer of a strict house to bytes of the client that need tolerance."""
         assert probe.fault is not None, "there is something to excuse"
         kind = probe.fault.verdict.violation.kind
-        if self._judges_strictly(case) or kind not in {FoundKind.MESSAGE, FoundKind.CLOSED} or not self._refuses(probe):
+        if self._judges_strictly(case) or kind not in {FoundKind.MESSAGE, FoundKind.CLOSED}:
+            return False
+        if not has_refused(self._test_data, probe.conversation):
             return False
         strict = self._judge_again(probe, strict=True)
         return first_house_fault(strict) is None and _client_needed_tolerance(probe.conversation, strict)

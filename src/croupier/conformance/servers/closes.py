@@ -16,7 +16,7 @@ from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import send_each
 from croupier.conformance.servers.scripted_client import ScriptedClient, Wait
 from croupier.conformance.servers.test_data import Scenario, ServerTestData
-from croupier.conformance.servers.verdicts import canonical_messages
+from croupier.conformance.servers.verdicts import canonical_messages, has_refused
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
@@ -112,15 +112,14 @@ class ProvokedCloseDetector:
             if not is_certain and (ending.messages[-1] != self._opening or ending.finished_count):
                 return None
         found = ending.violation
-        form_clause = None
-        if not probe.conversation.tolerated(CLIENT):
-            form_clause = await self._clause_of_form(probe, ending, delivery)
-        clause = form_clause or found.clause
+        clause = await self._clause_of_form(probe, ending, delivery) or found.clause
         probe.accuse(Violation(clause, found.found, found.allowed, kind=found.kind, wanted=found.wanted))
         return ProvokedClose(probe, is_certain)
 
     async def _clause_of_form(self, probe: ScriptedClient, ending: Ending, delivery: Delivery) -> str | None:
         """The clause about the pieces or the letters in which the house does not accept what it accepts otherwise."""
+        if probe.conversation.tolerated(CLIENT):
+            return None
         if await self._accepts_alone(probe, ending, delivery):
             return self._clauses["stream"]
         canonical = canonical_messages(self._test_data, probe.conversation.lines)
@@ -148,7 +147,7 @@ class ProvokedCloseDetector:
         conversation = probe.conversation
         if not probe.house_has_left or probe.fault is not None or not probe.sent:
             return None
-        if conversation.tolerated(CLIENT) and self._has_refused(conversation):
+        if conversation.tolerated(CLIENT) and has_refused(self._test_data, conversation):
             return None  # a house may refuse what need not be tolerated, and close
         said = [line.message for line in conversation.lines if line.side == CLIENT]
         if any(message in self._goodbyes or _is_fatal(message) for message in said):
@@ -174,10 +173,6 @@ class ProvokedCloseDetector:
         was_idle = was_idle and judge.referee.game is None
         violation = self._violation(judge, finished_count, has_goodbye=goodbye_size > 0)
         return Ending(messages, violation, was_idle, finished_count) if violation is not None and messages else None
-
-    def _has_refused(self, conversation: Conversation) -> bool:
-        """Whether the house has refused anything."""
-        return any(line.side == HOUSE and self._is_refusal(line.message) for line in conversation.lines)
 
     def _strict_clause(self, conversation: Conversation) -> str | None:
         """The clause by which a house refuses what it does not tolerate, None if there is nothing of the kind."""

@@ -174,7 +174,7 @@ class PurseObserver:
         referee = CoinTrackingReferee(self._expected_size, reply_timeout)
         referee.known_size = self._known_size
         referee.can_be_emptied = self._unspent_count < MIN_EQUAL_PURSES
-        referee.emptied_purses = self._emptied
+        referee.emptied_purses = [*self._emptied]
         return referee
 
     @property

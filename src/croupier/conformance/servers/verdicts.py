@@ -61,3 +61,8 @@ def canonical_messages(test_data: ServerTestData, dialogue: Sequence[DialogueLin
     encode = test_data.room.codec(True, None).encode
     said = [line for line in dialogue if line.side == CLIENT]
     return [line.data if isinstance(line.message, Violation) else encode(line.message) for line in said]
+
+
+def has_refused(test_data: ServerTestData, conversation: Conversation) -> bool:
+    """Whether the house has refused anything."""
+    return any(line.side == HOUSE and test_data.is_refusal(line.message) for line in conversation.lines)
