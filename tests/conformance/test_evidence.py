@@ -186,6 +186,8 @@ def test_a_message_that_a_client_may_send_ahead_is_no_reaction_to_the_reply_that
         (CLIENT, b"DRAW"),
         (HOUSE, b"RRO 34ANTE"),
     )
+    expected_a_card = transcribed("sevenhalf", *said[:-1], (HOUSE, b"RRO 34"), early_rest=b"E")
+    assert early_reaction(expected_a_card) is None
     reaction = early_reaction(transcribed("sevenhalf", *said, early_rest=b"E"))
     assert reaction is not None
     assert (reaction.cause.clause, reaction.cause.text) == ("sevenhalf-2.6", "it does not read the whole of ERRO")

@@ -26,6 +26,9 @@ STATE: Final = 1
 EXACT: Final = 2
 """The levels of features: a reply, a state of the test data, a reply with its values."""
 
+REFUSAL_FIELD_BYTES: Final = 2
+"""A client that expects another message than a refusal gives up after this many bytes of its first field."""
+
 LENGTH_SECTIONS: Final = {"card": "2.4"}
 """The numbers of the clauses about the length of a field, if they are not those about its values."""
 
@@ -195,7 +198,8 @@ def early_reaction(observation: ClientObservation) -> EarlyReaction | None:
     if len(rest) < code_length:
         last = next((line.data for line in reversed(lines) if rest and line.side == HOUSE), b"")
         return _unread_part(observation, last[:-1])
-    is_unexpected = len(rest) <= code_length + 1
+    is_refusal = rest[:code_length].decode("latin-1").upper() in REFUSAL_CODES
+    is_unexpected = len(rest) <= code_length + 1 + REFUSAL_FIELD_BYTES * is_refusal
     return None if is_unexpected else _unread_part(observation, rest)
 
 
