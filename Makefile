@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Many tests wait for a process or a timer, so run 2 workers per processor.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
+# Many tests wait for a process or a timer, so run 3 workers per processor.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * (os.cpu_count() or 1))')
 
 # Python reuses its bytecode and the rewritten tests even where the environment says not to write them.
 export PYTHONDONTWRITEBYTECODE :=
