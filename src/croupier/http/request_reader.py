@@ -64,8 +64,11 @@ class RequestReader:
         """
         data, start = self.unparsed, self.offset
         limit = start + MAX_CHUNK_BYTES
-        stop = self._find_head_end(data, start, limit)
-        if stop < 0 or data.find(HEAD_END, stop, limit) < 0:
+        at = data.find(HEAD_END, start, limit)
+        stop = limit if at < 0 else at + len(HEAD_END)
+        if self.is_in_head:
+            stop = self._find_begun_end(data, start) or stop
+        if data.find(HEAD_END, stop, limit) < 0:
             stop = min(limit, len(data))
         chunk = data[start:stop]
         self.unparsed, self.offset = (data, stop) if stop < len(data) else (b"", 0)
@@ -92,14 +95,10 @@ class RequestReader:
             self.known_requests[chunk] = self._newest
         return self._newest
 
-    def _find_head_end(self, data: bytes, start: int, limit: int) -> int:
-        """Return where the first head in a chunk ends, -1 if none does. The chunk before may have begun its end."""
-        if self.is_in_head:
-            seam = self._head_tail + data[start : start + len(HEAD_END) - 1]
-            if (at := seam.find(HEAD_END)) >= 0:
-                return start + at + len(HEAD_END) - len(self._head_tail)
-        at = data.find(HEAD_END, start, limit)
-        return at if at < 0 else at + len(HEAD_END)
+    def _find_begun_end(self, data: bytes, start: int) -> int | None:
+        """Return where the end of a head ends that the chunk before has begun, None if it has not."""
+        at = (self._head_tail + data[start : start + len(HEAD_END) - 1]).find(HEAD_END)
+        return None if at < 0 else start + at + len(HEAD_END) - len(self._head_tail)
 
     # Events of the parser. What they raise is an error of the client.
 
