@@ -205,10 +205,10 @@ def test_a_fifth_stream_of_a_browser_parks_the_oldest(run: Run) -> None:
                     await viewer.wait_for(b"event: table")
                 await asyncio.wait_for(oldest.task, TIMEOUT_SECONDS)
                 assert oldest.body.endswith(PARKED)
-                assert app.state.tables.stream_count == 4
+                assert app.state.streams.total == 4
                 for other in others:
                     await other.__aexit__(None, None, None)
-                assert app.state.tables.stream_count == 0
+                assert app.state.streams.total == 0
 
     run(main())
 

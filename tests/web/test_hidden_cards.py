@@ -53,7 +53,8 @@ def test_swapping_unseen_cards_changes_no_byte(deck: list[str], script: str, sea
     run = Run(LOOPS["asyncio"])
     found = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("croupier.web.lobby.new_table_id", lambda: "the-table")
+        patch.setattr("croupier.web.seating.new_table_id", lambda: "the-table")
+        patch.setattr("croupier.web.feed.INSTANCE_BYTES", 0)
         for order in permutations("JQK"):
             if order[0 if seat == "first" else 1] == own:
                 found["".join(order)] = run(received("".join(order), script, [seat, *moves]))

@@ -74,11 +74,6 @@ class HttpRoom(HoldemApp):
         if self._is_halted and not self.service.house.playing:
             self._idle.set()
 
-    @property
-    def unavailable_reason(self) -> str | None:
-        """The reason why no games can be played now, or None if they can."""
-        return self.service.unavailable_reason
-
     def halt(self, *, final: bool) -> None:
         """Start no new hands; if `final`, also void the running hands and disconnect all clients."""
         self._is_halted = True

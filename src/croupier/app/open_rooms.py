@@ -119,6 +119,9 @@ class ServerConfig:
     """Names of this server in the addresses that browsers open, separated by commas. Its IP addresses, localhost and
     names that end with .local are always allowed; requests for other names are refused."""
 
+    watch_delay_seconds: float = 0.0
+    """Show hold'em tables to those who only watch in the web app this many seconds later."""
+
     classroom: bool = False
     """Let browsers behind one address take ten times more new seats in the web app: 600 a minute."""
 

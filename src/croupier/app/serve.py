@@ -68,7 +68,7 @@ def check_config(config: ServerConfig) -> None:
     for name in ("idle_seconds", "move_seconds"):
         if (found := getattr(config, name)) is not None and not found > 0:
             raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: more than 0")
-    for name in ("max_connections", "max_per_address", "drain_seconds"):
+    for name in ("max_connections", "max_per_address", "drain_seconds", "watch_delay_seconds"):
         if not (found := getattr(config, name)) >= 0:
             raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: 0 or more")
     parse_trusted_proxies(config.trusted_proxies)

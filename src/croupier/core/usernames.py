@@ -120,8 +120,26 @@ CONFUSABLE_PAIRS: Final = (("l\u0307", "l"), ("rn", "m"), ("vv", "w"))
 """Sequences that resemble a single letter."""
 
 
+GUEST_PREFIX: Final = "guest:"
+"""Guests play without an account; no account that can log in has a name with a colon."""
+
+
 class InvalidUsername(ValueError):
     """A name that is not allowed for a new user."""
+
+
+def guest_name(suffix: str) -> str:
+    """The name of a guest.
+
+    >>> guest_name("7f3a"), is_guest("guest:7f3a"), is_guest("ann")
+    ('guest:7f3a', True, False)
+    """
+    return f"{GUEST_PREFIX}{suffix}"
+
+
+def is_guest(name: str) -> bool:
+    """Whether a name is that of a guest."""
+    return name.startswith(GUEST_PREFIX)
 
 
 def normalize_username(text: str) -> str:

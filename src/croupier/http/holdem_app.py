@@ -104,6 +104,11 @@ class HoldemApp:
         """The number of clients that wait for news, in long polls and streams."""
         return self._read_api.subscribers.total
 
+    @property
+    def unavailable_reason(self) -> str | None:
+        """The reason why no games can be played now, or None if they can."""
+        return self.service.unavailable_reason
+
     def halt(self, *, final: bool) -> None:
         """Deliver Closing to the house. If `final`, long polls and streams end."""
         self.service.halt(final=final)

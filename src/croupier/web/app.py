@@ -18,11 +18,14 @@ from croupier.web.lobby import LobbyRoutes
 from croupier.web.protocol_routes import ProtocolRoutes
 from croupier.web.render import Renderer
 from croupier.web.rooms import RoomEntry
+from croupier.web.seating import Seating
 from croupier.web.seats import SERVER_CLOSING
 from croupier.web.security import SecurityMiddleware
 from croupier.web.static_files import static_files
+from croupier.web.streams import Streams
 from croupier.web.table_routes import TableRoutes
 from croupier.web.tables import Tables
+from croupier.web.watch_routes import WatchRoutes
 
 ERROR_TEXTS: Final = {
     400: text("The request cannot be understood."),
@@ -46,8 +49,11 @@ def create_app(
     """Make the app for the rooms of a server. `keys` sign the cookies; without them, new ones do."""
     renderer = Renderer(entries)
     tables = Tables(config)
-    lobby = LobbyRoutes(entries, tables, renderer, config)
-    table_routes = TableRoutes(tables, renderer, config)
+    seating = Seating(entries, tables, renderer)
+    streams = Streams(config)
+    watch = WatchRoutes(entries, streams, renderer, config)
+    lobby = LobbyRoutes(seating, tables, watch, renderer, config)
+    table_routes = TableRoutes(seating, tables, streams, renderer, config)
 
     async def show_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException), "other errors are not handled here"
@@ -63,6 +69,7 @@ def create_app(
         routes=[
             *lobby.routes,
             *table_routes.routes,
+            *watch.routes,
             *ProtocolRoutes(renderer).routes,
             Route("/static/{hash}/{name:path}", static_files().respond),
         ],
@@ -71,6 +78,8 @@ def create_app(
     )
     app.state.keys = keys
     app.state.tables = tables
+    app.state.streams = streams
+    app.state.watch = watch
     return app
 
 
@@ -84,3 +93,5 @@ def close(app: Starlette) -> None:
     """Leave all tables and end all streams."""
     tables: Tables = app.state.tables
     tables.close()
+    watch: WatchRoutes = app.state.watch
+    watch.close()

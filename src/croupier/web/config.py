@@ -31,6 +31,8 @@ class WebConfig(Struct, frozen=True):
     """For all sessions together."""
 
     heartbeat_seconds: float = 15.0
+    watch_delay_seconds: float = 0.0
+    """Watchers see a table this much later."""
 
     @property
     def new_sessions_per_minute(self) -> int:

@@ -10,9 +10,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from croupier.core.usernames import guest_name
+
 COOKIE_SECONDS: Final = 30 * 24 * 3600
 KEY_BYTES: Final = 32
 SESSION_ID_BYTES: Final = 16
+GUEST_DIGITS: Final = 8
+"""Hexadecimal digits in the names of guests."""
 
 
 class Visitor(Struct, frozen=True):
@@ -22,9 +26,9 @@ class Visitor(Struct, frozen=True):
     issued: int
 
     @property
-    def public_name(self) -> str:
-        """A name for this browser in logs and accounts, from which its session id cannot be computed."""
-        return f"web-{sha256(self.session.encode()).hexdigest()[:16]}"
+    def guest(self) -> str:
+        """The user name of this browser without an account; its session id cannot be computed from it."""
+        return guest_name(sha256(self.session.encode()).hexdigest()[:GUEST_DIGITS])
 
 
 class SigningKeys:

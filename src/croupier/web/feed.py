@@ -1,7 +1,7 @@
 """Feeds: the current view of a table, and streams of its changes for browsers (server-sent events)."""
 
 import asyncio
-from collections import OrderedDict
+import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Final
 
@@ -15,6 +15,7 @@ from croupier.web.frames import FrameView
 RETRY_MILLISECONDS: Final = 1000
 """The pause of a browser before it opens an interrupted stream again; browsers would choose up to 3 seconds."""
 
+INSTANCE_BYTES: Final = 3
 HEADERS: Final = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-store, no-transform"),
@@ -28,10 +29,27 @@ END: Final = b"event: end\ndata: \n\n"
 """Nothing more will happen at this table."""
 
 
+class Versions:
+    """The versions of one feed: an instance, which no other feed has, and a number that increases."""
+
+    def __init__(self) -> None:
+        self._instance = secrets.token_hex(INSTANCE_BYTES)
+        self._number = 0
+
+    def next(self) -> str:
+        """Return the next version.
+
+        >>> Versions().next().endswith("-1")
+        True
+        """
+        self._number += 1
+        return f"{self._instance}-{self._number}"
+
+
 class Snapshot(Struct, frozen=True):
     """A table at one moment: its version, its view, the frames of the viewer's connection, and what is new.
 
-    `taken_at` is the time in seconds at which the view was made; its `deadline` counts from there.
+    `taken_at` is the time of the event loop at which the view was made; its `deadline` counts from there.
     """
 
     version: str
@@ -139,32 +157,6 @@ class Feed:
     def _wake(self) -> None:
         for subscription in self.subscriptions:
             subscription.news.set()
-
-
-class BrowserStreams:
-    """Limits the streams of a browser: one more parks the oldest. `total` counts those of all browsers."""
-
-    def __init__(self, max_streams: int = 4) -> None:
-        self.total = 0
-        self._max_streams = max_streams
-        self._streams: dict[str, OrderedDict[Subscription, None]] = {}
-
-    def add(self, session: str, subscription: Subscription) -> None:
-        """Count a stream of a session."""
-        streams = self._streams.setdefault(session, OrderedDict())
-        streams[subscription] = None
-        self.total += 1
-        running = [each for each in streams if not each.is_parked]
-        if len(running) > self._max_streams:
-            running[0].park()
-
-    def remove(self, session: str, subscription: Subscription) -> None:
-        """Forget a stream that has ended."""
-        streams = self._streams[session]
-        del streams[subscription]
-        self.total -= 1
-        if not streams:
-            del self._streams[session]
 
 
 def format_event(envelope: Envelope) -> bytes:

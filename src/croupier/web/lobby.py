@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from math import ceil
-from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,12 +15,13 @@ from croupier.net.client_addresses import address_key
 from croupier.net.rate_limiter import RateLimiter
 from croupier.web.config import WebConfig
 from croupier.web.cookies import Visitor, set_cookie
+from croupier.web.holdem_seat import SeatRefused
 from croupier.web.locales import locales
-from croupier.web.render import THEMES, Renderer, TablePage
-from croupier.web.rooms import RoomEntry, room_view
-from croupier.web.seats import HouseSeat
+from croupier.web.render import THEMES, Renderer
+from croupier.web.seating import Seating
 from croupier.web.security import read_form
-from croupier.web.tables import SeatedTable, Tables, TooManySeats, new_table_id
+from croupier.web.tables import Tables, TooManySeats
+from croupier.web.watch_routes import WatchRoutes
 
 FORWARDED = ("forwarded", "x-forwarded-for")
 
@@ -29,8 +29,11 @@ FORWARDED = ("forwarded", "x-forwarded-for")
 class LobbyRoutes:
     """Shows the rooms, and seats people in them."""
 
-    def __init__(self, entries: Sequence[RoomEntry], tables: Tables, renderer: Renderer, config: WebConfig) -> None:
-        self._entries = {entry.room.name: entry for entry in entries}
+    def __init__(
+        self, seating: Seating, tables: Tables, watch: WatchRoutes, renderer: Renderer, config: WebConfig
+    ) -> None:
+        self._seating = seating
+        self._watch = watch
         self._tables = tables
         self._renderer = renderer
         self._config = config
@@ -51,33 +54,30 @@ class LobbyRoutes:
         """Show the rooms, and the visitor's own tables."""
         own = [table.page for table in self._tables.of_session(request.state.visitor.session)]
         rooms = [room for room in self._renderer.rooms if room.is_playable]
-        return self._renderer.page(request, "lobby.html", rooms=rooms, tables=[], own_tables=own)
+        tables = self._watch.public_tables()
+        return self._renderer.page(request, "lobby.html", rooms=rooms, tables=tables, own_tables=own)
 
     async def play(self, request: Request) -> Response:
         """Take a seat in a room."""
         form = await read_form(request, self._config.max_body_bytes)
-        entry = self._entries.get(form.get("room", ""))
-        if entry is None or not entry.is_playable:
+        entry = self._seating.playable(form.get("room", ""))
+        if entry is None:
             raise HTTPException(404)
         visitor: Visitor = request.state.visitor
         address = client_address(request, self._config)
         self._check_new_session(visitor, address)
+        if self._tables.is_halted or entry.open_room.unavailable_reason is not None:
+            return self._renderer.error(request, 503, text("No games can be played here now. Try again later."))
         try:
             self._tables.check_free(visitor.session)
+            table = await self._seating.take(entry, visitor, address, request.state.csrf, form.get("table"))
         except TooManySeats:
             detail = text("You sit at {count} tables already. Leave one of them first.", count=self._config.max_seats)
             return self._renderer.error(request, 429, detail)
-        if self._tables.is_halted or entry.open_room.unavailable_reason is not None:
-            return self._renderer.error(request, 503, text("No games can be played here now. Try again later."))
-        page = TablePage(new_table_id(), room_view(entry), request.state.csrf)
-
-        def render(snapshot: Any, locale: str) -> Any:
-            return self._renderer.envelope(page, snapshot, locale, self._loop.time())
-
-        certificate = {"subject": ((("userId", visitor.public_name),),)}
-        seat = HouseSeat(entry.house, address, certificate, render)
-        self._tables.add(SeatedTable(visitor.session, page, seat))
-        return RedirectResponse(f"/tables/{page.id}", 303)
+        except SeatRefused as refusal:
+            detail = text("The room gives you no seat: {reason}.", reason=str(refusal))
+            return self._renderer.error(request, 409, detail)
+        return RedirectResponse(f"/tables/{table.page.id}", 303)
 
     async def set_language(self, request: Request) -> Response:
         """Choose the language of this browser."""

@@ -9,6 +9,8 @@ from croupier.core.client_session import ClientSession
 from croupier.core.codec import SpanCodec
 from croupier.core.presentation import Presenter, Text, verbatim
 from croupier.core.room import HouseRoom, Room
+from croupier.http.holdem_app import HoldemApp
+from croupier.http.holdem_service import HoldemService
 from croupier.net.endpoint import Endpoint
 
 REPLY_TIMEOUT_SECONDS: Final = 86_400.0
@@ -42,8 +44,17 @@ class RoomEntry(Struct, frozen=True):
 
     @property
     def is_playable(self) -> bool:
-        """Whether people can play in a browser: it is a house game with a presenter."""
-        return isinstance(self.room, HouseRoom) and "presenter" in self.room.extras
+        """Whether people can play in a browser: it has a presenter, and is a house or hold'em."""
+        return "presenter" in self.room.extras and (
+            isinstance(self.room, HouseRoom) or isinstance(self.open_room, HoldemApp)
+        )
+
+    @property
+    def player_count(self) -> int:
+        """The number of players: connections to a house, users in games of hold'em."""
+        if isinstance(self.open_room, HoldemApp):
+            return len(self.open_room.service.house.users)
+        return self.open_room.connection_count
 
     @property
     def house(self) -> "HouseEntry":
@@ -105,7 +116,12 @@ def room_view(entry: RoomEntry) -> RoomView:
         name=entry.room.name,
         title=verbatim(entry.room.title) if presenter is None else presenter.title,
         rules=None if presenter is None else presenter.rules,
-        connected=entry.open_room.connection_count,
+        connected=entry.player_count,
         is_playable=entry.is_playable,
         unavailable=entry.open_room.unavailable_reason,
     )
+
+
+def holdem_service(entry: RoomEntry) -> HoldemService | None:
+    """Return the service of the hold'em room, None for other rooms."""
+    return entry.open_room.service if isinstance(entry.open_room, HoldemApp) else None

@@ -1,7 +1,6 @@
 """Seats: what a person in a browser acts through. A house seat is a client of the room's own endpoint."""
 
 import asyncio
-import secrets
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -10,7 +9,7 @@ from typing import Any, Final
 from croupier.core.errors import Violation
 from croupier.core.presentation import TableCommand, TableView, Text, text
 from croupier.core.session import Address
-from croupier.web.feed import Feed, RenderEnvelope, Snapshot
+from croupier.web.feed import Feed, RenderEnvelope, Snapshot, Versions
 from croupier.web.frames import MAX_FRAMES, FrameView
 from croupier.web.house_connection import HouseConnection
 from croupier.web.rooms import HouseEntry
@@ -20,9 +19,6 @@ ANSWER_SECONDS: Final = 1.0
 
 WAITING_VIEW_SECONDS: Final = 0.05
 """A view that only waits for an answer is published after this time, because the answer mostly comes at once."""
-
-INSTANCE: Final = secrets.token_hex(2)
-"""Distinguishes the versions of this process from those of an earlier one."""
 
 LEFT: Final = text("You have left the table.")
 TABLE_CLOSED: Final = text("The house has closed the connection.")
@@ -39,10 +35,10 @@ class Seat(ABC):
     `on_over` is called when nothing more will happen at the seat. `close_reason` is shown when the house closes it.
     """
 
-    def __init__(self, clock: Callable[[], float], render: RenderEnvelope) -> None:
-        self._clock = clock
-        self._number = 0
-        self._frames: deque[FrameView] = deque(maxlen=MAX_FRAMES)
+    def __init__(self, render: RenderEnvelope, max_frames: int = MAX_FRAMES) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._versions = Versions()
+        self._frames: deque[FrameView] = deque(maxlen=max_frames)
         self._publish_timer: asyncio.Handle | None = None
         self._answered = asyncio.Event()
         self.on_over: Callable[[], None] | None = None
@@ -80,8 +76,12 @@ class Seat(ABC):
         return True
 
     @abstractmethod
-    def leave(self, reason: Text = LEFT) -> None:
-        """Leave the table."""
+    def leave(self) -> None:
+        """Leave the table: the person gives up the seat."""
+
+    @abstractmethod
+    def close(self, reason: Text) -> None:
+        """End the seat, because the server ends."""
 
     @abstractmethod
     def _act(self, action: str, amount: int | None) -> None:
@@ -93,21 +93,25 @@ class Seat(ABC):
         """Whether an answer of the table is due."""
 
     @abstractmethod
-    def _view(self, now: float) -> TableView:
-        """Return the table as the person sees it."""
+    def _view(self) -> TableView:
+        """Return the table as the person sees it now."""
 
     # Publishing.
+
+    @property
+    def _is_ended(self) -> bool:
+        """Whether the last view is known, though perhaps not published yet."""
+        return self._view().is_over
 
     def _changed(self) -> None:
         """Publish the view soon; several changes in one turn of the loop become one version."""
         self._answered.set()
         if self._publish_timer is None or not self._is_waiting:
             self._cancel_publishing()
-            loop = asyncio.get_running_loop()
             if self._is_waiting:
-                self._publish_timer = loop.call_later(WAITING_VIEW_SECONDS, self._publish_now)
+                self._publish_timer = self._loop.call_later(WAITING_VIEW_SECONDS, self._publish_now)
             else:
-                self._publish_timer = loop.call_soon(self._publish_now)
+                self._publish_timer = self._loop.call_soon(self._publish_now)
 
     def _publish_now(self) -> None:
         if self._publish_timer is not None:
@@ -124,10 +128,8 @@ class Seat(ABC):
             self._publish_timer = None
 
     def _snapshot(self, before: TableView | None = None) -> Snapshot:
-        now = self._clock()
-        view = self._view(now)
-        self._number += 1
-        return Snapshot(f"{INSTANCE}-{self._number}", view, (*self._frames,), news(before, view), now)
+        view = self._view()
+        return Snapshot(self._versions.next(), view, (*self._frames,), news(before, view), self._loop.time())
 
 
 def news(before: TableView | None, view: TableView) -> Sequence[Text]:
@@ -156,10 +158,14 @@ class HouseSeat(Seat):
         self._format = entry.room.message_formatter(entry.settings)
         self._presenter = entry.make_presenter()
         self._connect()
-        super().__init__(entry.endpoint.clock, render)
+        super().__init__(render)
 
-    def leave(self, reason: Text = LEFT) -> None:
+    def leave(self) -> None:
         """Leave the table; the house keeps what is staked in a running game."""
+        self.close(LEFT)
+
+    def close(self, reason: Text) -> None:
+        """Close the connection."""
         if not self.is_over:
             self._connection.close()
             self._end(reason)
@@ -191,8 +197,8 @@ class HouseSeat(Seat):
     def _is_waiting(self) -> bool:
         return self._connection.player.is_waiting
 
-    def _view(self, now: float) -> TableView:
-        return self._presenter.table(now)
+    def _view(self) -> TableView:
+        return self._presenter.table(self._entry.endpoint.clock())
 
     def _end(self, reason: Text) -> None:
         self._presenter.ended(reason)
@@ -218,5 +224,5 @@ class HouseSeat(Seat):
         """End the games, unless a new connection can continue them."""
         if self._connection.player.is_exhausted:
             self._changed()
-        elif not self._view(self._clock()).is_over:
+        elif not self._is_ended:
             self._end(self.close_reason)

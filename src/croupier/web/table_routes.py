@@ -2,31 +2,36 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from math import ceil
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import Receive, Scope, Send
 
 from croupier.core.presentation import UnknownAction, text
 from croupier.net.rate_limiter import RateLimiter
 from croupier.web.config import WebConfig
-from croupier.web.feed import send_events
 from croupier.web.linear import linear_text
 from croupier.web.locales import catalogue
 from croupier.web.render import Renderer, json_response, request_locale, wants_json
+from croupier.web.seating import Seating
 from croupier.web.seats import StaleVersion
 from croupier.web.security import read_form
+from croupier.web.streams import FeedStream, Streams
 from croupier.web.tables import SeatedTable, Tables
 
 
 class TableRoutes:
     """Shows a table to the session that sits there, and takes its actions."""
 
-    def __init__(self, tables: Tables, renderer: Renderer, config: WebConfig) -> None:
+    def __init__(
+        self, seating: Seating, tables: Tables, streams: Streams, renderer: Renderer, config: WebConfig
+    ) -> None:
+        self._seating = seating
         self._tables = tables
+        self._streams = streams
         self._renderer = renderer
         self._config = config
         self._acts = RateLimiter(config.max_acts_per_second, 1.0)
@@ -80,14 +85,12 @@ class TableRoutes:
     async def events(self, request: Request) -> Response:
         """Stream the table: its current version, unless the browser has it, and every newer one."""
         table = self._find(request)
-        if self._tables.stream_count >= self._config.max_streams:
-            raise HTTPException(503)
-        since = request.headers.get("last-event-id") or request.query_params.get("since", "")
-        return TableStream(self._tables, table, request_locale(request), since, self._config.heartbeat_seconds)
+        begin, end = partial(self._tables.keep, table), partial(self._tables.release, table)
+        return FeedStream(self._streams, table.seat.feed, request, begin, end)
 
     def _find(self, request: Request) -> SeatedTable:
         """Return the table of the path. Raises HTTPException if the visitor has no seat there."""
-        table = self._tables.find(request.path_params["id"], request.state.visitor.session)
+        table = self._seating.find(request.path_params["id"], request.state.visitor, request.state.csrf)
         if table is None:
             raise HTTPException(404)
         return table
@@ -100,26 +103,6 @@ class TableRoutes:
                 return self._renderer.error(request, 409, detail)
             return RedirectResponse(f"/tables/{table.page.id}", 303)
         return json_response(table.seat.feed.envelope(request_locale(request)), status)
-
-
-class TableStream(Response):
-    """The stream of a table as a response."""
-
-    def __init__(self, tables: Tables, table: SeatedTable, locale: str, since: str, heartbeat_seconds: float) -> None:
-        super().__init__()
-        self._tables = tables
-        self._table = table
-        self._locale = locale
-        self._since = since
-        self._heartbeat_seconds = heartbeat_seconds
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 -- the ASGI interface
-        """Send the stream until it ends or the browser disconnects."""
-        subscription = self._tables.subscribe(self._table, self._locale, self._since)
-        try:
-            await send_events(subscription.events(self._heartbeat_seconds), receive, send)
-        finally:
-            self._tables.unsubscribe(self._table, subscription)
 
 
 def parse_amount(value: str | None) -> int | None:

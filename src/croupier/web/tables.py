@@ -6,9 +6,8 @@ from typing import Final
 
 from croupier.core.presentation import Text
 from croupier.web.config import WebConfig
-from croupier.web.feed import BrowserStreams, Subscription
 from croupier.web.render import TablePage
-from croupier.web.seats import LEFT, Seat
+from croupier.web.seats import Seat
 
 TABLE_ID_BYTES: Final = 9
 
@@ -28,7 +27,7 @@ class SeatedTable:
 
 
 class Tables:
-    """All tables at which browsers sit, by id.
+    """All tables at which browsers sit, by session and id.
 
     A table is removed `reconnect_seconds` after the last stream of its seat has ended, or after its games have. Without
     a stream, as in browsers without JavaScript, the time limits of the room decide.
@@ -37,17 +36,11 @@ class Tables:
     def __init__(self, config: WebConfig) -> None:
         self.is_halted = False
         self._config = config
-        self._tables: dict[str, SeatedTable] = {}
+        self._tables: dict[tuple[str, str], SeatedTable] = {}
         self._sessions: dict[str, set[str]] = {}
-        self._streams = BrowserStreams(config.max_browser_streams)
 
     def __len__(self) -> int:
         return len(self._tables)
-
-    @property
-    def stream_count(self) -> int:
-        """The number of open streams."""
-        return self._streams.total
 
     def has_seats(self, session: str) -> bool:
         """Whether a session has any seats."""
@@ -63,28 +56,28 @@ class Tables:
         if len(self.of_session(session)) >= self._config.max_seats:
             raise TooManySeats
 
-    def add(self, table: SeatedTable) -> None:
-        """Add a table."""
-        self._tables[table.page.id] = table
+    def add(self, table: SeatedTable) -> SeatedTable:
+        """Add a table, and return it."""
+        key = table.session, table.page.id
+        if (former := self._tables.get(key)) is not None:
+            self.keep(former)
+        self._tables[key] = table
         self._sessions.setdefault(table.session, set()).add(table.page.id)
         table.seat.on_over = lambda: self._remove_later(table)
+        return table
 
     def find(self, table_id: str, session: str) -> SeatedTable | None:
         """Return the table of a session with this id, None if the session has no such table."""
-        table = self._tables.get(table_id)
-        return table if table is not None and table.session == session else None
+        return self._tables.get((session, table_id))
 
-    def subscribe(self, table: SeatedTable, locale: str, since: str) -> Subscription:
-        """Begin a stream of a table; its seat is kept while it runs."""
-        subscription = table.seat.feed.subscribe(locale, since)
-        self._streams.add(table.session, subscription)
-        self._keep(table)
-        return subscription
+    def keep(self, table: SeatedTable) -> None:
+        """Keep the seat of a table: a stream has begun."""
+        if table.removal is not None:
+            table.removal.cancel()
+            table.removal = None
 
-    def unsubscribe(self, table: SeatedTable, subscription: Subscription) -> None:
-        """End a stream of a table."""
-        table.seat.feed.unsubscribe(subscription)
-        self._streams.remove(table.session, subscription)
+    def release(self, table: SeatedTable) -> None:
+        """Begin to wait for a reconnect if the last stream of a table has ended."""
         if not table.seat.feed.subscriptions:
             self._remove_later(table)
 
@@ -97,22 +90,17 @@ class Tables:
     def close(self) -> None:
         """Leave all tables now."""
         for table in self._tables.values():
-            table.seat.leave(table.seat.close_reason)
-            self._keep(table)
-
-    def _keep(self, table: SeatedTable) -> None:
-        if table.removal is not None:
-            table.removal.cancel()
-            table.removal = None
+            table.seat.close(table.seat.close_reason)
+            self.keep(table)
 
     def _remove_later(self, table: SeatedTable) -> None:
-        self._keep(table)
+        self.keep(table)
         loop = asyncio.get_running_loop()
         table.removal = loop.call_later(self._config.reconnect_seconds, self._remove, table)
 
     def _remove(self, table: SeatedTable) -> None:
-        table.seat.leave(LEFT)
-        if self._tables.pop(table.page.id, None) is not None:
+        table.seat.leave()
+        if self._tables.pop((table.session, table.page.id), None) is not None:
             seats = self._sessions[table.session]
             seats.discard(table.page.id)
             if not seats:

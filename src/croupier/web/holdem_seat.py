@@ -1,0 +1,207 @@
+"""A person's seat at a hold'em table: the requests of the REST service, without HTTP between."""
+
+import asyncio
+import time
+from asyncio import Future
+from collections.abc import Callable
+from functools import partial
+from http import HTTPStatus
+from typing import Final
+
+from croupier.core.errors import Violation
+from croupier.core.presentation import TableCommand, TableView, Text, text, verbatim
+from croupier.core.referee import HOUSE
+from croupier.core.session import Notify, Received, Submitted
+from croupier.http.holdem_service import HoldemService
+from croupier.http.routes import OPERATIONS
+from croupier.http.views import GameViewCache
+from croupier.rooms.holdem.player import Options, Player
+from croupier.rooms.holdem.presenter import HoldemPresenter
+from croupier.rooms.holdem.wire import (
+    Act,
+    ActDone,
+    Created,
+    Guid,
+    HoldemRequest,
+    HoldemResponse,
+    Join,
+    Leave,
+    Open,
+    Queued,
+    RequestRefused,
+)
+from croupier.web.feed import RenderEnvelope
+from croupier.web.frames import FrameView
+from croupier.web.holdem_games import follow_game
+from croupier.web.seats import LEFT, Seat
+
+MAX_HOLDEM_FRAMES: Final = 10
+"""Frames of hold'em are long: each state of the game is one."""
+
+GAME_GONE: Final = text("This game does not exist any more.")
+SERVICE_CLOSED: Final = text("The server is shutting down. Your seat and your chips are kept.")
+CLAUSES: Final = {operation.id: operation.clause for operation in OPERATIONS}
+
+
+class SeatRefused(Exception):
+    """The room gives no seat. The message says why."""
+
+
+class HoldemSeat(Seat):
+    """A seat of a user in a game; `join` takes it, and `resume` returns to one that the user has already.
+
+    The frames are the requests and responses that the REST service would carry.
+    """
+
+    def __init__(self, service: HoldemService, user: str, game: Guid, player: Guid, render: RenderEnvelope) -> None:
+        self.game = game
+        self._service = service
+        self._user = user
+        self._guid = player
+        self._presenter = HoldemPresenter()
+        self._pending: Future[HoldemResponse] | None = None
+        self._seen_version = -1
+        self._sit(player)
+        super().__init__(render, max_frames=MAX_HOLDEM_FRAMES)
+        self._observe()
+        self._publish_now()
+        self._task = self._loop.create_task(self._follow())
+
+    @classmethod
+    async def join(
+        cls, service: HoldemService, user: str, game: Guid | None, render: Callable[[Guid], RenderEnvelope]
+    ) -> "HoldemSeat":
+        """Take a seat in a game, or in a new one, or a place in its queue. Raises SeatRefused."""
+        answer = await service.execute(Open(user) if game is None else Join(user, game))
+        if isinstance(answer, RequestRefused):
+            raise SeatRefused(answer.detail)
+        assert isinstance(answer, Created | Queued), "a user who joins gets a seat or a place in the queue"
+        return cls(service, user, answer.game, answer.guid, render(answer.game))
+
+    @classmethod
+    def resume(cls, service: HoldemService, user: str, game: Guid, render: RenderEnvelope) -> "HoldemSeat | None":
+        """Return to the seat of a user in a game; None if the user has none there."""
+        found = service.views.game(game)
+        player = None if found is None else found.shown.guids.get(user)
+        return None if player is None else cls(service, user, game, player, render)
+
+    def leave(self) -> None:
+        """Give up the seat, with all chips."""
+        if self.is_over:
+            return
+        if not self._player.is_exhausted:
+            self._request(Leave(self._user, self.game, self._guid), "delete_player", lambda _: None)
+        self._end(LEFT)
+
+    def close(self, reason: Text) -> None:  # noqa: ARG002 -- the seat is kept
+        """Stop following the game. With a journal, the seat is there again when the server is."""
+        if not self.is_over:
+            self._end(SERVICE_CLOSED)
+
+    # What the seat shows.
+
+    @property
+    def _is_waiting(self) -> bool:
+        return self._pending is not None
+
+    def _view(self) -> TableView:
+        return self._presenter.table(time.time())
+
+    def _end(self, reason: Text) -> None:
+        self._presenter.ended(reason)
+        self._changed()
+        if asyncio.current_task() is not self._task:
+            self._task.cancel()
+
+    def _note(self, sender: str, frame_text: str, clause: str) -> None:
+        self._frames.append(FrameView("you" if sender == "you" else "house", frame_text, "", clause))
+
+    def _sit(self, player: Guid) -> None:
+        self._guid = player
+        self._player = Player(Options(self._user, player))
+        self._presenter.sit(self._player)
+
+    # Following the game.
+
+    async def _follow(self) -> None:
+        """Observe every version of the game that is durable."""
+        async for _ in follow_game(self._service, self.game):
+            self._observe()
+        self._end(SERVICE_CLOSED if self._service.closing else GAME_GONE)
+
+    @property
+    def _game_view(self) -> GameViewCache | None:
+        return self._service.views.game(self.game)
+
+    def _observe(self) -> None:
+        """Show the current version of the game, unless it is shown already; a pending answer comes first."""
+        game = self._game_view
+        if self._pending is not None or game is None or game.version == self._seen_version or self._is_ended:
+            return
+        self._seen_version = game.version
+        body = game.view_for(self._user).body.decode().rstrip()
+        self._note("house", f"GET /games/{self.game}: 200 {body}", CLAUSES["get_game"])
+        message = game.shown.view(self._user)
+        for effect in self._player.on(Received(HOUSE, message), time.time()):
+            assert not (isinstance(effect, Notify) and isinstance(effect.notice, Violation)), effect
+        self._presenter.received(message)
+        self._changed()
+
+    # Actions.
+
+    def _act(self, action: str, amount: int | None) -> None:
+        match self._presenter.move(action, amount):
+            case TableCommand.LEAVE:
+                self.leave()
+            case TableCommand.REJOIN:
+                self._request(Join(self._user, self.game), "post_players", self._on_joined)
+            case Act() as act:
+                self._player.on(Submitted(act), time.time())
+                self._presenter.sent(act)
+                self._request(act, "post_acts", self._on_acted)
+
+    def _request(self, request: HoldemRequest, operation: str, handle: Callable[[HoldemResponse], None]) -> None:
+        """Send a request; `handle` is called with the answer, which may come later."""
+        clause = CLAUSES[operation]
+        self._note("you", str(request).removeprefix(f"{self._user} "), clause)
+        answer = self._service.submit(request)
+        if isinstance(answer, Future):
+            self._pending = answer
+            answer.add_done_callback(partial(self._on_answered, handle, clause))
+            self._changed()
+        else:
+            self._on_answer(handle, clause, answer)
+
+    def _on_answered(
+        self, handle: Callable[[HoldemResponse], None], clause: str, answer: Future[HoldemResponse]
+    ) -> None:
+        self._pending = None
+        self._on_answer(handle, clause, answer.result())
+
+    def _on_answer(self, handle: Callable[[HoldemResponse], None], clause: str, answer: HoldemResponse) -> None:
+        self._note("house", str(answer), answer.clause if isinstance(answer, RequestRefused) else clause)
+        handle(answer)
+        self._observe()
+        self._changed()
+
+    def _on_joined(self, answer: HoldemResponse) -> None:
+        match answer:
+            case Created(guid) | Queued(guid):
+                self._sit(guid)
+                self._seen_version = -1
+            case RequestRefused(detail=detail):
+                self._presenter.refused(verbatim(detail))
+            case _:
+                raise AssertionError(f"found {answer}; allowed: the answers to a join")
+
+    def _on_acted(self, answer: HoldemResponse) -> None:
+        match answer:
+            case ActDone(reason) if reason:
+                self._presenter.refused(verbatim(reason))
+            case RequestRefused(status, _, detail):
+                self._presenter.refused(verbatim(detail))
+                if status == HTTPStatus.SERVICE_UNAVAILABLE:
+                    self._player.mark_unconfirmed()
+                    self._seen_version = -1
+            case _:
+                pass

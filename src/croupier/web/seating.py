@@ -1,0 +1,74 @@
+"""Gives seats to browsers, in each room in its own way."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+from croupier.core.session import Address
+from croupier.http.holdem_service import HoldemService
+from croupier.rooms.holdem.wire import Guid
+from croupier.web.cookies import Visitor
+from croupier.web.feed import Envelope, RenderEnvelope, Snapshot
+from croupier.web.holdem_games import choose_game
+from croupier.web.holdem_seat import HoldemSeat
+from croupier.web.render import Renderer, TablePage
+from croupier.web.rooms import RoomEntry, holdem_service, room_view
+from croupier.web.seats import HouseSeat
+from croupier.web.tables import SeatedTable, Tables, new_table_id
+
+
+class Seating:
+    """Takes seats for visitors, and returns to those that outlive this server: seats of hold'em with a journal."""
+
+    def __init__(self, entries: Sequence[RoomEntry], tables: Tables, renderer: Renderer) -> None:
+        self._entries = {entry.room.name: entry for entry in entries}
+        self._tables = tables
+        self._renderer = renderer
+        self._loop = asyncio.get_running_loop()
+
+    def playable(self, name: str) -> RoomEntry | None:
+        """Return a room in which people can play; None if there is none with this name."""
+        entry = self._entries.get(name)
+        return entry if entry is not None and entry.is_playable else None
+
+    async def take(
+        self, entry: RoomEntry, visitor: Visitor, address: Address, csrf: str, game: Guid | None = None
+    ) -> SeatedTable:
+        """Take a seat, in hold'em in this game if one is chosen. Raises SeatRefused."""
+        if (service := holdem_service(entry)) is not None:
+            return await self._take_holdem_seat(entry, service, visitor, csrf, game)
+        page = TablePage(new_table_id(), room_view(entry), csrf)
+        certificate = {"subject": ((("userId", visitor.guest),),)}
+        seat = HouseSeat(entry.house, address, certificate, self._render_for(page))
+        return self._tables.add(SeatedTable(visitor.session, page, seat))
+
+    def find(self, table_id: str, visitor: Visitor, csrf: str) -> SeatedTable | None:
+        """Return the table of a visitor with this id; None if they have no seat there."""
+        table = self._tables.find(table_id, visitor.session)
+        if table is not None:
+            return table
+        for entry in self._entries.values():
+            service = holdem_service(entry)
+            if service is not None and service.views.game(table_id) is not None:
+                page = TablePage(table_id, room_view(entry), csrf)
+                user = visitor.guest
+                seat = HoldemSeat.resume(service, user, table_id, self._render_for(page))
+                return None if seat is None else self._tables.add(SeatedTable(visitor.session, page, seat))
+        return None
+
+    async def _take_holdem_seat(
+        self, entry: RoomEntry, service: HoldemService, visitor: Visitor, csrf: str, game: Guid | None
+    ) -> SeatedTable:
+        user = visitor.guest
+        chosen = choose_game(service, user) if game is None else game
+        if chosen is not None and (known := self.find(chosen, visitor, csrf)) is not None and not known.seat.is_over:
+            return known
+        page = partial(TablePage, room=room_view(entry), csrf=csrf)
+        seat = await HoldemSeat.join(service, user, chosen, lambda guid: self._render_for(page(guid)))
+        return self._tables.add(SeatedTable(visitor.session, page(seat.game), seat))
+
+    def _render_for(self, page: TablePage) -> RenderEnvelope:
+        def render(snapshot: Snapshot, locale: str) -> Envelope:
+            return self._renderer.envelope(page, snapshot, locale, self._loop.time())
+
+        return render

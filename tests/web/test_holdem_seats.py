@@ -1,0 +1,226 @@
+"""People at a hold'em table: seats through the REST service's own requests, reconnects, and watchers."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+
+from croupier.core.presentation import TableView
+from croupier.http.auth import Authenticator
+from croupier.http.holdem_app import HoldemApp
+from croupier.rooms.holdem import ROOM
+from croupier.rooms.holdem.wire import Join
+from croupier.web.app import close, create_app
+from croupier.web.config import WebConfig
+from croupier.web.rooms import RoomEntry
+from tests.http.service_fixture import ManualClock
+from tests.http.service_fixture import house as holdem_house
+from tests.net.raw_client import TIMEOUT_SECONDS, Run
+from tests.quick_hashes import QUICK
+from tests.web.app_fixture import KEYS, Browser
+
+
+class Holdem:
+    """A hold'em room, and apps for it: the second one stands for a server that has started again."""
+
+    def __init__(self, config: WebConfig = WebConfig(), **settings: Any) -> None:
+        self.clock = ManualClock()
+        house = holdem_house(**settings)
+        self.room = HoldemApp(house, Authenticator(hasher=QUICK), clock=self.clock)
+        self.config = config
+        self.app = self.start()
+
+    def start(self) -> Starlette:
+        self.app = create_app([RoomEntry(ROOM, self.room.service.house.settings, self.room)], self.config, KEYS)
+        return self.app
+
+    def pass_time(self, seconds: float) -> None:
+        self.clock.now += seconds
+        self.room.service.process_deadlines()
+
+
+@asynccontextmanager
+async def holdem(config: WebConfig = WebConfig(), **settings: Any) -> AsyncIterator[Holdem]:
+    room = Holdem(config, **settings)
+    try:
+        yield room
+    finally:
+        close(room.app)
+        room.room.service.halt(final=True)
+        room.room.close()
+        await asyncio.sleep(0)
+
+
+def view(room: Holdem, browser: Browser) -> TableView:
+    """The table as a browser's person sees it."""
+    (table,) = room.app.state.tables.of_session(browser.session)
+    return table.seat.feed.snapshot.view
+
+
+async def to_act(room: Holdem, *browsers: Browser) -> Browser:
+    """The browser whose turn it is, with its page reloaded."""
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        while True:
+            for browser in browsers:
+                await browser.get(browser.table)
+                if len(view(room, browser).actions) > 1:
+                    return browser
+            await asyncio.sleep(0)
+
+
+def test_two_people_play_a_hand(run: Run) -> None:
+    async def main() -> None:
+        async with holdem() as room:
+            ann, bob = await Browser(room.app).play("holdem"), await Browser(room.app).play("holdem")
+            assert ann.table == bob.table
+            for _ in range(2 * 4):
+                actor = await to_act(room, ann, bob)
+                done = await actor.act("call")
+                assert done.status_code == 200, done.text
+            await to_act(room, ann, bob)
+            assert len(view(room, ann).results) == len(view(room, bob).results) == 1
+            own = [seat for seat in view(room, ann).seats if seat.is_viewer]
+            assert [card.face is not None for card in own[0].cards] == [True, True]
+            others = [card.face for seat in view(room, ann).seats if not seat.is_viewer for card in seat.cards]
+            assert others == [None, None]
+
+    run(main())
+
+
+def test_frames_are_the_requests_and_responses_of_the_rest_service(run: Run) -> None:
+    async def main() -> None:
+        async with holdem() as room:
+            ann, bob = await Browser(room.app).play("holdem"), await Browser(room.app).play("holdem")
+            actor = await to_act(room, ann, bob)
+            await actor.act("raise", amount="40")
+            page = (await actor.get(actor.table)).text
+            game = actor.table.rpartition("/")[2]
+            assert re.search(
+                rf"POST /games/{game}/players/[-\w]+/acts/ {{&#34;action&#34;:1,&#34;betAmount&#34;:30}}", page
+            )
+            assert re.search(r'class="text">201</code>\s*<a class="clause" href="/protocols/holdem#holdem-4.1"', page)
+            assert "holdem-5.2" in page
+
+    run(main())
+
+
+def test_a_bet_out_of_range_is_refused(run: Run) -> None:
+    async def main() -> None:
+        async with holdem() as room:
+            ann, bob = await Browser(room.app).play("holdem"), await Browser(room.app).play("holdem")
+            actor = await to_act(room, ann, bob)
+            for amount in ("21", "10001"):
+                assert (await actor.act("raise", amount=amount)).status_code == 400
+
+    run(main())
+
+
+def test_a_person_returns_to_the_seat_after_the_web_app_has_started_again(run: Run) -> None:
+    async def main() -> None:
+        async with holdem() as room:
+            ann, bob = await Browser(room.app).play("holdem"), await Browser(room.app).play("holdem")
+            await to_act(room, ann, bob)
+            holes = [[card.face for card in seat.cards] for seat in view(room, ann).seats]
+            close(room.app)
+            room.start()
+            again = Browser(room.app)
+            again.client.cookies = ann.client.cookies
+            again.table = ann.table
+            assert (await again.get(ann.table)).status_code == 200
+            assert [[card.face for card in seat.cards] for seat in view(room, again).seats] == holes
+            stranger = Browser(room.app)
+            await stranger.get("/")
+            assert (await stranger.get(ann.table)).status_code == 404
+
+    run(main())
+
+
+def test_leaving_gives_up_the_seat(run: Run) -> None:
+    async def main() -> None:
+        async with holdem() as room:
+            ann = await Browser(room.app).play("holdem")
+            assert len(room.room.service.house.users) == 1
+            await ann.get(ann.table)
+            assert (await ann.act("leave")).status_code == 200
+            assert room.room.service.house.users == ()
+            again = await ann.play("holdem")
+            assert "Waiting for another player." in (await again.get(again.table)).text
+
+    run(main())
+
+
+def test_a_chosen_table_is_joined_and_a_second_seat_at_it_is_the_first_one(run: Run) -> None:
+    async def main() -> None:
+        async with holdem() as room:
+            ann = await Browser(room.app).play("holdem")
+            game = ann.table.rpartition("/")[2]
+            bob = Browser(room.app)
+            await bob.get("/")
+            for _ in range(2):
+                joined = await bob.post("/play", {"room": "holdem", "table": game})
+                assert joined.headers["location"] == ann.table
+            assert len(room.room.service.house.users) == 2
+            refused = await bob.post("/play", {"room": "holdem", "table": "nowhere"})
+            assert (refused.status_code, "gives you no seat" in refused.text) == (409, True)
+
+    run(main())
+
+
+def test_the_lobby_and_the_list_show_tables_and_a_watcher_sees_no_hole_cards(run: Run) -> None:
+    async def main() -> None:
+        async with holdem() as room:
+            ann, bob = await Browser(room.app).play("holdem"), await Browser(room.app).play("holdem")
+            await to_act(room, ann, bob)
+            game = ann.table.rpartition("/")[2]
+            watcher = Browser(room.app)
+            for path in ("/", "/watch"):
+                assert f'href="/watch/{game}"' in (await watcher.get(path)).text
+            page = (await watcher.get(f"/watch/{game}")).text
+            assert "You watch this table." in page
+            faces = re.findall(r'(?:french|spanish)\.svg#(\w+)"', page)
+            assert faces.count("back") == 4
+            assert {*faces} == {"back", "spade"}
+            assert (await watcher.get("/watch/nowhere")).status_code == 404
+
+    run(main())
+
+
+def test_a_delay_hides_what_has_just_happened(run: Run) -> None:
+    async def main() -> None:
+        async with holdem(WebConfig(watch_delay_seconds=0.05)) as room:
+            ann, bob = await Browser(room.app).play("holdem"), await Browser(room.app).play("holdem")
+            await to_act(room, ann, bob)
+            watcher = Browser(room.app)
+            watcher.table = f"/watch/{ann.table.rpartition('/')[2]}"
+            assert "#back" not in (await watcher.get(watcher.table)).text
+            await watcher.page_with("#back")
+
+    run(main())
+
+
+@pytest.mark.parametrize("path", ["/watch", "/"])
+def test_a_server_without_holdem_has_no_public_tables(path: str, run: Run) -> None:
+    async def main() -> None:
+        app = create_app([], WebConfig(), KEYS)
+        browser = Browser(app)
+        assert "No public table is open" in (await browser.get(path)).text
+        assert (await browser.get("/watch/x")).status_code == 404
+        close(app)
+
+    run(main())
+
+
+def test_a_guest_is_no_user_whose_account_is_closed(run: Run) -> None:
+    async def main() -> None:
+        async with holdem() as room:
+            ann = await Browser(room.app).play("holdem")
+            (user,) = room.room.service.house.users
+            assert user.startswith("guest:")
+            await room.room.service.execute(Join("bob", ann.table.rpartition("/")[2]))
+            assert len(room.room.service.house.users) == 2
+
+    run(main())
