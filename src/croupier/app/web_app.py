@@ -44,6 +44,7 @@ async def serve_web(
     config: ServerConfig, bound: BoundSocket, room_configs: Sequence[RoomConfig], rooms: Mapping[str, OpenRoom]
 ) -> AsyncIterator["WebServer"]:
     """Serve the web app while the context is open."""
+    from croupier.http.holdem_app import HoldemApp
     from croupier.web.app import create_app
     from croupier.web.config import WebConfig
     from croupier.web.rooms import RoomEntry
@@ -63,6 +64,9 @@ async def serve_web(
         RoomEntry(each.room, each.settings, rooms[each.room.name], has_accounts=config.accounts is not None)
         for each in room_configs
     ]
+    for room in rooms.values():
+        if isinstance(room, HoldemApp):
+            room.web_port = bound_address(bound)[1]
     server = WebServer(create_app(entries, web_config, log=get_logger(part="web")), bound, tls)
     try:
         yield server

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from croupier.core.logger import Logger, SilentLogger
 from croupier.core.session import Address, Observer
 from croupier.http.auth import Authenticator, AuthError, VerifiedLogin
+from croupier.http.front_page import front_page, wants_front_page
 from croupier.http.holdem_service import HoldemService
 from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.http.messages import Answer, Deferred, HTTPError, Request, Response, prepare, run_later
@@ -52,7 +53,8 @@ BASIC_CHALLENGE: Final = (b"www-authenticate", b'Basic realm="croupier", charset
 class HoldemApp:
     """A hold'em house behind HTTP. `clock` returns the house's time in seconds.
 
-    `handlers` are the functions that answer the operations of the routes.
+    `handlers` are the functions that answer the operations of the routes. `web_port` is the port of the server's web
+    app, None without one.
     """
 
     def __init__(
@@ -84,6 +86,8 @@ class HoldemApp:
             promises=promises,
         )
         self.address: Address
+        self.web_port: int | None = None
+        self._has_tls = False
         self._server: HttpServer
         self._dialect: Dialect = dialect
         self._authenticator = authenticator
@@ -117,6 +121,7 @@ class HoldemApp:
         self, host: str, port: int, *, ssl: SSLContext | None = None, limits: ConnectionLimits = ConnectionLimits()
     ) -> Address:
         """Listen on an address and return the address in use; port 0 picks a free port. Raises OSError."""
+        self._has_tls = ssl is not None
         self._server = HttpServer(self, limits, self.counts, room="holdem")
         self.address = await self._server.listen(host, port, ssl)
         return self.address
@@ -174,6 +179,8 @@ class HoldemApp:
         return answer
 
     def _open(self, request: Request) -> Answer | None:
+        if request.path == "/" and wants_front_page(request):
+            return front_page(request, self.web_port, has_tls=self._has_tls)
         match = request.match or self._find(request)
         if self._rate_limiter is not None:
             self._check_rate_limit(request, self._rate_limiter)
