@@ -3,6 +3,7 @@
 import re
 import socket
 import threading
+from pathlib import Path
 
 import httpx
 import pytest
@@ -13,10 +14,10 @@ from tests.processes import PATIENCE, Serving, croupier
 FREE = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
 
 
-def sit_down(client: httpx.Client) -> str:
-    """Take a seat in Kuhn poker and return the path of its table."""
+def sit_down(client: httpx.Client, room: str = "kuhn") -> str:
+    """Take a seat in a room and return the path of its table."""
     csrf = re.findall(r'name="csrf" value="([^"]+)"', client.get("/").text)[0]
-    response = client.post("/play", data={"csrf": csrf, "room": "kuhn"})
+    response = client.post("/play", data={"csrf": csrf, "room": room})
     assert response.status_code == 303
     return response.headers["location"]
 
@@ -47,6 +48,21 @@ def test_a_stream_ends_when_the_server_is_stopped() -> None:
                 events = [line for line in lines if line.startswith("event:")]
                 stopping.join(PATIENCE)
         assert events[-1] == "event: end"
+
+
+def test_a_person_keeps_the_seat_at_a_holdem_table_over_a_restart(tmp_path: Path) -> None:
+    flags = ("holdem", "--port", 0, "--web-port", 0, "--store", tmp_path / "store.db")
+    cookies = httpx.Cookies()
+    for start in range(2):
+        with Serving(*flags, ready=2) as server:
+            url = f"http://127.0.0.1:{server.ports['web']}"
+            with httpx.Client(base_url=url, timeout=PATIENCE, cookies=cookies) as client:
+                if not start:
+                    table = sit_down(client, "holdem")
+                    cookies = client.cookies
+                page = client.get(table)
+                assert (page.status_code, "Waiting for another player." in page.text) == (200, True)
+            assert server.stop() == 0
 
 
 @pytest.mark.parametrize("flags", [("--no-web",), ("--port", 0)])

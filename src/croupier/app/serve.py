@@ -155,7 +155,7 @@ async def serve(room_configs: Sequence[RoomConfig], config: ServerConfig, announ
             lines.append(f"metrics at {metrics}")
         web = None
         if web_socket is not None:
-            web = await stack.enter_async_context(serve_web(config, web_socket, room_configs, rooms))
+            web = await stack.enter_async_context(serve_web(config, web_socket, room_configs, rooms, shared_store))
             lines.insert(0, f"web at {web_url(config, web_socket)}")
         for line in lines:
             announce(line)

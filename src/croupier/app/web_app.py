@@ -1,5 +1,6 @@
 """Opens the web app of a server, for the rooms that are open."""
 
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
@@ -9,8 +10,10 @@ from croupier.logs import get_logger
 from croupier.net.addresses import format_address
 from croupier.net.client_addresses import parse_trusted_proxies
 from croupier.net.listening_socket import BoundSocket, bind_socket, bound_address
+from croupier.recording.shared_store import SharedStore
 
 if TYPE_CHECKING:  # imported at run time only by servers with a web app, because Starlette and Jinja take time
+    from croupier.web.cookies import SigningKeys
     from croupier.web.server import WebServer
 
 DEFAULT_PORT: Final = 8000
@@ -41,7 +44,11 @@ def web_url(config: ServerConfig, bound: BoundSocket) -> str:
 
 @asynccontextmanager
 async def serve_web(
-    config: ServerConfig, bound: BoundSocket, room_configs: Sequence[RoomConfig], rooms: Mapping[str, OpenRoom]
+    config: ServerConfig,
+    bound: BoundSocket,
+    room_configs: Sequence[RoomConfig],
+    rooms: Mapping[str, OpenRoom],
+    shared_store: SharedStore,
 ) -> AsyncIterator["WebServer"]:
     """Serve the web app while the context is open."""
     from croupier.http.holdem_app import HoldemApp
@@ -67,8 +74,26 @@ async def serve_web(
     for room in rooms.values():
         if isinstance(room, HoldemApp):
             room.web_port = bound_address(bound)[1]
-    server = WebServer(create_app(entries, web_config, log=get_logger(part="web")), bound, tls)
+    server = WebServer(
+        create_app(entries, web_config, await _signing_keys(shared_store), get_logger(part="web")), bound, tls
+    )
     try:
         yield server
     finally:
         await server.close()
+
+
+async def _signing_keys(shared_store: SharedStore) -> "SigningKeys":
+    """Return the keys for cookies: those in the store, or new ones if nothing is stored or the store is down."""
+    from croupier.web.cookies import SigningKeys
+
+    if (store := shared_store.current) is None:
+        return SigningKeys()
+    from croupier.recording.signing_keys import signing_keys
+    from croupier.store.records import StoreUnavailable
+
+    try:
+        return SigningKeys(await signing_keys(store, time.time()))
+    except StoreUnavailable as error:
+        get_logger(part="web").warning("people lose their seats in a restart", reason=str(error))
+        return SigningKeys()

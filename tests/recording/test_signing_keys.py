@@ -1,0 +1,24 @@
+"""Signing keys persist, and are replaced after a time; the former one is still accepted then."""
+
+from pathlib import Path
+
+from croupier.recording.signing_keys import KEY_SECONDS, signing_keys
+from croupier.store.store import open_store
+from tests.net.raw_client import Run
+
+
+def test_a_restart_keeps_the_key_and_an_old_key_is_replaced(run: Run, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with await open_store(str(tmp_path / "store.db")) as store:
+            first = await signing_keys(store, 1000.0)
+        async with await open_store(str(tmp_path / "store.db")) as store:
+            assert await signing_keys(store, 1000.0 + KEY_SECONDS) == first
+            later = await signing_keys(store, 1001.0 + KEY_SECONDS)
+            assert (len(first), len(later), later[1]) == (1, 2, first[0])
+            last = await signing_keys(store, 1002.0 + 2 * KEY_SECONDS)
+            assert (len(last), last[1]) == (2, later[0])
+            assert await store.find_problems() == []
+        assert len({*first, *later, *last}) == 3
+        assert all(len(key) == 32 for key in last)
+
+    run(main())
