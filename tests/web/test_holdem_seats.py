@@ -16,6 +16,7 @@ from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.wire import Join
 from croupier.web.app import close, create_app
 from croupier.web.config import WebConfig
+from croupier.web.holdem_seat import YOU_ARE_AWAY
 from croupier.web.rooms import RoomEntry
 from tests.http.service_fixture import ManualClock
 from tests.http.service_fixture import house as holdem_house
@@ -166,6 +167,29 @@ def test_a_chosen_table_is_joined_and_a_second_seat_at_it_is_the_first_one(run: 
             assert len(room.room.service.house.users) == 2
             refused = await bob.post("/play", {"room": "holdem", "table": "nowhere"})
             assert (refused.status_code, "gives you no seat" in refused.text) == (409, True)
+
+    run(main())
+
+
+def test_a_person_who_is_away_keeps_the_seat_and_comes_back(run: Run) -> None:
+    async def main() -> None:
+        async with holdem() as room:
+            ann, bob = await Browser(room.app).play("holdem"), await Browser(room.app).play("holdem")
+            idle = await to_act(room, ann, bob)
+            other = bob if idle is ann else ann
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                while view(room, idle).status != YOU_ARE_AWAY:
+                    if await to_act(room, ann, bob) is other:
+                        await other.act("call")
+                    else:
+                        room.pass_time(75.0)
+                    await asyncio.sleep(0)
+            assert [action.id for action in view(room, idle).actions] == ["back", "leave"]
+            await other.get(other.table)
+            assert [seat.status for seat in view(room, other).seats if not seat.is_viewer] == ["away"]
+            await idle.get(idle.table)
+            assert (await idle.act("back")).status_code == 200
+            assert view(room, idle).status != YOU_ARE_AWAY
 
     run(main())
 

@@ -4,6 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
+from msgspec.structs import replace
+
+from croupier.core.presentation import TableView, verbatim
 from croupier.http.holdem_service import HoldemService
 from croupier.http.views import GameViewCache
 from croupier.rooms.holdem.wire import Guid
@@ -28,3 +31,12 @@ def choose_game(service: HoldemService, user: str) -> Guid | None:
     games = [game for game in service.views.games_for(user) if game.has_free_seat or user in game.shown.guids]
     best = max(games, key=lambda game: (user in game.shown.guids, len(game.shown.guids), -game.number), default=None)
     return None if best is None else best.guid
+
+
+def with_absent_people(view: TableView, game: GameViewCache | None) -> TableView:
+    """Mark the people who are away in a view of a game (holdem-9.15)."""
+    if game is None or not game.shown.away:
+        return view
+    absent = [verbatim(player.handle) for player in game.shown.public.table if player.player_id in game.shown.away]
+    seats = tuple(replace(seat, status="away") if seat.name in absent else seat for seat in view.seats)
+    return replace(view, seats=seats)

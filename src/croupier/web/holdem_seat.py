@@ -8,18 +8,21 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final
 
+from msgspec.structs import replace
+
 from croupier.core.errors import Violation
-from croupier.core.presentation import TableCommand, TableView, Text, text, verbatim
+from croupier.core.presentation import ActionView, TableCommand, TableView, Text, text, verbatim
 from croupier.core.referee import HOUSE
 from croupier.core.session import Notify, Received, Submitted
 from croupier.http.holdem_service import HoldemService
 from croupier.http.routes import OPERATIONS
 from croupier.http.views import GameViewCache
 from croupier.rooms.holdem.player import Options, Player
-from croupier.rooms.holdem.presenter import HoldemPresenter
+from croupier.rooms.holdem.presenter import LEAVE, HoldemPresenter
 from croupier.rooms.holdem.wire import (
     Act,
     ActDone,
+    ComeBack,
     Created,
     Guid,
     HoldemRequest,
@@ -32,12 +35,15 @@ from croupier.rooms.holdem.wire import (
 )
 from croupier.web.feed import RenderEnvelope
 from croupier.web.frames import FrameView
-from croupier.web.holdem_games import follow_game
+from croupier.web.holdem_games import follow_game, with_absent_people
 from croupier.web.seats import LEFT, Seat
 
 MAX_HOLDEM_FRAMES: Final = 10
 """Frames of hold'em are long: each state of the game is one."""
 
+COME_BACK: Final = ActionView("back", text("I am back"), "b", text("takes part in the game again"))
+COME_BACK_CLAUSE: Final = "holdem-9.15"
+YOU_ARE_AWAY: Final = text("You are away: your hands are checked and folded.")
 GAME_GONE: Final = text("This game does not exist any more.")
 SERVICE_CLOSED: Final = text("The server is shutting down. Your seat and your chips are kept.")
 CLAUSES: Final = {operation.id: operation.clause for operation in OPERATIONS}
@@ -72,7 +78,7 @@ class HoldemSeat(Seat):
         cls, service: HoldemService, user: str, game: Guid | None, render: Callable[[Guid], RenderEnvelope]
     ) -> "HoldemSeat":
         """Take a seat in a game, or in a new one, or a place in its queue. Raises SeatRefused."""
-        answer = await service.execute(Open(user) if game is None else Join(user, game))
+        answer = await service.execute(Open(user, is_person=True) if game is None else Join(user, game, is_person=True))
         if isinstance(answer, RequestRefused):
             raise SeatRefused(answer.detail)
         assert isinstance(answer, Created | Queued), "a user who joins gets a seat or a place in the queue"
@@ -105,7 +111,15 @@ class HoldemSeat(Seat):
         return self._pending is not None
 
     def _view(self) -> TableView:
-        return self._presenter.table(time.time())
+        view = with_absent_people(self._presenter.table(time.time()), self._game_view)
+        if self._is_away and not view.is_over:
+            return replace(view, actions=(COME_BACK, LEAVE), blocked=None, status=YOU_ARE_AWAY)
+        return view
+
+    @property
+    def _is_away(self) -> bool:
+        game = self._game_view
+        return game is not None and self._guid in game.shown.away
 
     def _end(self, reason: Text) -> None:
         self._presenter.ended(reason)
@@ -150,11 +164,14 @@ class HoldemSeat(Seat):
     # Actions.
 
     def _act(self, action: str, amount: int | None) -> None:
+        if self._is_away and action == COME_BACK.id:
+            self._request(ComeBack(self._user, self.game, self._guid), "", lambda _: None)
+            return
         match self._presenter.move(action, amount):
             case TableCommand.LEAVE:
                 self.leave()
             case TableCommand.REJOIN:
-                self._request(Join(self._user, self.game), "post_players", self._on_joined)
+                self._request(Join(self._user, self.game, is_person=True), "post_players", self._on_joined)
             case Act() as act:
                 self._player.on(Submitted(act), time.time())
                 self._presenter.sent(act)
@@ -162,7 +179,7 @@ class HoldemSeat(Seat):
 
     def _request(self, request: HoldemRequest, operation: str, handle: Callable[[HoldemResponse], None]) -> None:
         """Send a request; `handle` is called with the answer, which may come later."""
-        clause = CLAUSES[operation]
+        clause = CLAUSES.get(operation, COME_BACK_CLAUSE)
         self._note("you", str(request).removeprefix(f"{self._user} "), clause)
         answer = self._service.submit(request)
         if isinstance(answer, Future):

@@ -14,7 +14,7 @@ from croupier.http.views import GameViewCache
 from croupier.rooms.holdem.presenter import HoldemPresenter
 from croupier.rooms.holdem.wire import Guid
 from croupier.web.feed import Feed, RenderEnvelope, Snapshot, Versions
-from croupier.web.holdem_games import follow_game
+from croupier.web.holdem_games import follow_game, with_absent_people
 from croupier.web.seats import news
 
 MAX_DELAYED: Final = 1000
@@ -151,7 +151,7 @@ class WatchedTable:
         self.feed.publish(self._last)
 
     def _snapshot(self, before: TableView | None = None) -> Snapshot:
-        view = self._presenter.table(time.time())
+        view = with_absent_people(self._presenter.table(time.time()), self._service.views.game(self._game))
         return Snapshot(self._versions.next(), view, (), news(before, view), self._loop.time())
 
 

@@ -25,6 +25,7 @@ from croupier.rooms.holdem.wire import (
     Act,
     ActDone,
     Close,
+    ComeBack,
     Created,
     Dialect,
     Guid,
@@ -196,7 +197,7 @@ class House:
     def _handle_request(self, request: HoldemRequest, now: float, effects: Effects) -> HoldemResponse:
         """Execute a request, or refuse it for the first reason that applies (holdem-8.2)."""
         if isinstance(request, Open):
-            return self._handle_open(request.user, now, effects)
+            return self._handle_open(request, now, effects)
         if isinstance(request, Close):
             return self._handle_close(request.user, now, effects)
         table = self._register.get(request.game)
@@ -205,7 +206,7 @@ class House:
                 404, "holdem-8.4", f"found the game {request.game[:100]!r}; allowed: one of GET /games/"
             )
         if isinstance(request, Join):
-            return self._handle_join(table, request.user, now, effects)
+            return self._handle_join(table, request, now, effects)
         participant = table.seats.by_guid(request.player)
         if participant is None:
             return RequestRefused(
@@ -215,6 +216,10 @@ class House:
             return RequestRefused(403, "holdem-8.8", "found the player of somebody else; allowed: one's own")
         if isinstance(request, Act):
             return self._handle_act(table, participant, request, now, effects)
+        if isinstance(request, ComeBack):
+            table.come_back(participant)
+            self._after_change(table, effects, now)
+            return ACT_DONE
         table.leave(participant, now)
         self._after_change(table, effects, now, has_left=True)
         return PLAYER_LEFT
@@ -229,7 +234,8 @@ class House:
         self._after_change(table, effects, now)
         return ActDone(fold_reason) if fold_reason else ACT_DONE
 
-    def _handle_open(self, user: str, now: float, effects: Effects) -> HoldemResponse:
+    def _handle_open(self, request: Open, now: float, effects: Effects) -> HoldemResponse:
+        user = request.user
         if self._is_closing:
             return CLOSING_REFUSAL
         if (refused := self._refuse_more_games(user)) is not None:
@@ -239,11 +245,12 @@ class House:
             return RequestRefused(503, "holdem-3.3", detail)
         table = self._open_table()
         guid = self.guid_of(user)
-        table.join(user, guid, now)
+        table.join(user, guid, now, is_person=request.is_person)
         self._after_change(table, effects, now)
         return Created(guid, table.guid, is_new_game=True)
 
-    def _handle_join(self, table: Table, user: str, now: float, effects: Effects) -> HoldemResponse:
+    def _handle_join(self, table: Table, request: Join, now: float, effects: Effects) -> HoldemResponse:
+        user = request.user
         if table.player_guid(user) is not None:
             return RequestRefused(409, "holdem-3.7", "found a player of this game; allowed: who is not in it")
         if self._is_closing:
@@ -251,7 +258,7 @@ class House:
         if (refused := self._refuse_more_games(user)) is not None:
             return refused
         guid = self.guid_of(user)
-        is_seated = table.join(user, guid, now)
+        is_seated = table.join(user, guid, now, is_person=request.is_person)
         self._after_change(table, effects, now)
         return Created(guid, table.guid) if is_seated else Queued(guid, table.guid)
 

@@ -2,6 +2,7 @@
 
 `Open`, `Join`, `Act` and `Leave` are the requests of an authenticated user; the response is `Created`, `Queued`,
 `ActDone`, `PlayerLeft` or `RequestRefused`. `Close` comes from the account management; its response is `PlayerLeft`.
+`ComeBack` comes from the web app; its response is `ActDone`.
 `Game` is the displayed state of a table. The names and the order of the JSON keys are those of the document's tables
 (ruling H3).
 """
@@ -23,20 +24,28 @@ type Guid = str
 """A UUID in lower case, of a user or of a game (holdem-2.3)."""
 
 
-class Open(Struct, frozen=True, gc=False, tag=str.lower):
-    """POST /games/: open a new game, in which the user takes the first seat (ruling H2)."""
+class Open(Struct, frozen=True, gc=False, tag=str.lower, omit_defaults=True):
+    """POST /games/: open a new game, in which the user takes the first seat (ruling H2).
+
+    `is_person` is true for a person in the web app (holdem-9.15).
+    """
 
     user: str
+    is_person: bool = False
 
     def __str__(self) -> str:
         return f"{self.user} POST /games/"
 
 
-class Join(Struct, frozen=True, gc=False, tag=str.lower):
-    """POST /games/:gameID/players/: take a seat, or a place in the queue (document: Join a game)."""
+class Join(Struct, frozen=True, gc=False, tag=str.lower, omit_defaults=True):
+    """POST /games/:gameID/players/: take a seat, or a place in the queue (document: Join a game).
+
+    `is_person` is true for a person in the web app (holdem-9.15).
+    """
 
     user: str
     game: Guid
+    is_person: bool = False
 
     def __str__(self) -> str:
         return f"{self.user} POST /games/{self.game}/players/"
@@ -79,7 +88,18 @@ class Close(Struct, frozen=True, gc=False, tag=str.lower):
         return f"{self.user} is closed"
 
 
-type HoldemRequest = Open | Join | Act | Leave | Close
+class ComeBack(Struct, frozen=True, gc=False, tag=str.lower):
+    """A person who was away is back (holdem-9.15). Not an HTTP request."""
+
+    user: str
+    game: Guid
+    player: Guid
+
+    def __str__(self) -> str:
+        return f"{self.user} is back in {self.game}"
+
+
+type HoldemRequest = Open | Join | Act | Leave | Close | ComeBack
 
 
 class Created(Struct, frozen=True, gc=False):

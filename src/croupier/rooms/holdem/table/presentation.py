@@ -1,6 +1,6 @@
 """Conversion of a table's hand to the Game object of the protocol (docs/protocols/holdem.md, 5)."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence, Set
 from functools import cached_property
 
 from msgspec import Struct, UnsetType
@@ -34,7 +34,8 @@ class TableView(Struct, frozen=True, dict=True):
 
     `players` are those of the `hand` by seat, or the seated ones while there is none, and `acted` the seats that acted
     in this round. `hidden` stands for hole cards that the viewer may not see. `guids` are the GUIDs of all users at the
-    table, seated or queued, and `chairs` the number of seats. See `Table` for the other fields.
+    table, seated or queued, `chairs` the number of seats, and `away` the people who are not there (holdem-9.15).
+    See `Table` for the other fields.
     """
 
     guid: Guid
@@ -49,6 +50,7 @@ class TableView(Struct, frozen=True, dict=True):
     winners: Winners
     guids: Mapping[str, Guid]
     hands: Mapping[int, FinishedHand]
+    away: Set[Guid] = frozenset()
 
     @property
     def has_free_seat(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from croupier.core.rules import Seat
+from croupier.rooms.holdem.table.person_clock import PersonClock
 from croupier.rooms.holdem.table.register import Register
 from croupier.rooms.holdem.wire import Guid
 
@@ -15,6 +16,7 @@ class Participant(Struct, eq=False):
 
     `chair` is the physical seat, from 0; None in the queue and after leaving. `chips` is the stack between hands, or at
     the start of the running hand. `hand_seat` is the seat in the running hand; None if the player was not dealt in.
+    `person` is the time of a person in the web app, None for the users of the REST service.
     """
 
     user: str
@@ -22,6 +24,7 @@ class Participant(Struct, eq=False):
     chair: int | None = None
     chips: int = 0
     hand_seat: Seat | None = field(name="place", default=None)
+    person: PersonClock | None = None
 
 
 class Seats:
@@ -84,9 +87,9 @@ class Seats:
             self._guids_by_user = {user: participant.guid for user, participant in self._users.items()}
         return self._guids_by_user
 
-    def add(self, user: str, guid: Guid) -> Participant:
+    def add(self, user: str, guid: Guid, *, is_person: bool = False) -> Participant:
         """Give a new player the first free seat, or the last place in the queue (holdem-3.5, holdem-3.6)."""
-        participant = Participant(user, guid)
+        participant = Participant(user, guid, person=PersonClock() if is_person else None)
         if self.has_free_seat:
             self._take_seat(participant)
         else:
@@ -117,6 +120,11 @@ class Seats:
         """The chair of the last button, and the last big blind's GUID if that player is still here."""
         blind = self._big_blind
         return self._button, blind.guid if blind is not None and self._guids.get(blind.guid) is blind else None
+
+    @property
+    def big_blind(self) -> Participant | None:
+        """The player with the last big blind."""
+        return self._big_blind
 
     @property
     def participants(self) -> tuple[Participant, ...]:

@@ -9,9 +9,10 @@ from typing import Any, Final
 from msgspec import UNSET, Raw, UnsetType
 
 from croupier.core.dealer import Dealer
+from croupier.core.rules import Seat
 from croupier.core.session import Commit, HandFinished, Reveal, TableChanged
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.legal import Move
+from croupier.rooms.holdem.engine.legal import FOLD, Move
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.finished_hands import FinishedHand, FinishedHands
 from croupier.rooms.holdem.table.hand_in_play import HandInPlay
@@ -108,9 +109,9 @@ class Table:
         participant = self.seats.by_user(user)
         return None if participant is None else participant.guid
 
-    def join(self, user: str, guid: Guid, now: float) -> bool:
+    def join(self, user: str, guid: Guid, now: float, *, is_person: bool = False) -> bool:
         """Add a new player. Return whether they are seated, not queued (holdem-3.5, holdem-3.6)."""
-        seated = self.seats.add(user, guid).chair is not None
+        seated = self.seats.add(user, guid, is_person=is_person).chair is not None
         if seated and self._hand is None:
             self.has_changed = True
             self._begin_hand(now)  # with large blinds the player may be broke when this returns
@@ -142,26 +143,48 @@ class Table:
             return False
         return self._hand.hand.turn == participant.hand_seat
 
-    def act(self, move: Move, now: float) -> str | None:
-        """Fold or bet for the player to act. An invalid bet folds their hand and returns the reason (H5)."""
+    def act(self, move: Move, now: float, *, is_timeout: bool = False) -> str | None:
+        """Fold or bet for the player to act. An invalid bet folds their hand and returns the reason (H5).
+
+        `is_timeout`: the table acts, because the time of a person is over.
+        """
         assert self._hand is not None, "an act without a hand"
+        turn = self._hand.hand.turn
+        assert isinstance(turn, int), "an act without a turn"
+        person = self._hand.players[turn].person
+        if person is not None:
+            if is_timeout:
+                person.time_out()
+            elif self.deadline is not None:
+                person.act(self.deadline - now)
         self.has_changed = True
         fold_reason = self._hand.act(move)
         if not self._deal_until_decision(now):
             self._begin_hand(now)
         return fold_reason
 
+    def come_back(self, participant: Participant) -> None:
+        """Note that a person is there; the next turn has its full time (holdem-9.15)."""
+        if participant.person is not None and participant.person.is_away:
+            participant.person.come_back()
+            self.has_changed = True
+
     def handle_deadline(self, now: float) -> None:
-        """If the deadline has passed, remove the player to act (holdem-4.16), or begin the next hand."""
+        """If the deadline has passed, remove the player to act (holdem-4.16), or begin the next hand.
+
+        A person checks if that is possible, and folds otherwise (holdem-9.15).
+        """
         if self.deadline is None or now < self.deadline:
             return
         assert self._hand is not None, "a deadline without a hand"
-        turn = self._hand.hand.turn
-        if isinstance(turn, int):
-            self.leave(self._hand.players[turn], now)
-        else:
+        hand = self._hand.hand
+        if not isinstance(hand.turn, int):
             self.has_changed = True
             self._begin_hand(now)
+        elif (participant := self._hand.players[hand.turn]).person is None:
+            self.leave(participant, now)
+        else:
+            self.act(FOLD if hand.to_match > hand.bets[hand.turn] else 0, now, is_timeout=True)
 
     def halt(self, now: float, *, final: bool) -> None:
         """Close the table: no new hands begin. If `final`, a running hand is voided (holdem-3.15)."""
@@ -178,6 +201,7 @@ class Table:
         """Seat queued players, and begin the next hand if there are two or more players."""
         for _ in range(MAX_HANDS_WITHOUT_PAUSE):
             self._clear_hand()
+            self._remove_absent_people()
             self.seats.fill_from_queue()
             dealt = self.seats.seated_participants
             if len(dealt) < 2 or self._is_closing:
@@ -193,6 +217,12 @@ class Table:
         self._hand = None
         self.deadline = None
 
+    def _remove_absent_people(self) -> None:
+        """Free the seats of people who have been away for too long (holdem-9.15)."""
+        for participant in self.seats.seated_participants:
+            if participant.person is not None and participant.person.has_left:
+                self.seats.remove(participant)
+
     def _start_hand(self, dealt: list[Participant]) -> None:
         """Post the blinds of a new hand."""
         number, dealer = self._next_dealer()
@@ -203,6 +233,8 @@ class Table:
         )
         for seat, participant in enumerate(dealt):
             participant.hand_seat = seat
+            if participant.person is not None:
+                participant.person.begin_hand(is_big_blind=participant is self.seats.big_blind)
         self._hand = HandInPlay(number, dealer, dealt, hand)
         self._facts.append(self._hand.commit())
 
@@ -213,15 +245,16 @@ class Table:
         while hand.cards_due:
             self._hand.deal()
         if isinstance(hand.turn, int):
-            self._begin_turn(now)
+            self._begin_turn(self._hand, hand.turn, now)
             return True
         self._finish_hand(self._hand)
         self.deadline = now + self._settings.pause_seconds
         return self._settings.pause_seconds > 0
 
-    def _begin_turn(self, now: float) -> None:
+    def _begin_turn(self, played: HandInPlay, turn: Seat, now: float) -> None:
         """Start the time of a turn. No two turns of a table end in the same microsecond (holdem-5.11)."""
-        self.deadline = now + self._settings.turn_seconds
+        person, seconds = played.players[turn].person, self._settings.turn_seconds
+        self.deadline = now + (seconds if person is None else person.turn_seconds(seconds))
         self._turn_ends = max(self._turn_ends + 1, round((self._epoch + self.deadline) * 1_000_000))
 
     def _finish_hand(self, played: HandInPlay) -> None:
@@ -304,7 +337,9 @@ class Table:
             self.deadline = now + self._settings.pause_seconds
             return
         self._facts.append(self._hand.commit())  # again: the first one may not have been published
-        self._begin_turn(now)
+        turn = self._hand.hand.turn
+        assert isinstance(turn, int), "a hand that is not over waits for a player"
+        self._begin_turn(self._hand, turn, now)
 
     # Views
 
@@ -344,5 +379,6 @@ class Table:
                 winners=self._winners,
                 guids=self.seats.guids_by_user,
                 hands=self.hands,
+                away=frozenset([each.guid for each in players if each.person is not None and each.person.is_away]),
             )
         return self._view
