@@ -41,7 +41,12 @@ def make_environment() -> Environment:
     )
     environment.install_null_translations(newstyle=True)  # type: ignore[attr-defined]  # of the extension
     environment.globals.update(
-        t=str, csrf="token", locale="en", locales=["ca", "en", "es", "nb"], static=lambda name: f"/static/{name}"
+        t=str,
+        csrf="token",
+        locale="en",
+        locales=["ca", "en", "es", "nb"],
+        pages=["watch", "replay", "protocols", "check", "login"],
+        static=lambda name: f"/static/{name}",
     )
     return environment
 

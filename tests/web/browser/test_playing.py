@@ -159,6 +159,18 @@ def test_a_page_outlives_its_server(page: Page, console: list[str]) -> None:
     console.clear()  # the browser notes the connections that were refused meanwhile
 
 
+def test_all_links_lead_to_pages(page: Page, kuhn: str) -> None:
+    sit_down(page, kuhn)
+    play_games(page, 1)
+    links: set[str] = set()
+    for shown in (page.url, kuhn):
+        page.goto(shown)
+        links.update(page.locator("a[href]").evaluate_all("links => links.map(link => link.href)"))
+    assert len(links) >= 3
+    for link in links:
+        assert page.request.get(link).status == 200, link
+
+
 def test_the_first_load_is_small_and_from_one_host(page: Page, kuhn: str) -> None:
     bytes_received, hosts = [0], set()
 

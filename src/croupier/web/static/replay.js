@@ -16,7 +16,6 @@ async function go(link) {
   say(envelope.say);
   history.replaceState(null, "", link.href);
   showPlayer();
-  document.querySelector("#wire [aria-current]")?.scrollIntoView({ block: "nearest" });
 }
 
 function find(key) {
