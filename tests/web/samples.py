@@ -180,6 +180,12 @@ OLDMAID = TableView(
     actions=(*(action(f"card{n}", f"Card {n}", str(n), "draws it from Ida") for n in range(1, 6)), LEAVE),
 )
 
+OLDMAID_OFFER = replace(
+    OLDMAID,
+    announcements=tuple(text(f"You draw the {number} of hearts.") for number in range(2, 9)),
+    actions=(*(action(f"card{n}", f"Card {n}", "123456789abc"[n - 1], "draws it") for n in range(1, 13)), LEAVE),
+)
+
 OVER = TableView(
     title=text("Kuhn poker"),
     seats=(),
@@ -320,6 +326,7 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         {"status": 404, "title": "Not Found", "detail": "There is nothing here, or it is not yours."},
     ),
     **{name: table_page(name if name in TITLES else "kuhn", view) for name, view in TABLES.items()},
+    "oldmaid-offer": table_page("oldmaid", OLDMAID_OFFER, frames=FRAMES * 6),
     "watch": ("watch.html", {"tables": PUBLIC_TABLES}),
     "watch-empty": ("watch.html", {"tables": []}),
     "watch-table": table_page("holdem", WATCHED, is_watching=True, delay_seconds=30),
