@@ -7,18 +7,14 @@ from contextlib import contextmanager
 from threading import Thread
 
 import pytest
-from rich.console import Console
 
 from croupier.cli import main
-from croupier.rooms.holdem.wire import Player
-from croupier.tui.blackjack import BlackjackScene
-from croupier.tui.holdem.hand_history import display_name
-from croupier.tui.holdem.scene import HoldemScene
-from croupier.tui.kuhn import KuhnScene
-from croupier.tui.oldmaid.scene import OldMaidScene
+from croupier.core.presentation import ActionView, Amount, CardView, PotView, SeatView, TableView, text
+from croupier.tui.plain import PlainDisplay
+from croupier.tui.renderer import plain_lines, render, render_help
 from croupier.tui.replay.screen import ReplayScreen
 from croupier.tui.replay.steps import GameReplay, ReplayStep
-from croupier.tui.sevenhalf import SevenHalfScene
+from croupier.tui.table_keys import TableKeys
 from tests.processes import environment
 
 NASTY = "\x1b[2J\x1b]0;pwned\x07[red]you \u202ewon\x9b31m"
@@ -80,32 +76,45 @@ def test_a_bot_escapes_the_text_of_a_hostile_server(
     assert len(output.err.splitlines()) == 1
 
 
-def rendered(scene: object) -> str:
-    console = Console(width=80, force_terminal=False)
-    with console.capture() as capture:
-        console.print(scene)
-    return capture.get()
+def hostile_view() -> TableView:
+    """A view whose texts are not escaped: they come from a presenter that has forgotten it."""
+    nasty = text("{nasty}", nasty=NASTY)
+    return TableView(
+        title=nasty,
+        seats=(SeatView(name=nasty, caption=nasty, cards=(CardView(NASTY, nasty),), is_viewer=True),) * 3,
+        board=(CardView(NASTY, nasty),),
+        pots=(PotView(1, nasty),),
+        status=nasty,
+        announcements=(nasty,),
+        actions=(ActionView("act", nasty, "a", nasty, Amount(1, 2, ((nasty, 1),)), warning=nasty),),
+        blocked=nasty,
+        score=nasty,
+        results=(nasty,),
+    )
 
 
-@pytest.mark.parametrize(
-    "scene",
-    [KuhnScene, SevenHalfScene, BlackjackScene, OldMaidScene, lambda house: HoldemScene(house, lambda: 0.0)],
-    ids=["kuhn", "sevenhalf", "blackjack", "oldmaid", "holdem"],
-)
-def test_screens_escape_the_text_of_a_hostile_server(scene: object) -> None:
-    screen = scene(f"[::1]:80 {NASTY}")
-    screen.on_ended(NASTY)
-    shown = rendered(screen.draw())
+def test_screens_escape_the_text_of_a_hostile_server() -> None:
+    view = hostile_view()
+    keys = TableKeys(view)
+    keys.reject(NASTY)
+    lines = [*render(view, NASTY, keys, 80, 60), *render_help(view, NASTY, text("The rules."), 80, 60)]
+    keys.press("1")
+    shown = "\n".join(plain_lines([*lines, *render(view, NASTY, keys, 80, 60)]))
     assert is_printable(shown)
     assert "[red]you" in shown, "markup is not interpreted"
-    assert "[::1]:80" in shown
+
+
+def test_lines_of_text_escape_the_text_of_a_hostile_server(capsys: pytest.CaptureFixture[str]) -> None:
+    display = PlainDisplay(NASTY, text("The rules."), hostile_view())
+    display.show(hostile_view())
+    display.notify(text("{nasty}", nasty=NASTY))
+    shown = capsys.readouterr().out
+    assert is_printable(shown)
+    assert shown.count("[red]you") >= 6
 
 
 def test_a_replay_is_escaped() -> None:
-    shown = rendered(ReplayScreen(GameReplay(NASTY, [ReplayStep(NASTY, [NASTY])])).draw())
+    screen = ReplayScreen(GameReplay(NASTY, [ReplayStep(NASTY, [NASTY])]))
+    shown = "\n".join(plain_lines(screen.draw(80, 24)))
     assert is_printable(shown)
     assert shown.count("[red]you") == 3
-
-
-def test_a_player_name_is_escaped() -> None:
-    assert display_name(Player("p", NASTY, "active", 1, 0, small_blind=True)).isprintable()

@@ -42,20 +42,20 @@ def test_a_bot_with_an_empty_purse_reconnects(house: Serving) -> None:
     assert json.loads(done.stdout)["connections"] > 1
 
 
-def test_without_a_terminal_the_default_bot_plays(house: Serving) -> None:
-    done = play("-s", house.host, "-p", str(house.port), "-n", "50")
+def test_the_summary_has_the_server_and_the_interval(house: Serving) -> None:
+    done = play("-s", house.host, "-p", str(house.port), "-n", "50", "--bot", "equilibrium")
     assert done.returncode == 0
     assert done.stdout.startswith(f"equilibrium against {house.host}:{house.port}: 50 games in ")
     assert "95 % interval" in done.stdout
 
 
-def test_seeds_make_results_reproducible() -> None:
-    found = []
-    for _ in range(2):
-        with Serving("kuhn", "--port", "0", "--seed", "9", "--log-level", "error") as server:
-            done = play(f":{server.port}", "--seed", "4", "-n", "100", "--json", "--bot", "random")
-            found.append(json.loads(done.stdout)["coins"])
-    assert found[0] == found[1]
+@pytest.mark.parametrize(
+    ("options", "found"), [(("-n", "5"), "--games"), (("--json", "--no-rebuy"), "--json, --no-rebuy")]
+)
+def test_options_of_bots_need_the_name_of_a_bot(house: Serving, options: tuple[str, ...], found: str) -> None:
+    done = play(house.address, *options)
+    assert done.returncode == 1
+    assert f"found {found} without --bot; allowed: --bot NAME (--bot help lists the bots)" in done.stderr
 
 
 def test_the_seat_flag(house: Serving) -> None:
@@ -99,7 +99,7 @@ def test_an_invalid_argument_is_explained(arguments: list[str], message: str) ->
 
 def test_an_unreachable_house_is_reported() -> None:
     port = closed_port()
-    done = play(f"127.0.0.1:{port}")
+    done = play(f"127.0.0.1:{port}", "--bot", "random")
     assert done.returncode == 1
     assert f"no house answers at 127.0.0.1:{port}" in done.stderr
     assert "Traceback" not in done.stderr

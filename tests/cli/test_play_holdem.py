@@ -22,7 +22,9 @@ ANN = ("--user", "ann", "--password", "secret")
 
 
 def play(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
-    return croupier("play", "holdem", *arguments, variables=variables)
+    """Run a bot: the default one unless another is named."""
+    bot = () if "--bot" in arguments or "CROUPIER_PLAY_HOLDEM_BOT" in variables else ("--bot", "equity")
+    return croupier("play", "holdem", *arguments, *bot, variables=variables)
 
 
 @pytest.fixture(scope="module")

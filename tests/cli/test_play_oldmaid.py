@@ -19,7 +19,9 @@ FAST_PLAY = ("--pause", 0, "--poll-seconds", 0.05)
 
 
 def play(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
-    return croupier("play", "oldmaid", *arguments, variables=variables)
+    """Run a bot: a random one unless another is named."""
+    bot = () if "--bot" in arguments else ("--bot", "random")
+    return croupier("play", "oldmaid", *arguments, *bot, variables=variables)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +45,10 @@ def test_five_bots_of_one_process_play_at_one_table() -> None:
 
 
 def test_bots_of_three_processes_play_at_one_table_and_print_text(server: Serving) -> None:
-    others = [Background("play", "oldmaid", server.address, *FAST_PLAY, "--nick", nick) for nick in ("bob", "cyd")]
+    others = [
+        Background("play", "oldmaid", server.address, *FAST_PLAY, "--bot", "random", "--nick", nick)
+        for nick in ("bob", "cyd")
+    ]
     with others[0], others[1]:
         done = play(server.address, *FAST_PLAY, "--nick", "ann", "--bot", "first")
         outputs = [done.stdout, *(other.end().stdout for other in others)]

@@ -45,7 +45,9 @@ def test_a_client_of_one_room_imports_no_other() -> None:
 
 
 def play(room: str, address: str, *flags: object) -> dict[str, object]:
-    done = croupier("play", room, address, "--json", *flags)
+    """Run a bot: the default one unless the flags select another."""
+    bot = () if {"--bot", "--bots", "--stand-at"} & {*flags} else ("--bot", ROOMS[room].default_bot)
+    done = croupier("play", room, address, "--json", *bot, *flags)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -191,7 +193,7 @@ def test_with_once_clients_reconnect_for_every_game() -> None:
     with Serving("sevenhalf", "--port", 0, "--once") as server:
         summary = play("sevenhalf", server.address, "--games", 7)
         assert (summary["games"], summary["connections"]) == (7, 7)
-        done = croupier("play", "sevenhalf", server.address, "--strict", "--games", 7)
+        done = croupier("play", "sevenhalf", server.address, "--bot", "random", "--strict", "--games", 7)
         assert done.returncode == 1
         assert "sevenhalf-8.5" in done.stderr
 
@@ -214,7 +216,7 @@ def test_every_spelling_of_the_ten_can_be_played(ten: str) -> None:
 def test_char8_works_only_if_both_ends_use_it() -> None:
     with Serving("blackjack", "--port", 0, "--dialect", "char8") as server:
         assert play("blackjack", server.address, "--dialect", "char8", "--games", 30)["games"] == 30
-        assert croupier("play", "blackjack", server.address, "--games", 30).returncode == 1
+        assert croupier("play", "blackjack", server.address, "--bot", "random", "--games", 30).returncode == 1
 
 
 def test_char8_excludes_digits() -> None:

@@ -4,60 +4,64 @@ import codecs
 import fcntl
 import os
 import pty
-import re
 import select
 import signal
 import socket
 import struct
 import termios
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
 from tests.processes import PATIENCE, Process, Serving, environment, start
+from tests.tui.emulator import Emulator
 
-ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-CUT_ANSI = re.compile(r"\x1b(\[[0-9;?]*)?$")
-COLUMNS = 100
-SIZELESS = {"COLUMNS": "", "LINES": ""}
-"""Environment variables that leave the size to the terminal itself."""
+COLUMNS, ROWS = 100, 40
 
 
 class Seat:
-    """A pseudo-terminal with a running program. `screen` is the output since the last key."""
+    """A pseudo-terminal with a running program, and what a person sees of it."""
 
-    def __init__(self, process: Process, terminal: int) -> None:
+    def __init__(self, process: Process, terminal: int, columns: int, rows: int) -> None:
         self.process = process
-        self.screen = ""
         self._terminal = terminal
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._cut = ""
+        self._emulator = Emulator(columns, rows)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the screen."""
+        return self._emulator.lines
+
+    @property
+    def text(self) -> str:
+        """The text of the screen as one line, with single spaces: it may be wrapped anywhere."""
+        return " ".join(" ".join(self.lines).split())
 
     def press(self, key: str) -> None:
-        self.screen = ""
         os.write(self._terminal, key.encode())
 
     def sees(self, text: str) -> None:
+        wanted = " ".join(text.split())
+        self._waits_until(lambda: wanted in self.text, f"{text!r} is not on the screen")
+
+    def misses(self, text: str) -> None:
+        self._waits_until(lambda: text not in self.text, f"{text!r} is still on the screen")
+
+    def _waits_until(self, is_shown: Callable[[], bool], complaint: str) -> None:
         end = time.monotonic() + PATIENCE
-        while text not in self.screen:
+        while not is_shown():
             ready, _, _ = select.select([self._terminal], [], [], max(0.0, end - time.monotonic()))
-            assert ready, f"{text!r} is not on the screen:\n{self.screen}"
-            assert time.monotonic() < end, f"{text!r} is never on the screen:\n{self.screen}"
+            screen = "\n".join(self.lines)
+            assert ready, f"{complaint}:\n{screen}"
             try:
                 data = os.read(self._terminal, 65536)
             except OSError:  # the program has closed the terminal
                 data = b""
-            assert data, f"{text!r} was never on the screen:\n{self.screen}"
-            self._show(data)
-
-    def _show(self, data: bytes) -> None:
-        """Add output to the screen, but not yet a character or a control sequence that is cut off."""
-        text = self._cut + self._decoder.decode(data)
-        cut = CUT_ANSI.search(text)
-        self._cut = cut[0] if cut else ""
-        self.screen += ANSI.sub("", text.removesuffix(self._cut))
+            assert data, f"{complaint}, and the program has ended:\n{screen}"
+            self._emulator.feed(self._decoder.decode(data))
 
     def plays(self, *steps: tuple[str, str]) -> None:
         """Press keys, and wait for a text after each of them."""
@@ -69,16 +73,16 @@ class Seat:
         """Wait until the program ends with this exit status."""
         assert self.process.wait(PATIENCE) == status
 
-    def resize(self, columns: int, lines: int) -> None:
-        """Resize the terminal. The program must be started with `variables=SIZELESS`."""
-        self.screen = ""
-        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    def resize(self, columns: int, rows: int) -> None:
+        """Resize the terminal."""
+        self._emulator.resize(columns, rows)
+        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process.send_signal(signal.SIGWINCH)
 
     @property
     def width(self) -> int:
         """The width of the widest line of the screen."""
-        return max(map(len, re.split(r"[\r\n]+", self.screen)))
+        return max(map(len, self.lines))
 
 
 @contextmanager
@@ -88,11 +92,10 @@ def sitting(
     *options: str,
     columns: int = COLUMNS,
     encoding: str = "utf-8",
-    variables: Mapping[str, str] = {},
 ) -> Iterator[Seat]:
     """Run `croupier play` against a house on a port. A terminal with few columns also has few lines."""
     command = ("play", room, f"127.0.0.1:{port}", *options)
-    with terminal(*command, columns=columns, encoding=encoding, variables=variables) as seat:
+    with terminal(*command, columns=columns, encoding=encoding) as seat:
         yield seat
 
 
@@ -102,19 +105,20 @@ def terminal(
 ) -> Iterator[Seat]:
     """Run a croupier command in a terminal."""
     outer, inner = pty.openpty()
-    size = {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "24" if columns < COLUMNS else "40"}
+    rows = 24 if columns < COLUMNS else ROWS
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     try:
         process = start(
             command,
             stdin=inner,
             stdout=inner,
             stderr=inner,
-            environment=environment({**size, "PYTHONIOENCODING": encoding, **variables}),
+            environment=environment({"TERM": "xterm", "PYTHONIOENCODING": encoding, **variables}),
             new_session=True,
         )
         os.close(inner)
         try:
-            yield Seat(process, outer)
+            yield Seat(process, outer, columns, rows)
         finally:
             process.kill()
             process.wait()

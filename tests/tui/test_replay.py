@@ -162,12 +162,12 @@ def test_other_texts_are_rejected(text: str) -> None:
 def test_keys_move_through_a_replay() -> None:
     replay = read_replay(to_phh(hand(), players=NAMES), "it")
     screen, last = ReplayScreen(replay), len(replay.steps) - 1
-    for key, at in ((" ", 1), ("\x1b[C", 2), ("\x1b[D", 1), ("\x1b[F", last), (" ", last), ("\x1b[H", 0), ("p", 0)):
+    for key, at in ((" ", 1), ("right", 2), ("left", 1), ("end", last), (" ", last), ("home", 0), ("p", 0)):
         assert screen.press(key)
         assert screen.position == at, repr(key)
     assert screen.press("x")
     assert not screen.press("q")
-    assert not ReplayScreen(replay).press("\x04")
+    assert not ReplayScreen(replay).press("c-d")
 
 
 def test_printed_replays_end_with_the_table() -> None:

@@ -1,6 +1,8 @@
 """`croupier play holdem`: play hold'em at a server, in the terminal or with a bot."""
 
 import ssl
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from getpass import getpass
 from http import HTTPStatus
@@ -12,8 +14,8 @@ from urllib.parse import quote
 from cyclopts import Group, Parameter
 
 from croupier.cli.options import check_minimum
-from croupier.cli.output import fail, is_interactive, print_error
-from croupier.cli.play import BotOptions, SummaryNouns, list_bots, print_summary, run_bots
+from croupier.cli.output import fail, print_error
+from croupier.cli.play import PERSON, BotOptions, PersonOptions, SummaryNouns, list_bots, print_summary, run_bots
 from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally
 from croupier.core.bots import bot_factory
@@ -26,7 +28,7 @@ if TYPE_CHECKING:  # the HTTP client is imported on demand, which keeps --help f
     from croupier.clients.holdem import HoldemClient
 
 SERVER = Group("Server", sort_key=1)
-BOT = Group("Bot", sort_key=2)
+BOT = Group("Bot", sort_key=4)
 
 SUMMARY_NOUNS: Final = SummaryNouns("hand", "chip", "seat")
 """The nouns of a summary."""
@@ -74,6 +76,7 @@ def play_holdem(
     /,
     *,
     login: Annotated[LoginOptions, Parameter(name="*", group=SERVER)] = LoginOptions(),
+    person: Annotated[PersonOptions, Parameter(name="*", group=PERSON)] = PersonOptions(),
     bot_options: Annotated[HoldemBotOptions, Parameter(name="*", group=BOT)] = HoldemBotOptions(),
 ) -> int:
     """Play no-limit hold'em."""
@@ -83,7 +86,7 @@ def play_holdem(
     from croupier.clients.identify import OtherProtocol
 
     try:
-        return _play(url, login, bot_options)
+        return _play(url, login, person, bot_options)
     except Refusal as refusal:
         if refusal.status == HTTPStatus.UNAUTHORIZED:
             return fail(f"{url}: wrong password for this user")
@@ -96,21 +99,21 @@ def play_holdem(
         return fail(f"{url}: {error}")
 
 
-def _play(url: str, login: LoginOptions, bot_options: HoldemBotOptions) -> int:
+def _play(url: str, login: LoginOptions, person: PersonOptions, bot_options: HoldemBotOptions) -> int:
     """Play and return the exit status. Raises ValueError, OSError, Refusal or Violation."""
     from croupier.clients.holdem import HoldemClient, play_hands, server_address, with_scheme
     from croupier.clients.identify import await_first_answer
 
-    is_terminal = is_interactive()
     check_minimum(1, hands=bot_options.hands)
+    bot_options.check_bot_is_named()
     name = bot_options.bot or ROOM.default_bot
     bot = bot_factory(ROOM.bots, name)()
     context = None if login.tls_ca is None else ssl.create_default_context(cafile=login.tls_ca)
     address = server_address(url)
     probe_context = (context or ssl.create_default_context()) if with_scheme(url).startswith("https:") else None
-    user, password = _ask_credentials(login, terminal=is_terminal)
+    user, password = _ask_credentials(login, terminal=sys.stdin is not None and sys.stdin.isatty())
     game = None if login.game is None else quote(login.game, safe="")
-    is_person = bot_options.bot is None and is_terminal
+    is_person = bot_options.bot is None
     tally = BotTally()
 
     async def play() -> int:
@@ -120,7 +123,7 @@ def _play(url: str, login: LoginOptions, bot_options: HoldemBotOptions) -> int:
         ) as client:
             await await_first_answer(authenticate(client, user, password), ROOM, address, probe_context, print_error)
             if is_person:
-                return await _play_yourself(client, url, game)
+                return await _play_yourself(client, url, game, plain=person.is_plain())
             luck = make_luck(bot_options.seed, f"{ROOM.name} bot")
             await play_hands(client, bot, luck, bot_options.hands, rebuy=bot_options.rebuy, game=game, tally=tally)
             return 0
@@ -131,15 +134,17 @@ def _play(url: str, login: LoginOptions, bot_options: HoldemBotOptions) -> int:
     return run(play()) if is_person else run_bots(play(), report)
 
 
-async def _play_yourself(client: "HoldemClient", url: str, game: Guid | None) -> int:
+async def _play_yourself(client: "HoldemClient", url: str, game: Guid | None, *, plain: bool) -> int:
     """Let a person play in the terminal and return the exit status."""
-    from croupier.tui.holdem.clock import clock_offset
-    from croupier.tui.holdem.scene import HoldemScene
+    from croupier.tui.holdem_seat import HoldemTableSeat, clock_offset
     from croupier.tui.interaction import interact
 
     offset = await clock_offset(client, time)
-    scene = HoldemScene(url, lambda: time() + offset)
-    return await interact(scene, lambda _: client.sit(game))
+
+    def open_seat(_: Callable[[str], None]) -> HoldemTableSeat:
+        return HoldemTableSeat(client.sit(game), lambda: time() + offset)
+
+    return await interact(ROOM.load_extra("presenter")(), open_seat, url, plain=plain)
 
 
 def _ask_credentials(login: LoginOptions, *, terminal: bool) -> tuple[str, str]:

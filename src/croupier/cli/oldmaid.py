@@ -3,15 +3,15 @@
 import asyncio
 import json
 import sys
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
 from croupier.cli.options import check_minimum, check_positive
-from croupier.cli.output import is_interactive, print_error
-from croupier.cli.play import BotOptions, ConnectionOptions, list_bots, run_bots, server_address
+from croupier.cli.output import print_error
+from croupier.cli.play import PERSON, BotOptions, ConnectionOptions, PersonOptions, list_bots, run_bots, server_address
 from croupier.clients.luck import make_luck
 from croupier.core.bots import bot_factory
 from croupier.core.plural import format_count
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # the network client is imported on demand, which keeps --hel
 
 PLAYER = Group("Player", sort_key=1)
 TABLE = Group("Table", sort_key=2)
-BOT = Group("Bot", sort_key=3)
+BOT = Group("Bot", sort_key=4)
 
 
 DEFAULT_OPTIONS = Options()
@@ -95,6 +95,7 @@ def play_oldmaid(
     *,
     player: Annotated[PlayerOptions, Parameter(name="*", group=PLAYER)] = PlayerOptions(),
     connection: Annotated[ConnectionOptions, Parameter(name="*", group=TABLE)] = ConnectionOptions(),
+    person: Annotated[PersonOptions, Parameter(name="*", group=PERSON)] = PersonOptions(),
     bot_options: Annotated[OldMaidBotOptions, Parameter(name="*", group=BOT)] = OldMaidBotOptions(),
 ) -> int:
     """Play Old Maid."""
@@ -111,13 +112,18 @@ def play_oldmaid(
         connection.strict,
         connection.tls.ssl_context(),
     )
-    if bot_options.bot is None and bot_options.bots is None and is_interactive():
+    if bot_options.bot is None and bot_options.bots is None:
+        bot_options.check_bot_is_named()
         from croupier.tui.interaction import interact
-        from croupier.tui.oldmaid.scene import OldMaidScene
+        from croupier.tui.ring_seat import RingSeat
 
         luck = make_luck(bot_options.seed, f"{ROOM.name} bot")
-        scene = OldMaidScene(format_address(ring_config.table))
-        return run(interact(scene, lambda _: RingClient(ring_config, options, luck)))
+
+        def open_seat(notify: Callable[[str], None]) -> RingSeat:
+            return RingSeat(RingClient(ring_config, options, luck, notify=notify))
+
+        place = format_address(ring_config.table)
+        return run(interact(ROOM.load_extra("presenter")(), open_seat, place, plain=person.is_plain()))
     return _play_bots(ring_config, options, bot_options)
 
 

@@ -19,8 +19,9 @@ INDENT = "    "
 
 
 def is_interactive() -> bool:
-    """Whether standard input and output are terminals."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    """Whether standard input and output are terminals that can be drawn on."""
+    has_terminals = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    return has_terminals and os.environ.get("TERM") != "dumb"
 
 
 def fail(error: object, status: int = 1, *, keep: str = "") -> int:

@@ -3,13 +3,13 @@
 import json
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from time import perf_counter
 from typing import Annotated, Any, NamedTuple
 
 from cyclopts import App, Group, Parameter
 
-from croupier.cli.options import check_minimum, check_positive
+from croupier.cli.options import check_minimum, check_positive, flag
 from croupier.cli.output import fail, is_interactive, print_error
 from croupier.cli.tls import TlsOptions
 from croupier.clients.game import GameClient
@@ -28,7 +28,8 @@ app = App(name="play", help="Play in a room, in the terminal or with a bot.")
 
 ROOM = Group("Room", sort_key=1)
 HOUSE = Group("House", sort_key=2)
-BOT = Group("Bot", sort_key=3)
+PERSON = Group("Person", sort_key=3)
+BOT = Group("Bot", sort_key=4)
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,20 @@ class ConnectionOptions:
 
 
 @dataclass(frozen=True)
+class PersonOptions:
+    """How a person sees the table."""
+
+    plain: bool = False
+    """Show lines of text, for screen readers. It is the default with TERM=dumb, and for pipes and files."""
+
+    def is_plain(self) -> bool:
+        """Whether the table is shown as lines of text."""
+        return self.plain or not is_interactive()
+
+
+@dataclass(frozen=True)
 class BotOptions:
-    """How a bot plays. Without --bot, and if standard input and output are terminals, a person plays."""
+    """How a bot plays. Without --bot a person plays."""
 
     bot: str | None = None
     """Bot that plays; `croupier play ROOM --bot help` lists them."""
@@ -59,6 +72,18 @@ class BotOptions:
 
     json: bool = False
     """Print the summary as JSON."""
+
+    def check_bot_is_named(self) -> None:
+        """Raise ValueError if no bot is named, and an option is given that only bots use."""
+        default = type(self)()
+        shared = {"bot", "seed", "answer_seconds"}
+        given = [
+            flag(each.name)
+            for each in fields(self)
+            if each.name not in shared and getattr(self, each.name) != getattr(default, each.name)
+        ]
+        if self.bot is None and given:
+            raise ValueError(f"found {', '.join(given)} without --bot; allowed: --bot NAME (--bot help lists the bots)")
 
 
 @dataclass(frozen=True)
@@ -105,6 +130,7 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
         /,
         *,
         connection: Annotated[ConnectionOptions, Parameter(name="*", group=HOUSE)] = ConnectionOptions(),
+        person: Annotated[PersonOptions, Parameter(name="*", group=PERSON)] = PersonOptions(),
         bot_options: Annotated[HouseBotOptions, Parameter(name="*", group=BOT)] = HouseBotOptions(),
         room_options: Annotated[options, Parameter(name="*", group=ROOM)] = options(),
     ) -> int:
@@ -127,9 +153,10 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
             )
 
         name = bot_options.bot or room_options.bot()
-        if name is None and is_interactive():
-            return run(play_yourself(room, find_address, open_game))
-        return play_bot(room, find_address, open_game, bot_options, name or room.default_bot)
+        if name is None:
+            bot_options.check_bot_is_named()
+            return run(play_yourself(room, find_address, open_game, plain=person.is_plain()))
+        return play_bot(room, find_address, open_game, bot_options, name)
 
     return play_in_room
 
@@ -138,13 +165,19 @@ type OpenGame = Callable[[Address, Callable[[str], None]], GameClient]
 """Returns a client for the house at an address. Its notices go to the second argument."""
 
 
-async def play_yourself(room: HouseRoom, find_address: Callable[[], Awaitable[Address]], open_game: OpenGame) -> int:
+async def play_yourself(
+    room: HouseRoom, find_address: Callable[[], Awaitable[Address]], open_game: OpenGame, *, plain: bool
+) -> int:
     """Let a person play in the terminal and return the exit status."""
     from croupier.tui.interaction import interact
+    from croupier.tui.seats import HouseSeat
 
     address = await find_address()
-    scene = room.load_extra("scene")(format_address(address))
-    return await interact(scene, lambda notify: open_game(address, notify))
+
+    def open_seat(notify: Callable[[str], None]) -> HouseSeat:
+        return HouseSeat(open_game(address, notify))
+
+    return await interact(room.load_extra("presenter")(), open_seat, format_address(address), plain=plain)
 
 
 class SummaryNouns(NamedTuple):

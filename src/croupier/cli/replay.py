@@ -47,10 +47,12 @@ def _read_text(file: Path) -> str:
 
 
 def _show_or_print(replay: "GameReplay") -> int:
-    from croupier.net.event_loop import run
-    from croupier.tui.replay import replay_lines, show_replay
+    from croupier.tui.replay import replay_lines
 
     if is_interactive():
+        from croupier.net.event_loop import run
+        from croupier.tui.replay.screen import show_replay
+
         run(show_replay(replay))
     else:
         for line in replay_lines(replay):

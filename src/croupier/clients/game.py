@@ -16,6 +16,7 @@ from croupier.clients.identify import (
     other_protocol_error,
     silence_message,
 )
+from croupier.clients.inbox import Inbox
 from croupier.clients.silence import SilenceWatch
 from croupier.core.codec import printable_bytes
 from croupier.core.errors import Violation
@@ -35,7 +36,8 @@ class GameClient:
     """A connection to a house. Enter it with `async with`, or with `with` for a BlockingGameClient.
 
     `send` sends a message, `receive` waits for the next one. `legal` are the messages that are allowed now, `nets` the
-    result of every finished game in coins. `player` is the session that follows the game.
+    result of every finished game in coins. `player` is the session that follows the game. `hangup` is the error that
+    says so if the house closed the connection first, also if it broke a clause by that; else None.
 
     Without `port` the server is searched at the room's default ports; `address` is set when the context is entered.
     `answer_timeout` is the number of seconds that the house has for an answer. `notify` is called with a sentence when
@@ -55,6 +57,7 @@ class GameClient:
         notify: Callable[[str], None] | None = None,
     ) -> None:
         self.nets: list[int] = []
+        self.hangup: ConnectionError | None = None
         self.address: Address = (host, room.port if port is None else port)
         self._options = room.options() if options is None else options
         self.player: RoomClient[Any] = room.player(self._options, strict, answer_timeout)
@@ -63,7 +66,7 @@ class GameClient:
         self._strict = strict
         self._ssl = ssl
         self._room = room
-        self._inbox: asyncio.Queue[object] = asyncio.Queue()
+        self._inbox: Inbox[object] = Inbox()
         self._final_error: Exception | None = None
         self._is_joined = False
         self._is_over = False
@@ -101,7 +104,7 @@ class GameClient:
             raise
         if not self._is_joined:
             self._stop()
-            left = self._inbox.get_nowait()
+            left = self._inbox.take()
             assert isinstance(left, Left), "a failed connection attempt has no other event"
             raise ConnectionError(f"no house answers at {format_address(self.address)}: {left.reason}")
         return self
@@ -131,11 +134,16 @@ class GameClient:
         """
         if self._final_error is not None:
             raise self._final_error
-        item = await self._inbox.get()
+        item = await self._inbox.wait()
         if isinstance(item, Violation | Left | OtherProtocol):
             self._final_error = await self._find_final_error(item)
             raise self._final_error
         return item
+
+    def receive_nowait(self) -> Any:
+        """Return the next message of the house if it has arrived already, else None."""
+        first = self._inbox.first
+        return None if first is None or isinstance(first, Violation | Left | OtherProtocol) else self._inbox.take()
 
     async def _find_final_error(self, cause: Violation | Left | OtherProtocol) -> Exception:
         """Return the error that ended the conversation."""
@@ -143,7 +151,7 @@ class GameClient:
             return cause
         if not self._has_understood and (other := await self._find_other_protocol()) is not None:
             return other
-        return cause if isinstance(cause, Violation) else ConnectionError(f"the house is gone: {cause.reason}")
+        return cause if isinstance(cause, Violation) else closed_error(cause.reason)
 
     async def _find_other_protocol(self) -> OtherProtocol | None:
         """Return what else the server speaks: recognised by its first answer, or by a probe if there was none."""
@@ -174,17 +182,20 @@ class GameClient:
         """Probe a silent server. One that speaks another protocol will never answer, so `receive` raises at once."""
         other = await identify(self._room, self.address, self._ssl)
         if other is not None and not self._codec.first_bytes:
-            self._inbox.put_nowait(other)
+            self._inbox.put(other)
         return other
 
     def _on_event(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
         self._silence_watch.reset(now)
         self._is_joined |= isinstance(event, Joined)
-        self._is_over |= isinstance(event, Left)
+        if isinstance(event, Left):
+            if self._is_joined and not self._is_over:
+                self.hangup = closed_error(event.reason)
+            self._is_over = True
         for effect in effects:
             match effect:
                 case Notify(notice):
-                    self._inbox.put_nowait(notice)
+                    self._inbox.put(notice)
                     self._has_understood |= not isinstance(notice, Violation | Left)
                 case Drop():
                     self._is_over = True
@@ -204,6 +215,11 @@ class BlockingGameClient(BlockingProxy[GameClient]):
     player = ClientAttribute[RoomClient[Any]]()
     address = ClientAttribute[Address]()
     last_received = ClientAttribute[str]()
+
+
+def closed_error(reason: str) -> ConnectionError:
+    """Return the error for a house that has left for a reason."""
+    return ConnectionError(f"the server closed the connection{'' if reason == 'hung up' else f': {reason}'}")
 
 
 def connect(

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from croupier.clients.blocking import BlockingProxy, ClientAttribute, blocking
 from croupier.clients.identify import NOTIFY_AFTER_SECONDS, OtherProtocol, identify, silence_message
+from croupier.clients.inbox import Inbox
 from croupier.clients.silence import SilenceWatch
 from croupier.core.bots import Bot
 from croupier.core.dealer import FairDealer, Luck
@@ -67,7 +68,7 @@ class RingClient:
         self._endpoint: Endpoint
         self._notify = notify
         self._silence_watch: SilenceWatch
-        self._events: asyncio.Queue[Any] = asyncio.Queue()
+        self._events: Inbox[Any] = Inbox()
         self._is_joined = False
         self._has_understood = False
         self._left_reason = "this machine has no route to it"
@@ -148,8 +149,15 @@ class RingClient:
         """
         if self._is_over:
             raise ConnectionError("the game is over")
-        event: PlayerEvent = await self._events.get()
+        event: PlayerEvent = await self._events.wait()
         self._is_over = isinstance(event, PlayerFinished)
+        return event
+
+    def receive_nowait(self) -> PlayerEvent | None:
+        """Return the next event if it has happened already, else None; the last one is left to `receive`."""
+        if self._events.first is None or isinstance(self._events.first, PlayerFinished):
+            return None
+        event: PlayerEvent = self._events.take()
         return event
 
     async def send(self, pick: Pick) -> None:
@@ -214,7 +222,7 @@ class RingClient:
             return
         for effect in effects:
             if type(effect) is Notify:
-                self._events.put_nowait(effect.notice)
+                self._events.put(effect.notice)
         if self.player.is_exhausted:
             self._finished.set()
 

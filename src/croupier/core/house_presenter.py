@@ -21,7 +21,13 @@ from croupier.core.presentation import (
 )
 
 LEAVE: Final = ActionView("leave", text("Leave"), "q", text("ends the session"))
-FORFEIT: Final = ActionView("leave", text("Leave"), "q", text("ends the session, and you lose what you have bet"))
+FORFEIT: Final = ActionView(
+    "leave",
+    text("Leave"),
+    "q",
+    text("ends the session, and you lose what you have bet"),
+    warning=text("You lose what you have bet if you leave now."),
+)
 WAITING: Final = text("Waiting for the house.")
 BETWEEN_GAMES: Final = text("Between two games.")
 

@@ -152,7 +152,8 @@ class Amount(Struct, frozen=True):
 class ActionView(Struct, frozen=True):
     """Something that the person can do now: its `id`, the label of its button, its key, and its consequence.
 
-    No two actions of a table have the same id, or the same key.
+    No two actions of a table have the same id, or the same key. An action with a `warning` costs something, and is
+    confirmed first.
     """
 
     id: str
@@ -160,6 +161,7 @@ class ActionView(Struct, frozen=True):
     key: str
     help: Text
     amount: Amount | None = None
+    warning: Text | None = None
 
 
 class TableView(Struct, frozen=True, kw_only=True):

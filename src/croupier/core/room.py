@@ -68,9 +68,8 @@ class TableFactory(Protocol):
         ...
 
 
-type Extra = Literal["solve", "presenter", "scene", "server_tests", "client_tests"]
-"""An exact solver, a presenter of the room's tables, a scene of the terminal, and the tester's suites for servers and
-for clients."""
+type Extra = Literal["solve", "presenter", "server_tests", "client_tests"]
+"""An exact solver, a presenter of the room's tables, and the tester's suites for servers and for clients."""
 
 
 @dataclass(frozen=True, kw_only=True)

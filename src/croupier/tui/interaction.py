@@ -1,132 +1,172 @@
-"""Lets a person play in any room: shows what its client receives, and submits the moves of the keys."""
+"""Lets a person play in any room: shows what its client receives, and submits the moves of the person."""
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from contextlib import AsyncExitStack, suppress
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
-from croupier.tui.keys import END_OF_INPUT
-from croupier.tui.scene import Scene, TableAction
-from croupier.tui.terminal import Terminal, open_terminal
+from croupier.core.house_presenter import LEAVE
+from croupier.core.presentation import Presenter, TableCommand, TableView, Text, UnknownAction, text, verbatim
+from croupier.tui.display import Display, open_display
+from croupier.tui.seats import Seat
+from croupier.tui.table_keys import Choice
 
-LEAVE_KEYS = {END_OF_INPUT, "q"}
-"""The keys that leave while the client is joining."""
+REDRAW_SECONDS: Final = 1.0
+"""A view with a deadline is shown again after this time."""
 
-type Client = AbstractAsyncContextManager[Any]
+HAS_LEFT: Final = text("You have left the table.")
+
+type OpenSeat = Callable[[Callable[[str], None]], Seat]
+"""Returns a seat on a new connection. Its argument shows a notice while the client is waiting."""
 
 
-async def interact(scene: Scene[Any, Any], open_client: Callable[[Callable[[str], None]], Client]) -> int:
-    """Let a person play until they leave. Return the exit status: 1 if the session has ended otherwise.
+async def interact(presenter: Presenter[Any, Any], open_seat: OpenSeat, place: str, *, plain: bool) -> int:
+    """Let a person play at a place, the address of a server, until they leave.
 
-    `open_client` returns a new client, the first time and whenever the person wants to sit down again. Its argument is
-    a function that shows a notice while the client is waiting.
+    Return the exit status: 1 if the conversation has ended otherwise. With `plain` the table is shown as lines of text.
     """
-    with open_terminal(scene.draw) as terminal:
-
-        def notify(text: str) -> None:
-            scene.show_waiting_notice(text)
-            terminal.draw()
-
+    connecting = TableView(
+        title=presenter.title, seats=(), actions=(LEAVE,), blocked=text("Connecting to {place}.", place=place)
+    )
+    async with open_display(place, presenter.rules, connecting, plain=plain) as display:
+        is_seated = False
         while True:
-            action, reason = await play_session(scene, open_client(notify), terminal)
-            if action is not TableAction.REJOIN:
-                scene.on_ended(reason or "You have left the table.")
-                terminal.draw()
-                return 1 if action is None else 0
+            conversation = Conversation(presenter, open_seat, display)
+            command, reason = await conversation.hold()
+            is_seated |= conversation.is_seated
+            if command is TableCommand.REJOIN:
+                continue
+            ending = reason or HAS_LEFT
+            if is_seated:
+                presenter.ended(ending)
+                display.show(presenter.table(0.0))
+            else:
+                display.show(TableView(title=presenter.title, seats=(), status=ending, is_over=True))
+            return 1 if command is None else 0
 
 
-async def play_session(scene: Scene[Any, Any], client: Client, terminal: Terminal) -> tuple[TableAction | None, str]:
-    """Join, play and leave. Return the person's last action and "", or None and the reason of another end."""
-    try:
-        async with AsyncExitStack() as stack:
-            if not await _join(scene, client, terminal):
-                return TableAction.LEAVE, ""
-            stack.push_async_exit(partial(_leave, scene, client))
-            return await _play(scene, scene.sit(client), terminal), ""
-    except scene.errors as error:
-        return None, scene.end_reason(error)
+class Conversation:
+    """A person's conversation with a server, from joining to leaving."""
 
+    def __init__(self, presenter: Presenter[Any, Any], open_seat: OpenSeat, display: Display) -> None:
+        self.is_seated = False
+        self._presenter = presenter
+        self._display = display
+        self._seat = open_seat(lambda notice: display.notify(verbatim(notice)))
+        self._is_leaving = False
 
-async def _join(scene: Scene[Any, Any], client: Client, terminal: Terminal) -> bool:
-    """Enter the client. Return False if the person leaves before that succeeds; other keys are kept for later."""
-    entering = asyncio.ensure_future(_enter(scene, client))
-    if not scene.can_leave_early:
-        await entering
+    async def hold(self) -> tuple[TableCommand | None, Text | None]:
+        """Join, play and leave. Return the person's last command, or None and the reason of another end."""
+        try:
+            async with AsyncExitStack() as stack:
+                if not await self._join():
+                    return TableCommand.LEAVE, None
+                stack.push_async_exit(partial(_leave, self._seat))
+                self.is_seated = True
+                return TableCommand.LEAVE if self._is_leaving else await self._play(), None
+        except self._seat.errors as error:
+            return None, self._seat.end_reason(error)
+
+    async def _join(self) -> bool:
+        """Sit down. Return False if the person has left instead."""
+        entering = asyncio.ensure_future(_enter(self._seat))
+        leaving = asyncio.ensure_future(self._display.choose())  # nothing else is offered
+        try:
+            await asyncio.wait({entering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            self._is_leaving = leaving.done()
+            if self._is_leaving and self._seat.can_interrupt and not entering.done():
+                return False
+            await entering
+        finally:
+            await _cancel(entering, leaving)
         return True
-    terminal.draw()
-    early: list[str] = []
-    key = asyncio.ensure_future(terminal.keys.get())
-    try:
-        while not entering.done():
-            await asyncio.wait({entering, key}, return_when=asyncio.FIRST_COMPLETED)
-            if key.done():
-                if key.result() in LEAVE_KEYS and not entering.done():
-                    return False
-                early.append(key.result())
-                key = asyncio.ensure_future(terminal.keys.get())
-        await entering
-    finally:
-        entering.cancel()
-        key.cancel()
-    for pressed_key in early:
-        terminal.keys.put_nowait(pressed_key)
-    return True
+
+    async def _play(self) -> TableCommand:
+        """Handle what is received, answers to moves, and choices, until the person leaves or sits down again."""
+        seat, presenter = self._seat, self._presenter
+        answer: asyncio.Future[Text | None] = asyncio.get_running_loop().create_future()  # to the last move
+        first_move = presenter.sit(seat.player)
+        if first_move is not None:
+            answer = await self._submit(first_move)
+        view = self._show()
+        received: asyncio.Future[Any] = asyncio.ensure_future(seat.receive())
+        choice: asyncio.Future[Choice] = asyncio.ensure_future(self._display.choose())
+        try:
+            while True:
+                awaited: set[asyncio.Future[Any]] = {received, answer, choice}
+                timeout = None if view.deadline is None else REDRAW_SECONDS
+                await asyncio.wait(awaited, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+                received = self._receive(received)
+                if answer.done():
+                    refusal = answer.result()
+                    answer = asyncio.get_running_loop().create_future()
+                    if refusal is not None:
+                        self._display.notify(refusal)
+                        # Nothing newer than the last state may ever come: ask for the current one.
+                        await _cancel(received)
+                        received = asyncio.ensure_future(seat.receive())
+                if choice.done():
+                    move = self._move(choice.result())
+                    if isinstance(move, TableCommand):
+                        return move
+                    if move is not None:
+                        answer = await self._submit(move)
+                    received = self._receive(received)
+                    choice = asyncio.ensure_future(self._display.choose())
+                view = self._show()
+        finally:
+            await _cancel(received, answer, choice)
+
+    def _receive(self, received: "asyncio.Future[Any]") -> "asyncio.Future[Any]":
+        """Present all that the session has handled. Return the future of the next, which never comes after the end."""
+        while received.done():
+            item = received.result()
+            if item is None:
+                return asyncio.get_running_loop().create_future()
+            self._presenter.received(item)
+            received = asyncio.ensure_future(self._seat.receive())
+        while (item := self._seat.receive_nowait()) is not None:
+            self._presenter.received(item)
+        return received
+
+    def _move(self, choice: Choice) -> Any:
+        """Return the move or the command of a choice, None if it is not offered any more."""
+        try:
+            return self._presenter.move(choice.action, choice.amount)
+        except UnknownAction as error:
+            self._display.notify(text("Too late: {error}.", error=verbatim(str(error))))
+            return None
+
+    async def _submit(self, move: Any) -> "asyncio.Future[Text | None]":
+        """Send a move and present it. Return the future of the answer."""
+        answer = asyncio.ensure_future(self._seat.submit(move))
+        await asyncio.sleep(0)  # the session handles the move before the client waits for anything
+        if not answer.done() or answer.exception() is None:
+            self._presenter.sent(move)
+        return answer
+
+    def _show(self) -> TableView:
+        view = self._presenter.table(self._seat.now())
+        self._display.show(view)
+        return view
 
 
-async def _enter(scene: Scene[Any, Any], client: Client) -> None:
+async def _enter(seat: Seat) -> None:
     try:
-        async with asyncio.timeout(scene.timeout_seconds):
-            await client.__aenter__()
+        async with asyncio.timeout(seat.timeout_seconds):
+            await seat.__aenter__()
     except TimeoutError:
         raise ConnectionError("no answer") from None
 
 
-async def _leave(scene: Scene[Any, Any], client: Client, *error: Any) -> None:
+async def _leave(seat: Seat, *error: Any) -> None:
     with suppress(TimeoutError):
-        async with asyncio.timeout(scene.timeout_seconds):
-            await client.__aexit__(*error)
+        async with asyncio.timeout(seat.timeout_seconds):
+            await seat.__aexit__(*error)
 
 
-async def _play(scene: Scene[Any, Any], first_move: Any, terminal: Terminal) -> TableAction:
-    """Handle what is received, answers to moves, and keys, until the person leaves or wants to sit down again."""
-    loop = asyncio.get_running_loop()
-    if first_move is not None:
-        await scene.submit(first_move)
-    received: asyncio.Future[Any] = asyncio.ensure_future(scene.receive())
-    answer: asyncio.Future[str | None] = loop.create_future()  # to the last move
-    key: asyncio.Future[str] = asyncio.ensure_future(terminal.keys.get())
-    try:
-        while True:
-            terminal.draw()
-            awaited: set[asyncio.Future[Any]] = {received, answer, key}
-            await asyncio.wait(awaited, timeout=scene.redraw_seconds, return_when=asyncio.FIRST_COMPLETED)
-            while received.done():
-                item = received.result()
-                if item is None:
-                    scene.on_closed()
-                    received = loop.create_future()  # there will be nothing more
-                else:
-                    scene.on_received(item)
-                    received = asyncio.ensure_future(scene.receive())
-                await asyncio.sleep(0)  # show at once what arrives together
-            if answer.done():
-                refusal = answer.result()
-                scene.on_answered(refusal)
-                answer = loop.create_future()
-                if refusal:  # nothing newer than the last state may ever come: ask for the current one
-                    received.cancel()
-                    await asyncio.wait({received})
-                    received = asyncio.ensure_future(scene.receive())
-            if key.done():
-                result = TableAction.LEAVE if key.result() == END_OF_INPUT else scene.press(key.result())
-                if isinstance(result, TableAction):
-                    return result
-                if result is not None:
-                    scene.on_submitted(result)
-                    answer = asyncio.ensure_future(scene.submit(result))
-                key = asyncio.ensure_future(terminal.keys.get())
-    finally:
-        for future in (received, answer, key):
-            future.cancel()
-        await asyncio.gather(received, answer, key, return_exceptions=True)
+async def _cancel(*futures: "asyncio.Future[Any]") -> None:
+    for future in futures:
+        future.cancel()
+    await asyncio.gather(*futures, return_exceptions=True)

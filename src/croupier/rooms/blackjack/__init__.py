@@ -125,7 +125,6 @@ ROOM = HouseRoom(
     extras={
         "solve": "croupier.rooms.blackjack.solution:solve",
         "presenter": "croupier.rooms.blackjack.presenter:BlackjackPresenter",
-        "scene": "croupier.tui.blackjack:BlackjackScene",
         "server_tests": "croupier.conformance.servers.blackjack:SUITE",
         "client_tests": "croupier.conformance.clients.blackjack:SUITE",
     },

@@ -85,12 +85,12 @@ class BlackjackPresenter(BankPresenter[Message, WireGame]):
             if message in legal:
                 yield Offer(view, message)
         for message in legal:
-            if isinstance(message, Bet):
-                yield Offer(self._bet_view(self._last_bet or message.coins), make_message=Bet)
+            if isinstance(message, Bet) and self._balance is not None:  # None: MON has not been presented yet
+                yield Offer(
+                    self._bet_view(self._last_bet or message.coins, largest_bet(self._balance)), make_message=Bet
+                )
 
-    def _bet_view(self, usual_bet: int) -> ActionView:
-        assert self._balance is not None, "the house must have sent MON"
-        max_bet = largest_bet(self._balance)
+    def _bet_view(self, usual_bet: int, max_bet: int) -> ActionView:
         presets = ((text("Half"), max_bet // 2), (text("All"), max_bet))
         return ActionView(
             "bet",

@@ -319,7 +319,12 @@ class HoldemPresenter:
             "gives up your seat, and you lose your {count} chips in the pot",
             chips,
         )
-        return ActionView(LEAVE.id, LEAVE.label, LEAVE.key, lost)
+        warning = counted(
+            "Your {count} chip in the pot is lost if you leave now.",
+            "Your {count} chips in the pot are lost if you leave now.",
+            chips,
+        )
+        return ActionView(LEAVE.id, LEAVE.label, LEAVE.key, lost, warning=warning)
 
     def _chips(self, action: ActionView, amount: int | None) -> Move:
         """Return the move of an action: the chips that it adds, or FOLD."""

@@ -73,7 +73,6 @@ ROOM = HouseRoom(
     extras={
         "solve": "croupier.rooms.kuhn.solution:solve",
         "presenter": "croupier.rooms.kuhn.presenter:KuhnPresenter",
-        "scene": "croupier.tui.kuhn:KuhnScene",
         "server_tests": "croupier.conformance.servers.kuhn:SUITE",
         "client_tests": "croupier.conformance.clients.kuhn:SUITE",
     },

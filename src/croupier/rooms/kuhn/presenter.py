@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from croupier.core.client_session import ClientSession
 from croupier.core.house_presenter import HousePresenter, Offer
 from croupier.core.presentation import (
     BACK,
@@ -20,6 +21,9 @@ from croupier.core.rules import Seat
 from croupier.rooms.kuhn.referee import WireGame
 from croupier.rooms.kuhn.rules import ACTION_COST, ANTE, BETTING_TREE, P_1, P_2
 from croupier.rooms.kuhn.wire import ACTN, Actn, Card, Disc, Fail, Message, Strt
+
+DEFAULT_PURSE: Final = 10
+"""The coins of a connection unless the house sets others (kuhn-7.1)."""
 
 CARDS: Final = {
     "J": CardView("J", text("the jack")),
@@ -57,6 +61,10 @@ class KuhnPresenter(HousePresenter[Message, WireGame]):
     )
     welcome = text("Welcome. Choose your seat: P_1 acts first.")
 
+    def sit(self, player: ClientSession[Message, WireGame], purse: int | None = None) -> Message | None:
+        """Start a connection; unless the house has set another purse, it has `DEFAULT_PURSE` coins."""
+        return super().sit(player, DEFAULT_PURSE if purse is None else purse)
+
     def _describe(self, message: Message) -> Iterator[Text]:
         match message:
             case Card(rank) if self._is_playing:
@@ -66,8 +74,10 @@ class KuhnPresenter(HousePresenter[Message, WireGame]):
             case Actn(action):
                 yield HOUSE_ACTIONS[action]
             case Fail("N_C") if self._player.is_exhausted:
+                self._balance = 0
                 yield text("Refused (N_C): your purse has no coin left for the ante (kuhn-7.2).")
             case Fail("N_C"):
+                self._balance = self._staked()
                 yield text("Refused (N_C): your purse has no coin left for that (kuhn-7.3).")
             case Disc():
                 yield text("The house ends the session (DISC).")

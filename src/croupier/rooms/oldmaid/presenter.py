@@ -47,7 +47,13 @@ from croupier.rooms.oldmaid.rules import others_in_ring
 from croupier.rooms.oldmaid.wire import Pick
 
 LEAVE: Final = ActionView("leave", text("Leave"), "q", text("ends the session"))
-GIVE_UP: Final = ActionView("leave", text("Leave"), "q", text("ends the session, and you come last"))
+GIVE_UP: Final = ActionView(
+    "leave",
+    text("Leave"),
+    "q",
+    text("ends the session, and you come last"),
+    warning=text("You come last if you leave now."),
+)
 ANOTHER_GAME: Final = ActionView("rejoin", text("Another game"), "n", text("joins the table again"))
 PICK_KEYS: Final = [
     key for key in digits[1:] + ascii_lowercase + ascii_uppercase if key.lower() not in {LEAVE.key, ANOTHER_GAME.key}

@@ -109,7 +109,6 @@ ROOM = HouseRoom(
     extras={
         "solve": "croupier.rooms.sevenhalf.solution:solve",
         "presenter": "croupier.rooms.sevenhalf.presenter:SevenHalfPresenter",
-        "scene": "croupier.tui.sevenhalf:SevenHalfScene",
         "server_tests": "croupier.conformance.servers.sevenhalf:SUITE",
         "client_tests": "croupier.conformance.clients.sevenhalf:SUITE",
     },

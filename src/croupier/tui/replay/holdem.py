@@ -8,7 +8,7 @@ from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.log import BetEntry, ExitEntry, HandLogEntry
 from croupier.rooms.holdem.engine.ranks import describe_rank
 from croupier.rooms.holdem.engine.streets import STREET_NAMES
-from croupier.tui.holdem.hand_history import cards_text
+from croupier.tui.cards import cards_text
 from croupier.tui.replay.steps import GameReplay, ReplayStep, align_columns
 
 

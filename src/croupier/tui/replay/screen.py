@@ -1,24 +1,21 @@
-"""Shows a replay: interactively on a terminal, or as lines of text."""
+"""Shows a replay on the screen of a terminal."""
 
-from collections.abc import Iterator
+import asyncio
+from shutil import get_terminal_size
 from typing import Final
 
-from rich.console import RenderableType
-from rich.constrain import Constrain
-from rich.text import Text
-
-from croupier.tui.frame import SceneFrame, terminal_text
-from croupier.tui.keys import END_OF_INPUT, ENTER
+from croupier.core.presentation import text
+from croupier.tui.encoding import terminal_text
+from croupier.tui.renderer import Line, plain_lines, styled_line, styled_lines
 from croupier.tui.replay.steps import GameReplay
-from croupier.tui.scene import SCENE_WIDTH_COLUMNS
-from croupier.tui.terminal import open_terminal
+from croupier.tui.screen import Screen
+from croupier.tui.table_keys import DOWN, ENTER, LEAVE_KEYS, UP
 
-FORWARD_KEYS: Final = {"\x1b[C", "\x1bOC", "\x1b[B", "\x1bOB", " ", ENTER, "n", "l"}
-BACK_KEYS: Final = {"\x1b[D", "\x1bOD", "\x1b[A", "\x1bOA", "p", "h"}
-FIRST_KEYS: Final = {"\x1b[H", "\x1bOH", "\x1b[1~", "g"}
-LAST_KEYS: Final = {"\x1b[F", "\x1bOF", "\x1b[4~", "G"}
-LEAVE_KEYS: Final = {"q", END_OF_INPUT}
-HINT: Final = "[Space/right] forward  [left] back  [Home] [End]  [q] leave"
+FORWARD_KEYS: Final = {"right", DOWN, " ", ENTER, "n", "l"}
+BACK_KEYS: Final = {"left", UP, "p", "h"}
+FIRST_KEYS: Final = {"home", "g"}
+LAST_KEYS: Final = {"end", "G"}
+HINT: Final = text("[Space/right] forward  [left] back  [Home] [End]  [q] leave")
 MAX_PREVIOUS_STEPS: Final = 5
 
 
@@ -40,33 +37,33 @@ class ReplayScreen:
             self.position = 0
         elif key in LAST_KEYS:
             self.position = last
-        return key not in LEAVE_KEYS
+        return key != "q" and key not in LEAVE_KEYS
 
-    def draw(self) -> RenderableType:
+    def draw(self, columns: int, rows: int) -> list[Line]:
         """Return the screen: the table after the current step, and the latest steps."""
         steps = self._replay.steps
         step = steps[self.position]
-        past = [terminal_text(each.text) for each in steps[max(0, self.position - MAX_PREVIOUS_STEPS) : self.position]]
-        above = [Text("\n".join(map(terminal_text, step.table_lines)))] if step.table_lines else []
-        below = [
-            Text(terminal_text(step.text), style="bold"),
-            Text(f"Step {self.position + 1} of {len(steps)}   {HINT}", style="reverse"),
+        past = steps[max(0, self.position - MAX_PREVIOUS_STEPS) : self.position]
+        number = text("Step {number} of {count}", number=self.position + 1, count=len(steps))
+        below = [*styled_lines("news", step.text, columns), *styled_lines("keys", f"{number}   {HINT}", columns)]
+        above = [
+            *(styled_line("", line, columns) for line in step.table_lines),
+            *(styled_line("quiet", each.text, columns) for each in past),
         ]
-        return Constrain(SceneFrame(self._replay.title, above, past, below), SCENE_WIDTH_COLUMNS)
+        title = styled_line("title", f" {terminal_text(self._replay.title)} ", columns)
+        return [title, *above[: max(0, rows - len(below) - 1)], *below][-rows:]
 
 
 async def show_replay(replay: GameReplay) -> None:
-    """Show a replay on the terminal until the person quits."""
-    screen = ReplayScreen(replay)
-    with open_terminal(screen.draw) as terminal:
-        terminal.draw()
-        while screen.press(await terminal.keys.get()):
-            terminal.draw()
+    """Show a replay on the terminal until the person quits, and print the last step."""
+    replay_screen = ReplayScreen(replay)
+    has_left = asyncio.Event()
 
+    def press(key: str) -> None:
+        if not replay_screen.press(key):
+            has_left.set()
 
-def replay_lines(replay: GameReplay) -> Iterator[str]:
-    """Yield a replay as lines: its title, the numbered steps, and the table at the end."""
-    yield replay.title
-    for number, step in enumerate(replay.steps, start=1):
-        yield f"{number:>4}  {step.text}"
-    yield from replay.steps[-1].table_lines
+    async with Screen(replay_screen.draw, press):
+        await has_left.wait()
+    for line in plain_lines(replay_screen.draw(*get_terminal_size())):
+        print(line)

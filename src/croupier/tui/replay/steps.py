@@ -1,6 +1,6 @@
 """Data of a replay: steps, each with a text and the table after it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 
@@ -30,3 +30,11 @@ def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
         cells = zip(row, widths, strict=True)
         lines.append("  ".join(cell.rjust(width) if cell.isdecimal() else cell.ljust(width) for cell, width in cells))
     return [line.rstrip() for line in lines]
+
+
+def replay_lines(replay: GameReplay) -> Iterator[str]:
+    """Yield a replay as lines: its title, the numbered steps, and the table at the end."""
+    yield replay.title
+    for number, step in enumerate(replay.steps, start=1):
+        yield f"{number:>4}  {step.text}"
+    yield from replay.steps[-1].table_lines

@@ -1,1 +1,0 @@
-"""Terminal interface for hold'em."""

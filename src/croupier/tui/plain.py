@@ -1,0 +1,220 @@
+"""A table as lines of text, for screen readers, simple terminals, and programs that write keys into a pipe."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from threading import Thread
+from typing import Final, Self
+
+from croupier.core.presentation import ActionView, TableView, Text, listed, text
+from croupier.tui.encoding import terminal_text
+from croupier.tui.table_keys import ENTER, HELP, Choice, TableKeys, keys_of
+from croupier.tui.texts import GENERAL_HELP, action_help, board_text, money_text, seat_line, time_text
+
+READ_BYTES: Final = 4096
+MAX_LINE_BYTES: Final = 200
+"""Longer lines are cut; no key, label or number is as long."""
+MAX_LISTED_ACTIONS: Final = 6
+"""More actions are printed in one line, without their consequences."""
+QUIET_SECONDS: Final = 5.0
+"""A pipe that ends or leaves waits for a table that it cannot act at, until the table was silent for this time."""
+
+END_OF_INPUT: Final = None
+LEAVE_LINES: Final = ("q", "leave", END_OF_INPUT)
+
+
+class PlainDisplay:
+    """A `Display` of lines: it prints only what is new, and never moves the cursor.
+
+    A line of input is the key, the id or the label of an action, perhaps followed by a number, or a number. An empty
+    line reads the table again. The lines of a pipe may be written in advance: they are used when the person can act.
+    The end of the input leaves the table.
+    """
+
+    def __init__(self, place: str, rules: Text, view: TableView) -> None:
+        self._place = place
+        self._rules = rules
+        self._view = view
+        self._keys = TableKeys(view)
+        self._printed: dict[str, object] = {}
+        self._announced: Sequence[Text] = ()
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._held: list[str | None] = []
+        self._changed = asyncio.Event()
+        self._is_pipe = sys.stdin is None or not sys.stdin.isatty()
+
+    async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+
+        def read() -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                for line in input_lines():
+                    loop.call_soon_threadsafe(self._lines.put_nowait, line)
+
+        Thread(target=read, daemon=True, name="croupier-lines").start()
+        self._print(text("{title} at {place}.", title=self._view.title, place=self._place))
+        self._print(text("Type a key and Enter. ? and Enter reads the rules, Enter alone reads the table."))
+        self.show(self._view)
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        sys.stdout.flush()
+
+    def show(self, view: TableView) -> None:
+        """See `Display.show`."""
+        self._view = view
+        self._keys.update(view)
+        self._changed.set()
+        for announcement in new_items(self._announced, view.announcements):
+            self._print(announcement)
+        self._announced = view.announcements
+        for name, line in table_lines(view):
+            if self._printed.get(name) != line:
+                self._printed[name] = line
+                self._print(line)
+        if self._printed.get("actions") != view.actions:
+            self._printed["actions"] = view.actions
+            if view.blocked is None and view.actions:
+                self._print_actions()
+
+    def notify(self, notice: Text) -> None:
+        """See `Display.notify`."""
+        self._print(notice)
+
+    async def choose(self) -> Choice:
+        """See `Display.choose`."""
+        while True:
+            line = await self._next_line()
+            if line is END_OF_INPUT:
+                self._print(text("The input has ended: you leave. (--bot NAME lets a bot play.)"))
+                return Choice("leave")
+            choice = self._use(line.strip())
+            if choice is not None:
+                return choice
+
+    async def _next_line(self) -> str | None:
+        """Wait for a line, and if it is from a pipe, until the person can act."""
+        if not self._held:
+            self._held.append(await self._lines.get())
+        line = self._held[0]
+        while self._is_pipe and self._view.blocked is not None:
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(QUIET_SECONDS if line in LEAVE_LINES else None):
+                    await self._changed.wait()
+            except TimeoutError:
+                break
+        return self._held.pop()
+
+    def _use(self, line: str) -> Choice | None:
+        """Use a line of input. Return what the person has chosen by it, None if nothing."""
+        if not line and self._keys.number is None:
+            self._read_table()
+            return None
+        choice = None
+        keys = keys_of_line(line, self._view.actions)
+        if keys is None:
+            self._keys.reject(line)
+        else:
+            for key in keys:
+                choice = self._keys.press(key)
+        self._answer()
+        return choice
+
+    def _answer(self) -> None:
+        """Print what the last keys have led to, unless they chose something."""
+        if self._keys.is_help_shown:
+            self._keys.is_help_shown = False
+            for line in (self._rules, *map(action_help, self._view.actions), *GENERAL_HELP):
+                self._print(line)
+        if self._keys.notice is not None:
+            self._print(self._keys.notice)
+        elif self._keys.number is not None:
+            number = self._keys.number
+            self._print(action_help(number.action))
+            if number.digits:
+                self._print(text("Type a number and Enter; Enter alone takes {number}.", number=number.digits))
+            else:
+                self._print(text("Type a number and Enter."))
+
+    def _read_table(self) -> None:
+        view = self._view
+        for line in (*map(seat_line, view.seats), *(line for name, line in table_lines(view) if name != "seat")):
+            self._print(line)
+        self._print_actions()
+
+    def _print_actions(self) -> None:
+        if (left := time_text(self._view)) is not None:
+            self._print(left)
+        if len(self._view.actions) > MAX_LISTED_ACTIONS:
+            self._print(text("Keys: {keys}.", keys=listed(keys_of(self._view))))
+            return
+        for action in self._view.actions:
+            self._print(action_help(action))
+
+    def _print(self, line: object) -> None:
+        print(terminal_text(line), flush=True)
+
+
+def table_lines(view: TableView) -> Iterator[tuple[str, str]]:
+    """Yield the lines that describe a table, by names, without other people's seats: announcements describe those."""
+    for seat in view.seats:
+        if seat.is_viewer:
+            yield "seat", str(seat_line(seat))
+    for name, line in (
+        ("board", board_text(view)),
+        ("money", money_text(view)),
+        ("score", view.score),
+        ("status", view.status),
+        ("blocked", None if view.blocked == view.status else view.blocked),
+    ):
+        if line is not None:
+            yield name, str(line)
+
+
+def new_items[T](before: Sequence[T], after: Sequence[T]) -> Sequence[T]:
+    """Return the objects at the end of `after` that are not at the end of `before`, whose first ones may be gone.
+
+    >>> a, b, c = [1], [2], [3]
+    >>> new_items([a, b], [b, c]), new_items([a], [b])
+    ([[3]], [[2]])
+    """
+    for first in range(len(before)):
+        kept = before[first:]
+        if len(kept) <= len(after) and all(old is new for old, new in zip(kept, after, strict=False)):
+            return after[len(kept) :]
+    return after
+
+
+def keys_of_line(line: str, actions: Sequence[ActionView]) -> list[str] | None:
+    """Return the keys that a line of input stands for, None if it is none of the actions and no number."""
+    words = line.casefold()
+    if words in {"", HELP}:
+        return [HELP if words else ENTER]
+    for name, number in ((words, ""), words.rpartition(" ")[::2]):
+        for action in actions:
+            if name.strip() in {action.key, action.id, str(action.label).casefold()}:
+                if not number:
+                    return [action.key]
+                return [action.key, *number, ENTER] if is_number(number) and action.amount is not None else None
+    has_number = any(action.amount is not None for action in actions)
+    return [*words, ENTER] if has_number and is_number(words) else None
+
+
+def is_number(words: str) -> bool:
+    """Whether a text is a number in decimal digits."""
+    return words.isascii() and words.isdecimal()
+
+
+def input_lines() -> Iterator[str | None]:
+    """Yield the lines of standard input, and None at its end. It is read without buffers: a thread may wait in it."""
+    rest = b""
+    while sys.stdin is not None and (data := os.read(sys.stdin.fileno(), READ_BYTES)):
+        *lines, rest = (rest + data).split(b"\n")
+        yield from (line[:MAX_LINE_BYTES].decode(errors="replace") for line in lines)
+        rest = rest[:MAX_LINE_BYTES]
+    if rest:
+        yield rest.decode(errors="replace")
+    yield END_OF_INPUT

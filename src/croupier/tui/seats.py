@@ -1,0 +1,112 @@
+"""A person's seat, which plays through the client of its kind of room, and the seat in a game against a house."""
+
+from abc import ABC, abstractmethod
+from contextlib import AbstractAsyncContextManager, suppress
+from time import monotonic
+from typing import Any, ClassVar, Self
+
+from croupier.clients.game import GameClient
+from croupier.clients.identify import OtherProtocol
+from croupier.core.errors import IllegalMove, Violation
+from croupier.core.presentation import Text, text, verbatim
+
+
+class Seat(ABC):
+    """A person's seat, for one connection. Enter it with `async with` to sit down; leaving the context leaves.
+
+    `errors` are the exceptions that end the conversation. Sitting down and leaving may take `timeout_seconds` each,
+    None for any time. `can_interrupt` is whether sitting down may be cancelled.
+    """
+
+    errors: ClassVar[tuple[type[Exception], ...]]
+    timeout_seconds: ClassVar[float | None] = None
+    can_interrupt: ClassVar[bool] = True
+
+    def __init__(self, client: AbstractAsyncContextManager[Any]) -> None:
+        self._context = client
+
+    async def __aenter__(self) -> Self:
+        await self._context.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._context.__aexit__(*error)
+
+    @property
+    @abstractmethod
+    def player(self) -> Any:
+        """The session of the client, once the seat is entered."""
+
+    @abstractmethod
+    async def receive(self) -> Any:
+        """Wait for the next message or event; None if this connection brings nothing more, and another one may."""
+
+    def receive_nowait(self) -> Any:
+        """Return the next message or event if the session has handled it already, else None."""
+        return None
+
+    @abstractmethod
+    async def submit(self, move: Any) -> Text | None:
+        """Send a move. Return the reason why the server did not accept it, None if it did."""
+
+    def now(self) -> float:
+        """Return the time of the clock that the deadlines are given in."""
+        return monotonic()
+
+    def end_reason(self, error: Exception) -> Text:
+        """Return why the conversation has ended, for one of `errors`."""
+        return sentence(str(error))
+
+
+class HouseSeat(Seat):
+    """A seat in a game against a house."""
+
+    errors = (Violation, ConnectionError)
+
+    def __init__(self, client: GameClient) -> None:
+        super().__init__(client)
+        self._client = client
+
+    @property
+    def player(self) -> Any:
+        """The client session of the room."""
+        return self._client.player
+
+    async def receive(self) -> Any:
+        """See `Seat.receive`: None if the house has closed the connection between two games."""
+        try:
+            return await self._client.receive()
+        except ConnectionError:
+            if not self._client.player.is_exhausted:
+                raise
+            return None
+
+    def receive_nowait(self) -> Any:
+        """See `Seat.receive_nowait`."""
+        return self._client.receive_nowait()
+
+    async def submit(self, move: Any) -> Text | None:
+        """See `Seat.submit`."""
+        with suppress(IllegalMove):  # the house has closed the connection meanwhile
+            await self._client.send(move)
+        return None
+
+    def end_reason(self, error: Exception) -> Text:
+        """See `Seat.end_reason`: a house that closes the connection is said to do so, whatever clause it breaks."""
+        if isinstance(error, Violation) and self._client.hangup is None:
+            last = self._client.last_received
+            return text(
+                "The house broke the protocol. {error}; its last message: {last}",
+                error=verbatim(str(error)),
+                last=verbatim(last) if last else text("none"),
+            )
+        return sentence(str(error if isinstance(error, OtherProtocol) else self._client.hangup or error))
+
+
+def sentence(words: str) -> Text:
+    """Return a reason as a sentence.
+
+    >>> str(sentence("no house answers"))
+    'No house answers.'
+    """
+    return verbatim(f"{words[:1].upper()}{words[1:].rstrip('.')}.")
