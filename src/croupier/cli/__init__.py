@@ -17,6 +17,7 @@ app = App(
 )
 app.command("croupier.cli.serve:app", name="serve", help="Serve one room, or all of them.")
 app.command("croupier.cli.play:app", name="play", help="Play in a room, in the terminal or with a bot.")
+app.command("croupier.cli.watch:app", name="watch", help="Watch a table in the terminal.")
 app.command(
     "croupier.cli.verify:verify", name="verify", help="Verify that the hands in a deal record were dealt as promised."
 )
@@ -32,6 +33,9 @@ app.command(
     "croupier.cli.tap:tap", name="tap", help="Relay connections between clients and a house, and check both sides."
 )
 app.command("croupier.cli.matrix:matrix", name="matrix", help="Test every client of a class against every server.")
+app.command(
+    "croupier.cli.completion:completion", name="completion", help="Complete commands and options in bash, zsh or fish."
+)
 app.meta.group_parameters = Group("Session", sort_key=0)
 
 

@@ -38,6 +38,11 @@ BOT_RETRY_TIMEOUT_SECONDS: Final = 30.0
 """How long a client keeps trying to reach a server that does not respond."""
 
 
+DEFAULT_URL: Final = f"http://127.0.0.1:{ROOM.port}"
+
+type ServerUrl = Annotated[str, Parameter(name="URL", help="Server: http://HOST:PORT, https://HOST:PORT or HOST:PORT.")]
+
+
 @dataclass(frozen=True)
 class LoginOptions:
     """The user, and the game to join."""
@@ -70,9 +75,7 @@ class HoldemBotOptions(BotOptions):
 
 
 def play_holdem(
-    url: Annotated[
-        str, Parameter(name="URL", help="Server: http://HOST:PORT, https://HOST:PORT or HOST:PORT.")
-    ] = f"http://127.0.0.1:{ROOM.port}",
+    url: ServerUrl = DEFAULT_URL,
     /,
     *,
     login: Annotated[LoginOptions, Parameter(name="*", group=SERVER)] = LoginOptions(),
@@ -82,11 +85,36 @@ def play_holdem(
     """Play no-limit hold'em."""
     if bot_options.bot == "help":
         return list_bots(ROOM)
+    return _explain_errors(url, lambda: _play(url, login, person, bot_options))
+
+
+def watch_holdem(
+    url: ServerUrl = DEFAULT_URL,
+    /,
+    *,
+    game: str | None = None,
+    tls_ca: Path | None = None,
+    person: Annotated[PersonOptions, Parameter(name="*", group=PERSON)] = PersonOptions(),
+) -> int:
+    """Watch a table of no-limit hold'em, as everybody may see it.
+
+    Parameters
+    ----------
+    game:
+        GUID of the game to watch. [default: the one with the most players]
+    tls_ca:
+        PEM file with the certificate authority to trust, for https URLs.
+    """
+    return _explain_errors(url, lambda: run(_watch(url, game, _tls_context(tls_ca), plain=person.is_plain())))
+
+
+def _explain_errors(url: str, command: Callable[[], int]) -> int:
+    """Return the exit status of a command; an error of the server at a URL is printed, and the status is 1."""
     from croupier.clients.holdem_api import Refusal
     from croupier.clients.identify import OtherProtocol
 
     try:
-        return _play(url, login, person, bot_options)
+        return command()
     except Refusal as refusal:
         if refusal.status == HTTPStatus.UNAUTHORIZED:
             return fail(f"{url}: wrong password for this user")
@@ -99,18 +127,30 @@ def play_holdem(
         return fail(f"{url}: {error}")
 
 
+def _tls_context(tls_ca: Path | None) -> ssl.SSLContext | None:
+    """Return the TLS context that trusts an authority, None for the authorities of this machine."""
+    return None if tls_ca is None else ssl.create_default_context(cafile=tls_ca)
+
+
+def _probe_context(url: str, context: ssl.SSLContext | None) -> ssl.SSLContext | None:
+    """Return the TLS context of the connections that find out what a server speaks, None without TLS."""
+    from croupier.clients.holdem import with_scheme
+
+    return (context or ssl.create_default_context()) if with_scheme(url).startswith("https:") else None
+
+
 def _play(url: str, login: LoginOptions, person: PersonOptions, bot_options: HoldemBotOptions) -> int:
     """Play and return the exit status. Raises ValueError, OSError, Refusal or Violation."""
-    from croupier.clients.holdem import HoldemClient, play_hands, server_address, with_scheme
+    from croupier.clients.holdem import HoldemClient, play_hands, server_address
     from croupier.clients.identify import await_first_answer
 
     check_minimum(1, hands=bot_options.hands)
     bot_options.check_bot_is_named()
     name = bot_options.bot or ROOM.default_bot
     bot = bot_factory(ROOM.bots, name)()
-    context = None if login.tls_ca is None else ssl.create_default_context(cafile=login.tls_ca)
+    context = _tls_context(login.tls_ca)
     address = server_address(url)
-    probe_context = (context or ssl.create_default_context()) if with_scheme(url).startswith("https:") else None
+    probe_context = _probe_context(url, context)
     user, password = _ask_credentials(login, terminal=sys.stdin is not None and sys.stdin.isatty())
     game = None if login.game is None else quote(login.game, safe="")
     is_person = bot_options.bot is None
@@ -145,6 +185,29 @@ async def _play_yourself(client: "HoldemClient", url: str, game: Guid | None, *,
         return HoldemTableSeat(client.sit(game), lambda: time() + offset)
 
     return await interact(ROOM.load_extra("presenter")(), open_seat, url, plain=plain)
+
+
+async def _watch(url: str, game: str | None, context: ssl.SSLContext | None, *, plain: bool) -> int:
+    """Let a person watch a table and return the exit status. Raises ConnectionError if there is none."""
+    from croupier.clients.game_watcher import GameWatcher
+    from croupier.clients.holdem import HoldemClient, server_address
+    from croupier.clients.identify import await_first_answer
+    from croupier.tui.holdem_seat import clock_offset
+    from croupier.tui.interaction import interact
+    from croupier.tui.watcher import WatcherPlace, WatchingPresenter
+
+    async with HoldemClient(url, "", "", ssl=context, retry_timeout=PERSON_RETRY_TIMEOUT_SECONDS) as client:
+        probe_context = _probe_context(url, context)
+        games = await await_first_answer(client.list_games(), ROOM, server_address(url), probe_context, print_error)
+        if game is None and not games:
+            raise ConnectionError("there is no game to watch; `croupier play holdem` begins one")
+        watched = max(games, key=lambda each: len(each.table)).game_id if game is None else quote(game, safe="")
+        offset = await clock_offset(client, time)
+
+        def open_place(_: Callable[[str], None]) -> WatcherPlace:
+            return WatcherPlace(GameWatcher(client, watched), lambda: time() + offset)
+
+        return await interact(WatchingPresenter(), open_place, url, plain=plain)
 
 
 def _ask_credentials(login: LoginOptions, *, terminal: bool) -> tuple[str, str]:

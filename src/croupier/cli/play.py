@@ -119,6 +119,24 @@ def server_address(target: str | None, connection: ConnectionOptions) -> tuple[s
     return host, port
 
 
+@app.default
+def play_in_chosen_room(
+    *,
+    server: Annotated[str, Parameter(name=("--server", "-s"))] = "127.0.0.1",
+    tls: Annotated[TlsOptions, Parameter(name="*")] = TlsOptions(),
+) -> int:
+    """Play in a room, in the terminal or with a bot. Without a room: list those of a server, and choose one.
+
+    Parameters
+    ----------
+    server:
+        Host whose rooms are listed, each at its default port.
+    """
+    from croupier.cli.lobby import play_in_chosen_room
+
+    return play_in_chosen_room(server, tls)
+
+
 def room_command(room: HouseRoom) -> Callable[..., int]:
     """Return the command that plays in a room. It has the options of the room and those of every room."""
     options: Any = room.options

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Self
 
 from croupier.clients.holdem_api import ApiResponse, ConnectionFailed, HoldemApi
 from croupier.core.errors import Violation
@@ -32,6 +32,12 @@ class GameWatcher:
         self._can_stream = True
         self._stream = api.stream(game)
         self._is_outdated = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
 
     def refresh(self) -> None:
         """Make the next request immediate, and discard what is buffered in the stream."""

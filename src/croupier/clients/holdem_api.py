@@ -129,11 +129,12 @@ class JoinedGame(Struct, frozen=True):
 
 
 class HoldemApi:
-    """The requests of one user. `retry_timeout` is the number of seconds that a server may be unreachable or busy.
+    """The requests of one user, or of the public if `user` is "".
 
-    Without `dialect`, the server's dialect is recognised by its answers. All methods raise Refusal if the server
-    refuses the request, Violation if it breaks the protocol, and ConnectionError if it cannot be reached. Raises
-    ValueError if the user name contains a colon.
+    `retry_timeout` is the number of seconds that a server may be unreachable or busy. Without `dialect`, the server's
+    dialect is recognised by its answers. All methods raise Refusal if the server refuses the request, Violation if it
+    breaks the protocol, and ConnectionError if it cannot be reached. Raises ValueError if the user name contains a
+    colon.
     """
 
     def __init__(
@@ -147,7 +148,8 @@ class HoldemApi:
         self.dialect: Dialect = dialect or "readme"
         self._has_fixed_dialect = dialect is not None
         self.retry_timeout = retry_timeout
-        self._credentials = {"authorization": f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"}
+        credentials = f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"
+        self._credentials = {"authorization": credentials} if user else {}
 
     async def __aenter__(self) -> Self:
         return self

@@ -1,6 +1,7 @@
 """A person's seat at a table of hold'em."""
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
@@ -15,29 +16,45 @@ MAX_CLOCK_SKEW_SECONDS: Final = 2.0
 """Larger differences to the server's clock are corrected. Its Date header has a resolution of one second."""
 
 
-class HoldemTableSeat(Seat):
-    """A seat at a table of hold'em. `clock` returns the server's time in seconds since the epoch.
-
-    A person who leaves while joining joins first: the seat has to be given up.
-    """
+class HoldemPlace(Seat):
+    """A place at a table of hold'em. `clock` returns the server's time in seconds since the epoch."""
 
     errors = (Violation, ConnectionError, Refusal)
     timeout_seconds = 3.0
+
+    def __init__(self, client: AbstractAsyncContextManager[Any], clock: Callable[[], float]) -> None:
+        super().__init__(client)
+        self._clock = clock
+
+    def now(self) -> float:
+        """See `Seat.now`."""
+        return self._clock()
+
+    def end_reason(self, error: Exception) -> Text:
+        """See `Seat.end_reason`."""
+        reason = verbatim(str(error))
+        match error:
+            case Violation():
+                return text("The server broke the protocol. {reason}", reason=reason)
+            case Refusal():
+                return text("The server refused the request: {reason}", reason=reason)
+            case _:
+                return text("The server is gone: {reason}", reason=sentence(str(error)))
+
+
+class HoldemTableSeat(HoldemPlace):
+    """A seat at a table of hold'em. A person who leaves while joining joins first: the seat has to be given up."""
+
     can_interrupt = False
 
     def __init__(self, client: HoldemSeat, clock: Callable[[], float]) -> None:
-        super().__init__(client)
+        super().__init__(client, clock)
         self._client = client
-        self._clock = clock
 
     @property
     def player(self) -> Any:
         """The session of the player."""
         return self._client.player
-
-    def now(self) -> float:
-        """See `Seat.now`."""
-        return self._clock()
 
     async def receive(self) -> Game | None:
         """See `Seat.receive`: None once the seat is lost."""
@@ -50,17 +67,6 @@ class HoldemTableSeat(Seat):
         except IllegalMove as error:
             refusal = str(error)
         return None if refusal is None else text("The server answers: {reason}.", reason=verbatim(refusal))
-
-    def end_reason(self, error: Exception) -> Text:
-        """See `Seat.end_reason`."""
-        reason = verbatim(str(error))
-        match error:
-            case Violation():
-                return text("The server broke the protocol. {reason}", reason=reason)
-            case Refusal():
-                return text("The server refused the request: {reason}", reason=reason)
-            case _:
-                return text("The server is gone: {reason}", reason=sentence(str(error)))
 
 
 async def clock_offset(api: HoldemApi, clock: Callable[[], float]) -> float:

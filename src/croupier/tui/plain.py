@@ -208,10 +208,13 @@ def is_number(words: str) -> bool:
     return words.isascii() and words.isdecimal()
 
 
-def input_lines() -> Iterator[str | None]:
-    """Yield the lines of standard input, and None at its end. It is read without buffers: a thread may wait in it."""
+def input_lines(read_bytes: int = READ_BYTES) -> Iterator[str | None]:
+    """Yield the lines of standard input, and None at its end.
+
+    It is read without buffers: a thread may wait in it, and with `read_bytes` of 1, later lines are left to others.
+    """
     rest = b""
-    while sys.stdin is not None and (data := os.read(sys.stdin.fileno(), READ_BYTES)):
+    while sys.stdin is not None and (data := os.read(sys.stdin.fileno(), read_bytes)):
         *lines, rest = (rest + data).split(b"\n")
         yield from (line[:MAX_LINE_BYTES].decode(errors="replace") for line in lines)
         rest = rest[:MAX_LINE_BYTES]

@@ -1,0 +1,6 @@
+"""`croupier watch`: watch a table in the terminal."""
+
+from cyclopts import App
+
+app = App(name="watch", help="Watch a table in the terminal.")
+app.command("croupier.cli.holdem:watch_holdem", name="holdem", help="Watch a table of no-limit hold'em.")
