@@ -1,13 +1,16 @@
-"""The catalogues of the other languages are consistent and compiled."""
+"""The catalogues of the other languages are complete, current and compiled."""
 
 import re
 from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from babel.messages import Catalog
+from babel.messages import Catalog, Message
 from babel.messages.mofile import read_mo
-from docs.messages import LOCALES, forms, po_path, read_catalogue
+from docs.messages import LOCALES, extract, forms, po_path, read_catalogue
+
+TEXTS = extract()
+
 
 type Key = tuple[str | None, Sequence[str]]
 
@@ -15,8 +18,16 @@ type Key = tuple[str | None, Sequence[str]]
 def translations(catalogue: Catalog) -> dict[Key, Sequence[str]]:
     """The translations by context and id."""
     return {
-        (message.context, tuple(forms(message.id))): tuple(forms(message.string)) for message in catalogue if message.id
+        (_context(message), tuple(forms(message.id))): tuple(forms(message.string))
+        for message in catalogue
+        if message.id
     }
+
+
+def _context(message: Message) -> str | None:
+    """The context of a message, which `read_mo` leaves as bytes."""
+    context: str | bytes | None = message.context
+    return context.decode() if isinstance(context, bytes) else context
 
 
 def placeholders(form: str) -> Counter[str]:
@@ -24,6 +35,13 @@ def placeholders(form: str) -> Counter[str]:
 
 
 every_locale = pytest.mark.parametrize("locale", LOCALES)
+
+
+@every_locale
+def test_every_text_of_the_source_is_translated(locale: str) -> None:
+    """`make messages` adds the texts that are missing here."""
+    found = translations(read_catalogue(locale))
+    assert [key for key in translations(TEXTS) if not all(found.get(key, [""]))] == []
 
 
 @every_locale
