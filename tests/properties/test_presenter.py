@@ -70,6 +70,7 @@ class PresentedGames:
         self.presenter.sent(message)
         self._handle(effects)
         while self._unseen:
+            check_table(self.table)
             self.presenter.received(self._unseen.pop(0))
 
     def _handle(self, effects: Iterable[Any]) -> None:

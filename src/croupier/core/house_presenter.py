@@ -29,6 +29,7 @@ FORFEIT: Final = ActionView(
     warning=text("You lose what you have bet if you leave now."),
 )
 WAITING: Final = text("Waiting for the house.")
+UNFINISHED: Final = text("The game is not finished. What you have bet in it is lost, unless the house has stopped it.")
 BETWEEN_GAMES: Final = text("Between two games.")
 
 
@@ -82,8 +83,10 @@ class HousePresenter[M, G: FinishedGame](ABC):
         self._add_finished_game(message)
 
     def ended(self, reason: Text) -> None:
-        """Note that nothing more will happen, and why."""
+        """Note that nothing more will happen, and why; an unfinished game costs the bet, not the purse."""
         self._end_reason = reason
+        if self._is_playing:
+            self._announcements.add(UNFINISHED)
 
     def table(self, now: float) -> TableView:  # noqa: ARG002 -- houses do not announce their time limits
         """Return the table as the person sees it."""

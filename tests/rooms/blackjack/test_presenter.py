@@ -2,7 +2,7 @@
 
 import pytest
 
-from croupier.core.presentation import Amount, TableCommand, TableView, UnknownAction
+from croupier.core.presentation import Amount, TableCommand, TableView, UnknownAction, verbatim
 from croupier.rooms.blackjack import ROOM
 from croupier.rooms.blackjack.wire import CRD, ERRORS, LEAVING, NO_COINS, STP, TRN, Mon, Res
 from tests.presentation import Conversation, action_keys, announcements, captions
@@ -95,6 +95,19 @@ def test_a_purse_is_empty_as_soon_as_the_last_coins_are_lost() -> None:
     lost = talk.hear_at_once(CRD["S"]["TS"], Res("L", 0))
     assert (lost.purse, action_keys(lost)) == (0, ["n rejoin", "q leave"])
     assert action_keys(talk.sit()) == ["p play", "q leave"]
+
+
+def test_an_unfinished_round_costs_the_bet_only() -> None:
+    talk = dealt(300)
+    talk.hear(LEAVING, STP)
+    talk.presenter.ended(verbatim("The house has closed the connection."))
+    view = talk.table
+    assert announcements(view)[-3:] == [
+        "The house reports ERR 300: it is about to close the connection.",
+        "The house ends the session (STP).",
+        "The game is not finished. What you have bet in it is lost, unless the house has stopped it.",
+    ]
+    assert (str(view.status), view.purse, view.actions) == ("The house has closed the connection.", 700, ())
 
 
 def test_errors_and_the_goodbye_are_described() -> None:
