@@ -31,7 +31,7 @@ class PresentedGames:
         self._is_late = is_late
         settings = house_settings(room, self._transcript)
         self._options = room.options(**{name: getattr(settings, name) for name in ("dialect", "decks") if name in head})
-        self._purse = None if room.name == "sevenhalf" else room.initial_purse(settings)
+        self._purse = room.initial_purse(settings) if room.has_purse else None
         self.presenter = room.load_extra("presenter")()
         self.nets: list[int] = []
         self.sit()

@@ -133,6 +133,8 @@ class HouseRoom(Room):
     """
     initial_purse: Callable[[Any], int]
     """For the settings of a house: the coins that it gives to a new client."""
+    has_purse: bool = True
+    """Whether a house without accounts limits what a client can bet to the coins that it has given."""
     max_purse: int = 2**63 - 1
     """The maximum number of coins moved from an account to a purse; the rest stays in the account."""
     patterns: Mapping[str, bytes]

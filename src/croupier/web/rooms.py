@@ -79,8 +79,8 @@ class HouseEntry(Struct, frozen=True):
 
     @property
     def purse(self) -> int | None:
-        """The coins that the house gives to a new connection, None if only the house knows them."""
-        return None if self.has_accounts else self.room.initial_purse(self.settings)
+        """The coins that the house gives to a new connection, None if there are none or only the house knows them."""
+        return self.room.initial_purse(self.settings) if self.room.has_purse and not self.has_accounts else None
 
     def make_player(self) -> ClientSession[Any, Any]:
         """Make the session of a client of this house."""

@@ -96,6 +96,7 @@ ROOM = HouseRoom(
     settings=Settings,
     house=table_factory,
     initial_purse=lambda settings: settings.coins,
+    has_purse=False,  # (sevenhalf-7.6)
     dealt_cards=lambda state: state.cards,
     net_check=recompute_nets(lambda cards, commands, _: possible_nets(LENIENT_RULES.start_node, cards, commands)),
     commands=commands_given,
