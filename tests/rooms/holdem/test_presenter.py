@@ -157,13 +157,23 @@ def test_who_runs_out_of_time_has_lost_what_was_bet() -> None:
     lost = ann.lose_seat()
     assert announcements(lost)[-2:] == ["Your time ran out: you are out of the game.", "You lose 10 chips."]
     assert ([str(result) for result in lost.results], str(lost.score)) == (["hand 1: -10"], "1 hand, chips won: -10")
-    assert action_keys(lost) == ["j rejoin", "q leave"]
+    assert (action_keys(lost), lost.purse) == (["j rejoin", "q leave"], None)
     assert ann.presenter.move("rejoin") is TableCommand.REJOIN
     assert ann.table == lost
     ann.house.join("ann")
     again = ann.join()
     assert announcements(again)[0] == "Welcome. The best five of seven cards win."
     assert str(again.score) == "1 hand, chips won: -10"
+
+
+def test_a_table_without_the_seat_says_how_it_was_lost() -> None:
+    ann = Seated(trio(turn_seconds=1.0))
+    ann.play("bob 20, cat 10")
+    ann.house.wait(1.5)
+    lost = ann.see()
+    assert "ann" not in ann.house.chips()
+    assert announcements(lost)[-2:] == ["You lose 20 chips.", "Your time ran out: you are out of the game."]
+    assert str(lost.status) == "You have no seat at this table."
 
 
 def test_who_loses_the_last_chip_is_out() -> None:

@@ -23,10 +23,10 @@ ACTIONS: Final = {
     "raise all-in": (text("You raise to {chips}, all-in."), text("{name} raises to {chips}, all-in.")),
     "win": (text("You win {chips}."), text("{name} wins {chips}.")),
     "win with": (text("You win {chips} with {cards}."), text("{name} wins {chips} with {cards}.")),
-    "leave": (text("You leave."), text("{name} leaves.")),
     "sit": (text("You sit down."), text("{name} sits down.")),
 }
 """Sentences about the person who looks at the table, and about another player."""
+LEAVES: Final = text("{name} leaves.")
 STREETS: Final = (text("Flop: {cards}."), text("Turn: {cards}."), text("River: {cards}."))
 
 
@@ -139,7 +139,7 @@ class LiveHistory:
         old, new = ({one.player_id for one in table} for table in (before.table, game.table))
         for one in before.table:
             if one.player_id not in new:
-                self._add(one, "leave")
+                self._add_leaver(one)
         for one in game.table:
             if one.player_id not in old:
                 self._add(one, "sit")
@@ -155,7 +155,7 @@ class LiveHistory:
         for one in clockwise(before.table, before.turn.player_id):
             then = now.get(one.player_id)
             if then is None:
-                self._add(one, "leave")
+                self._add_leaver(one)
                 continue
             added = one.wealth - then.wealth - (then.bet_so_far if is_round_over else 0)
             could_check = one.state == "active" and one.wealth > 0 and one.bet_so_far == top
@@ -194,6 +194,11 @@ class LiveHistory:
         for street, old, new in zip(STREETS, split_board(board), split_board(cards), strict=True):
             if new and new != old:
                 self._texts.append(street.fill(cards=cards_text(new)))
+
+    def _add_leaver(self, player: Player) -> None:
+        """Add a player who has left. The viewer knows better how it has lost its own seat."""
+        if player.player_id != self._own:
+            self._texts.append(LEAVES.fill(name=player_name(player)))
 
     def _add(self, player: Player, action: str, **args: Text | int) -> None:
         own, other = ACTIONS[action]

@@ -119,7 +119,7 @@ class HoldemPresenter:
             actions=actions,
             blocked=self._blocked() if is_waiting else None,
             deadline=self._seconds_left(now) if ended is None else None,
-            purse=None if own is None else own.wealth,
+            purse=None if own is None or self._is_seat_lost else own.wealth,
             score=None if self._seat is None else self._score(),
             results=tuple(self._results),
             is_over=ended is not None,
