@@ -14,6 +14,7 @@ myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 suppress_warnings: list[str] = []
 
+
 def link_cited_rulings(_app: Sphinx, page: str, source: list[str]) -> None:
     """Make every ruling that a clause cites a link to its text."""
     if page.startswith("protocols/"):
