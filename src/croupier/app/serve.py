@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, open_room
-from croupier.app.web_app import bind_web_socket, has_web_app, serve_web, web_url
+from croupier.app.web_app import bind_web_socket, has_web_app, room_entries, serve_web, web_url
 from croupier.core.logger import Logger
 from croupier.core.room import HouseRoom, Room
-from croupier.core.session import Observer
+from croupier.core.session import Address, Observer
 from croupier.logs import configure, get_logger
 from croupier.net.addresses import format_address
 from croupier.net.client_addresses import parse_trusted_proxies
@@ -130,6 +130,7 @@ async def serve(room_configs: Sequence[RoomConfig], config: ServerConfig, announ
     _raise_file_limit()
     tls_context = make_tls_context(config)
     rooms: dict[str, OpenRoom] = {}
+    room_addresses: dict[str, Address] = {}
     lines: list[str] = []
     shared_store = SharedStore(config.store)
     async with AsyncExitStack() as stack:
@@ -149,13 +150,15 @@ async def serve(room_configs: Sequence[RoomConfig], config: ServerConfig, announ
             )
             context = RoomContext(log, observers, tls_context, shared_store, promises)
             rooms[room.name], addresses = await open_room(room_config, config, context)
+            room_addresses[room.name] = addresses[0]
             tls = " (TLS)" if tls_context else ""
             lines += [f"{room.name} is open at {format_address(address)}{tls}" for address in addresses]
         if metrics:
             lines.append(f"metrics at {metrics}")
         web = None
         if web_socket is not None:
-            web = await stack.enter_async_context(serve_web(config, web_socket, room_configs, rooms, shared_store))
+            entries = room_entries(config, room_configs, rooms, room_addresses)
+            web = await stack.enter_async_context(serve_web(config, web_socket, entries, shared_store))
             lines.insert(0, f"web at {web_url(config, web_socket)}")
         for line in lines:
             announce(line)

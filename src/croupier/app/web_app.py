@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 from croupier.app.open_rooms import OpenRoom, RoomConfig, ServerConfig
+from croupier.core.session import Address
 from croupier.logs import get_logger
 from croupier.net.addresses import format_address
 from croupier.net.client_addresses import parse_trusted_proxies
@@ -14,6 +15,7 @@ from croupier.recording.shared_store import SharedStore
 
 if TYPE_CHECKING:  # imported at run time only by servers with a web app, because Starlette and Jinja take time
     from croupier.web.cookies import SigningKeys
+    from croupier.web.rooms import RoomEntry
     from croupier.web.server import WebServer
 
 DEFAULT_PORT: Final = 8000
@@ -32,29 +34,50 @@ async def bind_web_socket(config: ServerConfig) -> BoundSocket:
         raise OSError(f"{error} (--web-port selects another port for the web app; --no-web leaves it out)") from error
 
 
-def web_url(config: ServerConfig, bound: BoundSocket) -> str:
-    """Return the URL of the web app. Browsers on this machine reach a server on all addresses at the loopback one.
+def local_address(address: Address) -> Address:
+    """Return the address at which this machine reaches a server that listens on `address`: not all addresses, but one.
 
-    The other addresses of the machine work as well.
+    >>> local_address(("0.0.0.0", 8000))
+    ('127.0.0.1', 8000)
     """
-    host, port = bound_address(bound)
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 -- nothing is bound here
-    return f"http{'s' if config.tls_cert else ''}://{format_address((host, port))}"
+    host, port = address
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104 -- nothing is bound here
+
+
+def web_url(config: ServerConfig, bound: BoundSocket) -> str:
+    """Return the URL of the web app for browsers on this machine; its other addresses work as well."""
+    return f"http{'s' if config.tls_cert else ''}://{format_address(local_address(bound_address(bound)))}"
+
+
+def room_entries(
+    config: ServerConfig,
+    room_configs: Sequence[RoomConfig],
+    rooms: Mapping[str, OpenRoom],
+    addresses: Mapping[str, Address],
+) -> "list[RoomEntry]":
+    """Return the rooms as the web app uses them; `addresses` are where they listen."""
+    from croupier.web.rooms import RoomEntry
+
+    return [
+        RoomEntry(
+            each.room,
+            each.settings,
+            rooms[each.room.name],
+            has_accounts=config.accounts is not None,
+            address=None if config.tls_cert else local_address(addresses[each.room.name]),
+        )
+        for each in room_configs
+    ]
 
 
 @asynccontextmanager
 async def serve_web(
-    config: ServerConfig,
-    bound: BoundSocket,
-    room_configs: Sequence[RoomConfig],
-    rooms: Mapping[str, OpenRoom],
-    shared_store: SharedStore,
+    config: ServerConfig, bound: BoundSocket, entries: "Sequence[RoomEntry]", shared_store: SharedStore
 ) -> AsyncIterator["WebServer"]:
     """Serve the web app while the context is open."""
     from croupier.http.holdem_app import HoldemApp
     from croupier.web.app import create_app
     from croupier.web.config import WebConfig
-    from croupier.web.rooms import RoomEntry
     from croupier.web.server import TlsFiles, WebServer
 
     web_config = WebConfig(
@@ -67,16 +90,11 @@ async def serve_web(
     tls = None
     if config.tls_cert is not None and config.tls_key is not None:
         tls = TlsFiles(config.tls_cert, config.tls_key, config.tls_client_ca)
-    entries = [
-        RoomEntry(each.room, each.settings, rooms[each.room.name], has_accounts=config.accounts is not None)
-        for each in room_configs
-    ]
-    for room in rooms.values():
-        if isinstance(room, HoldemApp):
-            room.web_port = bound_address(bound)[1]
-    server = WebServer(
-        create_app(entries, web_config, await _signing_keys(shared_store), get_logger(part="web")), bound, tls
-    )
+    for entry in entries:
+        if isinstance(entry.open_room, HoldemApp):
+            entry.open_room.web_port = bound_address(bound)[1]
+    keys = await _signing_keys(shared_store)
+    server = WebServer(create_app(entries, web_config, keys, get_logger(part="web")), bound, tls)
     try:
         yield server
     finally:

@@ -17,7 +17,7 @@ from croupier.clients.silence import SilenceWatch
 from croupier.core.bots import Bot
 from croupier.core.dealer import FairDealer, Luck
 from croupier.core.logger import Logger, SilentLogger
-from croupier.core.session import Address, Effect, Event, Joined, Left, Notify, Received, Submitted
+from croupier.core.session import Address, Effect, Event, Joined, Left, Notify, Observer, Received, Submitted
 from croupier.net.addresses import format_address
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.outgoing import LocalAddressError, outgoing_addresses
@@ -59,12 +59,15 @@ class RingClient:
         luck: Luck,
         log: Logger | None = None,
         notify: Callable[[str], None] | None = None,
+        *,
+        observers: Sequence[Observer] = (),
     ) -> None:
         self.player = Player(options, luck, strict=config.strict)
         self._config = config
         self._options = options
         self._luck = luck
         self._log = SilentLogger() if log is None else log
+        self._observers = observers
         self._endpoint: Endpoint
         self._notify = notify
         self._silence_watch: SilenceWatch
@@ -162,6 +165,10 @@ class RingClient:
 
     async def send(self, pick: Pick) -> None:
         """Pick a card. Raises IllegalMove if it is not in `legal`."""
+        self.submit(pick)
+
+    def submit(self, pick: Pick) -> None:
+        """Pick a card, in a program that runs on the event loop. Raises IllegalMove if it is not in `legal`."""
         self._endpoint.handle_and_flush(Submitted(pick))
 
     async def _join(self, host: str, port: int, options: Options) -> None:
@@ -200,7 +207,7 @@ class RingClient:
             self.player,
             partial(Wire, "player", strict=config.strict, dialect=options.dialect),
             self._log,
-            observers=[self._on_event],
+            observers=[self._on_event, *self._observers],
             limits=EndpointLimits(close_timeout=1.0, connect_timeout=max(1.0, options.retry_seconds)),
         )
         listening_address = await self._endpoint.listen(host, port)

@@ -79,6 +79,7 @@ def create_app(
     app.state.keys = keys
     app.state.tables = tables
     app.state.streams = streams
+    app.state.seating = seating
     app.state.watch = watch
     return app
 
@@ -95,3 +96,5 @@ def close(app: Starlette) -> None:
     tables.close()
     watch: WatchRoutes = app.state.watch
     watch.close()
+    seating: Seating = app.state.seating
+    seating.close()

@@ -9,9 +9,11 @@ from croupier.core.client_session import ClientSession
 from croupier.core.codec import SpanCodec
 from croupier.core.presentation import Presenter, Text, verbatim
 from croupier.core.room import HouseRoom, Room
+from croupier.core.session import Address
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.holdem_service import HoldemService
 from croupier.net.endpoint import Endpoint
+from croupier.rooms.oldmaid.settings import Settings as RingSettings
 
 REPLY_TIMEOUT_SECONDS: Final = 86_400.0
 """The house is part of this server, and may wait for its store: its silence is never a fault."""
@@ -34,17 +36,21 @@ class OpenRoom(Protocol):
 class RoomEntry(Struct, frozen=True):
     """A room of the server: `open_room` is what serves it, with these settings.
 
-    With `has_accounts` the coins of a client are known to the room alone.
+    With `has_accounts` the coins of a client are known to the room alone. `address` is that of the room for programs on
+    this machine, None if it is not known or needs TLS.
     """
 
     room: Room
     settings: Any
     open_room: OpenRoom
     has_accounts: bool = False
+    address: Address | None = None
 
     @property
     def is_playable(self) -> bool:
-        """Whether people can play in a browser: it has a presenter, and is a house or hold'em."""
+        """Whether people can play in a browser."""
+        if isinstance(self.settings, RingSettings):
+            return self.address is not None
         return "presenter" in self.room.extras and (
             isinstance(self.room, HouseRoom) or isinstance(self.open_room, HoldemApp)
         )

@@ -7,11 +7,13 @@ from functools import partial
 from croupier.core.session import Address
 from croupier.http.holdem_service import HoldemService
 from croupier.rooms.holdem.wire import Guid
+from croupier.rooms.oldmaid.settings import Settings as RingSettings
 from croupier.web.cookies import Visitor
 from croupier.web.feed import Envelope, RenderEnvelope, Snapshot
 from croupier.web.holdem_games import choose_game
 from croupier.web.holdem_seat import HoldemSeat
 from croupier.web.render import Renderer, TablePage
+from croupier.web.ring_seat import RingLobby, RingSeat, RingTable
 from croupier.web.rooms import RoomEntry, holdem_service, room_view
 from croupier.web.seats import HouseSeat
 from croupier.web.tables import SeatedTable, Tables, new_table_id
@@ -24,6 +26,7 @@ class Seating:
         self._entries = {entry.room.name: entry for entry in entries}
         self._tables = tables
         self._renderer = renderer
+        self._ring: RingLobby | None = None
         self._loop = asyncio.get_running_loop()
 
     def playable(self, name: str) -> RoomEntry | None:
@@ -38,6 +41,8 @@ class Seating:
         if (service := holdem_service(entry)) is not None:
             return await self._take_holdem_seat(entry, service, visitor, csrf, game)
         page = TablePage(new_table_id(), room_view(entry), csrf)
+        if isinstance(entry.settings, RingSettings):
+            return self._tables.add(SeatedTable(visitor.session, page, self._ring_seat(entry, visitor, page)))
         certificate = {"subject": ((("userId", visitor.guest),),)}
         seat = HouseSeat(entry.house, address, certificate, self._render_for(page))
         return self._tables.add(SeatedTable(visitor.session, page, seat))
@@ -55,6 +60,17 @@ class Seating:
                 seat = HoldemSeat.resume(service, user, table_id, self._render_for(page))
                 return None if seat is None else self._tables.add(SeatedTable(visitor.session, page, seat))
         return None
+
+    def close(self) -> None:
+        """Send the bots away that play with people."""
+        if self._ring is not None:
+            self._ring.close()
+
+    def _ring_seat(self, entry: RoomEntry, visitor: Visitor, page: TablePage) -> RingSeat:
+        if self._ring is None:
+            assert entry.address is not None, "a playable table of Old Maid has an address"
+            self._ring = RingLobby(RingTable(entry.address, entry.settings))
+        return RingSeat(self._ring, f"{visitor.guest} {page.id[:4]}", self._render_for(page))
 
     async def _take_holdem_seat(
         self, entry: RoomEntry, service: HoldemService, visitor: Visitor, csrf: str, game: Guid | None

@@ -1,0 +1,178 @@
+"""A person's seat at the table of Old Maid: a player of the ring, with bots in the places that stay free."""
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
+from croupier.core.bots import RandomBot
+from croupier.core.dealer import FairDealer, Luck
+from croupier.core.presentation import TableCommand, TableView, Text, text
+from croupier.core.session import Address, Effect, Event, Received, Send
+from croupier.rooms.oldmaid.player import TABLE, Options
+from croupier.rooms.oldmaid.presenter import OldMaidPresenter
+from croupier.rooms.oldmaid.ring.player_events import PlayerFinished
+from croupier.rooms.oldmaid.settings import Settings
+from croupier.web.feed import RenderEnvelope
+from croupier.web.frames import FrameView
+from croupier.web.seats import LEFT, Seat
+
+BOTS_AFTER_SECONDS: Final = 3.0
+"""Other people have this long to join; then bots take the places that are left."""
+
+TABLE_UNREACHABLE: Final = text("The table cannot be reached. Try again later.")
+
+
+class RingTable(Struct, frozen=True):
+    """The table of Old Maid as players reach it, with its settings."""
+
+    address: Address
+    settings: Settings
+
+    def client(self, nick: str, **options: Any) -> RingClient:
+        """Make a player."""
+        config = RingConfig(self.address, self.address[0])
+        return RingClient(config, Options(nick=nick, dialect=self.settings.dialect), new_luck(), **options)
+
+
+class RingLobby:
+    """The people who wait for a game, and the bots that join them."""
+
+    def __init__(self, table: RingTable) -> None:
+        self.table = table
+        self._waiting: set[RingSeat] = set()
+        self._bots: set[asyncio.Task[None]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._bot_count = 0
+
+    def wait(self, seat: "RingSeat") -> None:
+        """Note that a person waits for a game."""
+        self._waiting.add(seat)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(BOTS_AFTER_SECONDS, self._add_bots)
+
+    def leave(self, seat: "RingSeat") -> None:
+        """Note that a person waits no more: the game has begun, or the person has left."""
+        self._waiting.discard(seat)
+
+    def close(self) -> None:
+        """Send all bots away."""
+        if self._timer is not None:
+            self._timer.cancel()
+        for bot in self._bots:
+            bot.cancel()
+
+    def _add_bots(self) -> None:
+        self._timer = None
+        if not self._waiting:
+            return
+        for _ in range(max(1, self.table.settings.players - len(self._waiting))):
+            self._bot_count += 1
+            bot = asyncio.ensure_future(self._play(f"bot {self._bot_count}"))
+            self._bots.add(bot)
+            bot.add_done_callback(self._bots.discard)
+
+    async def _play(self, nick: str) -> None:
+        """Play one game. A bot for which no game begins is sent away by the table."""
+        await play_ring_games(lambda: self.table.client(nick), RandomBot(), new_luck(), 1, RingTally(nick))
+
+
+class RingSeat(Seat):
+    """A player of the ring, who listens for the neighbour on a port of this server as any player does.
+
+    The frames are the messages on the connections to the table (house) and to the neighbours (peer).
+    """
+
+    def __init__(self, lobby: RingLobby, nick: str, render: RenderEnvelope) -> None:
+        self._lobby = lobby
+        self._nick = nick
+        self._presenter = OldMaidPresenter()
+        self._has_picked = False
+        self._games: set[asyncio.Task[None]] = set()
+        self._client = self._make_client()
+        self._presenter.sit(self._client.player)
+        super().__init__(render)
+        self._join()
+
+    def leave(self) -> None:
+        """Leave the game; a player who is still in it comes last."""
+        self.close(LEFT)
+
+    def close(self, reason: Text) -> None:
+        """Disconnect from the table and the neighbours."""
+        if not self.is_over:
+            for game in self._games:
+                game.cancel()
+            self._lobby.leave(self)
+            self._end(reason)
+
+    @property
+    def _is_waiting(self) -> bool:
+        return self._has_picked
+
+    def _view(self) -> TableView:
+        return self._presenter.table(self._loop.time())
+
+    def _end(self, reason: Text) -> None:
+        self._presenter.ended(reason)
+        self._changed()
+
+    # Games.
+
+    def _make_client(self) -> RingClient:
+        return self._lobby.table.client(self._nick, observers=[self._on_event])
+
+    def _join(self) -> None:
+        """Join the next game. A finished one ends by itself when the neighbours no longer need this player."""
+        game = self._loop.create_task(self._play(self._client))
+        self._games.add(game)
+        game.add_done_callback(self._games.discard)
+        self._lobby.wait(self)
+
+    async def _play(self, client: RingClient) -> None:
+        try:
+            async with client:
+                self._presenter.sit(client.player)
+                self._changed()
+                event = None
+                while not isinstance(event, PlayerFinished):
+                    event = await client.receive()
+                    if client.player.seat is not None:
+                        self._lobby.leave(self)
+                    self._has_picked = False
+                    self._presenter.received(event)
+                    self._changed()
+        except OSError:
+            if client is self._client and not self._is_ended:
+                self._end(TABLE_UNREACHABLE)
+
+    def _act(self, action: str, amount: int | None) -> None:
+        match self._presenter.move(action, amount):
+            case TableCommand.LEAVE:
+                self.leave()
+            case TableCommand.REJOIN:
+                self._client = self._make_client()
+                self._presenter.sit(self._client.player)
+                self._join()
+                self._changed()
+            case pick:
+                self._client.submit(pick)
+                self._presenter.sent(pick)
+                self._has_picked = True
+                self._changed()
+
+    def _on_event(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- an Observer
+        """Show the messages of an event and its effects."""
+        if isinstance(event, Received):
+            self._frames.append(FrameView("house" if event.peer == TABLE else "peer", str(event.message), "", ""))
+        self._frames += [
+            FrameView("you", str(effect.message), "", "") for effect in effects if isinstance(effect, Send)
+        ]
+
+
+def new_luck() -> Luck:
+    """Return randomness for one player."""
+    return FairDealer(secrets.token_bytes(32)).luck
