@@ -335,7 +335,7 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         {"groups": [row(title=TITLES["kuhn"], records=[row(room="kuhn", id="showdown", title="A showdown", steps=5)])]},
     ),
     "replay": ("replay.html", {"table": KUHN, "frames": FRAMES, "room": room("kuhn"), "title": "A showdown"} | STEPS),
-    "protocols": ("protocols.html", {"pages": [("kuhn", "Kuhn poker"), ("rulings", "Rulings")]}),
+    "protocols": ("protocols.html", {"protocols": [("kuhn", "Kuhn poker"), ("rulings", "Rulings")]}),
     "protocol": ("protocol.html", {"name": "kuhn", "protocol": protocol_page("kuhn")}),
     "check": (
         "check.html",

@@ -76,6 +76,7 @@ def create_app(
         middleware=[Middleware(SecurityMiddleware, config=config, keys=keys, log=log, show_fault=show_fault)],
         exception_handlers={HTTPException: show_error},
     )
+    renderer.pages = frozenset(route.path.split("/")[1] for route in app.routes if isinstance(route, Route))
     app.state.keys = keys
     app.state.tables = tables
     app.state.streams = streams

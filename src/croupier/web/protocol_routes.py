@@ -25,7 +25,7 @@ class ProtocolRoutes:
     async def list_pages(self, request: Request) -> Response:
         """List the protocol pages."""
         pages = [(name, page.title) for name in PAGES if (page := protocol_page(name)) is not None]
-        return self._renderer.page(request, "protocols.html", pages=pages)
+        return self._renderer.page(request, "protocols.html", protocols=pages)
 
     async def show(self, request: Request) -> Response:
         """Show a protocol page."""

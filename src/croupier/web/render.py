@@ -27,10 +27,11 @@ class Renderer:
     """Renders templates.
 
     Every page has `t`, which translates a Text, `csrf`, `locale`, `theme`, `static`, which gives the path of a static
-    file, and `rooms`.
+    file, `rooms`, and `pages`, the first parts of the paths that have a route: other pages have no link.
     """
 
     def __init__(self, entries: Sequence[RoomEntry]) -> None:
+        self.pages: frozenset[str] = frozenset()
         self._entries = entries
 
     @property
@@ -55,12 +56,13 @@ class Renderer:
 
     def envelope(self, table: "TablePage", snapshot: Snapshot, locale: str, now: float) -> Envelope:
         """Render what a browser receives of a table that has changed."""
-        t, context = translator(locale), table.context(snapshot)
+        t, context = translator(locale), table.context(snapshot) | {"pages": self.pages}
         parts = {name: environment(locale).get_template(f"parts/{name}.html").render(**context) for name in PARTS}
         return Envelope(snapshot.version, parts, " ".join(map(t, snapshot.news)), snapshot.seconds_left(now))
 
     def _context(self, request: Request) -> dict[str, Any]:
-        return {"csrf": request.state.csrf, "theme": request_theme(request), "rooms": self.rooms}
+        theme = request_theme(request)
+        return {"csrf": request.state.csrf, "theme": theme, "rooms": self.rooms, "pages": self.pages}
 
 
 class TablePage(Struct, frozen=True):
