@@ -226,6 +226,27 @@ def test_a_delay_hides_what_has_just_happened(run: Run) -> None:
     run(main())
 
 
+def test_bots_join_a_person_who_is_alone_and_leave_after_them(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.web.holdem_bots.BOTS_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr("croupier.web.holdem_bots.THINKING_SECONDS", 0.0)
+
+    async def main() -> None:
+        async with holdem() as room:
+            ann = await Browser(room.app).play("holdem")
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                while len(view(room, ann).results) < 3:
+                    await to_act(room, ann)
+                    assert (await ann.act("call")).status_code in {200, 409}
+            names = sorted(str(seat.name) for seat in view(room, ann).seats)
+            assert names == ["You", "bot:caller-2", "bot:tight-1"]
+            await ann.post(f"{ann.table}/leave")
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                while room.room.service.house.users:
+                    await asyncio.sleep(0)
+
+    run(main())
+
+
 @pytest.mark.parametrize("path", ["/watch", "/"])
 def test_a_server_without_holdem_has_no_public_tables(path: str, run: Run) -> None:
     async def main() -> None:

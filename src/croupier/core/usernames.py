@@ -121,7 +121,8 @@ CONFUSABLE_PAIRS: Final = (("l\u0307", "l"), ("rn", "m"), ("vv", "w"))
 
 
 GUEST_PREFIX: Final = "guest:"
-"""Guests play without an account; no account that can log in has a name with a colon."""
+BOT_PREFIX: Final = "bot:"
+"""Guests, and bots of the server, play without an account; no account that can log in has a name with a colon."""
 
 
 class InvalidUsername(ValueError):
@@ -140,6 +141,15 @@ def guest_name(suffix: str) -> str:
 def is_guest(name: str) -> bool:
     """Whether a name is that of a guest."""
     return name.startswith(GUEST_PREFIX)
+
+
+def has_account(name: str) -> bool:
+    """Whether a name can be that of an account: not that of a guest or of a bot of the server.
+
+    >>> has_account("ann"), has_account("bot:1")
+    (True, False)
+    """
+    return not name.startswith((GUEST_PREFIX, BOT_PREFIX))
 
 
 def normalize_username(text: str) -> str:

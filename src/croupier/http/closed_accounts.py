@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from croupier.core.usernames import is_guest
+from croupier.core.usernames import has_account
 from croupier.http.auth import Authenticator, AuthError
 from croupier.http.holdem_service import HoldemService
 from croupier.rooms.holdem.wire import Close, RequestRefused
@@ -41,7 +41,7 @@ class ClosedAccountMonitor:
         """Free the seats of closed accounts. Returns False if the store is down, so that the check is repeated."""
         for user in self._service.house.users:
             try:
-                if is_guest(user) or await self._authenticator.is_user(user):
+                if not has_account(user) or await self._authenticator.is_user(user):
                     continue
             except AuthError:
                 return False

@@ -10,6 +10,7 @@ from croupier.rooms.holdem.wire import Guid
 from croupier.rooms.oldmaid.settings import Settings as RingSettings
 from croupier.web.cookies import Visitor
 from croupier.web.feed import Envelope, RenderEnvelope, Snapshot
+from croupier.web.holdem_bots import HoldemBots
 from croupier.web.holdem_games import choose_game
 from croupier.web.holdem_seat import HoldemSeat
 from croupier.web.render import Renderer, TablePage
@@ -27,6 +28,7 @@ class Seating:
         self._tables = tables
         self._renderer = renderer
         self._ring: RingLobby | None = None
+        self._holdem_bots: HoldemBots | None = None
         self._loop = asyncio.get_running_loop()
 
     def playable(self, name: str) -> RoomEntry | None:
@@ -58,13 +60,24 @@ class Seating:
                 page = TablePage(table_id, room_view(entry), csrf)
                 user = visitor.guest
                 seat = HoldemSeat.resume(service, user, table_id, self._render_for(page))
-                return None if seat is None else self._tables.add(SeatedTable(visitor.session, page, seat))
+                if seat is None:
+                    return None
+                self._watch_for_bots(service, table_id)
+                return self._tables.add(SeatedTable(visitor.session, page, seat))
         return None
 
     def close(self) -> None:
         """Send the bots away that play with people."""
         if self._ring is not None:
             self._ring.close()
+        if self._holdem_bots is not None:
+            self._holdem_bots.close()
+
+    def _watch_for_bots(self, service: HoldemService, game: Guid) -> None:
+        """Let bots join a person who is alone in a game."""
+        if self._holdem_bots is None:
+            self._holdem_bots = HoldemBots(service)
+        self._holdem_bots.watch(game)
 
     def _ring_seat(self, entry: RoomEntry, visitor: Visitor, page: TablePage) -> RingSeat:
         if self._ring is None:
@@ -81,6 +94,7 @@ class Seating:
             return known
         page = partial(TablePage, room=room_view(entry), csrf=csrf)
         seat = await HoldemSeat.join(service, user, chosen, lambda guid: self._render_for(page(guid)))
+        self._watch_for_bots(service, seat.game)
         return self._tables.add(SeatedTable(visitor.session, page(seat.game), seat))
 
     def _render_for(self, page: TablePage) -> RenderEnvelope:

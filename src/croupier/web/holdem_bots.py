@@ -1,0 +1,85 @@
+"""Bots that play hold'em with people who would be alone at their tables."""
+
+import asyncio
+import secrets
+from itertools import count
+from typing import Final
+
+from croupier.core.bots import Bot, bot_factory
+from croupier.core.dealer import FairDealer
+from croupier.core.referee import HOUSE
+from croupier.core.session import Received, Submitted
+from croupier.core.usernames import BOT_PREFIX, is_guest
+from croupier.http.holdem_service import HoldemService
+from croupier.http.views import GameViewCache
+from croupier.rooms.holdem import ROOM
+from croupier.rooms.holdem.engine.legal import Move
+from croupier.rooms.holdem.player import Options, Player
+from croupier.rooms.holdem.table.views import View
+from croupier.rooms.holdem.wire import Created, Guid, Join, Leave
+from croupier.web.holdem_games import follow_game
+
+BOTS_AFTER_SECONDS: Final = 3.0
+"""Other people have this long to join a person who is alone at a table."""
+
+BOTS: Final = ("tight", "caller")
+"""The bots that join a person who is alone; they need little processor time."""
+
+THINKING_SECONDS: Final = 1.0
+"""A bot acts after this time, so that people see what it does."""
+
+
+class HoldemBots:
+    """Seats bots at tables where a person is alone. They leave when no person is there."""
+
+    def __init__(self, service: HoldemService) -> None:
+        self._service = service
+        self._numbers = count(1)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def watch(self, game: Guid) -> None:
+        """Seat bots in a game soon, unless the person in it is not alone any more."""
+        task = asyncio.get_running_loop().create_task(self._join_lonely_person(game))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def close(self) -> None:
+        """Stop all bots; their seats are lost when their time is over."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def _join_lonely_person(self, game: Guid) -> None:
+        while True:
+            await asyncio.sleep(BOTS_AFTER_SECONDS)
+            found = self._service.views.game(game)
+            if found is None or len(found.shown.guids) != 1 or not has_people(found):
+                return
+            async with asyncio.TaskGroup() as group:
+                for name in BOTS:
+                    group.create_task(self._play(game, name))
+
+    async def _play(self, game: Guid, name: str) -> None:
+        """Play in a game while a person is there, and the bot has chips."""
+        user = f"{BOT_PREFIX}{name}-{next(self._numbers)}"
+        joined = await self._service.execute(Join(user, game))
+        if not isinstance(joined, Created):
+            return
+        player = Player(Options(user, joined.guid))
+        bot: Bot[View, Move] = bot_factory(ROOM.bots, name)()
+        luck = FairDealer(secrets.token_bytes(32)).luck
+        async for found in follow_game(self._service, game):
+            if not has_people(found):
+                await self._service.execute(Leave(user, game, joined.guid))
+                return
+            player.on(Received(HOUSE, found.shown.view(user)), 0.0)
+            if player.is_exhausted:
+                return
+            if (act := player.decide(bot, luck)) is not None:
+                await asyncio.sleep(THINKING_SECONDS)
+                player.on(Submitted(act), 0.0)
+                await self._service.execute(act)
+
+
+def has_people(game: GameViewCache) -> bool:
+    """Whether a person of the web app sits in a game, or waits for a seat."""
+    return any(map(is_guest, game.shown.guids))
