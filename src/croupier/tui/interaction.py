@@ -63,7 +63,6 @@ class Conversation:
                 if not await self._join():
                     return TableCommand.LEAVE, None
                 stack.push_async_exit(partial(_leave, self._seat))
-                self.is_seated = True
                 return TableCommand.LEAVE if self._is_leaving else await self._play(), None
         except self._seat.errors as error:
             return None, self._seat.end_reason(error)
@@ -86,7 +85,8 @@ class Conversation:
         """Handle what is received, answers to moves, and choices, until the person leaves or sits down again."""
         seat, presenter = self._seat, self._presenter
         answer: asyncio.Future[Text | None] = asyncio.get_running_loop().create_future()  # to the last move
-        first_move = presenter.sit(seat.player)
+        first_move = presenter.sit(seat.player, seat.purse)
+        self.is_seated = True
         if first_move is not None:
             answer = await self._submit(first_move)
         view = self._show()

@@ -15,12 +15,14 @@ class Seat(ABC):
     """A person's seat, for one connection. Enter it with `async with` to sit down; leaving the context leaves.
 
     `errors` are the exceptions that end the conversation. Sitting down and leaving may take `timeout_seconds` each,
-    None for any time. `can_interrupt` is whether sitting down may be cancelled.
+    None for any time. `can_interrupt` is whether sitting down may be cancelled. `purse` is the coins that the server is
+    assumed to give, None if there are none.
     """
 
     errors: ClassVar[tuple[type[Exception], ...]]
     timeout_seconds: ClassVar[float | None] = None
     can_interrupt: ClassVar[bool] = True
+    purse: int | None = None
 
     def __init__(self, client: AbstractAsyncContextManager[Any]) -> None:
         self._context = client
@@ -63,9 +65,10 @@ class HouseSeat(Seat):
 
     errors = (Violation, ConnectionError)
 
-    def __init__(self, client: GameClient) -> None:
+    def __init__(self, client: GameClient, purse: int | None) -> None:
         super().__init__(client)
         self._client = client
+        self.purse = purse
 
     @property
     def player(self) -> Any:

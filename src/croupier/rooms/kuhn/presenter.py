@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from croupier.core.client_session import ClientSession
 from croupier.core.house_presenter import HousePresenter, Offer
 from croupier.core.presentation import (
     BACK,
@@ -21,9 +20,6 @@ from croupier.core.rules import Seat
 from croupier.rooms.kuhn.referee import WireGame
 from croupier.rooms.kuhn.rules import ACTION_COST, ANTE, BETTING_TREE, P_1, P_2
 from croupier.rooms.kuhn.wire import ACTN, Actn, Card, Disc, Fail, Message, Strt
-
-DEFAULT_PURSE: Final = 10
-"""The coins of a connection unless the house sets others (kuhn-7.1)."""
 
 CARDS: Final = {
     "J": CardView("J", text("the jack")),
@@ -60,10 +56,6 @@ class KuhnPresenter(HousePresenter[Message, WireGame]):
         "If nobody folds, the higher card wins the pot."
     )
     welcome = text("Welcome. Choose your seat: P_1 acts first.")
-
-    def sit(self, player: ClientSession[Message, WireGame], purse: int | None = None) -> Message | None:
-        """Start a connection; unless the house has set another purse, it has `DEFAULT_PURSE` coins."""
-        return super().sit(player, DEFAULT_PURSE if purse is None else purse)
 
     def _describe(self, message: Message) -> Iterator[Text]:
         match message:
