@@ -322,4 +322,4 @@ def test_error_about_a_taken_nick_names_the_flag(run: Run) -> None:
             return tally.faults[0]
 
     assert ring.with_advice(run(main())).endswith(" (--nick NAME sets another nick)")
-    assert ring.with_advice("the table hung up") == "the table hung up"
+    assert ring.with_advice("the server closed the connection") == "the server closed the connection"

@@ -72,7 +72,7 @@ def test_independent_players_and_our_bots_play_in_one_ring(run: Run, chop: int, 
 
 
 ALONE = "nobody is left to play with"
-STUCK = "the table hung up: oldmaid-6.10: "
+STUCK = "the server closed the connection: oldmaid-6.10: "
 
 
 async def play_until_disconnect(table: OpenTable, kind: type[PlayerEvent], times: int) -> None:
@@ -145,7 +145,7 @@ def test_disconnected_table_ends_the_game(run: Run) -> None:
             tallies, _ = await asyncio.gather(play_with_bots(table, "ann", "bob"), breaks())
             for tally in tallies:
                 (fault,) = tally.faults
-                assert fault.startswith("the table hung up")
+                assert fault.startswith("the server closed the connection")
 
     run(main())
 

@@ -358,7 +358,7 @@ def test_player_out_stays_connected_for_a_moment() -> None:
 
 def test_player_out_may_have_no_known_place() -> None:
     fixture = finished().wait().on(Left(TABLE, "closed"))
-    assert fixture.player.result == PlayerResult("ended", None, "the table hung up: closed")
+    assert fixture.player.result == PlayerResult("ended", None, "the server closed the connection: closed")
 
 
 def test_player_loses_when_all_others_are_out() -> None:
@@ -378,7 +378,9 @@ def test_player_left_alone_by_a_disconnect_has_not_lost() -> None:
 
 def test_last_table_error_is_the_reason() -> None:
     fixture = ring().table(Reply("error", "oldmaid-6.10: found nothing")).on(Left(TABLE, "hung up"))
-    assert fixture.player.result == PlayerResult("ended", None, "the table hung up: oldmaid-6.10: found nothing")
+    assert fixture.player.result == PlayerResult(
+        "ended", None, "the server closed the connection: oldmaid-6.10: found nothing"
+    )
     assert fixture.drops == [LEFT, RIGHT]
 
 

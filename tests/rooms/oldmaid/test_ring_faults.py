@@ -22,7 +22,7 @@ from tests.sampling import example_count, extended
 STUCK = 2.0
 """Seconds without an action after which a game with a crash is void: enough for twenty picks."""
 
-VOID = "the table hung up: oldmaid-6.10"
+VOID = "the server closed the connection: oldmaid-6.10"
 ALONE = "nobody is left to play with"
 
 

@@ -145,7 +145,9 @@ class Player:
             case Left(_, reason):
                 self._is_at_table = False
                 detail = self._table.last_error or ("" if reason == "hung up" else reason)
-                self._end(PlayerResult("ended", reason=f"the table hung up{': ' * bool(detail)}{detail}"))
+                self._end(
+                    PlayerResult("ended", reason=f"the server closed the connection{': ' * bool(detail)}{detail}")
+                )
 
     def _apply_outcome(self, outcome: TableOutcome | PlayerResult | None, now: float) -> None:
         """Act on the consequence of a message of the table."""
