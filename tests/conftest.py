@@ -22,6 +22,8 @@ QUICK_EXAMPLES = 10
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+os.environ["LANGUAGE"] = "en"  # the language of the texts that tests compare
+
 settings.register_profile("full", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=QUICK_EXAMPLES)
 settings.load_profile("full")

@@ -48,13 +48,13 @@ def test_the_keys_of_a_pipe_are_played(house: Serving) -> None:
         "You are dealt the queen.",
         "You: Q, P_1, first to act, bet 1, to act",
         "Pot: 2, Purse: 9",
-        "b  Bet 1: puts a coin into the pot",
+        "[b] Bet 1: puts a coin into the pot",
         "The house shows the king.",
         "You lose 2 coins.",
         "1 game, coins won: -2",
     ):
         assert lines.count(line) == 1, line
-    assert lines.count("1  Play as P_1: you act first") == 2, "it can be done again after the game"
+    assert lines.count("[1] Play as P_1: you act first") == 2, "it can be done again after the game"
     assert lines[-1] == "You have left the table."
     assert ESCAPE not in done.stdout
 
@@ -87,7 +87,7 @@ def test_a_number_is_asked_for_or_given_with_its_key(tmp_path: Path) -> None:
     deck = deck_file(tmp_path, "8S TH 9C 8D")
     with Serving("blackjack", "--port", "0", "--log-level", "error", "--deck", deck) as server:
         done = play("blackjack", server.port, "p\nb\n25\ns\np\nb 2000\nb 30\ns\np\n\n40\n")
-    assert "b  Bet (1 to 1000, Half 500, All 1000): puts coins on this round" in done.stdout
+    assert "[b] Bet, 1 to 1000: puts coins on this round\nHalf 500, All 1000\n" in done.stdout
     assert "Type a number and Enter; Enter alone takes 10." in done.stdout
     assert "You win 25 coins." in done.stdout
     assert "Bet: found 2000; allowed: 1 to 1025." in done.stdout
@@ -113,7 +113,7 @@ def test_a_pipe_leaves_a_table_where_nothing_happens() -> None:
 def test_a_dumb_terminal_and_the_option_get_lines(house: Serving) -> None:
     for options, variables in (((), {"TERM": "dumb"}), (("--plain",), {})):
         with terminal("play", "kuhn", house.address, *options, variables=variables) as seat:
-            seat.sees("1 Play as P_1: you act first")
+            seat.sees("[1] Play as P_1: you act first")
             seat.plays(("1\n", "You are dealt the queen."), ("b\n", "You lose 2 coins."))
             seat.sees("Kuhn poker at")  # nothing is erased
             seat.plays(("q\n", "You have left the table."))
@@ -155,10 +155,10 @@ def test_the_prompt_comes_before_the_end_of_the_line() -> None:
         )
         assert process.stdin is not None
         assert process.stdout is not None
-        read_until(process.stdout, "2  Play as P_2")
+        read_until(process.stdout, "[2] Play as P_2")
         process.stdin.write("1\n")
         process.stdin.flush()
-        read_until(process.stdout, "b  Bet 1")
+        read_until(process.stdout, "[b] Bet 1")
         process.stdin.close()
         assert process.wait(PATIENCE) == 0
         process.stdout.close()
@@ -177,3 +177,12 @@ def test_only_new_announcements_are_printed() -> None:
     assert new_items([a, b], [b, c]) == [c], "the oldest is left out"
     assert new_items([a, b], [c]) == [c]
     assert new_items([a], [["a"]]) == [["a"]], "it was announced again"
+
+
+def test_texts_are_in_the_language_of_the_environment(house: Serving) -> None:
+    for variables, welcome in (
+        ({"LANGUAGE": "", "LC_ALL": "", "LC_MESSAGES": "", "LANG": "ca_ES.UTF-8"}, "Has deixat la taula."),
+        ({"LANGUAGE": "no:en"}, "Du har forlatt bordet."),
+        ({"LANGUAGE": "xx"}, "You have left the table."),
+    ):
+        assert croupier("play", "kuhn", house.address, variables=variables).stdout.splitlines()[-1] == welcome

@@ -58,11 +58,11 @@ def test_the_rules_and_keys_are_shown_and_hidden(deck: str) -> None:
     with seated("--deck", deck) as seat:
         seat.sees("Play as P_1")
         seat.plays(("?", "If nobody folds, the higher card wins the pot."))
-        seat.sees("1 Play as P_1: you act first")
+        seat.sees("[1] Play as P_1: you act first")
         seat.sees("Ctrl-C leaves at once.")
         seat.plays(("1", "Purse: 10"))
         seat.misses("the higher card")
-        seat.plays(("1", "You are dealt the queen."), ("?", "c Check: costs nothing"), ("?", "You are dealt"))
+        seat.plays(("1", "You are dealt the queen."), ("?", "[c] Check: costs nothing"), ("?", "You are dealt"))
 
 
 def test_a_refusal_is_explained_and_an_empty_purse_can_be_replaced(deck: str) -> None:

@@ -5,9 +5,10 @@ from gettext import NullTranslations, translation
 
 import pytest
 
+from croupier.core.languages import CATALOGUES, DOMAIN, locales
 from croupier.rooms import HOUSE_ROOMS
 from croupier.web import render
-from croupier.web.locales import CATALOGUES, DOMAIN, choose_locale, locales
+from croupier.web.locales import choose_locale
 from tests.net.raw_client import Run
 from tests.web.app_fixture import Browser, house, serve
 

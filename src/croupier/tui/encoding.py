@@ -1,6 +1,22 @@
-"""Texts that the terminal can show: its encoding may lack characters, and texts of others may hold control codes."""
+"""Texts as the terminal can show them: in its language and encoding, and without control codes of others."""
 
+import os
 import sys
+from functools import cache
+from typing import Final
+
+from croupier.core.languages import catalogue, first_locale
+from croupier.core.presentation import Catalogue, Text
+
+LANGUAGE_VARIABLES: Final = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+"""The environment variables that name the languages of a person, the first of them that is set (as in gettext)."""
+
+
+@cache
+def terminal_catalogue() -> Catalogue:
+    """Return the catalogue of the language of the environment."""
+    set_variables = (os.environ[name] for name in LANGUAGE_VARIABLES if os.environ.get(name))
+    return catalogue(first_locale(next(set_variables, "").split(":")))
 
 
 def encodable_or(text: str, fallback: str) -> str:
@@ -12,10 +28,11 @@ def encodable_or(text: str, fallback: str) -> str:
     return text
 
 
-def terminal_text(text: object) -> str:
-    """Return a text with `?` for every character that is not printable or that the terminal cannot show.
+def terminal_text(text: Text | str) -> str:
+    """Return a text in the person's language, with `?` for what is not printable or the terminal cannot show.
 
     >>> terminal_text("a\\x1b[2J")
     'a?[2J'
     """
-    return "".join(encodable_or(sign, "?") if sign.isprintable() else "?" for sign in str(text))
+    words = text if isinstance(text, str) else text.translate(terminal_catalogue())
+    return "".join(encodable_or(sign, "?") if sign.isprintable() else "?" for sign in words)

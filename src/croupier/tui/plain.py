@@ -11,7 +11,7 @@ from typing import Final, Self
 from croupier.core.presentation import ActionView, TableView, Text, listed, text
 from croupier.tui.encoding import terminal_text
 from croupier.tui.table_keys import ENTER, HELP, Choice, TableKeys, keys_of
-from croupier.tui.texts import GENERAL_HELP, action_help, board_text, money_text, seat_line, time_text
+from croupier.tui.texts import GENERAL_HELP, action_help, board_text, money_text, presets_text, seat_line, time_text
 
 READ_BYTES: Final = 4096
 MAX_LINE_BYTES: Final = 200
@@ -134,15 +134,19 @@ class PlainDisplay:
         elif self._keys.number is not None:
             number = self._keys.number
             self._print(action_help(number.action))
+            if (presets := presets_text(number.amount)) is not None:
+                self._print(presets)
             if number.digits:
                 self._print(text("Type a number and Enter; Enter alone takes {number}.", number=number.digits))
             else:
                 self._print(text("Type a number and Enter."))
 
     def _read_table(self) -> None:
-        view = self._view
-        for line in (*map(seat_line, view.seats), *(line for name, line in table_lines(view) if name != "seat")):
-            self._print(line)
+        for seat in self._view.seats:
+            self._print(seat_line(seat))
+        for name, line in table_lines(self._view):
+            if name != "seat":
+                self._print(line)
         self._print_actions()
 
     def _print_actions(self) -> None:
@@ -154,7 +158,7 @@ class PlainDisplay:
         for action in self._view.actions:
             self._print(action_help(action))
 
-    def _print(self, line: object) -> None:
+    def _print(self, line: Text | str) -> None:
         print(terminal_text(line), flush=True)
 
 
@@ -162,7 +166,7 @@ def table_lines(view: TableView) -> Iterator[tuple[str, str]]:
     """Yield the lines that describe a table, by names, without other people's seats: announcements describe those."""
     for seat in view.seats:
         if seat.is_viewer:
-            yield "seat", str(seat_line(seat))
+            yield "seat", terminal_text(seat_line(seat))
     for name, line in (
         ("board", board_text(view)),
         ("money", money_text(view)),
@@ -171,7 +175,7 @@ def table_lines(view: TableView) -> Iterator[tuple[str, str]]:
         ("blocked", None if view.blocked == view.status else view.blocked),
     ):
         if line is not None:
-            yield name, str(line)
+            yield name, terminal_text(line)
 
 
 def new_items[T](before: Sequence[T], after: Sequence[T]) -> Sequence[T]:
@@ -195,7 +199,7 @@ def keys_of_line(line: str, actions: Sequence[ActionView]) -> list[str] | None:
         return [HELP if words else ENTER]
     for name, number in ((words, ""), words.rpartition(" ")[::2]):
         for action in actions:
-            if name.strip() in {action.key, action.id, str(action.label).casefold()}:
+            if name.strip() in {action.key, action.id, terminal_text(action.label).casefold()}:
                 if not number:
                     return [action.key]
                 return [action.key, *number, ENTER] if is_number(number) and action.amount is not None else None

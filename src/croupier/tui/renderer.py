@@ -132,12 +132,12 @@ def _details(view: TableView) -> Iterator[Detail]:
     yield from (Detail(0, number, is_drawn=False, has_help=False) for number in range(announcements - 1, 0, -1))
 
 
-def styled_line(style: str, words: object, width: int) -> Line:
+def styled_line(style: str, words: Text | str, width: int) -> Line:
     """Return a text as one line of at most `width` columns."""
     return [(f"class:{style}", truncate(terminal_text(words), width))]
 
 
-def styled_lines(style: str, words: object, width: int) -> list[Line]:
+def styled_lines(style: str, words: Text | str, width: int) -> list[Line]:
     """Return a text as lines of at most `width` columns."""
     return [[(f"class:{style}", line)] for line in wrap(terminal_text(words), width)]
 
@@ -166,12 +166,12 @@ def _hands(view: TableView) -> list[Hand]:
             for seat in sorted(view.seats, key=lambda seat: not seat.is_viewer)
         ]
     own = [Hand(seat.cards, terminal_text(seat.name), "you") for seat in view.seats if seat.is_viewer and seat.cards]
-    return [*own, *([Hand(view.board, str(text("Board")), "")] if view.board else [])]
+    return [*own, *([Hand(view.board, terminal_text(text("Board")), "")] if view.board else [])]
 
 
 def _caption(seat: SeatView) -> str:
-    about = str(seat_text(seat))
-    return terminal_text(f"{seat.name}: {about}" if about else seat.name)
+    about = terminal_text(seat_text(seat))
+    return terminal_text(text("{name}: {about}", name=seat.name, about=about)) if about else terminal_text(seat.name)
 
 
 def _draw_hands(hands: Sequence[Hand], width: int) -> list[Line]:
@@ -222,8 +222,8 @@ def _padded(words: str, columns: int) -> str:
 
 
 def _news_lines(view: TableView, announcements: int, width: int) -> list[Line]:
-    money = "   ".join(str(line) for line in (money_text(view), time_text(view)) if line is not None)
-    news = " ".join(map(str, view.announcements[len(view.announcements) - announcements :]))
+    money = "   ".join(terminal_text(line) for line in (money_text(view), time_text(view)) if line is not None)
+    news = " ".join(map(terminal_text, view.announcements[len(view.announcements) - announcements :]))
     lines = styled_lines("", money, width) if money else []
     if news:
         lines += [[], *styled_lines("news", news, width)]
@@ -237,7 +237,7 @@ def _news_lines(view: TableView, announcements: int, width: int) -> list[Line]:
 def _score_lines(view: TableView, results: int, width: int) -> list[Line]:
     score = [] if view.score is None else styled_lines("quiet", view.score, width)
     latest = view.results[len(view.results) - results :]
-    return [*score, *(styled_line("quiet", f"  {result}", width) for result in latest)]
+    return [*score, *(styled_line("quiet", f"  {terminal_text(result)}", width) for result in latest)]
 
 
 def _footer_lines(view: TableView, keys: TableKeys, width: int, *, has_help: bool) -> list[Line]:
@@ -250,15 +250,12 @@ def _footer_lines(view: TableView, keys: TableKeys, width: int, *, has_help: boo
         return [[], *notice, *prompt, *styled_lines("keys", text("Enter confirms, Esc cancels."), width)]
     is_long = len(view.actions) > MAX_HELPED_ACTIONS or view.blocked is not None
     helped = [action for action in view.actions if has_help and not is_long and action.id != "leave"]
-    labels = [terminal_text(f"[{action.key}] {action.label}") for action in view.actions if action not in helped]
+    labels = [f"[{action.key}] {terminal_text(action.label)}" for action in view.actions if action not in helped]
     help_label = terminal_text(text("[?] rules and keys"))
     return [
         [],
         *notice,
-        *(
-            styled_line("keys", text("[{key}] {label}: {help}", key=a.key, label=a.label, help=a.help), width)
-            for a in helped
-        ),
+        *(styled_line("keys", action_help(action), width) for action in helped),
         *([("class:keys", line)] for line in wrap_items([*labels, help_label], width)),
     ]
 

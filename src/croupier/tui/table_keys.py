@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from croupier.core.presentation import ActionView, Amount, TableView, Text, listed, text
+from croupier.tui.texts import presets_text
 
 ENTER, BACKSPACE, ESCAPE, TAB, UP, DOWN = "c-m", "c-h", "escape", "c-i", "up", "down"
 """Keys without a letter, as prompt_toolkit names them."""
@@ -180,12 +181,12 @@ def keys_of(view: TableView) -> list[Text]:
 
 def number_prompt(number: NumberInput) -> Text:
     """Return what a person reads while entering the number of an action."""
-    presets = listed(text("{name} {number}", name=name, number=value) for name, value in number.amount.presets)
+    presets = presets_text(number.amount)
     return text(
         "{label}: {digits}_  ({low} to {high}{presets})",
         label=number.action.label,
         digits=number.digits,
         low=number.amount.low,
         high=number.amount.high,
-        presets=text("; Tab: {presets}", presets=presets) if number.amount.presets else "",
+        presets="" if presets is None else text("; Tab: {presets}", presets=presets),
     )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from croupier.core.presentation import ActionView, SeatView, TableView, Text, listed, text, verbatim
+from croupier.core.presentation import ActionView, Amount, SeatView, TableView, Text, listed, text, verbatim
 from croupier.tui.cards import cards_text
 
 STATUS_TEXTS: Final = {
@@ -56,15 +56,15 @@ def time_text(view: TableView) -> Text | None:
 
 
 def action_help(action: ActionView) -> Text:
-    """Return the key, the label and the consequence of an action, and its number if it has one."""
+    """Return the key, the label and the consequence of an action, and the range of its number if it has one."""
+    key, label, consequence = action.key, action.label, action.help
     if action.amount is None:
-        return text("{key}  {label}: {help}", key=action.key, label=action.label, help=action.help)
+        return text("[{key}] {label}: {help}", key=key, label=label, help=consequence)
     low, high = action.amount.low, action.amount.high
-    presets = [text("{name} {number}", name=name, number=value) for name, value in action.amount.presets]
-    return text(
-        "{key}  {label} ({numbers}): {help}",
-        key=action.key,
-        label=action.label,
-        help=action.help,
-        numbers=listed([text("{low} to {high}", low=low, high=high), *presets]),
-    )
+    return text("[{key}] {label}, {low} to {high}: {help}", key=key, label=label, low=low, high=high, help=consequence)
+
+
+def presets_text(amount: Amount) -> Text | None:
+    """Return the usual numbers of an action, None if there are none."""
+    presets = [text("{name} {number}", name=name, number=value) for name, value in amount.presets]
+    return listed(presets) if presets else None

@@ -45,7 +45,11 @@ class ReplayScreen:
         step = steps[self.position]
         past = steps[max(0, self.position - MAX_PREVIOUS_STEPS) : self.position]
         number = text("Step {number} of {count}", number=self.position + 1, count=len(steps))
-        below = [*styled_lines("news", step.text, columns), *styled_lines("keys", f"{number}   {HINT}", columns)]
+        position = f"{terminal_text(number)}   {terminal_text(HINT)}"
+        below = [
+            *styled_lines("news", step.text, columns),
+            *styled_lines("keys", position, columns),
+        ]
         above = [
             *(styled_line("", line, columns) for line in step.table_lines),
             *(styled_line("quiet", each.text, columns) for each in past),
