@@ -46,7 +46,7 @@ def test_the_keys_of_a_pipe_are_played(house: Serving) -> None:
     ]
     for line in (
         "You are dealt the queen.",
-        "You: Q, P_1, first to act, bet 1, to act",
+        "You: the queen, P_1, first to act, 1 coin bet, to act",
         "Pot: 2, Purse: 9",
         "[b] Bet 1: puts a coin into the pot",
         "The house shows the king.",
@@ -64,8 +64,8 @@ def test_labels_rules_and_the_table_are_read_on_request(house: Serving) -> None:
     assert done.returncode == 0
     assert done.stdout.count("If nobody folds, the higher card wins the pot.") == 1
     assert "Ctrl-C leaves at once." in done.stdout
-    assert done.stdout.count("House: ░, P_2, bet 1") == 1
-    assert done.stdout.count("You: Q, P_1, first to act, bet 1, to act") == 2
+    assert done.stdout.count("House: a card face down, P_2, 1 coin bet") == 1
+    assert done.stdout.count("You: the queen, P_1, first to act, 1 coin bet, to act") == 2
     assert "x does nothing now; allowed: c Check, b Bet 1, q Leave." in done.stdout
     assert "You lose 2 coins." in done.stdout
     assert "The input has ended: you leave. (--bot NAME lets a bot play.)" in done.stdout
@@ -92,7 +92,7 @@ def test_a_number_is_asked_for_or_given_with_its_key(tmp_path: Path) -> None:
     assert "You win 25 coins." in done.stdout
     assert "Bet: found 2000; allowed: 1 to 1025." in done.stdout
     assert "You win 30 coins." in done.stdout
-    assert done.stdout.count("You: 8♠ 10♥, 18, bet 40, to act") == 1
+    assert done.stdout.count("You: the 8 of spades, the 10 of hearts, 18, 40 coins bet, to act") == 1
 
 
 def test_a_server_that_is_gone_ends_the_program_with_status_1() -> None:

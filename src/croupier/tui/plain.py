@@ -8,10 +8,11 @@ from contextlib import suppress
 from threading import Thread
 from typing import Final, Self
 
+from croupier.core.linear import action_line, board_line, seat_line
 from croupier.core.presentation import ActionView, TableView, Text, listed, text
 from croupier.tui.encoding import terminal_text
 from croupier.tui.table_keys import ENTER, HELP, Choice, TableKeys, keys_of
-from croupier.tui.texts import GENERAL_HELP, action_help, board_text, money_text, presets_text, seat_line, time_text
+from croupier.tui.texts import GENERAL_HELP, money_text, presets_text, time_text
 
 READ_BYTES: Final = 4096
 MAX_LINE_BYTES: Final = 200
@@ -127,13 +128,13 @@ class PlainDisplay:
         """Print what the last keys have led to, unless they chose something."""
         if self._keys.is_help_shown:
             self._keys.is_help_shown = False
-            for line in (self._rules, *map(action_help, self._view.actions), *GENERAL_HELP):
+            for line in (self._rules, *map(action_line, self._view.actions), *GENERAL_HELP):
                 self._print(line)
         if self._keys.notice is not None:
             self._print(self._keys.notice)
         elif self._keys.number is not None:
             number = self._keys.number
-            self._print(action_help(number.action))
+            self._print(action_line(number.action))
             if (presets := presets_text(number.amount)) is not None:
                 self._print(presets)
             if number.digits:
@@ -156,7 +157,7 @@ class PlainDisplay:
             self._print(text("Keys: {keys}.", keys=listed(keys_of(self._view))))
             return
         for action in self._view.actions:
-            self._print(action_help(action))
+            self._print(action_line(action))
 
     def _print(self, line: Text | str) -> None:
         print(terminal_text(line), flush=True)
@@ -168,7 +169,7 @@ def table_lines(view: TableView) -> Iterator[tuple[str, str]]:
         if seat.is_viewer:
             yield "seat", terminal_text(seat_line(seat))
     for name, line in (
-        ("board", board_text(view)),
+        ("board", board_line(view)),
         ("money", money_text(view)),
         ("score", view.score),
         ("status", view.status),

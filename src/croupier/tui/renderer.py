@@ -5,11 +5,12 @@ from typing import Final, NamedTuple
 
 from prompt_toolkit.utils import get_cwidth
 
+from croupier.core.linear import action_line
 from croupier.core.presentation import CardView, SeatView, TableView, Text, text
 from croupier.tui.cards import CARD_WIDTH_COLUMNS, MIN_VISIBLE_COLUMNS, cards_text, draw_cards
 from croupier.tui.encoding import terminal_text
 from croupier.tui.table_keys import TableKeys, number_prompt
-from croupier.tui.texts import GENERAL_HELP, action_help, board_text, money_text, seat_text, time_text
+from croupier.tui.texts import GENERAL_HELP, board_text, money_text, seat_text, time_text
 
 type Fragment = tuple[str, str]
 """A style class and a text, as prompt_toolkit takes them."""
@@ -76,7 +77,7 @@ def render(view: TableView, place: str, keys: TableKeys, columns: int, rows: int
 def render_help(view: TableView, place: str, rules: Text, columns: int, rows: int) -> list[Line]:
     """Return the lines of the screen with the rules and the keys."""
     width = max(10, min(columns, MAX_COLUMNS))
-    actions = [line for action in view.actions for line in styled_lines("keys", action_help(action), width)]
+    actions = [line for action in view.actions for line in styled_lines("keys", action_line(action), width)]
     general = [line for words in GENERAL_HELP for line in styled_lines("quiet", words, width)]
     return [_title(view, place, width), *styled_lines("news", rules, width), [], *actions, [], *general][:rows]
 
@@ -255,7 +256,7 @@ def _footer_lines(view: TableView, keys: TableKeys, width: int, *, has_help: boo
     return [
         [],
         *notice,
-        *(styled_line("keys", action_help(action), width) for action in helped),
+        *(styled_line("keys", action_line(action), width) for action in helped),
         *([("class:keys", line)] for line in wrap_items([*labels, help_label], width)),
     ]
 

@@ -2,16 +2,10 @@
 
 from typing import Final
 
-from croupier.core.presentation import ActionView, Amount, SeatView, TableView, Text, listed, text, verbatim
+from croupier.core.linear import STATUS_TEXTS
+from croupier.core.presentation import Amount, SeatView, TableView, Text, listed, text
 from croupier.tui.cards import cards_text
 
-STATUS_TEXTS: Final = {
-    "to act": text("to act"),
-    "folded": text("folded"),
-    "all in": text("all in"),
-    "away": text("away"),
-    "out": text("out"),
-}
 GENERAL_HELP: Final = (
     text("A number is entered with digits and Enter. Backspace, Esc and the arrows up and down change it."),
     text("Ctrl-C leaves at once. ? shows this text, any key goes back to the table."),
@@ -30,13 +24,6 @@ def seat_text(seat: SeatView) -> Text:
     return listed(part for part in parts if part is not None)
 
 
-def seat_line(seat: SeatView) -> Text:
-    """Return everything that is known of a seat."""
-    cards = [verbatim(cards_text(card.face for card in seat.cards))] if seat.cards else []
-    about = [about] if str(about := seat_text(seat)) else []
-    return text("{name}: {about}", name=seat.name, about=listed([*cards, *about]))
-
-
 def board_text(view: TableView) -> Text | None:
     """Return the cards on the board, None if there are none."""
     return text("Board: {cards}", cards=cards_text(card.face for card in view.board)) if view.board else None
@@ -53,15 +40,6 @@ def money_text(view: TableView) -> Text | None:
 def time_text(view: TableView) -> Text | None:
     """Return the time that is left for the next action, None if it is not limited or unknown."""
     return None if view.deadline is None else text("Time left: {seconds} s", seconds=max(0, int(view.deadline)))
-
-
-def action_help(action: ActionView) -> Text:
-    """Return the key, the label and the consequence of an action, and the range of its number if it has one."""
-    key, label, consequence = action.key, action.label, action.help
-    if action.amount is None:
-        return text("[{key}] {label}: {help}", key=key, label=label, help=consequence)
-    low, high = action.amount.low, action.amount.high
-    return text("[{key}] {label}, {low} to {high}: {help}", key=key, label=label, low=low, high=high, help=consequence)
 
 
 def presets_text(amount: Amount) -> Text | None:

@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from croupier.core.linear import linear_text
 from croupier.core.presentation import UnknownAction, text
 from croupier.net.rate_limiter import RateLimiter
 from croupier.web.config import WebConfig
-from croupier.web.linear import linear_text
 from croupier.web.locales import catalogue
 from croupier.web.render import Renderer, json_response, request_locale, wants_json
 from croupier.web.seating import Seating

@@ -18,9 +18,9 @@ def linear_text(view: TableView) -> Iterator[Text]:
     yield view.title
     yield from view.announcements
     for seat in view.seats:
-        yield _seat_line(seat)
-    if view.board:
-        yield text("On the table: {cards}", cards=_join(*(card.name for card in view.board)))
+        yield seat_line(seat)
+    if (board := board_line(view)) is not None:
+        yield board
     for pot in view.pots:
         yield text("{name}: {coins}", name=pot.name, coins=pot.coins)
     if view.status is not None:
@@ -28,15 +28,23 @@ def linear_text(view: TableView) -> Iterator[Text]:
     if view.blocked is not None:
         yield view.blocked
     for action in view.actions:
-        yield _action_line(action)
+        yield action_line(action)
     if view.purse is not None:
         yield counted("{count} coin in your purse", "{count} coins in your purse", view.purse)
     if view.score is not None:
         yield view.score
 
 
-def _seat_line(seat: SeatView) -> Text:
+def board_line(view: TableView) -> Text | None:
+    """Return the cards on the table by their names, None if there are none."""
+    return text("On the table: {cards}", cards=_join(*(card.name for card in view.board))) if view.board else None
+
+
+def seat_line(seat: SeatView) -> Text:
+    """Return everything that is known of a seat."""
     details = [_join(*(card.name for card in seat.cards))] if seat.cards else []
+    if seat.is_dealer:
+        details.append(text("dealer"))
     if seat.caption is not None:
         details.append(seat.caption)
     if seat.chips is not None:
@@ -48,7 +56,8 @@ def _seat_line(seat: SeatView) -> Text:
     return text("{name}: {details}", name=seat.name, details=_join(*details)) if details else seat.name
 
 
-def _action_line(action: ActionView) -> Text:
+def action_line(action: ActionView) -> Text:
+    """Return the key, the label and the consequence of an action, and the range of its number if it has one."""
     if action.amount is None:
         return text("[{key}] {label}: {help}", key=action.key, label=action.label, help=action.help)
     return text(
