@@ -1,5 +1,6 @@
 """Kuhn poker in the terminal, and behaviour shared by all house games."""
 
+import signal
 import socket
 from functools import partial
 from pathlib import Path
@@ -89,6 +90,16 @@ def test_control_c_and_control_d_leave(deck: str, key: str) -> None:
     with seated("--deck", deck) as seat:
         seat.sees("Play as P_1")
         seat.press(key)
+        seat.sees("You have left the table.")
+        seat.leaves()
+
+
+def test_a_signal_to_end_leaves_and_restores_the_terminal(deck: str) -> None:
+    with seated("--deck", deck) as seat:
+        seat.sees("Play as P_1")
+        seat.plays(("1", "[c] Check"), ("?", "the higher card wins the pot."))
+        seat.process.send_signal(signal.SIGTERM)
+        seat.sees("You are dealt the queen. The game is not finished.")
         seat.sees("You have left the table.")
         seat.leaves()
 

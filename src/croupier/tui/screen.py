@@ -1,6 +1,8 @@
 """The whole terminal as a screen that is drawn again at every change of its contents and its size."""
 
 import asyncio
+import signal
+import sys
 from collections.abc import Callable, Sequence
 from typing import Self
 
@@ -17,12 +19,15 @@ from croupier.tui.table_keys import HANGUP
 ESCAPE_TIMEOUT_SECONDS = 0.05
 """How long Esc waits for the rest of the code of an arrow or function key."""
 
+END_SIGNALS = () if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
+"""The signals that end the program: the terminal has to be restored first."""
+
 
 class Screen:
     """Shows what `draw` returns for a number of columns and rows, and calls `press` with every key.
 
-    Keys have the names of prompt_toolkit. A terminal that is gone presses HANGUP. Enter it with `async with`; leaving
-    the context restores the terminal.
+    Keys have the names of prompt_toolkit. A terminal that is gone, and SIGTERM, press HANGUP. Enter it with `async
+    with`; leaving the context restores the terminal.
     """
 
     def __init__(self, draw: Callable[[int, int], Sequence[Line]], press: Callable[[str], None]) -> None:
@@ -42,9 +47,13 @@ class Screen:
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.create_task(self._run())
+        for number in END_SIGNALS:
+            asyncio.get_running_loop().add_signal_handler(number, self._press, HANGUP)
         return self
 
     async def __aexit__(self, *error: object) -> None:
+        for number in END_SIGNALS:
+            asyncio.get_running_loop().remove_signal_handler(number)
         if self._app.is_running:
             self._app.exit()
         await self._task

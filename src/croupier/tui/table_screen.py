@@ -29,6 +29,7 @@ class TableScreen:
 
     async def __aexit__(self, *error: object) -> None:
         await self._screen.__aexit__(*error)
+        self._keys.is_help_shown = False
         for line in plain_lines(self._draw(*get_terminal_size())):
             print(line)
         sys.stdout.flush()
