@@ -9,7 +9,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * (os.cpu_count() or 1))')
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: setup messages serve test test-extended test-browser test-all crash check fmt bench fuzz docs lock clean
+.PHONY: setup messages serve demo test test-extended test-browser test-all crash check fmt bench fuzz docs lock clean
 .DEFAULT_GOAL := setup
 
 $(BIN)/python:
@@ -31,6 +31,9 @@ setup: $(VENV)/dev.stamp  ## install everything for development in .venv
 
 serve: $(VENV)/run.stamp  ## serve all rooms on their default ports
 	@exec $(BIN)/croupier serve $(ARGS)
+
+demo: $(VENV)/run.stamp  ## open all rooms with bots at every table, and the lobby in the browser
+	@exec $(BIN)/croupier demo $(ARGS)
 
 test: $(VENV)/dev.stamp  ## run the tests that show every clause once, in less than 3 minutes
 	$(PYTEST) --hypothesis-profile quick -m "not slow and not extended and not browser" $(ARGS)

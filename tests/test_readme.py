@@ -73,6 +73,11 @@ class Reader:
             )
         elif command.startswith("croupier serve"):
             self.serve(command, expected)
+        elif command == "croupier demo":
+            flags = ("--free-ports", "--no-browser")
+            demo = Serving(*flags, command=(*COMMAND, "demo"), ready=len(ROOMS) + 2, cwd=self._folder)
+            with demo:
+                assert demo.stop() == 0
         else:
             done = subprocess.run(
                 ["sh", "-c", self.localize(command)],

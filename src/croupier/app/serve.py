@@ -7,10 +7,17 @@ import asyncio
 import signal
 import ssl
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, open_room
 from croupier.app.web_app import bind_web_socket, has_web_app, room_entries, serve_web, web_url
@@ -117,10 +124,23 @@ async def _serve_metrics(
         await server.drain(MONITORING_LIMITS.close_timeout)
 
 
-async def serve(room_configs: Sequence[RoomConfig], config: ServerConfig, announce: Callable[[str], None]) -> None:
+class OpenServer(NamedTuple):
+    """A server that is open: the first address of each room by its name, and the URL of the web app if it has one."""
+
+    addresses: Mapping[str, Address]
+    web_url: str | None
+
+
+async def serve(
+    room_configs: Sequence[RoomConfig],
+    config: ServerConfig,
+    announce: Callable[[str], None],
+    alongside: Callable[[OpenServer], AbstractAsyncContextManager[object]] = lambda _: nullcontext(),
+) -> None:
     """Open rooms and run them until SIGTERM, SIGINT or SIGHUP, then shut them down.
 
-    `announce` is called with one line for each address that is ready. The first signal starts the shutdown; running
+    `announce` is called with one line for each address that is ready. Then the context of `alongside` is entered; it is
+    left when the shutdown starts. The first signal starts the shutdown; running
     games have `drain_seconds` to finish, and a second signal ends them at once.
 
     Raises ValueError if a setting is invalid, OSError if a file or an address cannot be used.
@@ -155,14 +175,16 @@ async def serve(room_configs: Sequence[RoomConfig], config: ServerConfig, announ
             lines += [f"{room.name} is open at {format_address(address)}{tls}" for address in addresses]
         if metrics:
             lines.append(f"metrics at {metrics}")
-        web = None
+        web, url = None, None
         if web_socket is not None:
             entries = room_entries(config, room_configs, rooms, room_addresses)
             web = await stack.enter_async_context(serve_web(config, web_socket, entries, shared_store))
-            lines.insert(0, f"web at {web_url(config, web_socket)}")
+            url = web_url(config, web_socket)
+            lines.insert(0, f"web at {url}")
         for line in lines:
             announce(line)
-        await signals.get()
+        async with alongside(OpenServer(room_addresses, url)):
+            await signals.get()
         if web is not None:
             web.halt()
         await _drain(rooms, signals, config.drain_seconds)

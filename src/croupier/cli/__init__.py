@@ -16,6 +16,7 @@ app = App(
     default_parameter=Parameter(negative=()),
 )
 app.command("croupier.cli.serve:app", name="serve", help="Serve one room, or all of them.")
+app.command("croupier.cli.demo:demo", name="demo", help="Open all rooms with bots at every table, and the web app.")
 app.command("croupier.cli.play:app", name="play", help="Play in a room, in the terminal or with a bot.")
 app.command("croupier.cli.watch:app", name="watch", help="Watch a table in the terminal.")
 app.command(

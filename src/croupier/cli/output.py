@@ -57,6 +57,11 @@ def use_utf8_output() -> None:
         sys.stdout.reconfigure(encoding="utf-8")
 
 
+def print_now(line: str) -> None:
+    """Print a line at once, also into a pipe."""
+    print(line, flush=True)
+
+
 def print_json(value: object) -> None:
     """Print a value as one line of JSON in UTF-8, with unprintable characters escaped."""
     use_utf8_output()

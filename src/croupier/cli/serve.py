@@ -10,7 +10,7 @@ from cyclopts import App, Group, Parameter
 
 from croupier.app.open_rooms import RoomConfig, ServerConfig
 from croupier.app.serve import serve
-from croupier.cli.output import fail
+from croupier.cli.output import fail, print_now
 from croupier.core.room import Room
 from croupier.net.event_loop import run
 from croupier.rooms import ROOMS
@@ -28,7 +28,7 @@ type ServerConfigFlags = Annotated[ServerConfig, Parameter(name="*", group=EVERY
 
 def open_rooms(room_configs: list[RoomConfig], server_config: ServerConfig) -> int:
     """Serve until a signal stops the server, and return the exit status."""
-    run(serve(room_configs, server_config, lambda line: print(line, flush=True)))
+    run(serve(room_configs, server_config, print_now))
     return 0
 
 

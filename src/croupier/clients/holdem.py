@@ -110,14 +110,16 @@ async def play_hands(
     hands: int | None = None,
     *,
     rebuy: bool | None = None,
+    pause_seconds: float = 0.0,
     game: Guid | None = None,
     tally: BotTally | None = None,
 ) -> BotTally:
     """Let a bot play `hands` hands, or without this number as long as it can.
 
     The bot registers and takes a seat in `game`, or in any game with a free seat. If it loses the seat, because it has
-    no chips or was too slow, it joins again if `rebuy` is true; by default `rebuy` is true if `hands` is given. While
-    the bot is not dealt in it waits, and the logger `croupier` logs a warning.
+    no chips or was too slow, it joins again if `rebuy` is true; by default `rebuy` is true if `hands` is given. The
+    bot waits `pause_seconds` before each move. While it is not dealt in it waits, and the logger `croupier` logs a
+    warning.
 
     Returns the tally. Its `fault` is the error that ended the run early, its `connections` the number of seats taken.
     Pass a `tally` to keep the results if the call is cancelled. Raises IllegalMove if the bot chooses a move that is
@@ -132,7 +134,8 @@ async def play_hands(
             async with client.sit(game) as seat:
                 tally.connections += 1
                 try:
-                    await _play_seat(client, seat, bot, luck, None if hands is None else hands - hands_before)
+                    remaining = None if hands is None else hands - hands_before
+                    await _play_seat(client, seat, bot, luck, remaining, pause_seconds=pause_seconds)
                 finally:
                     tally.nets += seat.nets
             if not rebuy:
@@ -145,7 +148,7 @@ async def play_hands(
 
 
 async def _play_seat(
-    client: HoldemClient, seat: HoldemSeat, bot: Bot[View, Move], luck: Luck, hands: int | None
+    client: HoldemClient, seat: HoldemSeat, bot: Bot[View, Move], luck: Luck, hands: int | None, *, pause_seconds: float
 ) -> None:
     """Play in one seat until it is lost or `hands` hands are finished."""
     waits_for = "a free seat" if seat.joined_game.is_queued else "other players"
@@ -161,6 +164,8 @@ async def _play_seat(
                 break
             move = seat.player.decide(bot, luck)
             if move is not None:
+                if pause_seconds:
+                    await client.exchange.wait(pause_seconds)
                 await seat.make_move(move)
     finally:
         notice.end()

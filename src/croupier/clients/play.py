@@ -1,5 +1,6 @@
 """Lets a bot play a number of games against a house, and keeps a tally."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import sqrt
@@ -57,13 +58,15 @@ async def play_games(
     games: int,
     *,
     rebuy: bool = True,
+    pause_seconds: float = 0.0,
     tally: BotTally | None = None,
 ) -> BotTally:
     """Let a bot play a number of games; return the tally.
 
     When the bot cannot play on, because it has no coins for example, it connects again; without `rebuy` it stops when
-    it has no coins. A ConnectionError or Violation ends the run and is the tally's `fault`. Pass a `tally` to keep the
-    results if the call is cancelled. Raises IllegalMove if the bot chooses a move that is not allowed.
+    it has no coins. It waits `pause_seconds` before each message. A ConnectionError or Violation ends the run and is
+    the tally's `fault`. Pass a `tally` to keep the results if the call is cancelled. Raises IllegalMove if the bot
+    chooses a move that is not allowed.
     """
     tally = BotTally() if tally is None else tally
     try:
@@ -72,7 +75,7 @@ async def play_games(
             async with connect() as game:
                 tally.connections += 1
                 try:
-                    await _play_connection(game, bot, luck, games_before, games)
+                    await _play_connection(game, bot, luck, games_before, games, pause_seconds=pause_seconds)
                 except (Violation, ConnectionError) as fault:
                     tally.last_received = "" if isinstance(fault, OtherProtocol) else game.last_received
                     raise
@@ -87,7 +90,9 @@ async def play_games(
     return tally
 
 
-async def _play_connection(game: GameClient, bot: Bot[Any, Any], luck: Luck, games_before: int, games: int) -> None:
+async def _play_connection(
+    game: GameClient, bot: Bot[Any, Any], luck: Luck, games_before: int, games: int, *, pause_seconds: float
+) -> None:
     """Play on one connection until enough games are finished or no more can be played."""
     try:
         while games_before + len(game.nets) < games and not game.player.is_exhausted:
@@ -95,6 +100,8 @@ async def _play_connection(game: GameClient, bot: Bot[Any, Any], luck: Luck, gam
             if message is None:
                 await game.receive()
             else:
+                if pause_seconds:
+                    await asyncio.sleep(pause_seconds)
                 await game.send(message)
     except ConnectionError:
         if not game.player.is_exhausted:

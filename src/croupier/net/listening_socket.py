@@ -31,6 +31,15 @@ async def bind_socket(host: str, port: int) -> BoundSocket:
         return bound
 
 
+async def free_port(host: str, port: int) -> int:
+    """Return `port` if nothing listens there, else 0, which stands for any free port."""
+    try:
+        (await bind_socket(host, port)).close()
+    except OSError:
+        return 0
+    return port
+
+
 def bound_address(bound: BoundSocket) -> Address:
     """Return the host and the port of a bound socket."""
     address: Address = bound.getsockname()[:2]
