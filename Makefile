@@ -9,7 +9,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * (os.cpu_count() or 1))')
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: setup messages serve demo test test-extended test-browser test-all crash check fmt bench fuzz docs lock clean
+.PHONY: setup messages serve demo pictures test test-extended test-browser test-all crash check fmt bench fuzz docs lock clean
 .DEFAULT_GOAL := setup
 
 $(BIN)/python:
@@ -95,6 +95,9 @@ docs: $(VENV)/dev.stamp  ## update the generated parts, then build the pages wit
 	@echo "docs/_build/html/index.html"
 
 COMPILE = $(VENV)/lock/bin/uv pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --upgrade
+
+pictures: $(VENV)/browser.stamp  ## take the pictures of the README with Chromium, from a running demo
+	$(BIN)/python -m docs.pictures
 
 messages: $(VENV)/dev.stamp  ## add new texts to the catalogues of the other languages, and compile them
 	$(BIN)/python -m docs.messages

@@ -139,7 +139,7 @@ def test_a_command_with_an_unknown_flag_is_found() -> None:
 
 def test_the_first_screen_of_the_readme_has_ways_in_for_students_bot_authors_and_players() -> None:
     screen = "\n".join((ROOT / "README.md").read_text().splitlines()[:48])
-    assert "Kuhn poker at 127.0.0.1:1212" in screen, "it shows what it is"
+    assert "docs/images/lobby.png" in screen, "it shows what it is"
     for way in ("croupier check kuhn 127.0.0.1:1212", "croupier play kuhn --bot ", "croupier play kuhn\n"):
         assert way in screen
 
