@@ -7,7 +7,8 @@ import pytest
 from croupier.core.referee import HOUSE, RefereeObserver, Verdict
 from croupier.core.room import HouseRoom
 from croupier.core.transcript import Transcript, house_settings, is_strict
-from tests.transcript_drivers import make_harness, play_transcript
+from croupier.replay.transcript_house import make_harness
+from tests.transcript_drivers import play_transcript
 from tests.transcripts import ALL_TRANSCRIPTS, PlayerDriver, broken_clauses, is_playable_by_house, side_at_fault
 
 PURSE = {"kuhn-7.2", "kuhn-7.3"}

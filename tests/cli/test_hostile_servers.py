@@ -10,10 +10,10 @@ import pytest
 
 from croupier.cli import main
 from croupier.core.presentation import ActionView, Amount, CardView, PotView, SeatView, TableView, text
+from croupier.replay.steps import GameReplay, ReplayStep
 from croupier.tui.plain import PlainDisplay
 from croupier.tui.renderer import plain_lines, render, render_help
-from croupier.tui.replay.screen import ReplayScreen
-from croupier.tui.replay.steps import GameReplay, ReplayStep
+from croupier.tui.replay_screen import ReplayScreen
 from croupier.tui.table_keys import TableKeys
 from tests.processes import environment
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from croupier.core.transcript import parse_transcript
+from croupier.replay.transcript_house import make_harness
 from croupier.rooms import HOUSE_ROOMS
 from tests.processes import COMMAND, PATIENCE, Background, Serving, croupier, hear, rest
-from tests.transcript_drivers import make_harness, play_transcript
+from tests.transcript_drivers import play_transcript
 
 ROOM = HOUSE_ROOMS["kuhn"]
 TAP = (*COMMAND, "tap", "kuhn", "0")

@@ -15,9 +15,10 @@ from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.room import HouseRoom
 from croupier.core.session import Drop, Effect, Event, Left, Peer, Send, Session
 from croupier.core.transcript import Transcript, encode_line, house_settings, is_strict, make_hall, parse_transcript
+from croupier.replay.transcript_house import Harness, make_harness
 from croupier.rooms import HOUSE_ROOMS
 from tests.sampling import extended, in_one_test
-from tests.transcript_drivers import Harness, make_harness, play_transcript
+from tests.transcript_drivers import play_transcript
 from tests.transcripts import ALL_TRANSCRIPTS, broken_clauses, is_playable_by_house
 
 MESSAGES = [

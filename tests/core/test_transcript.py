@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.core.transcript import TranscriptLine, encode_line, parse_transcript
+from croupier.replay.transcript_house import compile_pattern, make_harness
 from croupier.rooms import HOUSE_ROOMS
-from tests.transcript_drivers import compile_pattern, make_harness, play_transcript
+from tests.transcript_drivers import play_transcript
 
 KUHN = HOUSE_ROOMS["kuhn"]
 HEAD = "title: A title\nclause: kuhn-4.1 kuhn-4.2\n"

@@ -10,9 +10,10 @@ from croupier.core.transcript import Transcript, parse_transcript
 from croupier.observers.conversation_log import ConversationLog, escape_line
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut
+from croupier.replay.transcript_house import make_harness
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from croupier.rooms.oldmaid.wire import Reply, Wire
-from tests.transcript_drivers import make_harness, play_transcript
+from tests.transcript_drivers import play_transcript
 
 GAME = """title: The document's first example
 clause: sevenhalf-5.8

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from croupier.replay.holdem import hand_replay
+from croupier.replay.reader import read_replay
+from croupier.replay.steps import replay_lines
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.histories import to_ohh, to_phh
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
-from croupier.tui.replay import read_replay, replay_lines
-from croupier.tui.replay.holdem import hand_replay
-from croupier.tui.replay.screen import ReplayScreen
+from croupier.tui.replay_screen import ReplayScreen
 from tests.rooms.holdem.random_hands import begin, end
 from tests.tui.fake_terminal import terminal
 

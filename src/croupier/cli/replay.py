@@ -8,7 +8,7 @@ from croupier.cli.games import parse_place, stored_text
 from croupier.cli.output import fail, is_interactive, print_line
 
 if TYPE_CHECKING:
-    from croupier.tui.replay import GameReplay
+    from croupier.replay.steps import GameReplay
 
 MAX_FILE_BYTES = 1 << 24
 
@@ -23,7 +23,7 @@ def replay(game: str, *, store: StoreArgument = None) -> int:
     game:
         File (PHH, Open Hand History, transcript or JSON Lines), or a hand as `croupier hands list` prints it.
     """
-    from croupier.tui.replay import read_replay
+    from croupier.replay.reader import read_replay
 
     file = Path(game)
     if file.is_file():
@@ -47,11 +47,11 @@ def _read_text(file: Path) -> str:
 
 
 def _show_or_print(replay: "GameReplay") -> int:
-    from croupier.tui.replay import replay_lines
+    from croupier.replay.steps import replay_lines
 
     if is_interactive():
         from croupier.net.event_loop import run
-        from croupier.tui.replay.screen import show_replay
+        from croupier.tui.replay_screen import show_replay
 
         run(show_replay(replay))
     else:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Protocol
 
 from croupier.core.errors import IllegalMove, Violation
-from croupier.core.referee import CLIENT, HOUSE, Disconnected, ExpectedReply, Referee, Sent
+from croupier.core.referee import CLIENT, HOUSE, Disconnected, ExpectedReply, Referee, Sent, Verdict
 from croupier.core.rules import Seat
 from croupier.core.session import (
     Closing,
@@ -152,6 +152,19 @@ class ClientSession[M, G: FinishedGame]:
             case EndOfInput():
                 return []
 
+    def observe_sent(self, message: M | Violation, now: float) -> Sequence[Verdict]:
+        """Follow a message, or bytes that are none, that another program has sent in place of this session.
+
+        Return what is wrong with it. The session goes on with the answers of the house.
+        """
+        if not self._is_open:
+            return []
+        verdicts = self._referee.on(Sent(CLIENT, HOUSE, message), now)
+        if not isinstance(message, Violation):
+            self._note_sent(message)
+            self._is_open = message not in self.FINAL_MESSAGES
+        return verdicts
+
     def _legal_messages(self) -> Sequence[M]:
         """The legal messages while the connection is open."""
         return self._referee.legal
@@ -169,7 +182,8 @@ class ClientSession[M, G: FinishedGame]:
     def _on_received(self, message: M, now: float) -> list[Effect[M]]:
         before = self._referee.finished_count
         for verdict in self._referee.on(Sent(HOUSE, CLIENT, message), now):
-            return self._on_violation(verdict.violation)
+            if verdict.party == HOUSE:  # those about observed messages of a client wait for the replies before them
+                return self._on_violation(verdict.violation)
         self._note_received(message)
         effects: list[Effect[M]] = [Notify(message), *self._settle_finished(before)]
         return self._close(effects) if message in self.FINAL_MESSAGES else effects

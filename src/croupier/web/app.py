@@ -17,6 +17,7 @@ from croupier.web.cookies import SigningKeys
 from croupier.web.lobby import LobbyRoutes
 from croupier.web.protocol_routes import ProtocolRoutes
 from croupier.web.render import Renderer
+from croupier.web.replay_routes import ReplayRoutes
 from croupier.web.rooms import RoomEntry
 from croupier.web.seating import Seating
 from croupier.web.seats import SERVER_CLOSING
@@ -71,6 +72,7 @@ def create_app(
             *table_routes.routes,
             *watch.routes,
             *ProtocolRoutes(renderer).routes,
+            *ReplayRoutes(renderer).routes,
             Route("/static/{hash}/{name:path}", static_files().respond),
         ],
         middleware=[Middleware(SecurityMiddleware, config=config, keys=keys, log=log, show_fault=show_fault)],

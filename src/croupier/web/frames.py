@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence, Set
-from typing import Final, Literal
+from typing import Final
 
 from msgspec import Struct
 
@@ -15,9 +15,12 @@ MAX_FRAMES: Final = 60
 
 
 class FrameView(Struct, frozen=True):
-    """A message on the wire: its sender, its text, its bytes in hexadecimal digits, and its clause ("" if unknown)."""
+    """A message on the wire: its sender, its text, its bytes in hexadecimal digits, and its clause ("" if unknown).
 
-    sender: Literal["you", "house", "peer"]
+    The sender is you, house, peer, or the name of one of several peers.
+    """
+
+    sender: str
     text: str
     hex: str
     clause: str

@@ -1,6 +1,6 @@
 """Pages and parts of pages as HTML, in the language of the browser."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
 from typing import Any, Final
@@ -57,7 +57,7 @@ class Renderer:
     def envelope(self, table: "TablePage", snapshot: Snapshot, locale: str, now: float) -> Envelope:
         """Render what a browser receives of a table that has changed."""
         t, context = translator(locale), table.context(snapshot) | {"pages": self.pages}
-        parts = {name: environment(locale).get_template(f"parts/{name}.html").render(**context) for name in PARTS}
+        parts = render_parts(PARTS, locale, context)
         return Envelope(snapshot.version, parts, " ".join(map(t, snapshot.news)), snapshot.seconds_left(now))
 
     def _context(self, request: Request) -> dict[str, Any]:
@@ -82,6 +82,11 @@ class TablePage(Struct, frozen=True):
             "room": self.room,
             "csrf": self.csrf,
         }
+
+
+def render_parts(names: Sequence[str], locale: str, context: Mapping[str, Any]) -> Mapping[str, str]:
+    """Render parts of a page by their names, such as `felt`."""
+    return {name: environment(locale).get_template(f"parts/{name}.html").render(**context) for name in names}
 
 
 @cache

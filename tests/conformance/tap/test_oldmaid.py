@@ -18,10 +18,11 @@ from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Effect, Event, Joined, Left, Send
 from croupier.core.spans import MAX_INCOMPLETE_BYTES
 from croupier.core.transcript import Transcript, is_strict, parse_transcript
+from croupier.replay.transcript_house import Harness
 from croupier.rooms.oldmaid.wire import Wire
 from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS, house, settings, table_harness
 from tests.sampling import sampled
-from tests.transcript_drivers import Harness, peer_addresses, play_json_transcript
+from tests.transcript_drivers import peer_addresses, play_json_transcript
 
 
 class FollowedHarness(Harness[Any, Any]):

@@ -26,11 +26,12 @@ from croupier.core.session import (
     TimedOut,
 )
 from croupier.core.transcript import Transcript, deck_file, is_strict, parse_transcript
+from croupier.replay.transcript_house import Harness
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, PACK, WIRE_CARDS, Card, to_wire
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.wire import Answer, Discard, Draw, Join, Message, OutOfCards, Reply, Wire
-from tests.transcript_drivers import Harness, peer_addresses
+from tests.transcript_drivers import peer_addresses
 
 ROOT = Path(__file__).parents[3]
 TRANSCRIPTS = [

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from msgspec import Struct, convert
 
+from croupier.replay.steps import GameReplay, ReplayStep, align_columns
 from croupier.rooms.holdem.histories.ohh import OhhPlayer, OhhPot, OhhRound
-from croupier.tui.replay.steps import GameReplay, ReplayStep, align_columns
 
 ACTION_VERBS: Final = {
     "Fold": "folds", "Check": "checks", "Bet": "bets", "Raise": "raises by adding", "Call": "calls",

@@ -3,12 +3,23 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from croupier.core.presentation import TableView, Text
+
 
 class ReplayStep(NamedTuple):
-    """One step of a game as text, and the lines that show the table after it."""
+    """One step of a game: what happens, the lines that show the table after it, and the table as people see it.
 
-    text: str
+    `note` is a str in a record of another program. `table` is None where the record does not show the table.
+    """
+
+    note: Text | str
     table_lines: Sequence[str] = ()
+    table: TableView | None = None
+
+    @property
+    def text(self) -> str:
+        """What happens, in English."""
+        return str(self.note)
 
 
 class GameReplay(NamedTuple):

@@ -1,15 +1,18 @@
 """Replay of a hold'em hand, with all known cards."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from croupier.core.rules import Seat, Turn
+from croupier.replay.steps import GameReplay, ReplayStep, align_columns
 from croupier.rooms.holdem.cards import Card, card_names
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.log import BetEntry, ExitEntry, HandLogEntry
 from croupier.rooms.holdem.engine.ranks import describe_rank
 from croupier.rooms.holdem.engine.streets import STREET_NAMES
-from croupier.tui.cards import cards_text
-from croupier.tui.replay.steps import GameReplay, ReplayStep, align_columns
+
+CARD_SIGNS: Final = str.maketrans({"T": "10", "S": "♠", "H": "♥", "D": "♦", "C": "♣"})
+"""How the characters of a card's name are shown."""
 
 
 def hand_replay(hand: Hand, names: Sequence[str], title: str) -> GameReplay:
@@ -127,4 +130,4 @@ def _is_hole(entries: Sequence[HandLogEntry]) -> bool:
 
 
 def _cards_text(cards: Sequence[Card]) -> str:
-    return cards_text(card_names(cards))
+    return " ".join(name.translate(CARD_SIGNS) for name in card_names(cards))

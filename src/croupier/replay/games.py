@@ -1,17 +1,18 @@
 """Replays of records that list what happened: Old Maid, games against a house, deal records, transcripts."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from msgspec import convert
 
 from croupier.core.deal_record import DealGap, DealPromise, DealRecordEntry, DealSeed
 from croupier.core.plural import format_count
+from croupier.core.presentation import Text, text
 from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.recording.game_records import GameRecord
+from croupier.replay.steps import GameReplay, ReplayStep, align_columns
 from croupier.rooms.oldmaid.cards import CARD_NAMES
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
-from croupier.tui.replay.steps import GameReplay, ReplayStep, align_columns
 
 
 def oldmaid_replay(record: OldMaidRecord, title: str) -> GameReplay:
@@ -78,28 +79,31 @@ def deal_step(fields: Mapping[str, Any]) -> ReplayStep:
     return ReplayStep(f"{place}, hand {entry.hand}: {' '.join(entry.cards) or 'no card is shown'}; {nets}")
 
 
-type TranscriptActionKind = Literal["left", "dropped", "settled", "pass", "halted"]
-
-ACTION_TEXTS: Final[Mapping[str, str]] = {
-    "left": "{peer} disconnects.",
-    "dropped": "The house disconnects {peer}.",
-    "settled": "A game is settled: {text} for {peer}.",
-    "pass": "{text} seconds pass.",
-    "halted": "The room closes{text}.",
+ACTION_TEXTS: Final = {
+    "left": text("{peer} disconnects."),
+    "dropped": text("The house disconnects {peer}."),
+    "settled": text("A game is settled: {text} for {peer}."),
+    "pass": text("{text} seconds pass."),
+    "halted": text("The room closes{text}."),
 }
+"""What happens in the lines of a transcript that are no messages."""
 
 
 def transcript_replay(transcript: Transcript) -> GameReplay:
     """Return a transcript as a replay: its messages and events."""
     shows = [f"{name}: {value}" for name, value in transcript.head.items() if name not in {"title", "clause"}]
     steps = [ReplayStep(f"{transcript.title} ({', '.join(transcript.clauses)})", shows)]
-    steps += [ReplayStep(_line_text(line), shows) for line in transcript.lines]
+    steps += [ReplayStep(line_text(line), shows) for line in transcript.lines]
     return GameReplay(transcript.name, steps)
 
 
-def _line_text(line: TranscriptLine) -> str:
-    if line.kind == ">":
-        return f"{line.peer} sends {line.text}"
-    if line.kind == "<":
-        return f"{line.peer} receives {line.text}"
-    return ACTION_TEXTS[line.kind].format(peer=line.peer, text=line.text)
+def line_text(line: TranscriptLine) -> Text:
+    """Describe a line of a transcript."""
+    match line.kind:
+        case ">":
+            described = text("{peer} sends {text}")
+        case "<":
+            described = text("{peer} receives {text}")
+        case kind:
+            described = ACTION_TEXTS[kind]
+    return described.fill(peer=line.peer, text=line.text)

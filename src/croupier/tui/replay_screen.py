@@ -5,9 +5,9 @@ from shutil import get_terminal_size
 from typing import Final
 
 from croupier.core.presentation import text
+from croupier.replay.steps import GameReplay
 from croupier.tui.encoding import terminal_text
 from croupier.tui.renderer import Line, plain_lines, styled_line, styled_lines
-from croupier.tui.replay.steps import GameReplay
 from croupier.tui.screen import Screen
 from croupier.tui.table_keys import DOWN, ENTER, LEAVE_KEYS, UP
 

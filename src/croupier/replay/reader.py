@@ -8,15 +8,15 @@ from typing import Any
 from msgspec import ValidationError
 
 from croupier.core.transcript import parse_transcript
+from croupier.replay.games import deal_step, house_game_replay, oldmaid_replay, transcript_replay
+from croupier.replay.holdem import hand_replay
+from croupier.replay.ohh import ohh_replay
+from croupier.replay.steps import GameReplay, ReplayStep
 from croupier.rooms.holdem.histories import from_phh
 from croupier.rooms.holdem.histories.notation import seat_order
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.persistence import HandSnapshot
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
-from croupier.tui.replay.games import deal_step, house_game_replay, oldmaid_replay, transcript_replay
-from croupier.tui.replay.holdem import hand_replay
-from croupier.tui.replay.ohh import ohh_replay
-from croupier.tui.replay.steps import GameReplay, ReplayStep
 
 ALLOWED_FORMATS = "a PHH file, Open Hand History, JSON Lines written by croupier, or a transcript"
 

@@ -1,0 +1,1 @@
+"""Replays of recorded games and of transcripts, step by step."""

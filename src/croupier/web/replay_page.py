@@ -1,0 +1,98 @@
+"""The pages of a replay: what the templates show of it at each step."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from croupier.core.presentation import TableView, Text
+from croupier.web.frames import FrameView
+
+
+class Moment(Struct, frozen=True):
+    """One step of a replay: a message or an event, and the table after it.
+
+    `party` is the index of who sent it among the parties of the replay, None for an event without a sender. `at` is its
+    place on the time-line, `note` what it means.
+    """
+
+    frame: FrameView
+    party: int | None
+    at: float
+    note: Text | None
+    table: TableView
+
+
+class Mark(Struct, frozen=True):
+    """A dot on the time-line; see `Moment`."""
+
+    party: int | None
+    at: float
+    text: str
+
+
+class ReplayPage(Struct, frozen=True, kw_only=True):
+    """A recorded game or a transcript, from the table before its first step.
+
+    `parties` are the senders, in the order of the rows of the time-line. `deal` is the address of the page on which the
+    deal can be verified, "" if it cannot be.
+    """
+
+    room: str
+    title: str
+    parties: Sequence[str]
+    start: TableView
+    moments: Sequence[Moment]
+    deal: str = ""
+
+    def table(self, step: int) -> TableView:
+        """Return the table after a number of steps."""
+        return self.moments[step - 1].table if step else self.start
+
+    def note(self, step: int) -> Text | None:
+        """Return what the last of a number of steps means."""
+        return self.moments[step - 1].note if step else None
+
+    def context(self, step: int) -> Mapping[str, Any]:
+        """Return the variables of the templates after a number of steps."""
+        return {
+            "title": self.title,
+            "deal": self.deal,
+            "table": self.table(step),
+            "frames": [moment.frame for moment in self.moments],
+            "step": step,
+            "steps": len(self.moments),
+            "parties": self.parties,
+            "marks": [Mark(moment.party, moment.at, moment.frame.text) for moment in self.moments],
+            "note": self.note(step),
+            "clause": self.moments[step - 1].frame.clause if step else "",
+        }
+
+
+def note_between(before: TableView, after: TableView) -> Text | None:
+    """Return in one text what has been announced between two views of a table, and how the game has ended if it has."""
+    added = [*new_announcements(before.announcements, after.announcements)]
+    if after.is_over and not before.is_over and after.status is not None:
+        added.append(after.status)
+    return sentences(added)
+
+
+def sentences(texts: Iterable[Text]) -> Text | None:
+    """Make one text of several sentences, None of none."""
+    args = {f"text{number}": each for number, each in enumerate(texts)}
+    return Text(" ".join(f"{{{name}}}" for name in args), args=args) if args else None
+
+
+def new_announcements(before: Sequence[Text], after: Sequence[Text]) -> Sequence[Text]:
+    """Return the announcements of a view that an earlier one did not have; the oldest ones may have been dropped.
+
+    >>> from croupier.core.presentation import text
+    >>> a, b, c = text("A"), text("B"), text("C")
+    >>> [str(each) for each in new_announcements([a, b], [b, c])]
+    ['C']
+    """
+    shared = next(
+        (size for size in range(len(before), 0, -1) if tuple(before[-size:]) == tuple(after[:size])),
+        0,
+    )
+    return after[shared:]

@@ -1,0 +1,155 @@
+"""The replay in the web app: transcripts of all rooms, step by step."""
+
+import asyncio
+import re
+from html import unescape
+from itertools import pairwise
+
+import pytest
+
+from croupier.conformance.resources import transcripts
+from croupier.core.presentation import TableView
+from croupier.rooms import HOUSE_ROOMS, ROOMS
+from croupier.web.replay_page import ReplayPage
+from croupier.web.transcript_replay import transcript_page
+from tests.net.raw_client import Run
+from tests.transcripts import side_at_fault
+from tests.web.app_fixture import Browser, web_app
+
+HOUSE_TRANSCRIPTS = [(room, transcript) for room in HOUSE_ROOMS for transcript in transcripts(room)]
+
+BROKEN = re.compile(r"The house has broken ([\w.-]+):")
+
+
+def replay(room: str, name: str) -> ReplayPage:
+    found = transcript_page(room, name)
+    assert found is not None
+    return found
+
+
+def notes(page: ReplayPage) -> list[str]:
+    return [str(moment.note) for moment in page.moments if moment.note is not None]
+
+
+def faces(table: TableView) -> list[list[str | None]]:
+    return [[card.face for card in seat.cards] for seat in table.seats]
+
+
+def test_every_transcript_link_of_the_protocol_pages_leads_to_a_replay() -> None:
+    async def scenario() -> None:
+        async with web_app() as (app, _):
+            browser = Browser(app)
+            links = set[str]()
+            for room in ROOMS:
+                links |= {*re.findall(r'href="(/replay/[^"]+)"', (await browser.get(f"/protocols/{room}")).text)}
+            assert len(links) == sum(len(transcripts(room)) for room in ROOMS)
+            assert [link for link in links if (await browser.get(link)).status_code != 200] == []
+
+    asyncio.run(scenario())
+
+
+def test_every_house_transcript_is_played_with_its_bytes() -> None:
+    for room, transcript in HOUSE_TRANSCRIPTS:
+        page = replay(room, transcript.name)
+        assert len(page.moments) == len(transcript.lines)
+        for line, moment in zip(transcript.lines, page.moments, strict=True):
+            assert bool(moment.frame.hex) == (line.kind in {">", "<"} and bool(line.text)), transcript.name
+
+
+def test_the_house_is_said_to_break_a_clause_only_where_the_transcript_says_so() -> None:
+    for room, transcript in HOUSE_TRANSCRIPTS:
+        broken = [*filter(None, map(BROKEN.search, notes(replay(room, transcript.name))))]
+        assert bool(broken) == (side_at_fault(transcript) == "house"), transcript.name
+        assert not broken or broken[0][1] in transcript.clauses
+
+
+def test_a_clause_that_the_client_breaks_is_beside_its_message() -> None:
+    page = replay("kuhn", "action-after-the-end")
+    assert (page.moments[5].frame.text, page.moments[5].frame.clause) == ("ACTN FLD", "kuhn-6.2")
+
+
+def test_the_table_shows_what_the_client_knows_at_each_step() -> None:
+    page = replay("kuhn", "action-after-the-end")
+    assert faces(page.start) == []
+    assert [faces(moment.table) for moment in page.moments[1:4]] == [[[None], ["Q"]], [[None], ["Q"]], [["K"], ["Q"]]]
+
+
+def test_steps_do_not_depend_on_the_order_in_which_they_are_read() -> None:
+    page = replay("kuhn", "document-example-1")
+    fresh = transcript_page.__wrapped__("kuhn", "document-example-1")
+    assert [fresh.table(step) for step in reversed(range(len(page.moments) + 1))] == [
+        page.table(step) for step in reversed(range(len(page.moments) + 1))
+    ]
+
+
+def test_a_hand_of_holdem_is_shown_as_watchers_see_it() -> None:
+    page = replay("holdem", "a-hand-from-deal-to-showdown")
+    assert "bob calls 40. Flop: the 2 of clubs, the 7 of diamonds, the 9 of spades." in notes(page)
+    hands = [hand for moment in page.moments for hand in faces(moment.table)]
+    assert [None, None] in hands
+    assert all(face is None for hand in hands for face in hand)
+    assert page.parties == ["ann", "bob", "nobody", "server"]
+
+
+def test_waiting_is_a_gap_on_the_time_line() -> None:
+    page = replay("kuhn", "idle-between-games")
+    at = [0.0, *(moment.at for moment in page.moments)]
+    waits = [moment.party is None for moment in page.moments]
+    assert True in waits
+    assert [later - earlier > 1 for earlier, later in pairwise(at)] == waits
+
+
+def test_the_page_shows_a_step_with_its_frame_and_clause(run: Run) -> None:
+    async def scenario() -> None:
+        async with web_app() as (app, _):
+            browser = Browser(app)
+            page = unescape((await browser.get("/replay/kuhn/bytes-are-irrelevant")).text)
+            assert "There is nothing here" in page
+            page = unescape((await browser.get("/replay/kuhn/action-after-the-end?step=6")).text)
+            assert "Step 6 of 7" in page
+            current = page.partition('aria-current="step"><span class="sender">')[2].partition("</li>")[0]
+            assert "ACTN FLD" in current
+            assert "41 43 54 4e 20 46 4c 44" in current
+            assert '<a class="clause" href="/protocols/kuhn#kuhn-6.2">' in current
+
+    run(scenario())
+
+
+def test_a_script_gets_the_parts_of_a_step(run: Run) -> None:
+    async def scenario() -> None:
+        async with web_app() as (app, _):
+            address = "/replay/kuhn/action-after-the-end?step=4"
+            envelope = (await Browser(app).get(address, headers={"accept": "application/json"})).json()
+            assert set(envelope["parts"]) == {"felt", "steps", "wire"}
+            assert envelope["say"] == "The house shows the king. You lose 2 coins."
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/replay/kuhn/unknown",
+        "/replay/chess/action-after-the-end",
+        "/replay/kuhn/action-after-the-end?step=8",
+        "/replay/kuhn/action-after-the-end?step=-1",
+        "/replay/kuhn/action-after-the-end?step=x",
+        "/replay/kuhn/..%2f..%2fpyproject",
+    ],
+)
+def test_what_does_not_exist_is_not_found(run: Run, path: str) -> None:
+    async def scenario() -> None:
+        async with web_app() as (app, _):
+            assert (await Browser(app).get(path)).status_code == 404
+
+    run(scenario())
+
+
+def test_the_list_has_all_transcripts_by_room(run: Run) -> None:
+    async def scenario() -> None:
+        async with web_app() as (app, _):
+            page = (await Browser(app).get("/replay")).text
+            for room in ROOMS:
+                assert page.count(f'href="/replay/{room}/') == len(transcripts(room))
+
+    run(scenario())
