@@ -300,6 +300,8 @@ STEPS = {
     ],
     "note": text("You are dealt the king."),
     "clause": "kuhn-4.2",
+    "has_messages": True,
+    "deal": "/fair/kuhn/7-1/3",
 }
 DEAL = row(
     room="kuhn",

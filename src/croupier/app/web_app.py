@@ -78,6 +78,7 @@ async def serve_web(
     from croupier.http.holdem_app import HoldemApp
     from croupier.web.app import create_app
     from croupier.web.config import WebConfig
+    from croupier.web.records import Records
     from croupier.web.server import TlsFiles, WebServer
 
     web_config = WebConfig(
@@ -94,7 +95,8 @@ async def serve_web(
         if isinstance(entry.open_room, HoldemApp):
             entry.open_room.web_port = bound_address(bound)[1]
     keys = await _signing_keys(shared_store)
-    server = WebServer(create_app(entries, web_config, keys, get_logger(part="web")), bound, tls)
+    records = Records(lambda: shared_store.current, config.deals)
+    server = WebServer(create_app(entries, web_config, keys, get_logger(part="web"), records), bound, tls)
     try:
         yield server
     finally:

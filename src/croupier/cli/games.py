@@ -9,7 +9,6 @@ import msgspec
 from croupier.cli.output import fail, print_json, print_line
 from croupier.core.plural import format_count
 from croupier.recording.game_records import GameRecord, all_games, find_game, latest_games
-from croupier.rooms import HOUSE_ROOMS
 
 if TYPE_CHECKING:
     from croupier.store.store import Store
@@ -26,15 +25,6 @@ def parse_place(text: str) -> tuple[str, str, int] | None:
         return None
     room, slash, table = place.rpartition("/")
     return room if slash else "holdem", table, int(number)
-
-
-async def stored_text(store: "Store", room: str, table: str, number: int) -> str:
-    """The record of a game or a hand; empty if there is none."""
-    if room in HOUSE_ROOMS:
-        game = await find_game(store, room, table, number)
-        return "" if game is None else msgspec.json.encode(game).decode()
-    hand = await store.hand(room, table, number)
-    return "" if hand is None else hand.record
 
 
 async def list_games(

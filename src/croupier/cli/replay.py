@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from croupier.cli.db import StoreArgument, with_store
-from croupier.cli.games import parse_place, stored_text
+from croupier.cli.games import parse_place
 from croupier.cli.output import fail, is_interactive, print_line
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def replay(game: str, *, store: StoreArgument = None) -> int:
     game:
         File (PHH, Open Hand History, transcript or JSON Lines), or a hand as `croupier hands list` prints it.
     """
-    from croupier.replay.reader import read_replay
+    from croupier.replay.reader import read_replay, stored_replay
 
     file = Path(game)
     if file.is_file():
@@ -31,10 +31,10 @@ def replay(game: str, *, store: StoreArgument = None) -> int:
     place = parse_place(game)
     if place is None:
         return fail(f"found {game[:100]!r}; allowed: a file, TABLE/NUMBER, ROOM/TABLE/NUMBER")
-    text = with_store(store, lambda store: stored_text(store, *place))
-    if not text:
+    found = with_store(store, lambda store: stored_replay(store, *place))
+    if found is None:
         return fail(f"there is no game {game[:100]!r}; `croupier hands list` lists them")
-    return _show_or_print(read_replay(text, game))
+    return _show_or_print(found)
 
 
 def _read_text(file: Path) -> str:

@@ -4,31 +4,49 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import convert
+from msgspec.structs import replace
 
 from croupier.core.deal_record import DealGap, DealPromise, DealRecordEntry, DealSeed
 from croupier.core.plural import format_count
-from croupier.core.presentation import Text, text
+from croupier.core.presentation import SeatStatus, SeatView, TableView, Text, listed, text, verbatim
 from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.recording.game_records import GameRecord
+from croupier.replay.house_games import house_table
 from croupier.replay.steps import GameReplay, ReplayStep, align_columns
 from croupier.rooms.oldmaid.cards import CARD_NAMES
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
 
+AWAY_WORDS: Final[Mapping[str, str]] = {"": "", "out": "out", "away": "gone"}
+"""How the state of a player of Old Maid is written."""
+
 
 def oldmaid_replay(record: OldMaidRecord, title: str) -> GameReplay:
     """Return a game of Old Maid as its table saw it; the cards that players pass to each other are not recorded."""
-    return GameReplay(title, [*_oldmaid_steps(record)])
+    return GameReplay(title, [*_oldmaid_steps(record)], record.nicks)
 
 
 def _oldmaid_steps(record: OldMaidRecord) -> Iterator[ReplayStep]:
-    cards_drawn, pair_counts, states = 0, [0] * len(record.nicks), dict[int, str]()
+    cards_drawn, pair_counts, states = 0, [0] * len(record.nicks), dict[int, SeatStatus]()
 
-    def step(text: str) -> ReplayStep:
+    def step(note: Text, actor: str = "") -> ReplayStep:
         rows = [["player", "pairs", ""]]
-        rows += [[nick, str(pair_counts[seat]), states.get(seat, "")] for seat, nick in enumerate(record.nicks)]
-        return ReplayStep(text, [*align_columns(rows), f"Cards in the deck: {len(CARD_NAMES) - cards_drawn}"])
+        rows += [
+            [nick, str(pair_counts[seat]), AWAY_WORDS[states.get(seat, "")]] for seat, nick in enumerate(record.nicks)
+        ]
+        lines = [*align_columns(rows), f"Cards in the deck: {len(CARD_NAMES) - cards_drawn}"]
+        seats = (
+            SeatView(
+                name=verbatim(nick),
+                caption=text("pairs laid down: {pairs}", pairs=pair_counts[seat]),
+                status=states.get(seat, ""),
+            )
+            for seat, nick in enumerate(record.nicks)
+        )
+        status = text("Cards in the deck: {count}", count=len(CARD_NAMES) - cards_drawn)
+        table = TableView(title=text("Old Maid"), seats=tuple(seats), status=status, announcements=(note,))
+        return ReplayStep(note, lines, table, actor)
 
-    yield step(f"{', '.join(record.nicks)} sit down.")
+    yield step(text("{players} sit down.", players=listed(map(verbatim, record.nicks))))
     for action, seat, *cards in record.course:
         if type(seat) is not int or not 0 <= seat < len(record.nicks):
             raise ValueError(f"found the seat {seat!r}; allowed: 0 to {len(record.nicks) - 1}")
@@ -36,32 +54,49 @@ def _oldmaid_steps(record: OldMaidRecord) -> Iterator[ReplayStep]:
         match action:
             case "drew":
                 cards_drawn += 1
-                yield step(f"{nick} draws {' '.join(map(str, cards))}.")
+                note = text("{name} draws {cards}.", cards=" ".join(map(str, cards)))
             case "threw":
                 pair_counts[seat] += 1
-                yield step(f"{nick} discards {' and '.join(map(str, cards))}.")
+                note = text("{name} discards {cards}.", cards=" and ".join(map(str, cards)))
             case "out":
                 states[seat] = "out"
-                yield step(f"{nick} has no cards left.")
+                note = text("{name} has no cards left.")
             case "gone":
-                states[seat] = "gone"
-                yield step(f"{nick} is gone.")
+                states[seat] = "away"
+                note = text("{name} is gone.")
             case _:
                 raise ValueError(f"found {action!r} in a game of Old Maid; allowed: drew, threw, out, gone")
-    yield step("The game is void." if record.void else f"The game is over: {record.ranking[-1]} has lost.")
+        yield step(note.fill(name=verbatim(nick)), nick)
+    if record.void:
+        yield step(text("The game is void."))
+    else:
+        yield step(text("The game is over: {name} has lost.", name=verbatim(record.ranking[-1])))
 
 
 def house_game_replay(fields: Mapping[str, Any]) -> GameReplay:
     """Return a game against a house: its cards in the order of the deal, and its actions. Raises ValueError."""
     game = convert(fields, GameRecord)
-    cards = f"Cards, in the order of the deal: {' '.join(game.cards)}."
+    return GameReplay(f"{game.room}/{game.table}/{game.number}", [*_house_steps(game)])
+
+
+def _house_steps(game: GameRecord) -> Iterator[ReplayStep]:
     shows = [f"Cards: {' '.join(game.cards)}", f"The client has seat {game.seat}."]
-    steps = [ReplayStep(cards, shows)]
+
+    def step(note: Text, done_count: int, *, is_over: bool = False) -> ReplayStep:
+        actions = [f"Actions: {' '.join(game.done[:done_count])}"] if done_count or is_over else []
+        table = house_table(game, done_count, is_over=is_over)
+        return ReplayStep(note, [*shows, *actions], table and replace(table, announcements=(note,)))
+
+    yield step(text("Cards, in the order of the deal: {cards}.", cards=" ".join(game.cards)), 0)
     for at, action in enumerate(game.done, start=1):
-        steps.append(ReplayStep(f"{action}.", [*shows, f"Actions: {' '.join(game.done[:at])}"]))
-    verb = f"wins {game.net}" if game.net > 0 else f"loses {-game.net}" if game.net else "neither wins nor loses"
-    steps.append(ReplayStep(f"The client {verb}.", [*shows, f"Actions: {' '.join(game.done)}"]))
-    return GameReplay(f"{game.room}/{game.table}/{game.number}", steps)
+        yield step(text("{action}.", action=action), at)
+    if game.net > 0:
+        note = text("The client wins {coins}.", coins=game.net)
+    elif game.net:
+        note = text("The client loses {coins}.", coins=-game.net)
+    else:
+        note = text("The client neither wins nor loses.")
+    yield step(note, len(game.done), is_over=True)
 
 
 def deal_step(fields: Mapping[str, Any]) -> ReplayStep:

@@ -1,31 +1,59 @@
 """Replay of a hold'em hand, with all known cards."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Final
 
+from croupier.core.card_names import FRENCH_CARDS
+from croupier.core.presentation import (
+    BACK,
+    CardView,
+    PotView,
+    SeatStatus,
+    SeatView,
+    TableView,
+    Text,
+    listed,
+    text,
+    verbatim,
+)
 from croupier.core.rules import Seat, Turn
 from croupier.replay.steps import GameReplay, ReplayStep, align_columns
 from croupier.rooms.holdem.cards import Card, card_names
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.log import BetEntry, ExitEntry, HandLogEntry
-from croupier.rooms.holdem.engine.ranks import describe_rank
 from croupier.rooms.holdem.engine.streets import STREET_NAMES
+from croupier.rooms.holdem.hand_names import hand_name
 
+STREET_TEXTS: Final = {
+    "flop": text("The flop: {cards}."),
+    "turn": text("The turn: {cards}."),
+    "river": text("The river: {cards}."),
+}
+BLIND_TEXTS: Final = (
+    text("{name} posts the small blind, {chips}"),
+    text("{name} the big blind, {chips}"),
+    text("{name} straddles with {chips}"),
+)
 CARD_SIGNS: Final = str.maketrans({"T": "10", "S": "♠", "H": "♥", "D": "♦", "C": "♣"})
 """How the characters of a card's name are shown."""
 
 
-def hand_replay(hand: Hand, names: Sequence[str], title: str) -> GameReplay:
-    """Return the replay of a hand; `names` are the players' names by seat."""
-    return GameReplay(title, _HandReplayer(hand.replay(()), names).steps(hand))
+def hand_replay(hand: Hand, names: Sequence[str], title: str, open_seats: Container[Seat] | None = None) -> GameReplay:
+    """Return the replay of a hand; `names` are the players' names by seat.
+
+    `open_seats` are the seats whose hole cards are shown, None for all.
+    """
+    seats = range(len(names)) if open_seats is None else open_seats
+    return GameReplay(title, _HandReplayer(hand.replay(()), names, seats).steps(hand), names)
 
 
 class _HandReplayer:
     """Replays the log of a hand on a new hand with the same start."""
 
-    def __init__(self, hand: Hand, names: Sequence[str]) -> None:
+    def __init__(self, hand: Hand, names: Sequence[str], open_seats: Container[Seat]) -> None:
         self._hand = hand
         self._names = names
+        self._open_seats = open_seats
 
     def steps(self, whole: Hand) -> list[ReplayStep]:
         """Return the steps of the `whole` hand."""
@@ -37,30 +65,30 @@ class _HandReplayer:
                 street = hand.street
                 hand.deal(entry[2])
                 if entry[1] is None:
-                    steps.append(self._make_step(f"The {STREET_NAMES[street]}: {_cards_text(entry[2])}."))
+                    steps.append(self._make_step(STREET_TEXTS[STREET_NAMES[street]].fill(cards=_cards_text(entry[2]))))
                 elif not _is_hole(log[at + 1 : at + 2]):
-                    steps.append(self._make_step("Each player is dealt two cards."))
+                    steps.append(self._make_step(text("Each player is dealt two cards.")))
                 continue
-            expected, (text, chips) = [*hand.stacks], self._apply_entry(entry)
+            expected, (note, chips) = [*hand.stacks], self._apply_entry(entry)
             expected[entry[1]] -= chips
-            steps.append(self._make_step(text))
+            steps.append(self._make_step(note, self._names[entry[1]]))
             steps += map(self._make_step, self._returned_bet_texts(expected))
         return [*steps, *map(self._make_step, self._award_texts())]
 
-    def _apply_entry(self, entry: BetEntry | ExitEntry) -> tuple[str, int]:
-        """Apply a player's action. Return its text and the chips the player has put in."""
-        hand, name = self._hand, self._names[entry[1]]
+    def _apply_entry(self, entry: BetEntry | ExitEntry) -> tuple[Text, int]:
+        """Apply a player's action. Return what it is and the chips the player has put in."""
+        hand, name = self._hand, verbatim(self._names[entry[1]])
         if entry[0] == "bet":
-            text = self._bet_text(entry[1], entry[2])
+            note = self._bet_text(entry[1], entry[2])
             hand.bet(entry[2])
-            return text, entry[2]
+            return note, entry[2]
         if entry[0] == "leave":
             hand.leave(entry[1])
-            return f"{name} leaves the table.", 0
+            return text("{name} leaves the table.", name=name), 0
         hand.fold()
-        return f"{name} folds.", 0
+        return text("{name} folds.", name=name), 0
 
-    def _returned_bet_texts(self, expected: Sequence[int]) -> list[str]:
+    def _returned_bet_texts(self, expected: Sequence[int]) -> list[Text]:
         """Return a text for each player who got an uncalled bet back: stacks above `expected`, without winnings."""
         won = [0] * len(expected)
         for award in self._hand.awards:
@@ -69,41 +97,51 @@ class _HandReplayer:
         for seat, chips in enumerate(self._hand.stacks):
             returned = chips - won[seat] - expected[seat]
             if returned > 0:
-                texts.append(f"{self._names[seat]} takes back an uncalled bet of {returned}.")
+                name = verbatim(self._names[seat])
+                texts.append(text("{name} takes back an uncalled bet of {chips}.", name=name, chips=returned))
         return texts
 
-    def _award_texts(self) -> list[str]:
+    def _award_texts(self) -> list[Text]:
         texts = []
         for award in self._hand.awards:
-            pot = f"side pot {award.pot}" if award.pot else "the pot"
-            hand = f": {describe_rank(award.rank)}" if award.rank is not None else ""
-            texts.append(f"{self._names[award.seat]} wins {pot}, {award.chips}{hand}.")
+            pot = text("side pot {number}", number=award.pot) if award.pot else text("the pot")
+            hand = hand_name(card_names([*self._hand.holes[award.seat], *self._hand.board]))
+            if award.rank is None or hand is None:
+                won = text("{name} wins {pot}, {chips}.")
+            else:
+                won = text("{name} wins {pot}, {chips}: {hand}.", hand=hand)
+            texts.append(won.fill(name=verbatim(self._names[award.seat]), pot=pot, chips=award.chips))
         return texts
 
-    def _blinds_text(self) -> str:
+    def _blinds_text(self) -> Text:
         hand = self._hand
-        verbs = ("posts the small blind,", "the big blind,", "straddles with")
-        posted = zip(hand.blinds, verbs, strict=False)
-        blinds = ", ".join(f"{self._names[seat]} {verb} {hand.bets[seat]}" for (seat, _), verb in posted)
-        ante = f"Each player posts an ante of {hand.stakes.ante}; " if hand.stakes.ante else ""
-        return f"{ante}{blinds}."
+        posted = listed(
+            verb.fill(name=verbatim(self._names[seat]), chips=hand.bets[seat])
+            for (seat, _), verb in zip(hand.blinds, BLIND_TEXTS, strict=False)
+        )
+        if not hand.stakes.ante:
+            return text("{blinds}.", blinds=posted)
+        return text("Each player posts an ante of {chips}; {blinds}.", chips=hand.stakes.ante, blinds=posted)
 
-    def _bet_text(self, seat: Seat, chips: int) -> str:
+    def _bet_text(self, seat: Seat, chips: int) -> Text:
         """Return a text for a player who adds `chips` to the bet."""
-        hand, name = self._hand, self._names[seat]
+        hand = self._hand
         to_call = hand.to_match - hand.bets[seat]
         total = hand.bets[seat] + chips
         if not chips:
-            action = "checks"
+            action = text("{name} checks")
         elif chips <= to_call:
-            action = f"calls {chips}"
+            action = text("{name} calls {chips}", chips=chips)
+        elif hand.to_match:
+            action = text("{name} raises to {chips}", chips=total)
         else:
-            action = f"raises to {total}" if hand.to_match else f"bets {chips}"
-        return f"{name} {action}{', all-in' if chips == hand.stacks[seat] else ''}."
+            action = text("{name} bets {chips}", chips=chips)
+        sentence = text("{action}, all-in.") if chips == hand.stacks[seat] else text("{action}.")
+        return sentence.fill(action=action.fill(name=verbatim(self._names[seat])))
 
     # The table after each step.
 
-    def _make_step(self, text: str) -> ReplayStep:
+    def _make_step(self, note: Text, actor: str = "") -> ReplayStep:
         hand = self._hand
         rows = [["", "player", "", "chips", "bet", "cards", ""]]
         rows += [self._row(seat) for seat in range(len(hand.stacks))]
@@ -112,7 +150,7 @@ class _HandReplayer:
             table_lines.append(f"Board: {_cards_text(hand.board)}")
         if hand.turn is not Turn.OVER:
             table_lines.append(f"Pot: {sum(hand.paid)}")
-        return ReplayStep(text, table_lines)
+        return ReplayStep(note, table_lines, self._table(note), actor)
 
     def _row(self, seat: Seat) -> list[str]:
         hand = self._hand
@@ -121,7 +159,41 @@ class _HandReplayer:
         state = "folded" if hand.folded[seat] else "" if hand.stacks[seat] or hand.turn is Turn.OVER else "all-in"
         marker = ">" if hand.turn == seat else ""
         bet = str(hand.bets[seat] or "")
-        return [marker, self._names[seat], position, str(hand.stacks[seat]), bet, _cards_text(hand.holes[seat]), state]
+        return [marker, self._names[seat], position, str(hand.stacks[seat]), bet, self._hole_text(seat), state]
+
+    def _hole_text(self, seat: Seat) -> str:
+        return _cards_text(self._hand.holes[seat]) if seat in self._open_seats else ""
+
+    def _table(self, note: Text) -> TableView:
+        hand = self._hand
+        return TableView(
+            title=text("Hold'em"),
+            seats=tuple(map(self._seat_view, range(len(hand.stacks)))),
+            board=_card_views(hand.board),
+            pots=() if hand.turn is Turn.OVER else (PotView(sum(hand.paid)),),
+            announcements=(note,),
+        )
+
+    def _seat_view(self, seat: Seat) -> SeatView:
+        hand = self._hand
+        hole = hand.holes[seat]
+        backs = () if hand.folded[seat] else (BACK,) * len(hole)
+        return SeatView(
+            name=verbatim(self._names[seat]),
+            cards=_card_views(hole) if seat in self._open_seats else backs,
+            chips=hand.stacks[seat],
+            bet=hand.bets[seat],
+            status=self._status(seat),
+            is_dealer=seat == hand.button,
+        )
+
+    def _status(self, seat: Seat) -> SeatStatus:
+        hand = self._hand
+        if hand.folded[seat]:
+            return "folded"
+        if hand.turn == seat:
+            return "to act"
+        return "" if hand.stacks[seat] or hand.turn is Turn.OVER else "all in"
 
 
 def _is_hole(entries: Sequence[HandLogEntry]) -> bool:
@@ -131,3 +203,7 @@ def _is_hole(entries: Sequence[HandLogEntry]) -> bool:
 
 def _cards_text(cards: Sequence[Card]) -> str:
     return " ".join(name.translate(CARD_SIGNS) for name in card_names(cards))
+
+
+def _card_views(cards: Sequence[Card]) -> tuple[CardView, ...]:
+    return tuple(FRENCH_CARDS[name] for name in card_names(cards))

@@ -3,20 +3,25 @@
 import json
 import tomllib
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from msgspec import ValidationError
+from msgspec import ValidationError, to_builtins
 
 from croupier.core.transcript import parse_transcript
+from croupier.recording.game_records import find_game
 from croupier.replay.games import deal_step, house_game_replay, oldmaid_replay, transcript_replay
 from croupier.replay.holdem import hand_replay
 from croupier.replay.ohh import ohh_replay
 from croupier.replay.steps import GameReplay, ReplayStep
+from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.holdem.histories import from_phh
 from croupier.rooms.holdem.histories.notation import seat_order
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.persistence import HandSnapshot
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
+
+if TYPE_CHECKING:  # a file is replayed without a store
+    from croupier.store.store import Store
 
 ALLOWED_FORMATS = "a PHH file, Open Hand History, JSON Lines written by croupier, or a transcript"
 
@@ -50,10 +55,32 @@ def phh_replay(text: str, name: str) -> GameReplay:
     return hand_replay(hand, [by_seat[seat] for seat in range(len(seats))], name)
 
 
-def saved_hand_replay(saved_hand: HandSnapshot) -> GameReplay:
-    """Return the replay of a stored hold'em hand. Raises ValueError."""
+def saved_hand_replay(saved_hand: HandSnapshot, *, is_public: bool = False) -> GameReplay:
+    """Return the replay of a stored hold'em hand; if it `is_public`, with the hole cards that were shown (holdem-9.7).
+
+    Raises ValueError.
+    """
     played = FinishedHand.from_snapshot(saved_hand)
-    return hand_replay(played.hand, played.players, f"holdem/{played.table}/{played.table_hand_number}")
+    open_seats = frozenset(played.hand.showdown_order) if is_public else None
+    return hand_replay(played.hand, played.players, f"holdem/{played.table}/{played.table_hand_number}", open_seats)
+
+
+async def stored_replay(
+    store: "Store", room: str, table: str, number: int, *, is_public: bool = False
+) -> GameReplay | None:
+    """Return the replay of a recorded game or hand, None if there is none; see `saved_hand_replay`.
+
+    Raises ValueError if the record is damaged.
+    """
+    if room in HOUSE_ROOMS:
+        game = await find_game(store, room, table, number)
+        return None if game is None else house_game_replay(to_builtins(game))
+    stored = await store.hand(room, table, number)
+    if stored is None:
+        return None
+    if room == "holdem":
+        return saved_hand_replay(HandSnapshot.from_json(stored.record.encode()), is_public=is_public)
+    return oldmaid_replay(OldMaidRecord.from_json(stored.record.encode()), f"{room}/{table}/{number}")
 
 
 def _read_json(text: str, name: str) -> GameReplay:

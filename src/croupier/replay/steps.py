@@ -9,12 +9,14 @@ from croupier.core.presentation import TableView, Text
 class ReplayStep(NamedTuple):
     """One step of a game: what happens, the lines that show the table after it, and the table as people see it.
 
-    `note` is a str in a record of another program. `table` is None where the record does not show the table.
+    `note` is a str in a record of another program. `table` is None where the record does not show the table. `actor` is
+    the player who acts, "" if nobody does.
     """
 
     note: Text | str
     table_lines: Sequence[str] = ()
     table: TableView | None = None
+    actor: str = ""
 
     @property
     def text(self) -> str:
@@ -23,10 +25,11 @@ class ReplayStep(NamedTuple):
 
 
 class GameReplay(NamedTuple):
-    """The replay of one or several games."""
+    """The replay of one or several games; `players` are the players of a game that names them."""
 
     title: str
     steps: Sequence[ReplayStep]
+    players: Sequence[str] = ()
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:

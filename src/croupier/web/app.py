@@ -16,6 +16,7 @@ from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys
 from croupier.web.lobby import LobbyRoutes
 from croupier.web.protocol_routes import ProtocolRoutes
+from croupier.web.records import Records
 from croupier.web.render import Renderer
 from croupier.web.replay_routes import ReplayRoutes
 from croupier.web.rooms import RoomEntry
@@ -46,8 +47,12 @@ def create_app(
     config: WebConfig = WebConfig(),
     keys: SigningKeys | None = None,
     log: Logger = SilentLogger(),
+    records: Records | None = None,
 ) -> Starlette:
-    """Make the app for the rooms of a server. `keys` sign the cookies; without them, new ones do."""
+    """Make the app for the rooms of a server. `keys` sign the cookies; without them, new ones do.
+
+    `records` are the games that can be replayed, besides the transcripts.
+    """
     renderer = Renderer(entries)
     tables = Tables(config)
     seating = Seating(entries, tables, renderer)
@@ -72,7 +77,7 @@ def create_app(
             *table_routes.routes,
             *watch.routes,
             *ProtocolRoutes(renderer).routes,
-            *ReplayRoutes(renderer).routes,
+            *ReplayRoutes(renderer, records or Records()).routes,
             Route("/static/{hash}/{name:path}", static_files().respond),
         ],
         middleware=[Middleware(SecurityMiddleware, config=config, keys=keys, log=log, show_fault=show_fault)],

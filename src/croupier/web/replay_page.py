@@ -1,16 +1,17 @@
 """The pages of a replay: what the templates show of it at each step."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from croupier.core.presentation import TableView, Text
 from croupier.web.frames import FrameView
 
 
 class Moment(Struct, frozen=True):
-    """One step of a replay: a message or an event, and the table after it.
+    """One step of a replay: a message, an event or a move, and the table after it. A move has no text but its `note`.
 
     `party` is the index of who sent it among the parties of the replay, None for an event without a sender. `at` is its
     place on the time-line, `note` what it means.
@@ -34,8 +35,8 @@ class Mark(Struct, frozen=True):
 class ReplayPage(Struct, frozen=True, kw_only=True):
     """A recorded game or a transcript, from the table before its first step.
 
-    `parties` are the senders, in the order of the rows of the time-line. `deal` is the address of the page on which the
-    deal can be verified, "" if it cannot be.
+    `parties` are the senders, in the order of the rows of the time-line. `has_messages` is false for moves, which have
+    no bytes. `deal` is the address of the page on which the deal can be verified, "" if it cannot be.
     """
 
     room: str
@@ -43,6 +44,8 @@ class ReplayPage(Struct, frozen=True, kw_only=True):
     parties: Sequence[str]
     start: TableView
     moments: Sequence[Moment]
+    start_note: Text | None = None
+    has_messages: bool = True
     deal: str = ""
 
     def table(self, step: int) -> TableView:
@@ -51,22 +54,33 @@ class ReplayPage(Struct, frozen=True, kw_only=True):
 
     def note(self, step: int) -> Text | None:
         """Return what the last of a number of steps means."""
-        return self.moments[step - 1].note if step else None
+        return self.moments[step - 1].note if step else self.start_note
 
-    def context(self, step: int) -> Mapping[str, Any]:
+    def context(self, step: int, translate: Callable[[Text], str]) -> Mapping[str, Any]:
         """Return the variables of the templates after a number of steps."""
+        frames = [_frame(moment, translate) for moment in self.moments]
         return {
             "title": self.title,
             "deal": self.deal,
+            "has_messages": self.has_messages,
             "table": self.table(step),
-            "frames": [moment.frame for moment in self.moments],
+            "frames": frames,
             "step": step,
             "steps": len(self.moments),
             "parties": self.parties,
-            "marks": [Mark(moment.party, moment.at, moment.frame.text) for moment in self.moments],
+            "marks": [
+                Mark(moment.party, moment.at, frame.text) for moment, frame in zip(self.moments, frames, strict=True)
+            ],
             "note": self.note(step),
             "clause": self.moments[step - 1].frame.clause if step else "",
         }
+
+
+def _frame(moment: Moment, translate: Callable[[Text], str]) -> FrameView:
+    """Return the frame of a moment, with what it means in place of a text that it does not have."""
+    if moment.frame.text or moment.note is None:
+        return moment.frame
+    return replace(moment.frame, text=translate(moment.note))
 
 
 def note_between(before: TableView, after: TableView) -> Text | None:

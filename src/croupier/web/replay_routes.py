@@ -1,6 +1,6 @@
 """The routes of the replay: the list of records, and a record step by step."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from msgspec import Struct
 from starlette.exceptions import HTTPException
@@ -10,23 +10,20 @@ from starlette.routing import BaseRoute, Route
 
 from croupier.conformance.resources import transcripts
 from croupier.core.presentation import Text, text, verbatim
+from croupier.replay.deals import Deal
 from croupier.rooms import ROOMS
+from croupier.store.records import StoreUnavailable
 from croupier.web.feed import Envelope
+from croupier.web.records import Record, Records
 from croupier.web.render import Renderer, json_response, render_parts, request_locale, translator, wants_json
 from croupier.web.replay_page import ReplayPage
 from croupier.web.transcript_replay import transcript_page
 
+MAX_NUMBER = 2**63 - 1
+"""The largest number that a store has."""
+
 PARTS = ("felt", "steps", "wire")
 """The parts of a replay that are replaced at each step."""
-
-
-class Record(Struct, frozen=True):
-    """A record that can be replayed. `steps` is the number of its messages or moves."""
-
-    room: str
-    id: str
-    title: str
-    steps: int
 
 
 class RecordGroup(Struct, frozen=True):
@@ -34,6 +31,17 @@ class RecordGroup(Struct, frozen=True):
 
     title: Text
     records: Sequence[Record]
+
+
+class FairForm(Struct, frozen=True):
+    """The fields of the form that verifies a deal."""
+
+    commitment: str
+    server_seed: str
+    client_seed: str
+    hand: int
+    pack: Sequence[str]
+    cards: Sequence[str]
 
 
 class RoomName(Struct, frozen=True):
@@ -46,34 +54,88 @@ class RoomName(Struct, frozen=True):
 class ReplayRoutes:
     """Shows records step by step."""
 
-    def __init__(self, renderer: Renderer) -> None:
+    def __init__(self, renderer: Renderer, records: Records) -> None:
         self._renderer = renderer
+        self._records = records
 
     @property
     def routes(self) -> Sequence[BaseRoute]:
         """The routes."""
-        return [Route("/replay", self.list_records), Route("/replay/{room}/{id}", self.show_transcript)]
+        return [
+            Route("/replay", self.list_records),
+            Route("/replay/{room}/{id}", self.show_transcript),
+            Route("/replay/{room}/{table}/{number:int}", self.show_game),
+            Route("/fair", self.verify_any),
+            Route("/fair/{room}/{table}/{number:int}", self.verify_game),
+        ]
 
     async def list_records(self, request: Request) -> Response:
         """List what can be replayed."""
-        return self._renderer.page(request, "replays.html", groups=[*_transcript_groups()])
+        groups = [group for room in ROOMS if (group := await self._game_group(room)).records]
+        return self._renderer.page(request, "replays.html", groups=[*groups, *_transcript_groups()])
 
     async def show_transcript(self, request: Request) -> Response:
         """Show a transcript at a step."""
         return self._show(request, transcript_page(request.path_params["room"], request.path_params["id"]))
+
+    async def show_game(self, request: Request) -> Response:
+        """Show a recorded game at a step."""
+        return self._show(request, await self._read(request, self._records.replay))
+
+    async def verify_any(self, request: Request) -> Response:
+        """Show an empty form that verifies a deal."""
+        return self._renderer.page(request, "fair.html", deal=None)
+
+    async def verify_game(self, request: Request) -> Response:
+        """Show the form that verifies a deal, with the deal of a game if the dealer's record has it."""
+        deal = await self._read(request, self._records.deal)
+        return self._renderer.page(request, "fair.html", deal=None if deal is None else filled_form(deal))
+
+    async def _read[T](self, request: Request, read: Callable[[str, str, int], Awaitable[T]]) -> T:
+        """Read something about the game of the path. Raises HTTPException if there is no such room or no access."""
+        room, table, number = (request.path_params[name] for name in ("room", "table", "number"))
+        if room not in ROOMS or number > MAX_NUMBER:
+            raise HTTPException(404)
+        try:
+            return await read(room, table, number)
+        except (StoreUnavailable, OSError):
+            raise HTTPException(503) from None
+
+    async def _game_group(self, room: str) -> RecordGroup:
+        """Return the latest recorded games of a room."""
+        title = text("Games: {room}", room=ROOMS[room].title)
+        try:
+            return RecordGroup(title, await self._records.latest(room))
+        except StoreUnavailable:
+            return RecordGroup(title, ())
 
     def _show(self, request: Request, page: ReplayPage | None) -> Response:
         """Show a record at the step of the query: as a page, or its parts for the script."""
         if page is None:
             raise HTTPException(404)
         step = _step(request, len(page.moments))
-        context = {**page.context(step), "room": RoomName(page.room, verbatim(ROOMS[page.room].title))}
+        locale = request_locale(request)
+        context = {
+            **page.context(step, translator(locale)),
+            "room": RoomName(page.room, verbatim(ROOMS[page.room].title)),
+        }
         if not wants_json(request):
             return self._renderer.page(request, "replay.html", **context)
-        locale = request_locale(request)
         note = page.note(step)
         say = "" if note is None else translator(locale)(note)
         return json_response(Envelope(str(step), render_parts(PARTS, locale, context), say, None), 200)
+
+
+def filled_form(deal: Deal) -> FairForm:
+    """Return what the form shows of a deal."""
+    return FairForm(
+        commitment=deal.commitment,
+        server_seed=deal.server_seed,
+        client_seed=deal.client_seed,
+        hand=deal.hand,
+        pack=ROOMS[deal.room].pack.names * deal.decks,
+        cards=deal.cards,
+    )
 
 
 def _step(request: Request, last: int) -> int:

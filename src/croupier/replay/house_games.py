@@ -1,0 +1,66 @@
+"""The table of a recorded game against a house: which of its cards are whose."""
+
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from typing import Final
+
+from croupier.core.card_names import FRENCH_CARDS, SPANISH_CARDS
+from croupier.core.presentation import BACK, CardView, SeatView, TableView, Text, text, verbatim
+from croupier.recording.game_records import GameRecord
+from croupier.rooms.kuhn.presenter import CARDS
+
+TITLES: Final = {"kuhn": text("Kuhn poker"), "sevenhalf": text("Seven and a half"), "blackjack": text("Blackjack")}
+CARD_VIEWS: Final[Mapping[str, Mapping[str, CardView]]] = {
+    "kuhn": CARDS,
+    "sevenhalf": SPANISH_CARDS,
+    "blackjack": FRENCH_CARDS,
+}
+HOUSE_NAMES: Final = {"kuhn": text("House"), "sevenhalf": text("Bank"), "blackjack": text("Bank")}
+
+
+def house_table(game: GameRecord, done_count: int, *, is_over: bool) -> TableView | None:
+    """Return the table of a game after some of its moves, None if the game is of no known room.
+
+    Cards that the house shows at the end only lie face down until the game `is_over`.
+    """
+    if game.room not in TITLES:
+        return None
+    done = game.done[:done_count]
+    if game.room == "kuhn":
+        own, other = _kuhn_hands(game)
+    else:
+        own, other = _bank_hands(game, done)
+    if not is_over:
+        other = [None] * len(other) if game.room == "kuhn" else other[: 1 if game.room == "blackjack" else 0]
+    seats = (
+        SeatView(name=HOUSE_NAMES[game.room], cards=_views(game.room, other)),
+        SeatView(name=text("The client"), cards=_views(game.room, own), caption=_bet(done)),
+    )
+    return TableView(title=TITLES[game.room], seats=seats)
+
+
+def _kuhn_hands(game: GameRecord) -> tuple[Sequence[str | None], Sequence[str | None]]:
+    """Return the cards of the client and of the house: the first one is P_1's."""
+    return game.cards[game.seat : game.seat + 1], game.cards[1 - game.seat : 2 - game.seat]
+
+
+def _bank_hands(game: GameRecord, done: Sequence[str]) -> tuple[Sequence[str | None], Sequence[str | None]]:
+    """Return the client's cards after the commands in `done`, and all cards of the bank."""
+    command, first = ("DRAW", 0) if game.room == "sevenhalf" else ("H", 2)
+    all_draws, draws = game.done.count(command), done.count(command)
+    if game.room == "sevenhalf":
+        return game.cards[:draws], game.cards[all_draws:]
+    own = [*game.cards[:first], *game.cards[first + 1 : first + 1 + draws]]
+    return own, [*game.cards[first : first + 1], *game.cards[first + 1 + all_draws :]]
+
+
+def _views(room: str, cards: Sequence[str | None]) -> tuple[CardView, ...]:
+    """Return cards as people see them; a card that the room does not have is shown as its name on a back."""
+    known = CARD_VIEWS[room]
+    return tuple(BACK if card is None else known.get(card, CardView(None, verbatim(card))) for card in cards)
+
+
+def _bet(done: Sequence[str]) -> Text | None:
+    """Return the bet, which is the first command of a game against a bank."""
+    bets = [*takewhile(lambda command: command.startswith("BET "), done)]
+    return text("bet {coins}", coins=bets[0].removeprefix("BET ")) if bets else None
