@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_toolkit.utils import get_cwidth
 
 from croupier.core.card_names import FRENCH_CARDS, JOKER, SPANISH_CARDS
 from croupier.core.presentation import (
@@ -61,7 +62,7 @@ def test_every_table_fits_every_terminal_and_shows_the_keys(view: TableView, col
     lines = shown(view, columns, rows)
     assert len(lines) <= rows
     assert all(line.isprintable() for line in lines)
-    assert max(map(len, lines)) <= max(columns, 10)
+    assert max(map(get_cwidth, lines)) <= max(columns, 10)
     assert any("[q] Leave" in line for line in lines[-4:])
     help_lines = [*plain_lines(render_help(view, "here:1", text("The rules."), columns, rows))]
     assert len(help_lines) <= rows
