@@ -14,6 +14,7 @@ from croupier.core.presentation import TableView, text
 from croupier.web.config import WebConfig
 from croupier.web.feed import END, HEARTBEAT, PARKED, Envelope, Feed, Snapshot, Subscription, format_event, send_events
 from croupier.web.seats import news
+from croupier.web.watching import DelayedFeed
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.web.app_fixture import Browser, web_app
 
@@ -155,6 +156,47 @@ def test_a_feed_is_rendered_once_for_each_locale(run: Run) -> None:
     run(main())
 
 
+def test_the_time_that_is_left_is_counted_without_rendering_again(run: Run) -> None:
+    async def main() -> None:
+        rendered: list[str] = []
+
+        def render(found: Snapshot, locale: str) -> Envelope:
+            rendered.append(locale)
+            return Envelope(found.version, {}, "", found.seconds_left(found.taken_at))
+
+        now = asyncio.get_running_loop().time()
+        timed = TableView(title=text("A table"), seats=(), deadline=75.0)
+        feed = Feed(Snapshot("a-1", timed, (), (), now - 25.0), render)
+        for _ in range(500):
+            left = feed.envelope("en").deadline
+            assert left is not None
+            assert 49.0 < left <= 50.0
+        assert rendered == ["en"]
+
+    run(main())
+
+
+def test_a_delayed_feed_shows_versions_in_order_and_leaves_out_the_oldest_if_there_are_too_many(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("croupier.web.watching.MAX_DELAYED", 3)
+
+    async def main() -> None:
+        feed = DelayedFeed(snapshot(1), lambda found, locale: Envelope(found.version, {}, "", None), 0.01)
+        viewer = view(feed.subscribe("en", ""))
+        await viewer.wait_for(b"a-1")
+        for number in range(2, 7):
+            feed.publish(snapshot(number))
+        assert feed.snapshot.version == "a-1"
+        feed.end()
+        await asyncio.wait_for(viewer.task, TIMEOUT_SECONDS)
+        assert feed.snapshot.version == "a-6"
+        assert viewer.body.endswith(END)
+        assert b"a-2" not in viewer.body
+
+    run(main())
+
+
 def test_what_is_new_is_announced_once() -> None:
     dealt, bet, waiting = text("You are dealt the king."), text("The house bets."), text("Waiting.")
     first = TableView(title=text("A"), seats=(), announcements=(dealt,), blocked=waiting)
@@ -251,6 +293,20 @@ def test_leaving_ends_the_streams(run: Run) -> None:
                 await asyncio.wait_for(viewer.task, TIMEOUT_SECONDS)
                 assert viewer.body.endswith(END)
                 assert b"You have left the table." in viewer.body
+
+    run(main())
+
+
+def test_head_opens_no_stream(run: Run) -> None:
+    async def main() -> None:
+        async with web_app() as (app, _):
+            browser = await Browser(app).play()
+            response = await browser.client.head(f"{browser.table}/events")
+            assert (response.status_code, response.headers["content-type"]) == (
+                200,
+                "text/event-stream; charset=utf-8",
+            )
+            assert app.state.streams.total == 0
 
     run(main())
 

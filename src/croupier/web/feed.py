@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 from msgspec.json import encode
+from msgspec.structs import replace
 from starlette.types import Receive, Send
 
 from croupier.core.presentation import TableView, Text
@@ -16,11 +17,11 @@ RETRY_MILLISECONDS: Final = 1000
 """The pause of a browser before it opens an interrupted stream again; browsers would choose up to 3 seconds."""
 
 INSTANCE_BYTES: Final = 3
-HEADERS: Final = [
-    (b"content-type", b"text/event-stream; charset=utf-8"),
-    (b"cache-control", b"no-store, no-transform"),
-    (b"x-accel-buffering", b"no"),
-]
+HEADERS: Final = {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-store, no-transform",
+    "x-accel-buffering": "no",
+}
 HEARTBEAT: Final = b": nothing new\n\n"
 PARKED: Final = b"event: parked\ndata: \n\n"
 """The browser has too many streams: it closes this one, and may open it again when the page has the focus."""
@@ -138,11 +139,13 @@ class Feed:
         self._wake()
 
     def envelope(self, locale: str) -> Envelope:
-        """Return the current snapshot, rendered in a locale."""
+        """Return the current snapshot, rendered in a locale, with the seconds that are left now."""
         envelope = self._envelopes.get(locale)
-        if envelope is None or envelope.deadline is not None:
+        if envelope is None:
             envelope = self._envelopes[locale] = self._render(self.snapshot, locale)
-        return envelope
+        if envelope.deadline is None:
+            return envelope
+        return replace(envelope, deadline=self.snapshot.seconds_left(asyncio.get_running_loop().time()))
 
     def subscribe(self, locale: str, since: str) -> Subscription:
         """Begin a subscription of a browser that has the version `since`. Call `unsubscribe` at its end."""
@@ -183,7 +186,8 @@ async def send_events(events: AsyncIterator[bytes], receive: Receive, send: Send
 
 
 async def _send_all(events: AsyncIterator[bytes], send: Send) -> None:
-    await send({"type": "http.response.start", "status": 200, "headers": [*HEADERS]})
+    headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
     async for event in events:
         await send({"type": "http.response.body", "body": event, "more_body": True})
     await send({"type": "http.response.body", "body": b"", "more_body": False})

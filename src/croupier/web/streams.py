@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from croupier.web.config import WebConfig
-from croupier.web.feed import Feed, Subscription, send_events
+from croupier.web.feed import HEADERS, Feed, Subscription, send_events
 from croupier.web.render import request_locale
 
 
@@ -71,8 +71,11 @@ class FeedStream(Response):
         self._begin = begin
         self._end = end
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 -- the ASGI interface
-        """Send the stream until it ends or the browser disconnects."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the stream until it ends or the browser disconnects; for HEAD, send its headers only."""
+        if scope["method"] == "HEAD":
+            await Response(headers=HEADERS)(scope, receive, send)
+            return
         subscription = self._feed.subscribe(self._locale, self._since)
         self._streams.add(self._session, subscription)
         self._begin()
