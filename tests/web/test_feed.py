@@ -269,14 +269,24 @@ def test_an_action_reaches_the_streams_of_all_tabs(run: Run) -> None:
     run(main())
 
 
-def test_a_seat_is_kept_for_a_reconnect_and_given_up_after_it(run: Run) -> None:
+def test_a_seat_is_kept_for_a_reconnect(run: Run) -> None:
     async def main() -> None:
-        async with web_app(config=WebConfig(reconnect_seconds=0.05)) as (app, endpoint):
+        async with web_app() as (app, _):
             browser = await Browser(app).play()
             for _ in range(2):
                 async with stream(app, browser) as viewer:
                     await viewer.wait_for(b"event: table")
                 assert (await browser.get(browser.table)).status_code == 200
+
+    run(main())
+
+
+def test_a_seat_is_given_up_after_the_time_for_a_reconnect(run: Run) -> None:
+    async def main() -> None:
+        async with web_app(config=WebConfig(reconnect_seconds=0.01)) as (app, endpoint):
+            browser = await Browser(app).play()
+            async with stream(app, browser) as viewer:
+                await viewer.wait_for(b"event: table")
             await asyncio.wait_for(endpoint.wait_drained(), TIMEOUT_SECONDS)
             assert (await browser.get(browser.table)).status_code == 404
 

@@ -154,6 +154,22 @@ def test_leaving_gives_up_the_seat(run: Run) -> None:
     run(main())
 
 
+def test_a_seat_that_is_taken_again_outlives_the_former_one(run: Run) -> None:
+    async def main() -> None:
+        async with holdem(WebConfig(reconnect_seconds=0.02)) as room:
+            ann = await Browser(room.app).play("holdem")
+            (former,) = room.app.state.tables.of_session(ann.session)
+            await ann.post(f"{ann.table}/leave")
+            await ann.play("holdem")
+            room.app.state.tables.release(former)  # a stream of the former seat ends late
+            await asyncio.sleep(0.05)
+            (current,) = room.app.state.tables.of_session(ann.session)
+            assert current is not former
+            assert len(room.room.service.house.users) == 1
+
+    run(main())
+
+
 def test_a_chosen_table_is_joined_and_a_second_seat_at_it_is_the_first_one(run: Run) -> None:
     async def main() -> None:
         async with holdem() as room:

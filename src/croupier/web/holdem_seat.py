@@ -70,7 +70,7 @@ class HoldemSeat(Seat):
         self._sit(player)
         super().__init__(render, max_frames=MAX_HOLDEM_FRAMES)
         self._observe()
-        self._publish_now()
+        self.publish_now()
         self._task = self._loop.create_task(self._follow())
 
     @classmethod

@@ -72,7 +72,7 @@ class Seat(ABC):
         except TimeoutError:
             return False
         finally:
-            self._publish_now()
+            self.publish_now()
         return True
 
     @abstractmethod
@@ -109,11 +109,12 @@ class Seat(ABC):
         if self._publish_timer is None or not self._is_waiting:
             self._cancel_publishing()
             if self._is_waiting:
-                self._publish_timer = self._loop.call_later(WAITING_VIEW_SECONDS, self._publish_now)
+                self._publish_timer = self._loop.call_later(WAITING_VIEW_SECONDS, self.publish_now)
             else:
-                self._publish_timer = self._loop.call_soon(self._publish_now)
+                self._publish_timer = self._loop.call_soon(self.publish_now)
 
-    def _publish_now(self) -> None:
+    def publish_now(self) -> None:
+        """Publish what has changed, if anything has."""
         if self._publish_timer is not None:
             self._cancel_publishing()
             self.feed.publish(self._snapshot(self.feed.snapshot.view))

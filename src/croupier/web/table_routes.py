@@ -72,7 +72,9 @@ class TableRoutes:
     async def leave(self, request: Request) -> Response:
         """Leave the table, and go back to the lobby."""
         await read_form(request, self._config.max_body_bytes)
-        self._find(request).seat.leave()
+        seat = self._find(request).seat
+        seat.leave()
+        seat.publish_now()
         return RedirectResponse("/", 303)
 
     async def text(self, request: Request) -> Response:

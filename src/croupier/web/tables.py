@@ -100,7 +100,9 @@ class Tables:
 
     def _remove(self, table: SeatedTable) -> None:
         table.seat.leave()
-        if self._tables.pop((table.session, table.page.id), None) is not None:
+        key = table.session, table.page.id
+        if self._tables.get(key) is table:  # the person may have sat down there again
+            del self._tables[key]
             seats = self._sessions[table.session]
             seats.discard(table.page.id)
             if not seats:
