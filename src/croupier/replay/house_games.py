@@ -21,7 +21,7 @@ HOUSE_NAMES: Final = {"kuhn": text("House"), "sevenhalf": text("Bank"), "blackja
 def house_table(game: GameRecord, done_count: int, *, is_over: bool) -> TableView | None:
     """Return the table of a game after some of its moves, None if the game is of no known room.
 
-    Cards that the house shows at the end only lie face down until the game `is_over`.
+    The client looks at it: cards that the house shows at the end only lie face down until the game `is_over`.
     """
     if game.room not in TITLES:
         return None
@@ -34,7 +34,7 @@ def house_table(game: GameRecord, done_count: int, *, is_over: bool) -> TableVie
         other = [None] * len(other) if game.room == "kuhn" else other[: 1 if game.room == "blackjack" else 0]
     seats = (
         SeatView(name=HOUSE_NAMES[game.room], cards=_views(game.room, other)),
-        SeatView(name=text("The client"), cards=_views(game.room, own), caption=_bet(done)),
+        SeatView(name=text("The client"), cards=_views(game.room, own), caption=_bet(done), is_viewer=True),
     )
     return TableView(title=TITLES[game.room], seats=seats)
 

@@ -8,13 +8,14 @@ const texts = document.getElementById("table").dataset;
 let player = null;
 
 async function go(link) {
-  const answer = await fetch(link.href, { headers: { accept: "application/json" } });
+  const address = new URL(link.getAttribute("href"), location.href); // a link in a picture has no href as a string
+  const answer = await fetch(address, { headers: { accept: "application/json" } });
   const isJson = answer.headers.get("content-type")?.startsWith("application/json");
-  if (!answer.ok || !isJson) return location.assign(link.href);
+  if (!answer.ok || !isJson) return location.assign(address);
   const envelope = await answer.json();
   swap(envelope.parts);
   say(envelope.say);
-  history.replaceState(null, "", link.href);
+  history.replaceState(null, "", address);
   showPlayer();
 }
 
