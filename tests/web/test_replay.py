@@ -91,6 +91,21 @@ def test_a_hand_of_holdem_is_shown_as_watchers_see_it() -> None:
     assert page.parties == ["ann", "bob", "nobody", "server"]
 
 
+def test_a_game_of_old_maid_shows_what_everybody_knows() -> None:
+    page = replay("oldmaid", "all-but-one-gone")
+    tables = [moment.table for moment in page.moments]
+    assert [str(seat.name) for seat in tables[3].seats] == ["ann", "bob", "cyd"]
+    assert str(tables[7].status) == "Cards in the deck: 52"
+    assert [seat.status for seat in tables[-1].seats] == ["away", "away", ""]
+
+
+def test_a_transcript_of_one_player_of_old_maid_shows_messages_only() -> None:
+    sides = {transcript.name: transcript.head.get("side") for transcript in transcripts("oldmaid")}
+    for name, side in sides.items():
+        shows_seats = any(moment.table.seats for moment in replay("oldmaid", name).moments)
+        assert not (shows_seats and side == "player")
+
+
 def test_waiting_is_a_gap_on_the_time_line() -> None:
     page = replay("kuhn", "idle-between-games")
     at = [0.0, *(moment.at for moment in page.moments)]

@@ -1,6 +1,6 @@
 """Replays of records that list what happened: Old Maid, games against a house, deal records, transcripts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import convert
@@ -34,17 +34,8 @@ def _oldmaid_steps(record: OldMaidRecord) -> Iterator[ReplayStep]:
             [nick, str(pair_counts[seat]), AWAY_WORDS[states.get(seat, "")]] for seat, nick in enumerate(record.nicks)
         ]
         lines = [*align_columns(rows), f"Cards in the deck: {len(CARD_NAMES) - cards_drawn}"]
-        seats = (
-            SeatView(
-                name=verbatim(nick),
-                caption=text("pairs laid down: {pairs}", pairs=pair_counts[seat]),
-                status=states.get(seat, ""),
-            )
-            for seat, nick in enumerate(record.nicks)
-        )
-        status = text("Cards in the deck: {count}", count=len(CARD_NAMES) - cards_drawn)
-        table = TableView(title=text("Old Maid"), seats=tuple(seats), status=status, announcements=(note,))
-        return ReplayStep(note, lines, table, actor)
+        table = oldmaid_table(record.nicks, pair_counts, states, cards_drawn)
+        return ReplayStep(note, lines, replace(table, announcements=(note,)), actor)
 
     yield step(text("{players} sit down.", players=listed(map(verbatim, record.nicks))))
     for action, seat, *cards in record.course:
@@ -71,6 +62,22 @@ def _oldmaid_steps(record: OldMaidRecord) -> Iterator[ReplayStep]:
         yield step(text("The game is void."))
     else:
         yield step(text("The game is over: {name} has lost.", name=verbatim(record.ranking[-1])))
+
+
+def oldmaid_table(
+    nicks: Sequence[str], pair_counts: Sequence[int], states: Mapping[int, SeatStatus], cards_drawn: int
+) -> TableView:
+    """Return what everybody knows of a game of Old Maid: pairs and states by seat, and the size of the deck."""
+    seats = (
+        SeatView(
+            name=verbatim(nick),
+            caption=text("pairs laid down: {pairs}", pairs=pair_counts[seat]),
+            status=states.get(seat, ""),
+        )
+        for seat, nick in enumerate(nicks)
+    )
+    status = text("Cards in the deck: {count}", count=len(CARD_NAMES) - cards_drawn)
+    return TableView(title=text("Old Maid"), seats=tuple(seats), status=status)
 
 
 def house_game_replay(fields: Mapping[str, Any]) -> GameReplay:

@@ -10,15 +10,17 @@ from msgspec.structs import replace
 from croupier.conformance.resources import transcripts
 from croupier.core.http_transcript import parse_expected_response
 from croupier.core.json_transcript import parse_values
-from croupier.core.presentation import TableView, Text, text, verbatim
+from croupier.core.presentation import TableView, Text, text
 from croupier.core.room import HouseRoom, Room
 from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.replay.games import ACTION_TEXTS
 from croupier.rooms import ROOMS
 from croupier.rooms.holdem.presenter import HoldemPresenter
 from croupier.rooms.holdem.wire import Game
+from croupier.rooms.oldmaid.presenter import OldMaidPresenter
 from croupier.web.frames import FrameView
 from croupier.web.house_replay import HouseConversation
+from croupier.web.oldmaid_replay import OldMaidTables
 from croupier.web.replay_page import Moment, ReplayPage, note_between, sentences
 
 WAITING_STEPS: Final = 3.0
@@ -37,7 +39,7 @@ EVENT_NOTATIONS: Final = {
 }
 """How transcripts write these lines."""
 
-NO_TABLE: Final = text("Only the messages are shown: no party of this conversation sees the whole table.")
+NO_TABLE: Final = text("Only the messages of one player are shown: they are not the whole game.")
 
 
 class Followed(NamedTuple):
@@ -76,7 +78,7 @@ def _replay(room: Room, transcript: Transcript) -> ReplayPage:
     elif room.name == "holdem":
         follower = HoldemFollower()
     else:
-        follower = MessageFollower(room)
+        follower = OldMaidFollower(transcript)
     peers = [*dict.fromkeys(line.peer for line in transcript.lines if line.peer)]
     own = _own_party(room, transcript)
     names = {peer: "you" if isinstance(room, HouseRoom) and len(peers) == 1 else peer for peer in peers}
@@ -179,14 +181,19 @@ def _shown_game(line: TranscriptLine) -> Game | None:
         return None
 
 
-class MessageFollower:
-    """Follows a transcript of a room in which nobody sees the whole table."""
+class OldMaidFollower:
+    """Follows a transcript of Old Maid; the table is what everybody knows of the game that the line belongs to."""
 
-    def __init__(self, room: Room) -> None:
-        self.start = TableView(title=verbatim(room.title), seats=(), status=NO_TABLE)
+    def __init__(self, transcript: Transcript) -> None:
+        has_table = transcript.head.get("side") != "player"
+        self._tables = OldMaidTables() if has_table else None
+        status = None if has_table else NO_TABLE
+        self.start = self._table = TableView(title=OldMaidPresenter.title, seats=(), status=status)
 
     def follow(self, line: TranscriptLine) -> Followed:
         """See `Follower`."""
+        if self._tables is not None:
+            self._table = self._tables.follow(line) or self._table
         if line.kind in ACTION_TEXTS:
-            return _event(line, self.start)
-        return Followed(line.text, b"", "", None, self.start)
+            return _event(line, self._table)
+        return Followed(line.text, b"", "", None, self._table)
