@@ -67,7 +67,10 @@ def transcript_page(room: str, name: str) -> ReplayPage | None:
     """Return the replay of a transcript, None if there is none of this name."""
     if room not in ROOMS:
         return None
-    found = next((each for each in transcripts(room) if each.name == name), None)
+    try:
+        found = next((each for each in transcripts(room) if each.name == name), None)
+    except ValueError:
+        return None  # they are not installed
     return None if found is None else _replay(ROOMS[room], found)
 
 

@@ -74,8 +74,11 @@ def test_without_javascript_every_step_is_a_link(browser: Browser, server: Servi
 
 def test_the_browser_verifies_the_deal_of_a_recorded_game(page: Page, server: Serving) -> None:
     server.talk(b"STRT P_1", b"ACTN BET")
+    page.set_viewport_size({"width": 320, "height": 640})
     page.goto(f"{address(server)}/replay")
     page.locator(".records a").first.click()
+    page.locator(".step-text").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
     page.get_by_role("link", name="Verify the deal").click()
     page.get_by_role("button", name="Verify").click()
     verdict = page.locator("#verdict p").first
