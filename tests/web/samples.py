@@ -361,7 +361,10 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "class": ("class.html", {"run": RUN, "version": "7f-1", "room": room("kuhn")} | MATRIX),
     "fair": ("fair.html", {"deal": DEAL}),
     "fair-empty": ("fair.html", {"deal": None}),
-    "login": ("login.html", {"error": "The user name or the password is wrong.", "username": "marta"}),
+    "login": (
+        "login.html",
+        {"error": "The user name or the password is wrong.", "username": "marta", "keeps_coins": True},
+    ),
     "admin-login": ("admin_login.html", {"error": ""}),
     "admin": (
         "admin.html",

@@ -66,7 +66,7 @@ class HttpRoom(HoldemApp):
         with suppress(StoreUnavailable):
             await self.service.open()
         if self._journal is not None:
-            self._closed_accounts = ClosedAccountMonitor(self.service, self._authenticator)
+            self._closed_accounts = ClosedAccountMonitor(self.service, self.authenticator)
         return self
 
     def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- the signature of an Observer

@@ -85,6 +85,7 @@ async def serve_web(
         is_classroom=config.classroom,
         watch_delay_seconds=config.watch_delay_seconds,
         has_tls=config.tls_cert is not None,
+        keeps_coins=config.accounts == "certificate",
         hosts=frozenset(name.strip().lower() for name in config.web_hosts.split(",") if name.strip()),
         proxies=parse_trusted_proxies(config.trusted_proxies),
     )

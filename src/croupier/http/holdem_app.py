@@ -53,7 +53,8 @@ BASIC_CHALLENGE: Final = (b"www-authenticate", b'Basic realm="croupier", charset
 class HoldemApp:
     """A hold'em house behind HTTP. `clock` returns the house's time in seconds.
 
-    `handlers` are the functions that answer the operations of the routes. `web_port` is the port of the server's web
+    `handlers` are the functions that answer the operations of the routes; `authenticator` checks
+    passwords. `web_port` is the port of the server's web
     app, None without one.
     """
 
@@ -90,7 +91,7 @@ class HoldemApp:
         self._has_tls = False
         self._server: HttpServer
         self._dialect: Dialect = dialect
-        self._authenticator = authenticator
+        self.authenticator = authenticator
         self._read_api = ReadApi(self.service, authenticator, dialect, limits)
         self._proxies = proxies
         self._has_proxies = bool(proxies)
@@ -140,7 +141,7 @@ class HoldemApp:
 
     def close(self) -> None:
         """Stop verifying passwords."""
-        self._authenticator.close()
+        self.authenticator.close()
 
     # Answers, in the order of holdem-8.2.
 
@@ -209,14 +210,14 @@ class HoldemApp:
         if credentials in {"new", "none"} or (credentials == "allowed" and authorization is None):
             return handler(request, None)
         login = request.login
-        if login is None or not self._authenticator.is_current(login):
-            login = None if authorization is None else self._authenticator.cached_login(authorization)
+        if login is None or not self.authenticator.is_current(login):
+            login = None if authorization is None else self.authenticator.cached_login(authorization)
             request.login = login
         return run_later(self._authenticate(request, handler)) if login is None else handler(request, login)
 
     async def _authenticate(self, request: Request, handler: Handler) -> Answer:
-        login = await self._authenticator.authenticate(request.fields.get(b"authorization"), request.address)
-        await self._authenticator.confirm(login)
+        login = await self.authenticator.authenticate(request.fields.get(b"authorization"), request.address)
+        await self.authenticator.confirm(login)
         return handler(request, login)
 
     def _find(self, request: Request) -> Match:
@@ -275,7 +276,7 @@ class HoldemApp:
     # Commands.
 
     async def _register(self, request: Request) -> Response:
-        name = await self._authenticator.register(
+        name = await self.authenticator.register(
             request.fields.get(b"authorization"), request.address, idempotent=self._dialect == "hspe-go"
         )
         return self._render(Created(self.service.house.guid_of(name), ""))

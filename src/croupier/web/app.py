@@ -8,18 +8,20 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from croupier.core.logger import Logger, SilentLogger
 from croupier.core.presentation import text
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys
 from croupier.web.lobby import LobbyRoutes
+from croupier.web.login_routes import LoginRoutes
+from croupier.web.logins import Logins
 from croupier.web.protocol_routes import ProtocolRoutes
 from croupier.web.records import Records
 from croupier.web.render import Renderer
 from croupier.web.replay_routes import ReplayRoutes
-from croupier.web.rooms import RoomEntry
+from croupier.web.rooms import RoomEntry, authenticator
 from croupier.web.seating import Seating
 from croupier.web.seats import SERVER_CLOSING
 from croupier.web.security import SecurityMiddleware
@@ -53,13 +55,20 @@ def create_app(
 
     `records` are the games that can be replayed, besides the transcripts.
     """
+    keys = keys or SigningKeys()
     renderer = Renderer(entries)
+    accounts = next(filter(None, map(authenticator, entries)), None)
+    logins = Logins(accounts)
     tables = Tables(config)
     seating = Seating(entries, tables, renderer)
     streams = Streams(config)
     watch = WatchRoutes(entries, streams, renderer, config)
     lobby = LobbyRoutes(seating, tables, watch, renderer, config)
     table_routes = TableRoutes(seating, tables, streams, renderer, config)
+
+    login_routes: Sequence[BaseRoute] = []
+    if accounts is not None:
+        login_routes = LoginRoutes(accounts, logins, tables, keys=keys, renderer=renderer, config=config).routes
 
     async def show_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException), "other errors are not handled here"
@@ -70,17 +79,19 @@ def create_app(
     def show_fault(request: Request) -> Response:
         return renderer.error(request, 500, SERVER_FAULT)
 
-    keys = keys or SigningKeys()
     app = Starlette(
         routes=[
             *lobby.routes,
             *table_routes.routes,
             *watch.routes,
+            *login_routes,
             *ProtocolRoutes(renderer).routes,
             *ReplayRoutes(renderer, records or Records()).routes,
             Route("/static/{hash}/{name:path}", static_files().respond),
         ],
-        middleware=[Middleware(SecurityMiddleware, config=config, keys=keys, log=log, show_fault=show_fault)],
+        middleware=[
+            Middleware(SecurityMiddleware, config=config, keys=keys, log=log, show_fault=show_fault, logins=logins)
+        ],
         exception_handlers={HTTPException: show_error},
     )
     renderer.pages = frozenset(route.path.split("/")[1] for route in app.routes if isinstance(route, Route))

@@ -11,13 +11,14 @@ class WebConfig(Struct, frozen=True):
     A seat is kept for `reconnect_seconds` after the last stream of its table has ended. `is_classroom` allows ten times
     the new sessions from one address, because a school often has only one. `has_tls` says whether browsers connect with
     TLS. `hosts` are names under which browsers may reach the server, besides its addresses, `localhost` and names that
-    end with `.local`.
+    end with `.local`. `keeps_coins` says whether the houses keep the coins of a user between games.
     """
 
     reconnect_seconds: float = 120.0
     is_classroom: bool = False
     has_tls: bool = False
     hosts: frozenset[str] = frozenset()
+    keeps_coins: bool = False
     proxies: TrustedProxies = TrustedProxies()
     max_body_bytes: int = 4096
     max_acts_per_second: int = 20

@@ -20,10 +20,19 @@ GUEST_DIGITS: Final = 8
 
 
 class Visitor(Struct, frozen=True):
-    """A browser: its session id, a secret, and when the id was issued, in seconds of Unix time."""
+    """A browser: its session id, a secret, and when the id was issued, in seconds of Unix time.
+
+    `account` is the name of the account with which it is logged in; the cookie does not contain it.
+    """
 
     session: str
     issued: int
+    account: str | None = None
+
+    @property
+    def user(self) -> str:
+        """The user name of this browser: that of its account, or one of a guest."""
+        return self.guest if self.account is None else self.account
 
     @property
     def guest(self) -> str:

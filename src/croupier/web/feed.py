@@ -133,6 +133,10 @@ class Feed:
         self._envelopes.clear()
         self._wake()
 
+    def forget_rendered(self) -> None:
+        """Render the snapshot again for the next browser: what its page contains has changed."""
+        self._envelopes.clear()
+
     def end(self) -> None:
         """End all streams after the last snapshot."""
         self.is_over = True

@@ -61,11 +61,16 @@ class Renderer:
         return Envelope(snapshot.version, parts, " ".join(map(t, snapshot.news)), snapshot.seconds_left(now))
 
     def _context(self, request: Request) -> dict[str, Any]:
-        theme = request_theme(request)
-        return {"csrf": request.state.csrf, "theme": theme, "rooms": self.rooms, "pages": self.pages}
+        return {
+            "csrf": request.state.csrf,
+            "account": request.state.visitor.account,
+            "theme": request_theme(request),
+            "rooms": self.rooms,
+            "pages": self.pages,
+        }
 
 
-class TablePage(Struct, frozen=True):
+class TablePage(Struct):
     """What the templates of a table need beside its snapshot: its id, its room, and the token of its forms."""
 
     id: str

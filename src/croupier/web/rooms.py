@@ -10,6 +10,7 @@ from croupier.core.codec import SpanCodec
 from croupier.core.presentation import Presenter, Text, verbatim
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address
+from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.holdem_service import HoldemService
 from croupier.net.endpoint import Endpoint
@@ -131,3 +132,8 @@ def room_view(entry: RoomEntry) -> RoomView:
 def holdem_service(entry: RoomEntry) -> HoldemService | None:
     """Return the service of the hold'em room, None for other rooms."""
     return entry.open_room.service if isinstance(entry.open_room, HoldemApp) else None
+
+
+def authenticator(entry: RoomEntry) -> Authenticator | None:
+    """Return what checks the passwords of the users of hold'em, None for other rooms."""
+    return entry.open_room.authenticator if isinstance(entry.open_room, HoldemApp) else None

@@ -45,7 +45,7 @@ class Seating:
         page = TablePage(new_table_id(), room_view(entry), csrf)
         if isinstance(entry.settings, RingSettings):
             return self._tables.add(SeatedTable(visitor.session, page, self._ring_seat(entry, visitor, page)))
-        certificate = {"subject": ((("userId", visitor.guest),),)}
+        certificate = {"subject": ((("userId", visitor.user),),)}
         seat = HouseSeat(entry.house, address, certificate, self._render_for(page))
         return self._tables.add(SeatedTable(visitor.session, page, seat))
 
@@ -58,7 +58,7 @@ class Seating:
             service = holdem_service(entry)
             if service is not None and service.views.game(table_id) is not None:
                 page = TablePage(table_id, room_view(entry), csrf)
-                user = visitor.guest
+                user = visitor.user
                 seat = HoldemSeat.resume(service, user, table_id, self._render_for(page))
                 if seat is None:
                     return None
@@ -88,7 +88,7 @@ class Seating:
     async def _take_holdem_seat(
         self, entry: RoomEntry, service: HoldemService, visitor: Visitor, csrf: str, game: Guid | None
     ) -> SeatedTable:
-        user = visitor.guest
+        user = visitor.user
         chosen = choose_game(service, user) if game is None else game
         if chosen is not None and (known := self.find(chosen, visitor, csrf)) is not None and not known.seat.is_over:
             return known

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
+from msgspec.structs import replace
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -15,6 +16,7 @@ from croupier.core.logger import Logger
 from croupier.net.client_addresses import parse_ip_address
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys, Visitor, cookie_name, read_cookies, set_cookie
+from croupier.web.logins import Logins
 
 CONTENT_SECURITY_POLICY: Final = "; ".join(
     [
@@ -61,6 +63,7 @@ class SecurityMiddleware:
         keys: SigningKeys,
         log: Logger,
         show_fault: Callable[[Request], Response],
+        logins: Logins,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._app = app
@@ -68,6 +71,7 @@ class SecurityMiddleware:
         self._keys = keys
         self._log = log
         self._show_fault = show_fault
+        self._logins = logins
         self._clock = clock
         self._cookie_name = cookie_name(has_tls=config.has_tls)
         self._headers = HEADERS | (TLS_HEADERS if config.has_tls else {})
@@ -78,6 +82,7 @@ class SecurityMiddleware:
             await self._app(scope, receive, send)
             return
         visitor, is_new = self._visitor(scope)
+        visitor = replace(visitor, account=await self._logins.account(visitor.session))
         state: MutableMapping[str, Any] = scope.setdefault("state", {})
         state.update(visitor=visitor, csrf=self._keys.csrf_token(visitor))
         cookie = ""

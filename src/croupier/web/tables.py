@@ -70,6 +70,14 @@ class Tables:
         """Return the table of a session with this id, None if the session has no such table."""
         return self._tables.get((session, table_id))
 
+    def move(self, former: str, session: str, csrf: str) -> None:
+        """Give the tables of a session to another one, whose forms have the token `csrf`."""
+        for table_id in self._sessions.pop(former, set()):
+            table = self._tables.pop((former, table_id))
+            table.session, table.page.csrf = session, csrf
+            table.seat.feed.forget_rendered()
+            self.add(table)
+
     def keep(self, table: SeatedTable) -> None:
         """Keep the seat of a table: a stream has begun."""
         if table.removal is not None:

@@ -1,0 +1,198 @@
+"""Logging in with the accounts of hold'em: sessions, limits, seats, and what ends a login."""
+
+import io
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+
+from croupier.http.auth import MemoryUsers, UserRecord, basic_authorization
+from croupier.logs import configure, get_logger
+from croupier.rooms.holdem import ROOM as HOLDEM
+from croupier.rooms.kuhn import ROOM as KUHN
+from croupier.web.app import create_app
+from croupier.web.config import WebConfig
+from croupier.web.rooms import RoomEntry
+from tests.net.raw_client import Run
+from tests.web.app_fixture import KEYS, Browser, house, web_app
+from tests.web.test_holdem_seats import Holdem, holdem
+
+PASSWORD = "correct horse"
+
+
+@asynccontextmanager
+async def accounts(config: WebConfig = WebConfig()) -> AsyncIterator[Holdem]:
+    """A room of hold'em with the account of marta."""
+    async with holdem(config) as room:
+        await room.room.authenticator.register(basic_authorization("marta", PASSWORD), "192.0.2.1")
+        yield room
+
+
+async def log_in(browser: Browser, username: str = "marta", password: str = PASSWORD) -> httpx.Response:
+    await browser.get("/login")
+    return await browser.post("/login", {"username": username, "password": password})
+
+
+def test_a_login_shows_the_account_until_the_logout(run: Run) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            browser = Browser(room.app)
+            response = await log_in(browser)
+            assert (response.status_code, response.headers["location"]) == (303, "/")
+            assert "<span>marta</span>" in (await browser.get("/")).text
+            assert (await browser.post("/logout")).status_code == 303
+            assert "marta" not in (await browser.get("/")).text
+
+    run(main())
+
+
+def test_each_login_and_logout_gives_a_new_session_id(run: Run) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            browser = Browser(room.app)
+            await browser.get("/login")
+            before = browser.client.cookies["croupier"]
+            await log_in(browser)
+            during = browser.client.cookies["croupier"]
+            await browser.get("/")
+            await browser.post("/logout")
+            assert len({before, during, browser.client.cookies["croupier"]}) == 3
+            for old in (before, during):
+                browser.client.cookies.clear()
+                browser.client.cookies.set("croupier", old)
+                assert "marta" not in (await browser.get("/")).text
+
+    run(main())
+
+
+def test_the_seats_of_the_session_are_kept_and_left_at_the_logout(run: Run) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            kuhn = house(KUHN)
+            app = create_app([kuhn, RoomEntry(HOLDEM, room.room.service.house.settings, room.room)], WebConfig(), KEYS)
+            browser = await Browser(app).play("kuhn")
+            await log_in(browser)
+            page = await browser.get(browser.table)
+            assert page.status_code == 200
+            assert (await browser.act("first")).status_code == 200
+            assert kuhn.house.endpoint.connection_count == 1
+            await browser.post("/logout")
+            assert (await browser.get(browser.table)).status_code == 404
+            await kuhn.house.endpoint.close()
+            assert app.state.tables.of_session(browser.session) == []
+
+    run(main())
+
+
+def test_a_person_plays_holdem_as_the_user_of_the_account_in_any_browser(run: Run) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            first, second = Browser(room.app), Browser(room.app)
+            await log_in(first)
+            await first.play("holdem")
+            assert [*room.room.service.house.users] == ["marta"]
+            await log_in(second)
+            await second.play("holdem")
+            assert second.table == first.table
+            assert [*room.room.service.house.users] == ["marta"]
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("username", "password"),
+    [("marta", "wrong"), ("jon", PASSWORD), ("", ""), ("marta", ""), ("marta:correct", "horse"), ("\0", "x")],
+)
+def test_wrong_credentials_are_refused_without_naming_which(username: str, password: str, run: Run) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            browser = Browser(room.app)
+            response = await log_in(browser, username, password)
+            assert response.status_code == 422
+            assert "The user name or the password is wrong." in response.text
+            assert "<span>" not in (await browser.get("/")).text.partition("<main")[0]
+
+    run(main())
+
+
+def test_guessing_is_limited_as_in_holdem(run: Run) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            browser = Browser(room.app)
+            statuses = [(await log_in(browser, password=f"guess {number}")).status_code for number in range(11)]
+            assert statuses == [422] * 10 + [429]
+            refused = await log_in(browser, password="guess 12")
+            assert (refused.status_code, 0 < int(refused.headers["retry-after"]) <= 60) == (429, True)
+
+    run(main())
+
+
+def test_a_login_ends_with_the_password_that_it_was_made_with(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            browser = Browser(room.app)
+            await log_in(browser)
+            users = room.room.authenticator._users
+            assert isinstance(users, MemoryUsers)
+            users._users["marta"] = UserRecord("marta", "another hash")
+            monkeypatch.setattr(users, "version", lambda: 1)
+            monkeypatch.setattr(room.room.authenticator, "version", lambda: 1)
+            assert "marta" not in (await browser.get("/")).text
+
+    run(main())
+
+
+def test_forms_without_the_token_of_the_browser_are_refused(run: Run) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            browser = Browser(room.app)
+            fields = {"username": "marta", "password": PASSWORD}
+            assert (await browser.client.post("/login", data=fields)).status_code == 403
+            assert (await browser.client.post("/logout")).status_code == 415
+            await browser.get("/")
+            assert (await browser.post("/logout", {"csrf": "x"})).status_code == 403
+
+    run(main())
+
+
+def test_the_password_is_in_no_log_and_no_page(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> str:
+        monkeypatch.setattr(sys, "stderr", io.StringIO())
+        configure("debug")
+        async with accounts() as room:
+            settings = room.room.service.house.settings
+            app = create_app([RoomEntry(HOLDEM, settings, room.room)], WebConfig(), KEYS, get_logger(part="web"))
+            browser = Browser(app)
+            pages = [(await log_in(browser, password=f"{PASSWORD} 2")).text, (await log_in(browser)).text]
+            monkeypatch.setattr(room.room.authenticator, "authenticate", None)
+            failed = await log_in(browser)
+            assert failed.status_code == 500
+            return "".join([*pages, failed.text, sys.stderr.getvalue()])  # type: ignore[attr-defined]
+
+    found = run(main())
+    assert "internal error" in found
+    assert PASSWORD not in found
+    assert "Y29ycmVjdCBob3JzZQ" not in found
+
+
+def test_the_page_says_what_an_account_gives(run: Run) -> None:
+    async def main() -> None:
+        for keeps_coins in (False, True):
+            async with accounts(WebConfig(keeps_coins=keeps_coins)) as room:
+                page = (await Browser(room.app).get("/login")).text
+                assert ("The coins that you win" in page) is keeps_coins
+
+    run(main())
+
+
+def test_a_server_without_holdem_has_no_accounts(run: Run) -> None:
+    async def main() -> None:
+        async with web_app() as (app, _):
+            browser = Browser(app)
+            await browser.get("/")
+            assert (await browser.get("/login")).status_code == 404
+            assert (await browser.post("/login", {"username": "marta", "password": PASSWORD})).status_code == 404
+
+    run(main())
