@@ -13,5 +13,7 @@ UNTESTABLE: Final[Mapping[str, str]] = {
     "holdem-6.17": "antes and straddles are settings of the server, off unless set",
     "holdem-9.11": "the number of games of a user is a setting of the server",
     "holdem-9.13": "the operator of the server closes accounts",
+    "holdem-9.14": "a page for people is not part of the interface",
+    "holdem-9.15": "a server decides whether it seats people in another way",
 }
 """Reasons by clause. Cases for bots test some of these clauses: those about a server that stops or cannot write."""
