@@ -60,7 +60,7 @@ def test_every_link_leads_to_a_part_of_a_page(name: str) -> None:
 
 def test_tables_and_code_are_rendered_and_html_is_escaped() -> None:
     html = page_html("kuhn")
-    assert "<table>" in html
+    assert '<table tabindex="0">' in html
     assert "<code>ACTN</code>" in html
     assert "<!--" not in html
     assert "**" not in html

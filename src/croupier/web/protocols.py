@@ -6,6 +6,7 @@ from functools import cache
 from typing import Final
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from markupsafe import Markup
 from msgspec import Struct
 
@@ -127,10 +128,22 @@ def _render(text: str, page: str) -> Markup:
         return f"]({f'/protocols/{target}' if target != page else ''}{anchor})"
 
     tokens = _markdown().parse(LINK.sub(link, link_rulings(text)))
+    _adapt(tokens)
+    return Markup(_markdown().renderer.render(tokens, _markdown().options, {}))  # noqa: S704 -- it escapes HTML
+
+
+def _adapt(tokens: Sequence[Token]) -> None:
+    """Give headings an id, and make tables and listings accessible.
+
+    Where they scroll sideways, the arrow keys scroll them, too. An empty cell is no heading of a column.
+    """
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
             token.attrSet("id", _slug(tokens[at + 1].content))
-    return Markup(_markdown().renderer.render(tokens, _markdown().options, {}))  # noqa: S704 -- it escapes HTML
+        elif token.type in {"fence", "table_open"}:
+            token.attrSet("tabindex", "0")
+        elif token.type == "th_open" and not tokens[at + 1].content:
+            token.tag = tokens[at + 2].tag = "td"
 
 
 def link_rulings(text: str) -> str:

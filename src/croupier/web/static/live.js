@@ -19,15 +19,19 @@ export function swap(parts) {
 function replace(part, html) {
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
   const kept = [...part.querySelectorAll("input[data-edited]")].map((input) => [input.id, input.value]);
-  const opened = [...part.querySelectorAll("details[open]")].map((details) => details.className);
+  const opened = [...part.querySelectorAll("details[open]")].map(nameOf);
   const cards = cardsOf(part);
   part.innerHTML = policy.createHTML(html);
-  for (const details of part.querySelectorAll("details")) details.open = opened.includes(details.className);
+  for (const details of part.querySelectorAll("details")) details.open = opened.includes(nameOf(details));
   for (const [id, value] of kept) restore(part.querySelector(`#${CSS.escape(id)}`), value);
   cardsOf(part).forEach((hand, place) => {
     hand.forEach(({ svg, face }, n) => svg.classList.toggle("dealt", cards[place]?.[n]?.face !== face));
   });
   if (focused) refocus(part, focused);
+}
+
+function nameOf(details) {
+  return details.dataset.key ?? details.className;
 }
 
 function cardsOf(part) {
@@ -77,17 +81,17 @@ export function isNewer(version, known) {
  * or parked. With `pausesHidden` the stream is closed while nobody sees the page.
  */
 export function follow(address, receive, texts, pausesHidden = false) {
-  let source = null, ended = false, interrupted = false;
+  let source = null, ended = false, interrupted = false, parked = false;
   const close = () => { source?.close(); source = null; };
   const open = () => {
     if (source || ended || (pausesHidden && document.hidden)) return;
     source = new EventSource(address());
     source.addEventListener("table", (event) => receive(JSON.parse(event.data)));
-    source.addEventListener("parked", () => { close(); notify(texts.parked); });
+    source.addEventListener("parked", () => { parked = true; close(); notify(texts.parked); });
     source.addEventListener("end", () => { ended = true; close(); });
     source.addEventListener("open", () => {
-      notify(interrupted ? texts.online : null);
-      interrupted = false;
+      if (interrupted || parked) notify(interrupted ? texts.online : null);
+      interrupted = parked = false;
     });
     source.addEventListener("error", () => {
       interrupted = true;
