@@ -240,6 +240,15 @@ FRAMES = [
     row(sender="house", text="CARD C_K", hex="43 41 52 44 20 43 5f 4b", clause="kuhn-4.2"),
     row(sender="house", text="ACTN CHK", hex="41 43 54 4e 20 43 48 4b", clause=""),
 ]
+LONG_FRAMES = [
+    row(sender="you", text='POST /games/1/players/2/acts/ {"action":1}', hex="", clause="holdem-4.1"),
+    row(
+        sender="house",
+        text="GET /games/1: 200 " + '{"playerID":"00000000","wealth":100}' * 9,
+        hex="",
+        clause="holdem-5.2",
+    ),
+]
 PUBLIC_TABLES = [
     row(
         id="h1",
@@ -327,7 +336,10 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         "error.html",
         {"status": 404, "title": "Not Found", "detail": "There is nothing here, or it is not yours."},
     ),
-    **{name: table_page(name if name in TITLES else "kuhn", view) for name, view in TABLES.items()},
+    **{
+        name: table_page(name if name in TITLES else "kuhn", view, frames=LONG_FRAMES if name == "holdem" else FRAMES)
+        for name, view in TABLES.items()
+    },
     "oldmaid-offer": table_page("oldmaid", OLDMAID_OFFER, frames=FRAMES * 6),
     "watch": ("watch.html", {"tables": PUBLIC_TABLES}),
     "watch-empty": ("watch.html", {"tables": []}),
@@ -338,7 +350,10 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "replay": ("replay.html", {"table": KUHN, "frames": FRAMES, "room": room("kuhn"), "title": "A showdown"} | STEPS),
     "protocols": ("protocols.html", {"protocols": [("kuhn", "Kuhn poker"), ("rulings", "Rulings")]}),
-    "protocol": ("protocol.html", {"name": "kuhn", "protocol": protocol_page("kuhn")}),
+    **{
+        f"protocol-{name}": ("protocol.html", {"name": name, "protocol": protocol_page(name)})
+        for name in ("kuhn", "holdem")
+    },
     "check": (
         "check.html",
         {

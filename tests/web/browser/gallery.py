@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from threading import Thread
 from typing import Final
@@ -17,6 +18,8 @@ from starlette.staticfiles import StaticFiles
 
 import croupier.web
 from croupier.web.cards import sprite
+from croupier.web.locales import catalogue, locales
+from croupier.web.render import translator
 from tests.web.samples import PAGES
 
 WEB: Final = Path(next(iter(croupier.web.__path__)))
@@ -31,20 +34,21 @@ HEADERS: Final = {
 STREAMS: Final = ("/tables/7f/events", "/watch/7f/events", "/check/r1/events", "/class/r1/events")
 
 
-def make_environment() -> Environment:
-    """Make an environment with the globals of the web app, in English."""
+@cache
+def make_environment(locale: str = "en") -> Environment:
+    """Make an environment with the globals of the web app."""
     environment = Environment(
         loader=FileSystemLoader(WEB / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         extensions=["jinja2.ext.i18n"],
     )
-    environment.install_null_translations(newstyle=True)  # type: ignore[attr-defined]  # of the extension
+    environment.install_gettext_translations(catalogue(locale), newstyle=True)  # type: ignore[attr-defined]
     environment.globals.update(
-        t=str,
+        t=translator(locale),
         csrf="token",
-        locale="en",
-        locales=["ca", "en", "es", "nb"],
+        locale=locale,
+        locales=locales(),
         pages=["watch", "replay", "protocols", "check", "login"],
         static=lambda name: f"/static/{name}",
     )
@@ -61,12 +65,12 @@ def static_routes() -> Sequence[BaseRoute]:
 
 
 def make_gallery() -> Starlette:
-    """Make an app with the pages of `samples.PAGES`, by name; `?theme=` selects the theme."""
-    environment = make_environment()
+    """Make an app with the pages of `samples.PAGES`, by name; `?theme=` and `?locale=` select theme and language."""
 
     def page(request: Request) -> Response:
         template, context = PAGES[request.path_params["name"]]
         theme = request.query_params.get("theme", "auto")
+        environment = make_environment(request.query_params.get("locale", "en"))
         html = environment.get_template(template).render({"rooms": [], "theme": theme} | context)
         return HTMLResponse(html, headers=HEADERS)
 

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from croupier.web.locales import locales
 from tests.web.samples import PAGES
 
 if TYPE_CHECKING:
@@ -40,7 +41,18 @@ def test_axe_finds_nothing_on_a_page_that_never_scrolls_sideways(page: Page, gal
     assert hosts == {urlsplit(gallery).netloc}
 
 
-@pytest.mark.parametrize("name", ["lobby", "holdem", "protocol"])
+@pytest.mark.parametrize("locale", locales())
+def test_pages_and_buttons_are_wide_enough_for_every_language(page: Page, gallery: str, locale: str) -> None:
+    page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+    for name in PAGES:
+        page.goto(f"{gallery}/pages/{name}?locale={locale}")
+        assert page.locator("html").get_attribute("lang") == locale
+        assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[0][0], name
+        overflowing = "buttons => buttons.filter(one => one.scrollWidth > one.clientWidth).map(one => one.textContent)"
+        assert page.locator("button, .button").evaluate_all(overflowing) == [], name
+
+
+@pytest.mark.parametrize("name", ["lobby", "holdem", "protocol-kuhn"])
 def test_an_explicit_theme_overrides_the_one_of_the_system(page: Page, gallery: str, name: str) -> None:
     backgrounds = {}
     for system in THEMES:
