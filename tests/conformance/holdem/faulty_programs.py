@@ -510,8 +510,8 @@ class ForgottenQueue(Seats):
 class NeverFull(Table):
     """Every join gets a seat."""
 
-    def join(self, user: str, guid: str, now: float) -> bool:
-        super().join(user, guid, now)
+    def join(self, user: str, guid: str, now: float, *, is_person: bool = False) -> bool:
+        super().join(user, guid, now, is_person=is_person)
         return True
 
 
