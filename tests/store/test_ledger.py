@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from croupier.store.engine import StatementGenerator
-from croupier.store.records import MAX_COINS, Account, Posting, Transfer, WriteRefused
+from croupier.store.records import MAX_COINS, Account, LedgerEntry, Posting, Transfer, WriteRefused
 from croupier.store.store import Store, open_store
 from tests.store.store_fixture import NOON, StatementEntry, TempStore, balance, error, statement, transfer
 
@@ -36,6 +36,18 @@ def test_only_one_of_two_concurrent_accounts_of_a_name_is_opened(temp_store: Tem
         await one
         assert "found an account 'alice'" in str(await error(other))
         assert await coins(store) == {"cashier": -1, "alice": 1}
+
+    run_at_noon(temp_store, steps)
+
+
+def test_the_newest_entries_are_listed_first_and_no_more_than_asked_for(temp_store: TempStore) -> None:
+    async def steps(store: Store) -> None:
+        alice, house = await store.add_account("alice", coins=5), await store.house_account("kuhn")
+        await transfer(store, "won", [Posting(alice.id, 3), Posting(house.id, -3)])
+        won = [LedgerEntry(NOON, "alice", 3, "won"), LedgerEntry(NOON, "kuhn", -3, "won")]
+        opened = [LedgerEntry(NOON, "alice", 5, "opened"), LedgerEntry(NOON, "cashier", -5, "opened")]
+        assert await store.newest_entries(10) == won + opened
+        assert await store.newest_entries(3) == won + opened[:1]
 
     run_at_noon(temp_store, steps)
 

@@ -385,11 +385,13 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         "admin.html",
         {
             "tables": [row(id="h1", title=text("Hold'em 1/2"), players=["Marta", "Jon"], connected=2)],
-            "accounts": [row(name="marta", chips=1870, reserved=40, created="2026-11-23")],
+            "accounts": [("marta", 1870, "2026-11-23 12:00:00")],
             "transfers": [
-                row(time="12:01:33", account="marta", amount=-40, reason="blind"),
-                row(time="12:02:10", account="jon", amount=80, reason="pot"),
+                ("2026-11-23 12:01:33", "marta", -40, "kuhn"),
+                ("2026-11-23 12:02:10", "jon", 80, "kuhn"),
             ],
+            "account_count": 2,
+            "is_stored": True,
             "is_draining": False,
         },
     ),

@@ -122,6 +122,10 @@ class ServerConfig:
     watch_delay_seconds: float = 0.0
     """Show hold'em tables to those who only watch in the web app this many seconds later."""
 
+    admin_token_file: Path | None = None
+    """Open the administration of the web app, /admin, to the token in this file: a line of at least 16 characters.
+    The token may also be in the environment variable CROUPIER_ADMIN_TOKEN."""
+
     classroom: bool = False
     """Let browsers behind one address take ten times more new seats in the web app: 600 a minute."""
 

@@ -16,11 +16,12 @@ from contextlib import (
     nullcontext,
     suppress,
 )
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, open_room
-from croupier.app.web_app import bind_web_socket, has_web_app, room_entries, serve_web, web_url
+from croupier.app.web_app import admin_token, bind_web_socket, has_web_app, room_entries, serve_web, web_url
 from croupier.core.logger import Logger
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address, Observer
@@ -154,9 +155,12 @@ async def serve(
     lines: list[str] = []
     shared_store = SharedStore(config.store)
     async with AsyncExitStack() as stack:
-        web_socket = None
+        web_socket, token = None, None
         if has_web_app(config, room_configs):
+            token = admin_token(config)
             web_socket = stack.enter_context(await bind_web_socket(config))
+        elif config.admin_token_file is not None:
+            raise ValueError("found --admin-token-file without a web app; allowed: both")
         signals = stack.enter_context(_stop_signal_queue())
         stack.enter_context(_log_loop_errors())
         deal_output = stack.enter_context(_open_deal_file(config.deals)) if config.deals else None
@@ -177,8 +181,11 @@ async def serve(
             lines.append(f"metrics at {metrics}")
         web, url = None, None
         if web_socket is not None:
+            drain = partial(signals.put_nowait, "drain")
             entries = room_entries(config, room_configs, rooms, room_addresses)
-            web = await stack.enter_async_context(serve_web(config, web_socket, entries, shared_store))
+            web = await stack.enter_async_context(
+                serve_web(config, web_socket, entries, shared_store, token=token, drain=drain)
+            )
             url = web_url(config, web_socket)
             lines.insert(0, f"web at {url}")
         for line in lines:

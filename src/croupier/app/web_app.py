@@ -1,7 +1,8 @@
 """Opens the web app of a server, for the rooms that are open."""
 
+import os
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:  # imported at run time only by servers with a web app, becaus
     from croupier.web.server import WebServer
 
 DEFAULT_PORT: Final = 8000
+
+ADMIN_TOKEN_VARIABLE: Final = "CROUPIER_ADMIN_TOKEN"  # noqa: S105 -- the name of a variable
+MIN_TOKEN_CHARACTERS: Final = 16
 
 
 def has_web_app(config: ServerConfig, room_configs: Sequence[RoomConfig]) -> bool:
@@ -72,10 +76,17 @@ def room_entries(
 
 @asynccontextmanager
 async def serve_web(
-    config: ServerConfig, bound: BoundSocket, entries: "Sequence[RoomEntry]", shared_store: SharedStore
+    config: ServerConfig,
+    bound: BoundSocket,
+    entries: "Sequence[RoomEntry]",
+    shared_store: SharedStore,
+    *,
+    token: str | None,
+    drain: Callable[[], None],
 ) -> AsyncIterator["WebServer"]:
-    """Serve the web app while the context is open."""
+    """Serve the web app while the context is open. The administrator's `token` opens what calls `drain`."""
     from croupier.http.holdem_app import HoldemApp
+    from croupier.web.admin_routes import AdminAccess
     from croupier.web.app import create_app
     from croupier.web.config import WebConfig
     from croupier.web.records import Records
@@ -97,11 +108,32 @@ async def serve_web(
             entry.open_room.web_port = bound_address(bound)[1]
     keys = await _signing_keys(shared_store)
     records = Records(lambda: shared_store.current, config.deals)
-    server = WebServer(create_app(entries, web_config, keys, get_logger(part="web"), records), bound, tls)
+    admin = None if token is None else AdminAccess(token, shared_store.current, drain)
+    app = create_app(entries, web_config, keys, get_logger(part="web"), records=records, admin=admin)
+    server = WebServer(app, bound, tls)
     try:
         yield server
     finally:
         await server.close()
+
+
+def admin_token(config: ServerConfig) -> str | None:
+    """Return the administrator's token, from the file or else from the environment; None without one.
+
+    Raises ValueError if it is too short, OSError if the file cannot be read.
+    """
+    if config.admin_token_file is None:
+        token = os.environ.get(ADMIN_TOKEN_VARIABLE, "")
+        if not token:
+            return None
+    else:
+        token = config.admin_token_file.read_text(encoding="utf-8", errors="replace")
+    token = token.strip()
+    if len(token) < MIN_TOKEN_CHARACTERS:
+        raise ValueError(
+            f"found an administrator's token of {len(token)} characters; allowed: {MIN_TOKEN_CHARACTERS} or more"
+        )
+    return token
 
 
 async def _signing_keys(shared_store: SharedStore) -> "SigningKeys":

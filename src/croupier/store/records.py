@@ -92,6 +92,15 @@ class Transfer(Struct, frozen=True, gc=False):
     key: str | None = None
 
 
+class LedgerEntry(Struct, frozen=True):
+    """One side of a transfer as it is listed: the coins that an account has gained, or lost if negative."""
+
+    time: float
+    account: str
+    coins: int
+    reason: str
+
+
 class StoredHand(Struct, frozen=True):
     """A finished hand, numbered at its table. `record` has the data of its history; `summary` is one line."""
 

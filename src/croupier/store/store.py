@@ -20,6 +20,7 @@ from croupier.store.records import (
     Account,
     JournalEntry,
     JournalHead,
+    LedgerEntry,
     Snapshot,
     StoredHand,
     StoreError,
@@ -234,6 +235,16 @@ class Store:
         """All accounts, sorted by name, those of the house first."""
         rows = await self._engine.fetch(f"SELECT {scripts.ACCOUNT_COLUMNS} FROM accounts")  # noqa: S608 -- constant columns
         return sorted(map(scripts.account_from_row, rows), key=lambda account: (not account.house, account.name))
+
+    async def newest_entries(self, limit: int) -> list[LedgerEntry]:
+        """The newest entries of the ledger, at most `limit`, the newest transfer first."""
+        rows = await self._engine.fetch(
+            """SELECT transfers.time, accounts.name, entries.coins, transfers.reason FROM entries
+            JOIN transfers ON transfers.id = entries.transfer JOIN accounts ON accounts.id = entries.account
+            ORDER BY entries.transfer DESC, accounts.name LIMIT $1""",
+            limit,
+        )
+        return [LedgerEntry(*row) for row in rows]
 
     async def set_password(self, name: str, password: str | None, *, reason: str) -> None:
         """Change a password hash; None disables login. After the return no server accepts the former password."""

@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 from croupier.core.logger import Logger, SilentLogger
 from croupier.core.presentation import text
+from croupier.web.admin_routes import AdminAccess, AdminRoutes
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys
 from croupier.web.lobby import LobbyRoutes
@@ -49,11 +50,13 @@ def create_app(
     config: WebConfig = WebConfig(),
     keys: SigningKeys | None = None,
     log: Logger = SilentLogger(),
+    *,
     records: Records | None = None,
+    admin: AdminAccess | None = None,
 ) -> Starlette:
     """Make the app for the rooms of a server. `keys` sign the cookies; without them, new ones do.
 
-    `records` are the games that can be replayed, besides the transcripts.
+    `records` are the games that can be replayed, besides the transcripts. Without `admin` there is no administration.
     """
     keys = keys or SigningKeys()
     renderer = Renderer(entries)
@@ -66,9 +69,11 @@ def create_app(
     lobby = LobbyRoutes(seating, tables, watch, renderer, config)
     table_routes = TableRoutes(seating, tables, streams, renderer, config)
 
-    login_routes: Sequence[BaseRoute] = []
+    optional_routes: list[BaseRoute] = []
     if accounts is not None:
-        login_routes = LoginRoutes(accounts, logins, tables, keys=keys, renderer=renderer, config=config).routes
+        optional_routes += LoginRoutes(accounts, logins, tables, keys=keys, renderer=renderer, config=config).routes
+    if admin is not None:
+        optional_routes += AdminRoutes(admin, tables, watch, keys=keys, renderer=renderer, config=config).routes
 
     async def show_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException), "other errors are not handled here"
@@ -84,7 +89,7 @@ def create_app(
             *lobby.routes,
             *table_routes.routes,
             *watch.routes,
-            *login_routes,
+            *optional_routes,
             *ProtocolRoutes(renderer).routes,
             *ReplayRoutes(renderer, records or Records()).routes,
             Route("/static/{hash}/{name:path}", static_files().respond),
