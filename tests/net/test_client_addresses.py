@@ -81,6 +81,8 @@ def test_any_forwarded_header_gives_an_address(forwarded: list[bytes], others: l
 def test_malformed_trusted_proxies_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"found --trusted-proxies .*; allowed: "):
         check_config(ServerConfig(trusted_proxies=text))
+    with pytest.raises(ValueError, match="--check-targets"):
+        check_config(ServerConfig(check_targets=text))
 
 
 def test_proxy_protocol_requires_trusted_proxies() -> None:

@@ -18,7 +18,7 @@ from croupier.core.room import HouseRoom
 from croupier.core.session import Timeouts
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.rooms.kuhn import ROOM as KUHN
-from croupier.web.app import close, create_app
+from croupier.web.app import close, create_app, wait_closed
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys
 from croupier.web.rooms import RoomEntry
@@ -99,6 +99,7 @@ async def serve(*entries: RoomEntry, config: WebConfig = WebConfig()) -> AsyncIt
         yield app
     finally:
         close(app)
+        await wait_closed(app)
         await asyncio.sleep(0)
         for entry in entries:
             await entry.house.endpoint.close()

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from croupier.conformance.live_state import CauseView, DialogueView, RunState
 from croupier.core.presentation import (
     BACK,
     ActionView,
@@ -267,27 +268,35 @@ def table_page(name: str, view: TableView, **more: Any) -> tuple[str, dict[str, 
     return "table.html", context | more
 
 
-RUN = row(
-    id="r1",
-    target="127.0.0.1:1212",
-    is_running=True,
-    done=31,
-    total=84,
-    passed=29,
-    failed=2,
-    note=text("about {count} seconds left", count=20),
-    state="running",
-)
 CAUSES = [
-    row(
-        text="CARD is sent before STRT is complete",
+    CauseView(
+        text="It sends CARD before STRT is complete",
         clause="kuhn-4.2",
         count=2,
-        tests=["house-deals-after-strt", "house-waits-for-a-whole-message"],
-        dialogue=[row(sender="tester", text="STRT"), row(sender="house", text="CARD C_K")],
+        tests=["the house deals after STRT", "the house waits for a whole message"],
+        dialogue=[DialogueView("client", "STRT", "53 54 52 54"), DialogueView("server", "CARD C_K")],
     ),
-    row(text="DISC is missing", clause="kuhn-7.2", count=1, tests=["house-ends-exhausted-sessions"], dialogue=[]),
+    CauseView("Expected DISC; actual nothing", "kuhn-7.2", 1, ["the house ends exhausted sessions"], ()),
 ]
+RUNNING = RunState(total=84, done=31, passed=28, failed=3, causes=CAUSES)
+FINISHED = replace(
+    RUNNING,
+    is_running=False,
+    done=84,
+    passed=79,
+    skipped=2,
+    remark="The server departs from the protocol all along: it puts quotes around its arguments",
+    verdict="It breaks the protocol: it sends CARD before STRT is complete.",
+    reports={"html": "", "junit": ""},
+)
+REFUSED = RunState(total=84, is_running=False, verdict="Nothing listens at 127.0.0.1:1212")
+
+
+def check_run(state: RunState, **more: Any) -> tuple[str, dict[str, Any]]:
+    run = row(id="r1", target="127.0.0.1:1212", room=room("kuhn"), state=state)
+    return "check_run.html", {"run": run, "room": run.room, "version": "7f-1", "state": state, "note": None} | more
+
+
 CELLS = [
     row(state="ok", clause="", address="/check/1"),
     row(state="failed", clause="kuhn-4.2", address="/check/2"),
@@ -358,22 +367,25 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         "check.html",
         {
             "rooms": [room(name) for name in TITLES],
-            "values": row(room="kuhn", target="", role="server"),
+            "values": row(room="kuhn", target=""),
             "error": "",
-            "runs": [RUN],
+            "runs": [check_run(state)[1]["run"] for state in (RUNNING, FINISHED, REFUSED)],
         },
     ),
     "check-refused": (
         "check.html",
         {
             "rooms": [room(name) for name in TITLES],
-            "values": row(room="kuhn", target="10.0.0.1:22", role="client"),
+            "values": row(room="kuhn", target="10.0.0.1:22"),
             "error": "The address 10.0.0.1 is not allowed.",
             "runs": [],
         },
     ),
-    "check-run": ("check_run.html", {"run": RUN, "version": "7f-1", "room": room("kuhn"), "causes": CAUSES}),
-    "class": ("class.html", {"run": RUN, "version": "7f-1", "room": room("kuhn")} | MATRIX),
+    "check-run": check_run(RUNNING),
+    "check-finished": check_run(FINISHED),
+    "check-stopped": check_run(replace(RUNNING, is_running=False), note=text("You have stopped the run.")),
+    "check-impossible": check_run(REFUSED),
+    "class": ("class.html", {"run": row(id="r1", is_running=True), "version": "7f-1", "room": room("kuhn")} | MATRIX),
     "fair": ("fair.html", {"deal": DEAL}),
     "fair-empty": ("fair.html", {"deal": None}),
     "login": (

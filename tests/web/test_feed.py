@@ -25,7 +25,7 @@ def snapshot(number: int) -> Snapshot:
     return Snapshot(f"a-{number}", VIEW, (), (), 0.0)
 
 
-def make_feed() -> Feed:
+def make_feed() -> Feed[Snapshot]:
     return Feed(snapshot(1), lambda found, locale: Envelope(found.version, {"felt": locale}, "", None))
 
 

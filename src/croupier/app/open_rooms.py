@@ -129,6 +129,10 @@ class ServerConfig:
     classroom: bool = False
     """Let browsers behind one address take ten times more new seats in the web app: 600 a minute."""
 
+    check_targets: str = ""
+    """Addresses and networks whose servers everybody may test in the web app, separated by commas, such as
+    192.168.1.0/24. The rooms of this server and servers on a visitor's own computer can always be tested."""
+
     drain_seconds: float = 5.0
     """Seconds that running games have to finish after a stop signal. A second signal ends them at once."""
 

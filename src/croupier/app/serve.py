@@ -27,7 +27,7 @@ from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address, Observer
 from croupier.logs import configure, get_logger
 from croupier.net.addresses import format_address
-from croupier.net.client_addresses import parse_trusted_proxies
+from croupier.net.client_addresses import parse_networks, parse_trusted_proxies
 from croupier.net.descriptors import EXHAUSTED_ERRNOS, DescriptorMonitor
 from croupier.observers.conversation_log import CONNECTION_PLACEHOLDER, ConversationLog
 from croupier.observers.deal_file import DealFile, remove_partial_line
@@ -80,6 +80,7 @@ def check_config(config: ServerConfig) -> None:
         if not (found := getattr(config, name)) >= 0:
             raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: 0 or more")
     parse_trusted_proxies(config.trusted_proxies)
+    parse_networks("--check-targets", config.check_targets)
     if config.proxy_protocol and not config.trusted_proxies:
         raise ValueError("found --proxy-protocol without --trusted-proxies; allowed: both, or neither")
     if config.accounts is not None and config.journal not in {None, "durable"}:

@@ -10,7 +10,7 @@ from croupier.app.open_rooms import OpenRoom, RoomConfig, ServerConfig
 from croupier.core.session import Address
 from croupier.logs import get_logger
 from croupier.net.addresses import format_address
-from croupier.net.client_addresses import parse_trusted_proxies
+from croupier.net.client_addresses import parse_networks, parse_trusted_proxies
 from croupier.net.listening_socket import BoundSocket, bind_socket, bound_address
 from croupier.recording.shared_store import SharedStore
 
@@ -99,6 +99,7 @@ async def serve_web(
         keeps_coins=config.accounts == "certificate",
         hosts=frozenset(name.strip().lower() for name in config.web_hosts.split(",") if name.strip()),
         proxies=parse_trusted_proxies(config.trusted_proxies),
+        check_networks=parse_networks("--check-targets", config.check_targets),
     )
     tls = None
     if config.tls_cert is not None and config.tls_key is not None:

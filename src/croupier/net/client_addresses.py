@@ -9,6 +9,7 @@ IPV6_PREFIX_BITS: Final = 64
 """The network part of an IPv6 address. One subscriber usually has a whole network of this size."""
 
 type IPAddress = IPv4Address | IPv6Address
+type IPNetwork = IPv4Network | IPv6Network
 
 
 @lru_cache(4096)
@@ -40,7 +41,7 @@ def parse_ip_address(text: str) -> IPAddress | None:
 class TrustedProxies:
     """Addresses of proxies that are trusted to name the addresses of their clients."""
 
-    def __init__(self, networks: Sequence[IPv4Network | IPv6Network] = ()) -> None:
+    def __init__(self, networks: Sequence[IPNetwork] = ()) -> None:
         self._networks = tuple(networks)
 
     def __bool__(self) -> bool:
@@ -87,15 +88,20 @@ def parse_trusted_proxies(text: str) -> TrustedProxies:
         >>> "192.0.2.7" in parse_trusted_proxies("192.0.2.0/24, ::1")
         True
     """
+    return TrustedProxies(parse_networks("--trusted-proxies", text))
+
+
+def parse_networks(option: str, text: str) -> Sequence[IPNetwork]:
+    """Parse the value of an option: addresses and networks with commas between them. Raises ValueError."""
     networks = []
     for part in text.split(",") if text else ():
         try:
             networks.append(ip_network(part.strip()))
         except ValueError:
             raise ValueError(
-                f"found --trusted-proxies {part.strip()!r}; allowed: addresses and networks as 192.0.2.1,2001:db8::/32"
+                f"found {option} {part.strip()!r}; allowed: addresses and networks as 192.0.2.1,2001:db8::/32"
             ) from None
-    return TrustedProxies(networks)
+    return networks
 
 
 def _hops(values: Sequence[bytes]) -> Iterable[str]:

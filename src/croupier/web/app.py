@@ -13,6 +13,8 @@ from starlette.routing import BaseRoute, Route
 from croupier.core.logger import Logger, SilentLogger
 from croupier.core.presentation import text
 from croupier.web.admin_routes import AdminAccess, AdminRoutes
+from croupier.web.check_routes import CheckRoutes
+from croupier.web.checks import Checks
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys
 from croupier.web.lobby import LobbyRoutes
@@ -65,6 +67,7 @@ def create_app(
     tables = Tables(config)
     seating = Seating(entries, tables, renderer)
     streams = Streams(config)
+    checks = Checks(config, renderer, log)
     watch = WatchRoutes(entries, streams, renderer, config)
     lobby = LobbyRoutes(seating, tables, watch, renderer, config)
     table_routes = TableRoutes(seating, tables, streams, renderer, config)
@@ -92,6 +95,7 @@ def create_app(
             *optional_routes,
             *ProtocolRoutes(renderer).routes,
             *ReplayRoutes(renderer, records or Records()).routes,
+            *CheckRoutes(entries, checks, streams, renderer, config).routes,
             Route("/static/{hash}/{name:path}", static_files().respond),
         ],
         middleware=[
@@ -102,6 +106,7 @@ def create_app(
     renderer.pages = frozenset(route.path.split("/")[1] for route in app.routes if isinstance(route, Route))
     app.state.keys = keys
     app.state.tables = tables
+    app.state.checks = checks
     app.state.streams = streams
     app.state.seating = seating
     app.state.watch = watch
@@ -109,16 +114,26 @@ def create_app(
 
 
 def halt(app: Starlette) -> None:
-    """Take no more seats: the server is shutting down."""
+    """Take no more seats and start no more checks: the server is shutting down."""
     tables: Tables = app.state.tables
     tables.halt(SERVER_CLOSING)
+    checks: Checks = app.state.checks
+    checks.halt()
 
 
 def close(app: Starlette) -> None:
-    """Leave all tables and end all streams."""
+    """Leave all tables, stop all checks, and end all streams."""
     tables: Tables = app.state.tables
     tables.close()
     watch: WatchRoutes = app.state.watch
     watch.close()
     seating: Seating = app.state.seating
     seating.close()
+    checks: Checks = app.state.checks
+    checks.close()
+
+
+async def wait_closed(app: Starlette) -> None:
+    """Wait until all checks have ended after `close`."""
+    checks: Checks = app.state.checks
+    await checks.wait_idle()

@@ -1,8 +1,10 @@
 """Settings and limits of the web app."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
-from croupier.net.client_addresses import TrustedProxies
+from croupier.net.client_addresses import IPNetwork, TrustedProxies
 
 
 class WebConfig(Struct, frozen=True):
@@ -20,6 +22,16 @@ class WebConfig(Struct, frozen=True):
     hosts: frozenset[str] = frozenset()
     keeps_coins: bool = False
     proxies: TrustedProxies = TrustedProxies()
+    check_networks: Sequence[IPNetwork] = ()
+    """Networks whose servers anybody may have tested."""
+
+    max_checks: int = 4
+    """Runs of the tester at the same time, for all sessions together; each session may have one."""
+
+    max_check_seconds: float = 900.0
+    checks_per_minute: int = 30
+    """From one address."""
+
     max_body_bytes: int = 4096
     max_acts_per_second: int = 20
     max_seats: int = 8

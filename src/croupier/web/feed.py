@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 from msgspec.json import encode
@@ -27,7 +27,7 @@ PARKED: Final = b"event: parked\ndata: \n\n"
 """The browser has too many streams: it closes this one, and may open it again when the page has the focus."""
 
 END: Final = b"event: end\ndata: \n\n"
-"""Nothing more will happen at this table."""
+"""Nothing more will happen."""
 
 
 class Versions:
@@ -45,6 +45,19 @@ class Versions:
         """
         self._number += 1
         return f"{self._instance}-{self._number}"
+
+
+class FeedSnapshot(Protocol):
+    """What a feed shows at one moment, of a table for example."""
+
+    @property
+    def version(self) -> str:
+        """One of `Versions`."""
+        ...
+
+    def seconds_left(self, now: float) -> float | None:
+        """Return the seconds left for the next action, None without a limit."""
+        ...
 
 
 class Snapshot(Struct, frozen=True):
@@ -75,13 +88,13 @@ class Envelope(Struct, frozen=True):
 
 
 type RenderEnvelope = Callable[[Snapshot, str], Envelope]
-"""Renders a snapshot in a locale."""
+"""Renders a snapshot of a table in a locale."""
 
 
 class Subscription:
     """One browser's stream of a feed: the version that it has, and an event that is set when there is news."""
 
-    def __init__(self, feed: "Feed", locale: str, since: str) -> None:
+    def __init__(self, feed: "Feed[Any]", locale: str, since: str) -> None:
         self.is_parked = False
         self.news = asyncio.Event()
         self._feed = feed
@@ -117,17 +130,20 @@ class Subscription:
                     yield HEARTBEAT
 
 
-class Feed:
-    """The current snapshot of a table; slow subscribers skip snapshots. Rendered on demand, once for each locale."""
+class Feed[S: FeedSnapshot]:
+    """The current snapshot, of a table for example; slow subscribers skip snapshots.
 
-    def __init__(self, snapshot: Snapshot, render: RenderEnvelope) -> None:
+    It is rendered on demand, once for each locale.
+    """
+
+    def __init__(self, snapshot: S, render: Callable[[S, str], Envelope]) -> None:
         self.snapshot = snapshot
         self.is_over = False
         self.subscriptions: set[Subscription] = set()
         self._render = render
         self._envelopes: dict[str, Envelope] = {}
 
-    def publish(self, snapshot: Snapshot) -> None:
+    def publish(self, snapshot: S) -> None:
         """Replace the snapshot, and wake the subscribers."""
         self.snapshot = snapshot
         self._envelopes.clear()

@@ -116,12 +116,20 @@ class RoomView(Struct, frozen=True):
     unavailable: str | None
 
 
+def room_title(room: Room) -> Text:
+    """Return the name of a room's game."""
+    if "presenter" not in room.extras:
+        return verbatim(room.title)
+    title: Text = room.load_extra("presenter").title
+    return title
+
+
 def room_view(entry: RoomEntry) -> RoomView:
     """Describe a room."""
     presenter = entry.room.load_extra("presenter") if entry.is_playable else None
     return RoomView(
         name=entry.room.name,
-        title=verbatim(entry.room.title) if presenter is None else presenter.title,
+        title=room_title(entry.room),
         rules=None if presenter is None else presenter.rules,
         connected=entry.player_count,
         is_playable=entry.is_playable,

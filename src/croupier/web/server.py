@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from uvicorn import Config, Server
 
 from croupier.net.listening_socket import BoundSocket
-from croupier.web.app import close, halt
+from croupier.web.app import close, halt, wait_closed
 
 SHUTDOWN_SECONDS: Final = 1
 """Requests that are being answered have this long when the server is closed."""
@@ -71,5 +71,6 @@ class WebServer:
     async def close(self) -> None:
         """Leave all tables, end all streams, and close the server. Raises what it has failed with."""
         close(self._app)
+        await wait_closed(self._app)
         self._server.should_exit = True
         await self._task

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -55,7 +56,7 @@ class FeedStream(Response):
     def __init__(
         self,
         streams: Streams,
-        feed: Feed,
+        feed: Feed[Any],
         request: Request,
         begin: Callable[[], None] = lambda: None,
         end: Callable[[], None] = lambda: None,

@@ -60,7 +60,7 @@ def _public_table(game: GameViewCache, title: Text) -> PublicTable:
     )
 
 
-class DelayedFeed(Feed):
+class DelayedFeed(Feed[Snapshot]):
     """A feed that shows each snapshot `delay_seconds` after it was published; see `Feed`.
 
     At most MAX_DELAYED snapshots wait; then the oldest one is left out, and its news are those of the next one.

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -164,10 +164,17 @@ def failed_results(report: Report) -> tuple[Result, ...]:
 
 
 def failure_groups(report: Report) -> tuple[FailureGroup, ...]:
+    """The failures of a run by cause, see `group_failures`."""
+    return group_failures(report.results)
+
+
+def group_failures(results: Iterable[Result]) -> tuple[FailureGroup, ...]:
     """The failures by cause, the likeliest first: confirmed causes by their number of cases, then broken clauses."""
     by_cause: dict[str, list[Result]] = {}
     by_clause: dict[str, list[Result]] = {}
-    for result in failed_results(report):
+    for result in results:
+        if result.is_good:
+            continue
         cause = None if result.failure is None else result.failure.cause
         if cause is not None and not cause.is_guess:
             by_cause.setdefault(cause.text, []).append(result)

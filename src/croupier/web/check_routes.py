@@ -1,0 +1,142 @@
+"""The routes of the check page: starting the tester against a server, and following its run."""
+
+import asyncio
+from collections.abc import Sequence
+from math import ceil
+from typing import Final
+
+from msgspec import Struct
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from croupier.core.presentation import Text
+from croupier.net.client_addresses import address_key, parse_ip_address
+from croupier.net.rate_limiter import RateLimiter
+from croupier.rooms import ROOMS
+from croupier.web.check_targets import Asker, TargetRefused, TargetRules, resolve_target
+from croupier.web.checks import STOPPED, CheckRun, Checks, RunRoom, TooManyRuns
+from croupier.web.config import WebConfig
+from croupier.web.cookies import Visitor
+from croupier.web.lobby import client_address
+from croupier.web.render import Renderer, request_locale, translator
+from croupier.web.rooms import RoomEntry, room_title
+from croupier.web.security import read_form
+from croupier.web.streams import FeedStream, Streams
+
+REPORTS: Final = {"html": "text/html", "junit": "application/xml"}
+
+
+class CheckForm(Struct, frozen=True):
+    """What was entered in the form."""
+
+    room: str = ""
+    target: str = ""
+
+
+class CheckRoutes:
+    """Runs the tester for visitors, and shows each of them their own runs."""
+
+    def __init__(
+        self, entries: Sequence[RoomEntry], checks: Checks, streams: Streams, renderer: Renderer, config: WebConfig
+    ) -> None:
+        self._checks = checks
+        self._streams = streams
+        self._renderer = renderer
+        self._config = config
+        room_ports = {entry.address[1] for entry in entries if entry.address is not None}
+        self._rules = TargetRules(config.check_networks, room_ports)
+        self._limiter = RateLimiter(config.checks_per_minute, 60.0)
+        self._loop = asyncio.get_running_loop()
+
+    @property
+    def routes(self) -> Sequence[BaseRoute]:
+        """The routes."""
+        return [
+            Route("/check", self.show_form),
+            Route("/check", self.start, methods=["POST"]),
+            Route("/check/{id}", self.show),
+            Route("/check/{id}/events", self.events),
+            Route("/check/{id}/stop", self.stop, methods=["POST"]),
+            Route("/check/{id}/report.html", self.html_report),
+            Route("/check/{id}/junit.xml", self.junit_report),
+        ]
+
+    async def show_form(self, request: Request) -> Response:
+        """Show the form, and the visitor's runs."""
+        return self._form(request, CheckForm())
+
+    async def start(self, request: Request) -> Response:
+        """Start a run, and go to its page; without one, show the form with the reason."""
+        fields = await read_form(request, self._config.max_body_bytes)
+        form = CheckForm(fields.get("room", ""), fields.get("target", ""))
+        if form.room not in ROOMS:
+            raise HTTPException(400)
+        room = ROOMS[form.room]
+        visitor: Visitor = request.state.visitor
+        client, _ = client_address(request, self._config)
+        if wait := self._limiter.take(address_key(client), self._loop.time()):
+            raise HTTPException(429, headers={"retry-after": str(ceil(wait))})
+        server, _ = request.scope.get("server") or ("", None)
+        asker = Asker(parse_ip_address(client), parse_ip_address(server))
+        try:
+            self._checks.check_free(visitor.session)
+            address = await resolve_target(form.target, room, asker, self._rules)
+            run = self._checks.start(visitor.session, request.state.csrf, room, address)
+        except TooManyRuns as error:
+            return self._form(request, form, error.reason, 429)
+        except TargetRefused as error:
+            return self._form(request, form, error.reason, 400)
+        return RedirectResponse(f"/check/{run.id}", 303)
+
+    async def show(self, request: Request) -> Response:
+        """Show a run."""
+        run = self._find(request)
+        return self._renderer.page(request, "check_run.html", **run.context(run.feed.snapshot))
+
+    async def events(self, request: Request) -> Response:
+        """Stream a run."""
+        return FeedStream(self._streams, self._find(request).feed, request)
+
+    async def stop(self, request: Request) -> Response:
+        """Stop a run, and go back to its page."""
+        await read_form(request, self._config.max_body_bytes)
+        run = self._find(request)
+        run.stop(STOPPED)
+        await run.over.wait()
+        return RedirectResponse(f"/check/{run.id}", 303)
+
+    async def html_report(self, request: Request) -> Response:
+        """Download the report as HTML."""
+        return self._report(request, "html", "report.html")
+
+    async def junit_report(self, request: Request) -> Response:
+        """Download the report as JUnit XML."""
+        return self._report(request, "junit", "junit.xml")
+
+    def _find(self, request: Request) -> CheckRun:
+        """Return the run of the path. Raises HTTPException if the visitor has no such run."""
+        run = self._checks.find(request.path_params["id"], request.state.visitor.session)
+        if run is None:
+            raise HTTPException(404)
+        return run
+
+    def _form(self, request: Request, form: CheckForm, error: Text | None = None, status: int = 200) -> Response:
+        return self._renderer.page(
+            request,
+            "check.html",
+            status_code=status,
+            rooms=[RunRoom(name, room_title(ROOMS[name])) for name in ROOMS],
+            values=form,
+            error="" if error is None else translator(request_locale(request))(error),
+            runs=self._checks.of_session(request.state.visitor.session)[::-1],
+        )
+
+    def _report(self, request: Request, kind: str, name: str) -> Response:
+        """Return a report as a file: it is a page with styles of its own, which the policy of our pages forbids."""
+        report = self._find(request).state.reports.get(kind)
+        if report is None:
+            raise HTTPException(404)
+        headers = {"cache-control": "no-store", "content-disposition": f'attachment; filename="{name}"'}
+        return Response(report, 200, headers, REPORTS[kind])
