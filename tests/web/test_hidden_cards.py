@@ -67,6 +67,8 @@ def test_swapping_unseen_cards_changes_no_byte(deck: list[str], script: str, sea
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("croupier.web.seating.new_table_id", lambda: "the-table")
         patch.setattr("croupier.web.feed.INSTANCE_BYTES", 0)
+        patch.setattr("croupier.web.seats.WAITING_VIEW_SECONDS", 60.0)  # a slow machine shows no view in between
+        patch.setattr("croupier.web.seats.ANSWER_SECONDS", 60.0)
         for order in permutations("JQK"):
             if order[0 if seat == "first" else 1] == own:
                 found["".join(order)] = run(received("".join(order), script, [seat, *moves]))
