@@ -297,16 +297,6 @@ def check_run(state: RunState, **more: Any) -> tuple[str, dict[str, Any]]:
     return "check_run.html", {"run": run, "room": run.room, "version": "7f-1", "state": state, "note": None} | more
 
 
-CELLS = [
-    row(state="ok", clause="", address="/check/1"),
-    row(state="failed", clause="kuhn-4.2", address="/check/2"),
-    row(state="running", clause="", address=""),
-    row(state="", clause="", address=""),
-]
-MATRIX = {
-    "columns": ["house", "group A", "group B", "group C"],
-    "rows": [row(name=name, cells=CELLS[n:] + CELLS[:n]) for n, name in enumerate(("group A", "group B", "group C"))],
-}
 STEPS = {
     "step": 2,
     "steps": 3,
@@ -385,7 +375,6 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "check-finished": check_run(FINISHED),
     "check-stopped": check_run(replace(RUNNING, is_running=False), note=text("You have stopped the run.")),
     "check-impossible": check_run(REFUSED),
-    "class": ("class.html", {"run": row(id="r1", is_running=True), "version": "7f-1", "room": room("kuhn")} | MATRIX),
     "fair": ("fair.html", {"deal": DEAL}),
     "fair-empty": ("fair.html", {"deal": None}),
     "login": (

@@ -31,7 +31,7 @@ HEADERS: Final = {
     ),
     "referrer-policy": "same-origin",
 }
-STREAMS: Final = ("/tables/7f/events", "/watch/7f/events", "/check/r1/events", "/class/r1/events")
+STREAMS: Final = ("/tables/7f/events", "/watch/7f/events", "/check/r1/events")
 
 
 @cache
