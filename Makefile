@@ -88,6 +88,7 @@ bench: $(VENV)/bench.stamp  ## run every benchmark with its yardstick; see bench
 	$(BIN)/python bench/recovery.py
 	$(BIN)/python bench/matrix.py
 	$(BIN)/python bench/rest.py
+	$(BIN)/python bench/web.py
 
 docs: $(VENV)/dev.stamp  ## update the generated parts, then build the pages with warnings as errors
 	$(BIN)/python -m docs.generate
