@@ -136,6 +136,7 @@ def test_a_script_gets_the_parts_of_a_step(run: Run) -> None:
             address = "/replay/kuhn/action-after-the-end?step=4"
             envelope = (await Browser(app).get(address, headers={"accept": "application/json"})).json()
             assert set(envelope["parts"]) == {"felt", "steps", "wire"}
+            assert 'href="/protocols/kuhn#kuhn-' in envelope["parts"]["wire"]
             assert envelope["say"] == "The house shows the king. You lose 2 coins."
 
     run(scenario())

@@ -19,7 +19,7 @@ from croupier.core.session import Address
 from croupier.net.addresses import format_address
 from croupier.web.config import WebConfig
 from croupier.web.feed import Envelope, Feed, Versions
-from croupier.web.render import Renderer, render_parts, translator
+from croupier.web.render import Renderer, translator
 from croupier.web.rooms import room_title
 from croupier.web.seats import SERVER_CLOSING
 
@@ -166,8 +166,8 @@ class CheckRun:
 
     def _render(self, snapshot: RunSnapshot, locale: str) -> Envelope:
         say = " ".join(map(translator(locale), snapshot.news))
-        context = self.context(snapshot) | {"pages": self._renderer.pages}
-        return Envelope(snapshot.version, render_parts(PARTS, locale, context), say, None)
+        parts = self._renderer.parts(PARTS, locale, self.context(snapshot))
+        return Envelope(snapshot.version, parts, say, None)
 
 
 class Checks:

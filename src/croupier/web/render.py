@@ -54,10 +54,15 @@ class Renderer:
             return json_response({"status": status, "title": title, "detail": t(detail)}, status)
         return self.page(request, "error.html", status_code=status, status=status, title=title, detail=t(detail))
 
+    def parts(self, names: Sequence[str], locale: str, context: Mapping[str, Any]) -> Mapping[str, str]:
+        """Render the parts of a page that are replaced when it changes, by their names, such as `felt`."""
+        templates = {name: environment(locale).get_template(f"parts/{name}.html") for name in names}
+        return {name: template.render(**context, pages=self.pages) for name, template in templates.items()}
+
     def envelope(self, table: "TablePage", snapshot: Snapshot, locale: str, now: float) -> Envelope:
         """Render what a browser receives of a table that has changed."""
-        t, context = translator(locale), table.context(snapshot) | {"pages": self.pages}
-        parts = render_parts(PARTS, locale, context)
+        t = translator(locale)
+        parts = self.parts(PARTS, locale, table.context(snapshot))
         return Envelope(snapshot.version, parts, " ".join(map(t, snapshot.news)), snapshot.seconds_left(now))
 
     def _context(self, request: Request) -> dict[str, Any]:
@@ -87,11 +92,6 @@ class TablePage(Struct):
             "room": self.room,
             "csrf": self.csrf,
         }
-
-
-def render_parts(names: Sequence[str], locale: str, context: Mapping[str, Any]) -> Mapping[str, str]:
-    """Render parts of a page by their names, such as `felt`."""
-    return {name: environment(locale).get_template(f"parts/{name}.html").render(**context) for name in names}
 
 
 @cache

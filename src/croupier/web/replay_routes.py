@@ -15,7 +15,7 @@ from croupier.rooms import ROOMS
 from croupier.store.records import StoreUnavailable
 from croupier.web.feed import Envelope
 from croupier.web.records import Record, Records
-from croupier.web.render import Renderer, json_response, render_parts, request_locale, translator, wants_json
+from croupier.web.render import Renderer, json_response, request_locale, translator, wants_json
 from croupier.web.replay_page import ReplayPage
 from croupier.web.transcript_replay import transcript_page
 
@@ -123,7 +123,8 @@ class ReplayRoutes:
             return self._renderer.page(request, "replay.html", **context)
         note = page.note(step)
         say = "" if note is None else translator(locale)(note)
-        return json_response(Envelope(str(step), render_parts(PARTS, locale, context), say, None), 200)
+        parts = self._renderer.parts(PARTS, locale, context)
+        return json_response(Envelope(str(step), parts, say, None), 200)
 
 
 def filled_form(deal: Deal) -> FairForm:
