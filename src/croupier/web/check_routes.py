@@ -16,12 +16,12 @@ from croupier.net.client_addresses import address_key, parse_ip_address
 from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms import ROOMS
 from croupier.web.check_targets import Asker, TargetRefused, TargetRules, resolve_target
-from croupier.web.checks import STOPPED, CheckRun, Checks, RunRoom, TooManyRuns
+from croupier.web.checks import STOPPED, CheckRun, Checks, TooManyRuns
 from croupier.web.config import WebConfig
 from croupier.web.cookies import Visitor
 from croupier.web.lobby import client_address
 from croupier.web.render import Renderer, request_locale, translator
-from croupier.web.rooms import RoomEntry, room_title
+from croupier.web.rooms import RoomEntry, RoomName, room_title
 from croupier.web.security import read_form
 from croupier.web.streams import FeedStream, Streams
 
@@ -127,7 +127,7 @@ class CheckRoutes:
             request,
             "check.html",
             status_code=status,
-            rooms=[RunRoom(name, room_title(ROOMS[name])) for name in ROOMS],
+            rooms=[RoomName(name, room_title(ROOMS[name])) for name in ROOMS],
             values=form,
             error="" if error is None else translator(request_locale(request))(error),
             runs=self._checks.of_session(request.state.visitor.session)[::-1],

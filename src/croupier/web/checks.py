@@ -20,7 +20,7 @@ from croupier.net.addresses import format_address
 from croupier.web.config import WebConfig
 from croupier.web.feed import Envelope, Feed, Versions
 from croupier.web.render import Renderer, translator
-from croupier.web.rooms import room_title
+from croupier.web.rooms import RoomName, room_title
 from croupier.web.seats import SERVER_CLOSING
 
 PARTS: Final = ("progress", "causes", "outcome")
@@ -60,13 +60,6 @@ class RunSnapshot(Struct, frozen=True):
         return None
 
 
-class RunRoom(Struct, frozen=True):
-    """The room of a run, for the templates."""
-
-    name: str
-    title: Text
-
-
 class CheckRun:
     """A run of the tester against a server, and the feed of its states."""
 
@@ -75,7 +68,7 @@ class CheckRun:
     ) -> None:
         self.id = secrets.token_urlsafe(RUN_ID_BYTES)
         self.session = session
-        self.room = RunRoom(room.name, room_title(room))
+        self.room = RoomName(room.name, room_title(room))
         self.target = format_address(address)
         self._csrf = csrf
         self._renderer = renderer

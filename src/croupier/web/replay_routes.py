@@ -17,6 +17,7 @@ from croupier.web.feed import Envelope
 from croupier.web.records import Record, Records
 from croupier.web.render import Renderer, json_response, request_locale, translator, wants_json
 from croupier.web.replay_page import ReplayPage
+from croupier.web.rooms import RoomName
 from croupier.web.transcript_replay import transcript_page
 
 MAX_NUMBER = 2**63 - 1
@@ -42,13 +43,6 @@ class FairForm(Struct, frozen=True):
     hand: int
     pack: Sequence[str]
     cards: Sequence[str]
-
-
-class RoomName(Struct, frozen=True):
-    """A room as the parts of a table need it: it need not be open on this server."""
-
-    name: str
-    title: Text
 
 
 class ReplayRoutes:

@@ -116,6 +116,13 @@ class RoomView(Struct, frozen=True):
     unavailable: str | None
 
 
+class RoomName(Struct, frozen=True):
+    """A room as parts of pages need it: it need not be open on this server."""
+
+    name: str
+    title: Text
+
+
 def room_title(room: Room) -> Text:
     """Return the name of a room's game."""
     if "presenter" not in room.extras:
