@@ -17,6 +17,7 @@ from croupier.web.config import WebConfig
 from croupier.web.rooms import RoomEntry
 from tests.net.raw_client import Run
 from tests.web.app_fixture import KEYS, Browser, house, web_app
+from tests.web.test_checks import silent_server, start_check
 from tests.web.test_holdem_seats import Holdem, holdem
 
 PASSWORD = "correct horse"
@@ -82,6 +83,39 @@ def test_the_seats_of_the_session_are_kept_and_left_at_the_logout(run: Run) -> N
             assert (await browser.get(browser.table)).status_code == 404
             await kuhn.house.endpoint.close()
             assert app.state.tables.of_session(browser.session) == []
+
+    run(main())
+
+
+def test_the_checks_of_the_session_are_kept_and_stopped_at_the_logout(run: Run) -> None:
+    async def main() -> None:
+        async with accounts() as room, silent_server() as target:
+            browser = Browser(room.app)
+            path = (await start_check(browser, target)).headers["location"]
+            [check] = room.app.state.checks.of_session(browser.session)
+            await log_in(browser)
+            assert (await browser.get(path)).status_code == 200
+            assert (await browser.post("/logout")).status_code == 303
+            await room.app.state.checks.wait_idle()
+            assert check.process.returncode is not None
+            assert (await browser.get(path)).status_code == 404
+
+    run(main())
+
+
+def test_a_login_moves_the_forms_of_a_check_to_the_new_session(run: Run) -> None:
+    async def main() -> None:
+        async with accounts() as room, silent_server() as target:
+            browser = Browser(room.app)
+            path = (await start_check(browser, target)).headers["location"]
+            before = (await browser.get(path)).text
+            await log_in(browser)
+            former = browser.csrf
+            page = (await browser.get(path)).text
+            assert former in before
+            assert former not in page
+            assert (await browser.post(f"{path}/stop")).status_code == 303
+            assert "You have stopped the run." in (await browser.get(path)).text
 
     run(main())
 

@@ -74,7 +74,8 @@ def create_app(
 
     optional_routes: list[BaseRoute] = []
     if accounts is not None:
-        optional_routes += LoginRoutes(accounts, logins, tables, keys=keys, renderer=renderer, config=config).routes
+        login = LoginRoutes(accounts, logins, tables, checks, keys=keys, renderer=renderer, config=config)
+        optional_routes += login.routes
     if admin is not None:
         optional_routes += AdminRoutes(admin, tables, watch, keys=keys, renderer=renderer, config=config).routes
 

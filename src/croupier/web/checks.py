@@ -70,7 +70,7 @@ class CheckRun:
         self.session = session
         self.room = RoomName(room.name, room_title(room))
         self.target = format_address(address)
-        self._csrf = csrf
+        self.csrf = csrf
         self._renderer = renderer
         self._log = log
         self._versions = Versions()
@@ -96,7 +96,7 @@ class CheckRun:
         return {
             "run": self,
             "room": self.room,
-            "csrf": self._csrf,
+            "csrf": self.csrf,
             "version": snapshot.version,
             "state": snapshot.state,
             "note": snapshot.note,
@@ -203,6 +203,18 @@ class Checks:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return run
+
+    def move(self, former: str, session: str, csrf: str) -> None:
+        """Give the runs of a session to another one, whose forms have the token `csrf`."""
+        for run in self.of_session(former):
+            run.session, run.csrf = session, csrf
+            run.feed.forget_rendered()
+
+    def remove(self, session: str) -> None:
+        """Stop and forget the runs of a session."""
+        for run in self.of_session(session):
+            run.stop(STOPPED)
+            del self._runs[run.id]
 
     def halt(self) -> None:
         """Start no more runs."""

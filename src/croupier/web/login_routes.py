@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from croupier.core.presentation import Text, text
 from croupier.http.auth import Authenticator, AuthError, basic_authorization
+from croupier.web.checks import Checks
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys, Visitor, cookie_name, set_cookie
 from croupier.web.lobby import client_address
@@ -31,6 +32,7 @@ class LoginRoutes:
         authenticator: Authenticator,
         logins: Logins,
         tables: Tables,
+        checks: Checks,
         *,
         keys: SigningKeys,
         renderer: Renderer,
@@ -39,6 +41,7 @@ class LoginRoutes:
         self._authenticator = authenticator
         self._logins = logins
         self._tables = tables
+        self._checks = checks
         self._keys = keys
         self._renderer = renderer
         self._config = config
@@ -57,7 +60,7 @@ class LoginRoutes:
         return self._page(request)
 
     async def log_in(self, request: Request) -> Response:
-        """Check the password as hold'em does. The session keeps its tables."""
+        """Check the password as hold'em does. The session keeps its tables and its checks."""
         form = await read_form(request, self._config.max_body_bytes)
         name, password = form.get("username", ""), form.get("password", "")
         header = basic_authorization(name, password)
@@ -67,18 +70,21 @@ class LoginRoutes:
             login = await self._authenticator.authenticate(header, client_address(request, self._config)[0])
         except AuthError as error:
             return self._refuse(request, error, name)
-        visitor = self._keys.issue(time.time())
-        self._logins.remove(request.state.visitor.session)
+        former, visitor = request.state.visitor.session, self._keys.issue(time.time())
+        csrf = self._keys.csrf_token(visitor)
+        self._logins.remove(former)
         self._logins.add(visitor.session, login)
-        self._tables.move(request.state.visitor.session, visitor.session, self._keys.csrf_token(visitor))
+        self._tables.move(former, visitor.session, csrf)
+        self._checks.move(former, visitor.session, csrf)
         return self._redirect(visitor)
 
     async def log_out(self, request: Request) -> Response:
-        """End the login, and leave all tables of the session."""
+        """End the login, leave all tables of the session, and stop its checks."""
         await read_form(request, self._config.max_body_bytes)
         former: Visitor = request.state.visitor
         for table in self._tables.of_session(former.session):
             table.seat.leave()
+        self._checks.remove(former.session)
         self._logins.remove(former.session)
         return self._redirect(self._keys.issue(time.time()))
 
