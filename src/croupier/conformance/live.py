@@ -146,10 +146,7 @@ def main(room_name: str, host: str, port: str) -> None:
         sys.stdout.buffer.write(encode(state) + b"\n")
         sys.stdout.buffer.flush()
 
-    async def run_plan() -> None:
-        await LiveRun(plan, write).run()
-
-    run(run_plan())
+    run(LiveRun(plan, write).run())
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from croupier.core.usernames import guest_name
 COOKIE_SECONDS: Final = 30 * 24 * 3600
 KEY_BYTES: Final = 32
 SESSION_ID_BYTES: Final = 16
-GUEST_DIGITS: Final = 8
-"""Hexadecimal digits in the names of guests."""
+GUEST_DIGITS: Final = 12
+"""Hexadecimal digits in the names of guests: enough that nobody finds a cookie with the name of another guest."""
 
 
 class Visitor(Struct, frozen=True):

@@ -71,9 +71,9 @@ class Difference(NamedTuple):
 
 
 def wrong_blinds_of_two(expected: Mapping[str, Any], found: Mapping[str, Any]) -> Difference | None:
-    """Return who of two players should have posted which blind, and who has; None if they are right.
+    """Return the difference if two players have posted each other's blinds; None otherwise.
 
-    A `small_blind` that is wrong by itself, with the chips of the other blind, is not meant.
+    A key `small_blind` that is wrong while the chips are right is another difference.
     """
     tables = [[player for player in game["table"] if isinstance(player, Mapping)] for game in (expected, found)]
     if any(len(table) != 2 or sum(bool(one.get("small_blind")) for one in table) != 1 for table in tables):

@@ -196,7 +196,7 @@ class LiveHistory:
                 self._texts.append(street.fill(cards=cards_text(new)))
 
     def _add_leaver(self, player: Player) -> None:
-        """Add a player who has left. The viewer knows better how it has lost its own seat."""
+        """Add a player who has left. The presenter describes the loss of the viewer's own seat."""
         if player.player_id != self._own:
             self._texts.append(LEAVES.fill(name=player_name(player)))
 
