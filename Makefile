@@ -9,7 +9,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * (os.cpu_count() or 1))')
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: setup messages serve demo pictures test test-extended test-browser test-all crash check fmt bench fuzz docs lock clean
+.PHONY: setup messages serve demo pictures test test-extended test-browser test-interop test-all crash check fmt bench fuzz docs lock clean
 .DEFAULT_GOAL := setup
 
 $(BIN)/python:
@@ -36,10 +36,10 @@ demo: $(VENV)/run.stamp  ## open all rooms with bots at every table, and the lob
 	@exec $(BIN)/croupier demo $(ARGS)
 
 test: $(VENV)/dev.stamp  ## run the tests that show every clause once, in less than 3 minutes
-	$(PYTEST) --hypothesis-profile quick -m "not slow and not extended and not browser" $(ARGS)
+	$(PYTEST) --hypothesis-profile quick -m "not slow and not extended and not browser and not interop" $(ARGS)
 
 test-extended: $(VENV)/dev.stamp  ## run what `make test` leaves out, and random tests with more examples
-	$(PYTEST) -m "not slow and not browser and (extended or hypothesis)" $(ARGS)
+	$(PYTEST) -m "not slow and not browser and not interop and (extended or hypothesis)" $(ARGS)
 
 $(VENV)/browser.stamp: $(VENV)/dev.stamp requirements/browser.txt
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/browser.txt
@@ -49,7 +49,14 @@ $(VENV)/browser.stamp: $(VENV)/dev.stamp requirements/browser.txt
 test-browser: $(VENV)/browser.stamp  ## run the tests of the web app with Chromium, which has to be installed
 	$(PYTEST) -n auto -m browser tests/web/browser $(ARGS)
 
-test-all: $(VENV)/dev.stamp  ## run all tests but the long fuzz and soak tests, and those with a browser
+$(VENV)/interop.stamp: $(VENV)/dev.stamp requirements/interop.txt
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/interop.txt
+	@touch $@
+
+test-interop: $(VENV)/interop.stamp  ## run the tests with the libraries of others: environments, datasets, MCP, clusters
+	$(PYTEST) -m interop tests/interop $(ARGS)
+
+test-all: $(VENV)/dev.stamp  ## run all tests but the long fuzz and soak tests, and those with a browser or other libraries
 	$(PYTEST) $(ARGS)
 
 check: $(VENV)/dev.stamp  ## check format, lint, types, layers and prose
@@ -110,6 +117,7 @@ lock: pyproject.toml  ## recompile the requirement files
 	$(COMPILE) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
 	$(COMPILE) pyproject.toml --group dev --group browser -c requirements/dev.txt -o requirements/browser.txt
 	$(COMPILE) pyproject.toml --group dev --group bench -c requirements/dev.txt -o requirements/bench.txt
+	$(COMPILE) pyproject.toml --group dev --group interop -c requirements/dev.txt -o requirements/interop.txt
 
 clean:
 	rm -rf $(VENV) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
