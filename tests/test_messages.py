@@ -9,7 +9,11 @@ from babel.messages import Catalog, Message
 from babel.messages.mofile import read_mo
 from docs.messages import LOCALES, extract, forms, po_path, read_catalogue
 
-TEXTS = extract()
+
+@pytest.fixture(scope="module")
+def texts() -> Catalog:
+    """The texts of the source, which take a second to find."""
+    return extract()
 
 
 type Key = tuple[str | None, Sequence[str]]
@@ -38,10 +42,10 @@ every_locale = pytest.mark.parametrize("locale", LOCALES)
 
 
 @every_locale
-def test_every_text_of_the_source_is_translated(locale: str) -> None:
+def test_every_text_of_the_source_is_translated(texts: Catalog, locale: str) -> None:
     """`make messages` adds the texts that are missing here."""
     found = translations(read_catalogue(locale))
-    assert [key for key in translations(TEXTS) if not all(found.get(key, [""]))] == []
+    assert [key for key in translations(texts) if not all(found.get(key, [""]))] == []
 
 
 @every_locale
