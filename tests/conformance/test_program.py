@@ -14,10 +14,9 @@ from croupier.conformance.program import (
     SERVER_PORTS,
     ProgramError,
     ProgramUnderTest,
-    describe_exit,
     free_port,
-    split_command,
 )
+from croupier.core.command_line import describe_exit, split_command
 from tests.net.raw_client import LOOPS, TIMEOUT_SECONDS, Run
 
 FOREVER = "import signal; signal.pause()"

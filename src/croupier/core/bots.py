@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import lcm
 from typing import NamedTuple, Protocol
 
+from croupier.core.bot_files import BotFile
 from croupier.core.dealer import WORD_VALUES, Luck
 
 
@@ -29,14 +30,17 @@ class BotSpec[V, M](NamedTuple):
 
 
 def bot_factory[V, M](specs: Mapping[str, BotSpec[V, M]], text: str) -> Callable[[], Bot[V, M]]:
-    """A factory of the bots that `text`, `NAME` or `NAME:ARGUMENT`, names; stateless bots are shared.
+    """A factory of the bots that `text` names: `NAME`, `NAME:ARGUMENT`, `FILE.py:CLASS` or `FILE.py:CLASS:ARGUMENT`.
 
-    Raises ValueError if there is no such bot, or if the argument is missing or invalid.
+    Stateless built-in bots are shared. Raises ValueError if there is no such bot, if the argument is missing or
+    invalid, and if the file cannot be used.
     """
     name, colon, argument = text.partition(":")
     spec = specs.get(name)
+    if spec is None and (file := BotFile.parse(text)):
+        return file.factory()
     if spec is None or (colon and spec.parse_argument is None):
-        raise ValueError(f"found the bot {text!r}; allowed: {', '.join(specs)}")
+        raise ValueError(f"found the bot {text!r}; allowed: {', '.join(specs)}, FILE.py:CLASS")
     try:
         arguments = (spec.parse_argument(argument),) if colon and spec.parse_argument else ()
         first = spec.make(*arguments)

@@ -14,9 +14,10 @@ from croupier.conformance.holdem.request_checks import dialogue_lines, judge_req
 from croupier.conformance.holdem.schema import seconds_left
 from croupier.conformance.holdem.setups import HoldemClientCase, TableSetup
 from croupier.conformance.holdem.test_server import HoldemTestServer
-from croupier.conformance.program import ProgramUnderTest, describe_exit
+from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config
+from croupier.core.command_line import describe_exit
 from croupier.core.dealer import FairDealer, derive_server_seed
 from croupier.core.errors import FoundKind
 from croupier.core.plural import format_count

@@ -14,7 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from croupier.conformance.containment.workspace import remove_tree
-from croupier.conformance.program import ProgramError, ProgramUnderTest, describe_exit, split_command
+from croupier.conformance.program import ProgramError, ProgramUnderTest
+from croupier.core.command_line import describe_exit, split_command
 from croupier.core.text import printable
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from croupier.version import __version__

@@ -13,7 +13,8 @@ from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.outcomes import dialogue_line
 from croupier.conformance.oldmaid.reader import MessageReader
-from croupier.conformance.program import ProgramUnderTest, describe_exit
+from croupier.conformance.program import ProgramUnderTest
+from croupier.core.command_line import describe_exit
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Address
 from croupier.net.stop_listening import stop_listening

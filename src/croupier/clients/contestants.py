@@ -1,0 +1,84 @@
+"""What `--bot` names: a built-in bot, a class in a Python file, a program of any language, or the address of one."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from croupier.core.bot_files import BotFile
+from croupier.core.bots import Bot, bot_factory
+from croupier.core.command_line import split_command
+from croupier.core.room import Room
+from croupier.net.addresses import parse_address
+from croupier.rooms import ROOMS
+
+type ContestantKind = Literal["built-in", "file", "command", "address"]
+
+HOUSE_PLACEHOLDERS: Final = ("host", "port")
+
+PLACEHOLDERS: Final[Mapping[str, Sequence[str]]] = {
+    "holdem": ("url", *HOUSE_PLACEHOLDERS, "user", "password", "game"),
+    "oldmaid": (*HOUSE_PLACEHOLDERS, "nick"),
+}
+"""The names in braces that are filled in in the command of a player, by room; `HOUSE_PLACEHOLDERS` in other rooms."""
+
+COMMAND_PATTERN: Final = re.compile(r"\s|\{[A-Za-z_]\w*\}")
+"""What a text contains that is a command: a blank, or a name in braces."""
+
+ADDRESS_PATTERN: Final = re.compile(r"https?://\S+|(localhost|\[[0-9a-fA-F:.]+\]|[\w-]+(\.[\w-]+)+|):\d+")
+"""A URL, or HOST:PORT. A host without a dot needs a URL: `tigth:8` is a misspelt bot and no address."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A bot as its user names it. It can be pickled: the process that plays makes the bot.
+
+    `room` is the name of the room, and `text` is what the user wrote.
+    """
+
+    room: str
+    text: str
+    kind: ContestantKind
+    bot_name: str = ""
+    """For a built-in bot or a file: `text`, with the absolute path of the file."""
+
+    def make(self) -> Bot[Any, Any]:
+        """A new bot; built-in bots without memory may be shared.
+
+        Raises ValueError if the file has changed so that it makes no bot, and for a command or an address: those play
+        over a connection.
+        """
+        if not self.bot_name:
+            raise ValueError(f"found the bot {self.text!r} ({self.kind}); allowed: a built-in bot, FILE.py:CLASS")
+        return bot_factory(ROOMS[self.room].bots, self.bot_name)()
+
+    def command(self, values: Mapping[str, object]) -> Sequence[str]:
+        """The program of a command and its arguments, with the placeholders filled in from `values`."""
+        assert self.kind == "command", f"found a {self.kind}; allowed: a command"
+        return split_command(self.text, values)
+
+
+def parse_contestant(room: Room, text: str) -> Contestant:
+    """Parse the name of a bot: a built-in `NAME[:ARGUMENT]`, `FILE.py:CLASS[:ARGUMENT]`, a command, or an address.
+
+    A command contains a blank or a name in braces, and speaks the room's own protocol: `mybot -s {host} -p {port}`.
+    An address is a URL or HOST:PORT; a host name without a dot needs a URL.
+
+    Raises ValueError if there is no such bot, or it cannot be made.
+    """
+    if text.partition(":")[0] in room.bots:
+        bot_factory(room.bots, text)
+        return Contestant(room.name, text, "built-in", text)
+    file = BotFile.parse(text)
+    if file is not None and (file.path.is_file() or not COMMAND_PATTERN.search(str(file.path))):
+        bot_factory(room.bots, text)
+        return Contestant(room.name, text, "file", str(file._replace(path=file.path.resolve())))
+    if COMMAND_PATTERN.search(text):
+        split_command(text, dict.fromkeys(PLACEHOLDERS.get(room.name, HOUSE_PLACEHOLDERS)))
+        return Contestant(room.name, text, "command")
+    if ADDRESS_PATTERN.fullmatch(text):
+        if "://" not in text:
+            parse_address(text)
+        return Contestant(room.name, text, "address")
+    allowed = (*room.bots, "FILE.py:CLASS", "'COMMAND -s {host} -p {port}'", "HOST:PORT")
+    raise ValueError(f"found the bot {text!r}; allowed: {', '.join(allowed)}")
