@@ -19,7 +19,6 @@ from croupier.rooms.holdem.engine.equity import ALL_HANDS
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.table.views import View
-from tests.rooms.holdem.hand_views import view_of
 from tests.rooms.holdem.random_hands import act, begin
 from tests.sampling import example_count, extended
 
@@ -38,7 +37,7 @@ def facing(hole: str, moves: str = "", board: str = "", stacks: Sequence[int] = 
         if hand.turn is Turn.CHANCE:
             hand.deal((street if hand.street else others).pop(0) for _ in range(hand.cards_due))
     assert isinstance(hand.turn, int)
-    return structs.replace(view_of(hand, hand.turn), hole=parse_cards(hole))
+    return structs.replace(View.of(hand, hand.turn), hole=parse_cards(hole))
 
 
 def choice(spec: str, view: View) -> Move:
@@ -149,7 +148,7 @@ def test_every_bot_chooses_legal_moves(luck: Random, spec: str) -> None:
             hand.deal(pack.pop() for _ in range(hand.cards_due))
             continue
         assert isinstance(hand.turn, int)
-        view = view_of(hand, hand.turn)
+        view = View.of(hand, hand.turn)
         move = bot.choose(view, view.legal, LUCK)
         assert move in hand.legal
         act(hand, move)
@@ -162,7 +161,7 @@ def test_equity_bot_decides_against_nine_all_in_rivals() -> None:
     for _ in range(9):
         hand.bet(hand.legal.raise_range[1] if hand.legal.raise_range else hand.legal.call)
     assert isinstance(hand.turn, int)
-    view = view_of(hand, hand.turn)
+    view = View.of(hand, hand.turn)
     assert len(view.rivals) == 9
     assert choice("equity", view) in hand.legal
 
@@ -179,7 +178,7 @@ def match(one: str, other: str, hands: int) -> tuple[float, float]:
                 hand.deal([*islice(deck, hand.cards_due)])
                 continue
             assert isinstance(hand.turn, int)
-            view = view_of(hand, hand.turn)
+            view = View.of(hand, hand.turn)
             act(hand, bots[hand.turn].choose(view, view.legal, luck))
         nets.append(hand.payoff()[0])
     return fmean(nets), stdev(nets) / hands**0.5

@@ -1,5 +1,6 @@
 """Tests of a player's view of a hand, and of its raise sizes."""
 
+import pickle
 from random import Random
 
 from hypothesis import given
@@ -9,7 +10,6 @@ from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.table.views import View
-from tests.rooms.holdem.hand_views import view_of
 from tests.rooms.holdem.random_hands import begin, redealt, steps
 
 DECK = parse_cards("2c7dAsAhKsKhQd2s3s9h9d9c9s4c4d")
@@ -31,7 +31,7 @@ def hand(stacks: tuple[int, ...] = (1000, 1000, 1000), moves: str = "") -> Hand:
 
 def in_turn(played: Hand) -> View:
     assert isinstance(played.turn, int)
-    return view_of(played, played.turn)
+    return View.of(played, played.turn)
 
 
 def test_a_view_has_amounts_players_and_cards() -> None:
@@ -43,6 +43,31 @@ def test_a_view_has_amounts_players_and_cards() -> None:
     assert view.hole == parse_cards("2cAh")
     assert view.board == ()
     assert view.pot_before_round == 0
+
+
+def test_a_view_keeps_its_values_while_the_hand_goes_on() -> None:
+    played = hand()
+    view = in_turn(played)
+    played.bet(60)
+    played.fold()
+    assert (view.me, view.pot, view.call, view.stacks, view.bets) == (0, 30, 20, (1000, 990, 980), (0, 10, 20))
+    assert [(one.stack, one.bet, one.folded) for one in view.players] == [
+        (1000, 0, False),
+        (990, 10, False),
+        (980, 20, False),
+    ]
+
+
+def test_a_view_names_the_players_as_its_maker_does() -> None:
+    assert [one.name for one in View.of(hand(), 0, ("ann", "bob", "eve")).rivals] == ["bob", "eve"]
+
+
+def test_views_can_be_pickled_and_hashed() -> None:
+    view = in_turn(hand(moves="60"))
+    restored = pickle.loads(pickle.dumps(view))
+    assert restored.players == view.players
+    assert restored.legal.moves == view.legal.moves
+    assert {view: 1}[view] == 1
 
 
 def test_folded_players_are_not_rivals() -> None:
@@ -82,8 +107,8 @@ def test_raise_by_percent_is_a_call_if_no_raise_is_legal() -> None:
 
 def test_there_are_no_legal_moves_out_of_turn() -> None:
     played = hand()
-    assert view_of(played, 1).legal.moves == ()
-    assert view_of(played, 1).raise_by_percent(100) == view_of(played, 1).call == 10
+    assert View.of(played, 1).legal.moves == ()
+    assert View.of(played, 1).raise_by_percent(100) == View.of(played, 1).call == 10
 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 400))

@@ -27,7 +27,7 @@ from croupier.core.session import (
 )
 from croupier.rooms.holdem.cards import CARD_NUMBERS, Card
 from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, IllegalBet, Legal, Move
-from croupier.rooms.holdem.table.views import View, VisiblePlayer
+from croupier.rooms.holdem.table.views import View
 from croupier.rooms.holdem.wire import ACTION_BET, Act, Cards, Game, Guid, Leave, Turn
 from croupier.rooms.holdem.wire import ACTION_FOLD as FOLDING
 
@@ -218,19 +218,15 @@ class Player:
     def _make_view(self, game: Game, hole: tuple[Card, ...], board: tuple[Card, ...], pot: int) -> View:
         assert self._seat is not None
         turn = game.turn
+        table = game.table
         return View(
-            hole=hole,
-            board=board,
-            players=tuple(
-                VisiblePlayer(
-                    player.handle or player.player_id,
-                    player.wealth,
-                    player.bet_so_far,
-                    player.state == "folded",
-                    player.small_blind,
-                )
-                for player in game.table
-            ),
+            hole,
+            board,
+            names=tuple(player.handle or player.player_id for player in table),
+            stacks=tuple(player.wealth for player in table),
+            bets=tuple(player.bet_so_far for player in table),
+            live=sum(1 << seat for seat, player in enumerate(table) if player.state != "folded"),
+            small_blind=next((seat for seat, player in enumerate(table) if player.small_blind), None),
             me=self._seat,
             pot=pot,
             to_match=turn.bet_to_player,

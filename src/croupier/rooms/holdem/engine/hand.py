@@ -5,7 +5,7 @@ from operator import sub
 
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
-from croupier.rooms.holdem.cards import card_names
+from croupier.rooms.holdem.cards import Card, card_names
 from croupier.rooms.holdem.engine.legal import FOLD, Move
 from croupier.rooms.holdem.engine.log import (
     HandLogEntry,
@@ -18,6 +18,7 @@ from croupier.rooms.holdem.engine.log import (
 from croupier.rooms.holdem.engine.play import OVER, HandEngine
 from croupier.rooms.holdem.engine.seat_sets import SEAT_BITS
 from croupier.rooms.holdem.engine.stakes import Stakes
+from croupier.rooms.holdem.engine.streets import BOARD_SIZES
 
 
 class Hand(HandEngine):
@@ -59,10 +60,19 @@ class Hand(HandEngine):
             self._no_reopen and self._no_reopen & SEAT_BITS[seat] and to_call < self.min_raise
         ):
             return (FOLD, to_call) if to_call else (to_call,)
-        pot = 2 * to_call + self._pot
+        pot = 2 * to_call + self.pot
         if pot < stack:  # at least the minimum raise, because at least that many chips are in the pot
             return (FOLD, to_call, pot, stack) if to_call else (to_call, pot, stack)
         return (FOLD, to_call, stack) if to_call else (to_call, stack)
+
+    def cards_of(self, seat: Seat) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
+        """Return the cards that a player sees: their hole cards and the board, each in the order of the deal."""
+        cards, seats = self._cards, len(self.stacks)
+        board = 2 * seats
+        return (
+            cards[(seat - self.small_blind) % seats : board : seats],
+            cards[board : board + BOARD_SIZES[self.street]],
+        )
 
     def payoff(self) -> tuple[int, ...]:
         """Return the net result of each seat in chips; the results sum to 0. The hand must be over."""
@@ -106,9 +116,9 @@ class Hand(HandEngine):
         twin.small_blind, twin.big_blind = self.small_blind, self.big_blind
         twin.turn, twin.cards_due, twin.street = self.turn, self.cards_due, self.street
         twin.to_match, twin.min_raise = self.to_match, self.min_raise
-        twin._live, twin._can_act, twin._to_act = self._live, self._can_act, self._to_act
+        twin.live, twin._can_act, twin._to_act = self.live, self._can_act, self._to_act
         twin._no_reopen, twin._aggressor = self._no_reopen, self._aggressor
-        twin._pot, twin._may_have_side_pots, twin._last_blind = self._pot, self._may_have_side_pots, self._last_blind
+        twin.pot, twin._may_have_side_pots, twin._last_blind = self.pot, self._may_have_side_pots, self._last_blind
         twin._cards, twin._deck_known, twin._log = self._cards, self._deck_known, self._log[:]
         twin.stacks, twin.bets, twin.awards = self.stacks[:], self.bets[:], self.awards[:]
         return twin

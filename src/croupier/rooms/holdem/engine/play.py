@@ -34,18 +34,18 @@ class HandEngine:
         "_cards",
         "_deck_known",
         "_last_blind",
-        "_live",
         "_log",
         "_may_have_side_pots",
         "_no_reopen",
-        "_pot",
         "_to_act",
         "awards",
         "bets",
         "big_blind",
         "button",
         "cards_due",
+        "live",
         "min_raise",
+        "pot",
         "small_blind",
         "stacks",
         "stakes",
@@ -90,12 +90,15 @@ class HandEngine:
         self.awards: list[Award] = []
         """The chips won, when the hand is over."""
 
-        self._live = all_seats  # seats that have not folded
+        self.live = all_seats
+        """The seats that have not folded or left."""
+        self.pot = 0
+        """The chips put in during the whole hand, without a returned bet."""
+
         self._can_act = all_seats  # live seats with chips left
         self._to_act: SeatSet = 0  # seats yet to act in this round
         self._no_reopen: SeatSet = 0  # seats that have acted and since faced only raises short of a full raise
         self._aggressor: Seat | None = None
-        self._pot = 0  # the chips put in during the whole hand
         self._may_have_side_pots = False  # whether live seats may have paid different amounts
         self._cards: tuple[Card, ...] = ()  # in the order of the deal
         self._deck_known = False  # whether `_cards` includes the cards to come
@@ -128,7 +131,7 @@ class HandEngine:
                 self._may_have_side_pots = True
             stacks[seat] = stack - paid
             bets[seat] += paid
-            self._pot += paid
+            self.pot += paid
 
     # Cards
 
@@ -197,7 +200,7 @@ class HandEngine:
     @property
     def folded(self) -> list[bool]:
         """Whether each seat has folded or left."""
-        live = self._live
+        live = self.live
         return [not live >> seat & 1 for seat in range(len(self.start_stacks))]
 
     @property
@@ -221,7 +224,7 @@ class HandEngine:
         if stack > to_call and (not self._no_reopen & me or to_call >= self.min_raise):
             lowest = to_call + self.min_raise
             raise_range = (lowest if lowest < stack else stack, stack)
-        return Legal(to_call, to_call if to_call < stack else stack, raise_range, self._pot, self._can_act != me)
+        return Legal(to_call, to_call if to_call < stack else stack, raise_range, self.pot, self._can_act != me)
 
     def bet(self, chips: int) -> None:
         """Add chips: 0 checks, the amount to call calls, more raises (H4).
@@ -242,13 +245,13 @@ class HandEngine:
                 raise IllegalBet(chips, self.legal)
             if raised > 0 and can_act == me:
                 chips, bet, raised = chips - raised, bet - raised, 0
-            elif raised < 0 or can_act != self._live:
+            elif raised < 0 or can_act != self.live:
                 self._may_have_side_pots = True
         self._log.append(("bet", seat, chips))
         if chips:
             self.stacks[seat] = stack - chips
             self.bets[seat] = bet
-            self._pot += chips
+            self.pot += chips
             if chips == stack:
                 self._can_act -= me
         if raised > 0:
@@ -272,7 +275,7 @@ class HandEngine:
             raise IllegalBet(FOLD, NO_MOVES)
         self._log.append(("fold", seat))
         me = SEAT_BITS[seat]
-        self._live -= me
+        self.live -= me
         self._can_act -= me
         to_act = self._to_act = self._to_act - me
         self._continue_betting(NEXT_IN_SET[to_act][seat])
@@ -282,12 +285,12 @@ class HandEngine:
 
         Raises IllegalMove if the seat has already folded, or if the hand is over.
         """
-        staying = () if self.turn is OVER else SEATS_IN_SET[self._live]
+        staying = () if self.turn is OVER else SEATS_IN_SET[self.live]
         if type(seat) is not int or seat not in staying:
             raise IllegalMove(f"seat {seat} leaving", [f"seat {other} leaving" for other in staying])
         self._log.append(("leave", seat))
         others = ~(1 << seat)
-        self._live &= others
+        self.live &= others
         self._can_act &= others
         self._to_act &= others
         if isinstance(self.turn, int):
@@ -298,7 +301,7 @@ class HandEngine:
     def _continue_betting(self, seat: Seat) -> None:
         """Give the turn to a seat, or close the round if no decision is left."""
         can_act = self._can_act
-        if self._to_act and (HAS_SEVERAL[can_act] or (self._live != can_act and self.bets[seat] != max(self.bets))):
+        if self._to_act and (HAS_SEVERAL[can_act] or (self.live != can_act and self.bets[seat] != max(self.bets))):
             self.turn = seat
         else:
             self._close_round()
@@ -324,8 +327,8 @@ class HandEngine:
             self.to_match = 0
             self.min_raise = self.stakes.big_blind
             self._no_reopen = 0
-        if not HAS_SEVERAL[self._live]:
-            self._end_hand([Award(0, SEATS_IN_SET[self._live][0], self._pot, None)])
+        if not HAS_SEVERAL[self.live]:
+            self._end_hand([Award(0, SEATS_IN_SET[self.live][0], self.pot, None)])
         elif self.street == RIVER:
             self._end_hand(self._showdown_awards())
         elif not self._deck_known:
@@ -345,22 +348,22 @@ class HandEngine:
         """Return the unmatched part of the largest bet, unless its player has left (H6)."""
         *_, second, top = sorted(self.bets)
         seat = self.bets.index(top)
-        if second < top and self._live >> seat & 1:
+        if second < top and self.live >> seat & 1:
             self._can_act |= 1 << seat
             self.stacks[seat] += top - second
-            self._pot -= top - second
+            self.pot -= top - second
 
     # The end
 
     def _showdown_awards(self) -> list[Award]:
         """Compare the hands of the live seats and award the pots; the lowest rank wins."""
         seats = len(self.start_stacks)
-        live, dealt = SEATS_IN_SET[self._live], self._cards[: 2 * seats]
+        live, dealt = SEATS_IN_SET[self.live], self._cards[: 2 * seats]
         holes = [(dealt[at := seat - self.small_blind], dealt[at - seats]) for seat in live]  # in either order
         ranks = ranks_on(self._cards[2 * seats : 2 * seats + BOARD_CARDS], holes)
         best = min(ranks)
         if not self._may_have_side_pots and ranks.count(best) == 1:
-            return [Award(0, live[ranks.index(best)], self._pot, best)]
+            return [Award(0, live[ranks.index(best)], self.pot, best)]
         pots = side_pots(self.paid, self.folded, self.stacks, is_over=True)
         return award_pots(pots, dict(zip(live, ranks, strict=True)), self.button + 1, seats)
 
@@ -383,9 +386,9 @@ class HandEngine:
         The last player to raise in the last betting round shows first; without a raise, the first live seat left of
         the button (H7).
         """
-        if self.turn is not OVER or not HAS_SEVERAL[self._live]:
+        if self.turn is not OVER or not HAS_SEVERAL[self.live]:
             return []
         seats = len(self.stacks)
-        live, raiser = self._live, self._aggressor
+        live, raiser = self.live, self._aggressor
         first = self.button + 1 if raiser is None or not live >> raiser & 1 else raiser
         return [seat % seats for seat in range(first, first + seats) if live >> seat % seats & 1]

@@ -120,7 +120,7 @@ class PokerKitHand(InTurnHand):
     @property
     def live_seats(self) -> tuple[Seat, ...]:
         """The seats that have neither folded nor mucked."""
-        return SEATS_IN_SET[self._live]
+        return SEATS_IN_SET[self.live]
 
     @property
     def has_unwinnable_chips(self) -> bool:
@@ -139,7 +139,7 @@ class PokerKitHand(InTurnHand):
         self._continue_betting(NEXT_IN_SET[self._to_act][self._largest_post()])
 
     def _continue_betting(self, seat: Seat) -> None:
-        if self._to_act and HAS_SEVERAL[self._live]:
+        if self._to_act and HAS_SEVERAL[self.live]:
             self.turn = seat
         else:
             self._close_round()
@@ -164,9 +164,9 @@ class PokerKitHand(InTurnHand):
         return any(self.bets[other] + self.stacks[other] > self.to_match for other in others)
 
     def _return_uncalled(self) -> None:
-        live, self._live = self._live, (1 << len(self.stacks)) - 1
+        live, self.live = self.live, (1 << len(self.stacks)) - 1
         super()._return_uncalled()
-        self._live = live
+        self.live = live
         self._can_act &= live
 
     # The end
@@ -181,10 +181,10 @@ class PokerKitHand(InTurnHand):
 
     def _showdown_awards(self) -> list[Award]:
         self.mucked_seats = [seat for seat in self.live_seats if self._folds[seat]]
-        self._live -= sum(SEAT_BITS[seat] for seat in self.mucked_seats)
-        if HAS_SEVERAL[self._live]:
+        self.live -= sum(SEAT_BITS[seat] for seat in self.mucked_seats)
+        if HAS_SEVERAL[self.live]:
             return super()._showdown_awards()
-        return [Award(0, self.live_seats[0], self._pot, None)]
+        return [Award(0, self.live_seats[0], self.pot, None)]
 
 
 def _first_caller(hand: Hand, fresh: Hand) -> Seat | None:

@@ -1,10 +1,15 @@
 """The view of a hand that bots decide on: own cards, the board, all stacks and bets, and the legal moves."""
 
+from functools import cached_property
+from typing import Self
+
 from msgspec import Struct
 
 from croupier.core.rules import Seat
 from croupier.rooms.holdem.cards import Card
-from croupier.rooms.holdem.engine.legal import FOLD, Legal, Move
+from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, Legal, Move
+from croupier.rooms.holdem.engine.seat_sets import SeatSet
 
 
 class VisiblePlayer(Struct, frozen=True, gc=False):
@@ -17,17 +22,25 @@ class VisiblePlayer(Struct, frozen=True, gc=False):
     small_blind: bool
 
 
-class View(Struct, frozen=True, kw_only=True):
+class View(Struct, frozen=True, dict=True):
     """Everything that one player may know of a hand. Cards are numbers (`cards.CARDS` has their names).
 
-    `players` are the players dealt in, clockwise; `me` is the index of the viewer. `pot` includes the bets of this
-    round. `to_match` is the bet to match in this round, `min_raise` the smallest raise on top of it. `legal` are the
-    viewer's legal moves, empty out of turn.
+    `names`, `stacks` and `bets` are those of the players dealt in, clockwise; `live` is the set of the players who have
+    not folded, `small_blind` the player with the small blind (None if unknown), and `me` the index of the viewer. `pot`
+    includes the bets of this round. `to_match` is the bet to match in this round, `min_raise` the smallest raise on top
+    of it. `legal` are the viewer's legal moves, empty out of turn.
+
+    A view keeps its values while the hand goes on. `players` and what follows from it are made when a bot asks for
+    them, because simulations make a view at every decision.
     """
 
     hole: tuple[Card, ...]
     board: tuple[Card, ...]
-    players: tuple[VisiblePlayer, ...]
+    names: tuple[str, ...]
+    stacks: tuple[int, ...]
+    bets: tuple[int, ...]
+    live: SeatSet
+    small_blind: Seat | None
     me: Seat
     pot: int
     to_match: int
@@ -35,20 +48,52 @@ class View(Struct, frozen=True, kw_only=True):
     big_blind: int
     legal: Legal
 
+    @classmethod
+    def of(cls, hand: Hand, seat: Seat, names: tuple[str, ...] = ()) -> Self:
+        """Return what a seat may know of a hand. Without `names`, the numbers of the seats name the players."""
+        hole, board = hand.cards_of(seat)
+        return cls(
+            hole,
+            board,
+            names,
+            tuple(hand.stacks),
+            tuple(hand.bets),
+            hand.live,
+            hand.small_blind,
+            seat,
+            hand.pot,
+            hand.to_match,
+            hand.min_raise,
+            hand.stakes.big_blind,
+            hand.legal if hand.turn == seat else NO_MOVES,
+        )
+
+    @cached_property
+    def players(self) -> tuple[VisiblePlayer, ...]:
+        """The players dealt in, clockwise."""
+        names = self.names or tuple(map(str, range(len(self.stacks))))
+        return tuple(
+            [
+                VisiblePlayer(name, stack, bet, not self.live >> seat & 1, seat == self.small_blind)
+                for seat, (name, stack, bet) in enumerate(zip(names, self.stacks, self.bets, strict=True))
+            ]
+        )
+
     @property
     def stack(self) -> int:
         """The viewer's chips left."""
-        return self.players[self.me].stack
+        return self.stacks[self.me]
 
     @property
     def bet(self) -> int:
         """The chips that the viewer has put in during this betting round."""
-        return self.players[self.me].bet
+        return self.bets[self.me]
 
     @property
     def call(self) -> int:
         """The chips that a call adds: 0 if there is nothing to call, at most the viewer's stack."""
-        return min(max(0, self.to_match - self.bet), self.stack)
+        to_call, stack = self.to_match - self.bets[self.me], self.stacks[self.me]
+        return 0 if to_call < 0 else to_call if to_call < stack else stack
 
     @property
     def check_or_fold(self) -> Move:
@@ -63,7 +108,7 @@ class View(Struct, frozen=True, kw_only=True):
     @property
     def pot_before_round(self) -> int:
         """The part of the pot that was put in before this betting round."""
-        return self.pot - sum(player.bet for player in self.players)
+        return self.pot - sum(self.bets)
 
     def raise_by_percent(self, percent: int) -> Move:
         """Return the legal raise nearest to a percentage of the pot after the call, or the call if none is legal."""
