@@ -381,6 +381,10 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         "login.html",
         {"error": "The user name or the password is wrong.", "username": "marta", "keeps_coins": True},
     ),
+    "register": (
+        "register.html",
+        {"error": "Enter a password.", "username": "marta", "keeps_coins": False},
+    ),
     "admin-login": ("admin_login.html", {"error": ""}),
     "admin": (
         "admin.html",

@@ -1,4 +1,4 @@
-"""Logging in with the accounts of hold'em: sessions, limits, seats, and what ends a login."""
+"""Registering and logging in with the accounts of hold'em: sessions, limits, seats, and what ends a login."""
 
 import io
 import sys
@@ -10,6 +10,7 @@ import pytest
 
 from croupier.http.auth import MemoryUsers, UserRecord, basic_authorization
 from croupier.logs import configure, get_logger
+from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.rooms.kuhn import ROOM as KUHN
 from croupier.web.app import create_app
@@ -34,6 +35,109 @@ async def accounts(config: WebConfig = WebConfig()) -> AsyncIterator[Holdem]:
 async def log_in(browser: Browser, username: str = "marta", password: str = PASSWORD) -> httpx.Response:
     await browser.get("/login")
     return await browser.post("/login", {"username": username, "password": password})
+
+
+async def register(
+    browser: Browser, username: str = "jon", password: str = PASSWORD, repeated: str = PASSWORD
+) -> httpx.Response:
+    await browser.get("/register")
+    return await browser.post("/register", {"username": username, "password": password, "repeated": repeated})
+
+
+def test_a_person_who_registers_is_logged_in_with_an_account_of_holdem(run: Run) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            browser = Browser(room.app)
+            await browser.get("/register")
+            before = browser.session
+            response = await register(browser)
+            assert (response.status_code, response.headers["location"]) == (303, "/")
+            assert browser.session != before
+            assert "<span>jon</span>" in (await browser.get("/")).text
+            login = await room.room.authenticator.authenticate(basic_authorization("jon", PASSWORD), "192.0.2.1")
+            assert login.name == "jon"
+            await browser.play("holdem")
+            assert [*room.room.service.house.users] == ["jon"]
+            assert (await log_in(Browser(room.app), "jon")).status_code == 303
+
+    run(main())
+
+
+def test_the_name_of_a_new_account_is_normalized_as_in_holdem(run: Run) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            browser = Browser(room.app)
+            await register(browser, "\uff41nn")
+            assert "<span>ann</span>" in (await browser.get("/")).text
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("username", "password", "repeated", "reason"),
+    [
+        ("marta", PASSWORD, PASSWORD, "is in use"),
+        ("Мarta", PASSWORD, PASSWORD, "is not allowed"),  # noqa: RUF001 -- the first letter is Cyrillic
+        ("rnarta", PASSWORD, PASSWORD, "is in use"),
+        ("", PASSWORD, PASSWORD, "is not allowed"),
+        ("guest:7f3a", PASSWORD, PASSWORD, "is not allowed"),
+        ("jon\0", PASSWORD, PASSWORD, "is not allowed"),
+        ("j" * 65, PASSWORD, PASSWORD, "is not allowed"),
+        ("jon", "", "", "Enter a password."),
+        ("jon", PASSWORD, "correct house", "The two passwords differ."),
+    ],
+)
+def test_a_form_of_a_new_account_is_refused_with_its_reason(
+    username: str, password: str, repeated: str, reason: str, run: Run
+) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            browser = Browser(room.app)
+            response = await register(browser, username, password, repeated)
+            assert response.status_code == 422
+            assert reason in response.text
+            assert 'aria-describedby="form-error"' in response.text
+            assert PASSWORD not in response.text
+            assert not await room.room.authenticator.is_user("jon")
+            assert "<span>" not in (await browser.get("/")).text.partition("<main")[0]
+
+    run(main())
+
+
+def test_the_tries_to_register_from_one_address_are_limited(run: Run) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            browser = Browser(room.app)
+            statuses = [(await register(browser, "marta")).status_code for _ in range(61)]
+            assert statuses == [422] * 60 + [429]
+            refused = await register(browser)
+            assert (refused.status_code, 0 < int(refused.headers["retry-after"]) <= 60) == (429, True)
+            assert "Too many new accounts" in refused.text
+            assert not await room.room.authenticator.is_user("jon")
+
+    run(main())
+
+
+def test_the_limit_of_holdem_on_new_users_holds_for_browsers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            monkeypatch.setattr(room.room.authenticator, "_registration_limiter", RateLimiter(1, 60.0))
+            assert (await register(Browser(room.app), "ann")).status_code == 303
+            refused = await register(Browser(room.app))
+            assert (refused.status_code, int(refused.headers["retry-after"]) > 0) == (429, True)
+
+    run(main())
+
+
+def test_no_account_is_created_while_there_is_no_place_for_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        async with accounts() as room:
+            monkeypatch.setattr(room.room.authenticator._users, "_max_users", 1)
+            refused = await register(Browser(room.app))
+            assert refused.status_code == 503
+            assert "Accounts are not available now." in refused.text
+
+    run(main())
 
 
 def test_a_login_shows_the_account_until_the_logout(run: Run) -> None:
@@ -184,6 +288,7 @@ def test_forms_without_the_token_of_the_browser_are_refused(run: Run) -> None:
             browser = Browser(room.app)
             fields = {"username": "marta", "password": PASSWORD}
             assert (await browser.client.post("/login", data=fields)).status_code == 403
+            assert (await browser.client.post("/register", data=fields)).status_code == 403
             assert (await browser.client.post("/logout")).status_code == 415
             await browser.get("/")
             assert (await browser.post("/logout", {"csrf": "x"})).status_code == 403
@@ -227,6 +332,7 @@ def test_a_server_without_holdem_has_no_accounts(run: Run) -> None:
             browser = Browser(app)
             await browser.get("/")
             assert (await browser.get("/login")).status_code == 404
+            assert (await browser.get("/register")).status_code == 404
             assert (await browser.post("/login", {"username": "marta", "password": PASSWORD})).status_code == 404
 
     run(main())

@@ -1,16 +1,21 @@
-"""The routes of logging in and out, with the accounts of the hold'em room."""
+"""The routes of accounts: registering, logging in and logging out, with the accounts of the hold'em room."""
 
+import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from math import ceil
 from typing import Final
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from croupier.core.presentation import Text, text
-from croupier.http.auth import Authenticator, AuthError, basic_authorization
+from croupier.core.usernames import MAX_NAME_CHARACTERS, InvalidUsername, validate_username
+from croupier.http.auth import Authenticator, AuthError, VerifiedLogin, basic_authorization
+from croupier.net.client_addresses import address_key
+from croupier.net.rate_limiter import RateLimiter
 from croupier.web.checks import Checks
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys, Visitor, cookie_name, set_cookie
@@ -20,12 +25,51 @@ from croupier.web.render import Renderer, request_locale, translator
 from croupier.web.security import read_form
 from croupier.web.tables import Tables
 
+LOGIN_PAGE: Final = "login.html"
+REGISTRATION_PAGE: Final = "register.html"
+
 WRONG: Final = text("The user name or the password is wrong.")
-UNAVAILABLE: Final = text("Nobody can log in now. Try again later.")
+UNAVAILABLE: Final = text("Accounts are not available now. Try again later.")
+TOO_MANY_PASSWORDS: Final = text("Too many wrong passwords. Try again in {count} s.")
+TOO_MANY_ACCOUNTS: Final = text("Too many new accounts from your address. Try again in {count} s.")
+PASSWORD_MISSING: Final = text("Enter a password.")
+PASSWORDS_DIFFER: Final = text("The two passwords differ. Enter the same password twice.")
+NAME_TAKEN: Final = text("This user name, or one that looks like it, is in use. Choose another one.")
+NAME_INVALID: Final = text(
+    "This user name is not allowed. A name has 1 to {count} letters, digits and other visible characters of one "
+    "script, with single spaces between them and without a colon.",
+    count=MAX_NAME_CHARACTERS,
+)
+
+
+class FormError(Exception):
+    """The form of an account is refused. `detail` is for the visitor, `retry_after` as in AuthError."""
+
+    def __init__(self, detail: Text, status: int = 422, retry_after: float | None = None) -> None:
+        super().__init__(str(detail))
+        self.detail = detail
+        self.status = status
+        self.retry_after = retry_after
+
+
+class AccountForm(Struct, frozen=True):
+    """What was entered: the user name, the password and, for a new account, the password once more."""
+
+    username: str = ""
+    password: str = ""
+    repeated: str = ""
+
+    @property
+    def header(self) -> bytes:
+        """The header with these credentials; the first colon in it ends the name."""
+        return basic_authorization(self.username, self.password)
 
 
 class LoginRoutes:
-    """Logs browsers in and out. Each time the browser gets a new session id, so that an id known before is useless."""
+    """Registers accounts, and logs browsers in and out.
+
+    Each time the browser gets a new session id, so that an id known before is useless.
+    """
 
     def __init__(
         self,
@@ -45,38 +89,35 @@ class LoginRoutes:
         self._keys = keys
         self._renderer = renderer
         self._config = config
+        self._registrations = RateLimiter(config.new_sessions_per_minute, 60.0)
+        self._loop = asyncio.get_running_loop()
 
     @property
     def routes(self) -> Sequence[BaseRoute]:
         """The routes."""
         return [
-            Route("/login", self.show),
+            Route("/login", self.show_login),
             Route("/login", self.log_in, methods=["POST"]),
+            Route("/register", self.show_registration),
+            Route("/register", self.register, methods=["POST"]),
             Route("/logout", self.log_out, methods=["POST"]),
         ]
 
-    async def show(self, request: Request) -> Response:
-        """Show the form."""
-        return self._page(request)
+    async def show_login(self, request: Request) -> Response:
+        """Show the form of a login."""
+        return self._page(request, LOGIN_PAGE)
 
     async def log_in(self, request: Request) -> Response:
         """Check the password as hold'em does. The session keeps its tables and its checks."""
-        form = await read_form(request, self._config.max_body_bytes)
-        name, password = form.get("username", ""), form.get("password", "")
-        header = basic_authorization(name, password)
-        try:
-            if ":" in name:  # it would end the name in the header
-                raise AuthError("wrong", "found a name with a colon; allowed: one without")
-            login = await self._authenticator.authenticate(header, client_address(request, self._config)[0])
-        except AuthError as error:
-            return self._refuse(request, error, name)
-        former, visitor = request.state.visitor.session, self._keys.issue(time.time())
-        csrf = self._keys.csrf_token(visitor)
-        self._logins.remove(former)
-        self._logins.add(visitor.session, login)
-        self._tables.move(former, visitor.session, csrf)
-        self._checks.move(former, visitor.session, csrf)
-        return self._redirect(visitor)
+        return await self._enter(request, LOGIN_PAGE, self._authenticate)
+
+    async def show_registration(self, request: Request) -> Response:
+        """Show the form of a new account."""
+        return self._page(request, REGISTRATION_PAGE)
+
+    async def register(self, request: Request) -> Response:
+        """Create an account by the rules and limits of hold'em, and log in."""
+        return await self._enter(request, REGISTRATION_PAGE, self._create)
 
     async def log_out(self, request: Request) -> Response:
         """End the login, leave all tables of the session, and stop its checks."""
@@ -88,6 +129,44 @@ class LoginRoutes:
         self._logins.remove(former.session)
         return self._redirect(self._keys.issue(time.time()))
 
+    async def _enter(
+        self, request: Request, page: str, login: Callable[[AccountForm, str], Awaitable[VerifiedLogin]]
+    ) -> Response:
+        """Log the session in with what `login` returns for the form and the address of the browser."""
+        fields = await read_form(request, self._config.max_body_bytes)
+        form = AccountForm(fields.get("username", ""), fields.get("password", ""), fields.get("repeated", ""))
+        try:
+            verified = await login(form, client_address(request, self._config)[0])
+        except FormError as error:
+            return self._page(request, page, form.username, error)
+        former, visitor = request.state.visitor.session, self._keys.issue(time.time())
+        csrf = self._keys.csrf_token(visitor)
+        self._logins.remove(former)
+        self._logins.add(visitor.session, verified)
+        self._tables.move(former, visitor.session, csrf)
+        self._checks.move(former, visitor.session, csrf)
+        return self._redirect(visitor)
+
+    async def _authenticate(self, form: AccountForm, address: str) -> VerifiedLogin:
+        """Return the login of an account. Raises FormError."""
+        if ":" in form.username:
+            raise FormError(WRONG)
+        try:
+            return await self._authenticator.authenticate(form.header, address)
+        except AuthError as error:
+            raise form_error(error, TOO_MANY_PASSWORDS, WRONG) from None
+
+    async def _create(self, form: AccountForm, address: str) -> VerifiedLogin:
+        """Create an account, and return its login. Raises FormError."""
+        if wait := self._registrations.take(address_key(address), self._loop.time()):
+            raise FormError(TOO_MANY_ACCOUNTS.fill(count=ceil(wait)), 429, wait)
+        check_new_account(form)
+        try:
+            await self._authenticator.register(form.header, address)
+            return await self._authenticator.authenticate(form.header, address)
+        except AuthError as error:
+            raise form_error(error, TOO_MANY_ACCOUNTS, NAME_TAKEN) from None
+
     def _redirect(self, visitor: Visitor) -> Response:
         """Send a browser with a new session to the lobby."""
         response = RedirectResponse("/", 303)
@@ -96,21 +175,36 @@ class LoginRoutes:
         response.headers.append("set-cookie", value)
         return response
 
-    def _refuse(self, request: Request, error: AuthError, username: str) -> Response:
-        """Show the form again, with the reason why the login was refused."""
-        if error.reason == "often":
-            wait = ceil(error.retry_after or 1)
-            detail, status = text("Too many wrong passwords. Try again in {count} s.", count=wait), 429
-        elif error.reason == "busy":
-            detail, status = UNAVAILABLE, 503
-        else:
-            detail, status = WRONG, 422
-        response = self._page(request, detail, username, status)
-        if error.retry_after is not None:
-            response.headers["retry-after"] = str(ceil(error.retry_after))
+    def _page(self, request: Request, template: str, username: str = "", refusal: FormError | None = None) -> Response:
+        """Show a form, empty or with the reason why it was refused."""
+        error = "" if refusal is None else translator(request_locale(request))(refusal.detail)
+        context = {"error": error, "username": username, "keeps_coins": self._config.keeps_coins}
+        status = 200 if refusal is None else refusal.status
+        response = self._renderer.page(request, template, status_code=status, **context)
+        if refusal is not None and refusal.retry_after is not None:
+            response.headers["retry-after"] = str(ceil(refusal.retry_after))
         return response
 
-    def _page(self, request: Request, detail: Text | None = None, username: str = "", status: int = 200) -> Response:
-        error = "" if detail is None else translator(request_locale(request))(detail)
-        context = {"error": error, "username": username, "keeps_coins": self._config.keeps_coins}
-        return self._renderer.page(request, "login.html", status_code=status, **context)
+
+def form_error(error: AuthError, too_many: Text, wrong: Text) -> FormError:
+    """Return the reason for which credentials are refused, for a visitor.
+
+    `too_many` has a place for the `count` of seconds to wait. `wrong` holds when waiting does not help.
+    """
+    if error.reason == "often":
+        return FormError(too_many.fill(count=ceil(error.retry_after or 1)), 429, error.retry_after)
+    if error.reason in {"busy", "full"}:
+        return FormError(UNAVAILABLE, 503, error.retry_after)
+    return FormError(wrong)
+
+
+def check_new_account(form: AccountForm) -> None:
+    """Raise FormError if no account can have this name, or if the passwords are not two equal ones."""
+    try:
+        validate_username(form.username)
+    except InvalidUsername:
+        raise FormError(NAME_INVALID) from None
+    if not form.password:
+        raise FormError(PASSWORD_MISSING)
+    if form.password != form.repeated:
+        raise FormError(PASSWORDS_DIFFER)

@@ -1,10 +1,9 @@
-"""People log in and out in Chromium, with accounts of hold'em."""
+"""People register, log in and log out in Chromium, with accounts of hold'em."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
 from tests.processes import Serving
@@ -15,13 +14,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 
-def test_a_person_logs_in_plays_and_logs_out(page: Page) -> None:
+def test_a_person_registers_plays_logs_out_and_logs_in(page: Page) -> None:
     with Serving("holdem", "--port", 0, "--web-port", 0, "--journal", "off", ready=2) as server:
-        user = ("marta", "correct horse")
-        httpx.post(f"http://127.0.0.1:{server.ports['holdem']}/users/", auth=user).raise_for_status()
         page.goto(f"http://127.0.0.1:{server.ports['web']}/login")
+        page.get_by_role("link", name="Create an account").click()
         page.get_by_label("User name").fill("marta")
-        page.get_by_label("Password").fill("correct horse")
+        page.get_by_label("Password", exact=True).fill("correct horse")
+        page.get_by_label("Password, once more").fill("correct horse")
         page.keyboard.press("Enter")
         page.get_by_text("marta").wait_for()
         page.get_by_role("button", name="Play now").click()
@@ -30,4 +29,9 @@ def test_a_person_logs_in_plays_and_logs_out(page: Page) -> None:
         page.get_by_role("button", name="Log out").click()
         page.get_by_role("button", name="Play now").wait_for()
         assert page.get_by_text("marta").count() == 0
+        page.get_by_role("link", name="Log in").click()
+        page.get_by_label("User name").fill("marta")
+        page.get_by_label("Password").fill("correct horse")
+        page.keyboard.press("Enter")
+        page.get_by_text("marta").wait_for()
         assert server.stop() == 0
