@@ -8,6 +8,7 @@ import pytest
 from starlette.applications import Starlette
 
 from croupier.core.presentation import TableView
+from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.web.app import close, create_app
@@ -17,6 +18,7 @@ from croupier.web.rooms import RoomEntry
 from tests.clients.oldmaid_fixtures import open_table
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.web.app_fixture import KEYS, Browser
+from tests.web.test_login import accounts, log_in
 
 
 @pytest.fixture(autouse=True)
@@ -80,6 +82,36 @@ def test_two_people_share_a_table(run: Run) -> None:
             seats = {str(seat.name) for seat in view(app, ann).seats}
             assert len([name for name in seats if name.startswith("guest:")]) == 1
             assert len([name for name in seats if name.startswith("bot ")]) == 1
+
+    run(main())
+
+
+def test_a_person_with_an_account_plays_under_its_name_unless_the_table_refuses_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("croupier.web.ring_seat.BOTS_AFTER_SECONDS", 3600.0)
+
+    async def main() -> None:
+        async with accounts() as holdem, open_table(2) as table:
+            rooms = [
+                RoomEntry(HOLDEM, holdem.room.service.house.settings, holdem.room),
+                RoomEntry(ROOM, Settings(players=2), table.endpoint, address=table.address),
+            ]
+            app = create_app(rooms, WebConfig(), KEYS)
+            first, second = Browser(app), Browser(app)
+            for browser in (first, second):
+                await log_in(browser)
+                await browser.play("oldmaid")
+                await browser.page_with("marta&#34;")  # in the message `join`
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                while not (view(app, first).seats and view(app, second).seats):
+                    await asyncio.sleep(0.005)
+            assert {str(seat.name) for seat in view(app, second).seats if not seat.is_viewer} == {"marta"}
+            assert [str(seat.name)[:6] for seat in view(app, first).seats if not seat.is_viewer] == ["guest:"]
+            assert view(app, second).results == ()
+            assert "oldmaid-3.8" in (await second.get(second.table)).text
+            close(app)
+            await asyncio.sleep(0)
 
     run(main())
 

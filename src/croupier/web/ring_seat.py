@@ -83,19 +83,18 @@ class RingLobby:
 class RingSeat(Seat):
     """A player of the ring, who listens for the neighbour on a port of this server as any player does.
 
-    The frames are the messages on the connections to the table (house) and to the neighbours (peer).
+    The frames are the messages on the connections to the table (house) and to the neighbours (peer). The player joins
+    with the first of `nicks` that the table accepts: no two players of a game have the same one (oldmaid-3.8).
     """
 
-    def __init__(self, lobby: RingLobby, nick: str, render: RenderEnvelope) -> None:
+    def __init__(self, lobby: RingLobby, nicks: Sequence[str], render: RenderEnvelope) -> None:
         self._lobby = lobby
-        self._nick = nick
+        self._nicks = nicks
         self._presenter = OldMaidPresenter()
         self._has_picked = False
         self._games: set[asyncio.Task[None]] = set()
-        self._client = self._make_client()
-        self._presenter.sit(self._client.player)
+        self._join(nicks)
         super().__init__(render)
-        self._join()
 
     def leave(self) -> None:
         """Leave the game; a player who is still in it comes last."""
@@ -122,17 +121,17 @@ class RingSeat(Seat):
 
     # Games.
 
-    def _make_client(self) -> RingClient:
-        return self._lobby.table.client(self._nick, observers=[self._on_event])
-
-    def _join(self) -> None:
+    def _join(self, nicks: Sequence[str]) -> None:
         """Join the next game. A finished one ends by itself when the neighbours no longer need this player."""
-        game = self._loop.create_task(self._play(self._client))
+        self._client = self._lobby.table.client(nicks[0], observers=[self._on_event])
+        self._presenter.sit(self._client.player)
+        game = asyncio.create_task(self._play(self._client, nicks[1:]))
         self._games.add(game)
         game.add_done_callback(self._games.discard)
         self._lobby.wait(self)
 
-    async def _play(self, client: RingClient) -> None:
+    async def _play(self, client: RingClient, other_nicks: Sequence[str]) -> None:
+        """Play a game; if the table refuses the nick, join it with another one."""
         try:
             async with client:
                 self._presenter.sit(client.player)
@@ -140,7 +139,11 @@ class RingSeat(Seat):
                 event = None
                 while not isinstance(event, PlayerFinished):
                     event = await client.receive()
-                    if client.player.seat is not None:
+                    is_finished, has_seat = isinstance(event, PlayerFinished), client.player.seat is not None
+                    if is_finished and not has_seat and other_nicks:
+                        self._join(other_nicks)
+                        return
+                    if is_finished or has_seat:
                         self._lobby.leave(self)
                     self._has_picked = False
                     self._presenter.received(event)
@@ -154,9 +157,7 @@ class RingSeat(Seat):
             case TableCommand.LEAVE:
                 self.leave()
             case TableCommand.REJOIN:
-                self._client = self._make_client()
-                self._presenter.sit(self._client.player)
-                self._join()
+                self._join(self._nicks)
                 self._changed()
             case pick:
                 self._client.submit(pick)

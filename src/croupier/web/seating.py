@@ -83,7 +83,9 @@ class Seating:
         if self._ring is None:
             assert entry.address is not None, "a playable table of Old Maid has an address"
             self._ring = RingLobby(RingTable(entry.address, entry.settings))
-        return RingSeat(self._ring, f"{visitor.guest} {page.id[:4]}", self._render_for(page))
+        guest = f"{visitor.guest} {page.id[:4]}"
+        nicks = [guest] if visitor.account is None else [visitor.account, guest]
+        return RingSeat(self._ring, nicks, self._render_for(page))
 
     async def _take_holdem_seat(
         self, entry: RoomEntry, service: HoldemService, visitor: Visitor, csrf: str, game: Guid | None
