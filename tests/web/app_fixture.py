@@ -1,21 +1,22 @@
-"""A web app with houses, and a browser without a page: cookies, forms and streams of httpx."""
+"""A web app with houses, and a browser without a page: cookies and forms of httpx, and streams."""
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Self
 
 import httpx
 from starlette.applications import Starlette
+from starlette.types import Receive, Send
 
 from croupier.core.cards import Order
 from croupier.core.dealer import dealer_factory
 from croupier.core.hall import Hall
 from croupier.core.logger import SilentLogger
 from croupier.core.room import HouseRoom
-from croupier.core.session import Timeouts
+from croupier.core.session import Observer, Timeouts
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.rooms.kuhn import ROOM as KUHN
 from croupier.web.app import close, create_app, wait_closed
@@ -28,14 +29,20 @@ KEYS = SigningKeys([bytes(32)])
 
 
 def house(
-    room: HouseRoom, decks: Sequence[Order] = (), *, limits: EndpointLimits = EndpointLimits(), **settings: Any
+    room: HouseRoom,
+    decks: Sequence[Order] = (),
+    *,
+    limits: EndpointLimits = EndpointLimits(),
+    observers: Sequence[Observer] = (),
+    **settings: Any,
 ) -> RoomEntry:
     """A house that deals these decks, or else from a fixed seed."""
     chosen = room.settings(**settings)
     dealers = dealer_factory(lambda table: b"%032d" % table, b"", decks, shared=False)
     hall = Hall(room.house(chosen, Timeouts(), False), dealers, Timeouts().shortest)
     codec = partial(room.codec, False, chosen)
-    return RoomEntry(room, chosen, Endpoint(hall, codec, SilentLogger(), limits=limits, refusal=room.refusal_messages))
+    endpoint = Endpoint(hall, codec, SilentLogger(), limits=limits, refusal=room.refusal_messages, observers=observers)
+    return RoomEntry(room, chosen, endpoint)
 
 
 class Browser:
@@ -89,6 +96,67 @@ class Browser:
         if response.status_code == 200:
             self.version = response.json()["version"]
         return response
+
+
+class Viewer:
+    """The browser's end of a stream: what it has been sent, and whether it reads."""
+
+    def __init__(self, start: Callable[[Receive, Send], Coroutine[Any, Any, None]]) -> None:
+        self.messages: list[MutableMapping[str, Any]] = []
+        self.reads = asyncio.Event()
+        self.reads.set()
+        self._gone = asyncio.Event()
+        self._arrived = asyncio.Event()
+        self.task = asyncio.ensure_future(start(self._receive, self._send))
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(message.get("body", b"") for message in self.messages)
+
+    async def wait_for(self, text: bytes) -> None:
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while text not in self.body:
+                self._arrived.clear()
+                await self._arrived.wait()
+
+    async def leave(self) -> None:
+        self._gone.set()
+        await self.task
+
+    async def _receive(self) -> MutableMapping[str, Any]:
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: MutableMapping[str, Any]) -> None:
+        await self.reads.wait()
+        self.messages.append(message)
+        self._arrived.set()
+
+
+@asynccontextmanager
+async def stream(app: Starlette, browser: Browser, path: str = "", **headers: str) -> AsyncIterator[Viewer]:
+    """Open a stream as uvicorn would: that of a browser's table, unless there is a path."""
+    cookies = "; ".join(f"{name}={value}" for name, value in browser.client.cookies.items())
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": path or f"{browser.table}/events",
+        "query_string": b"",
+        "headers": [
+            (name.encode(), value.encode())
+            for name, value in {"host": "127.0.0.1", "cookie": cookies, **headers}.items()
+        ],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 8000),
+        "scheme": "http",
+        "http_version": "1.1",
+        "root_path": "",
+    }
+    viewer = Viewer(partial(app, scope))
+    try:
+        yield viewer
+    finally:
+        await viewer.leave()
 
 
 @asynccontextmanager

@@ -1,14 +1,9 @@
 """Streams: only the newest version is sent, a browser that is gone is noticed, and too many streams are parked."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, MutableMapping
-from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
 
 import pytest
-from starlette.applications import Starlette
-from starlette.types import Receive, Send
 
 from croupier.core.presentation import TableView, text
 from croupier.web.config import WebConfig
@@ -16,7 +11,7 @@ from croupier.web.feed import END, HEARTBEAT, PARKED, Envelope, Feed, Snapshot, 
 from croupier.web.seats import news
 from croupier.web.watching import DelayedFeed
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
-from tests.web.app_fixture import Browser, web_app
+from tests.web.app_fixture import Browser, Viewer, stream, web_app
 
 VIEW = TableView(title=text("A table"), seats=())
 
@@ -27,41 +22,6 @@ def snapshot(number: int) -> Snapshot:
 
 def make_feed() -> Feed[Snapshot]:
     return Feed(snapshot(1), lambda found, locale: Envelope(found.version, {"felt": locale}, "", None))
-
-
-class Viewer:
-    """The browser's end of a stream: what it has been sent, and whether it reads."""
-
-    def __init__(self, start: Callable[[Receive, Send], Coroutine[Any, Any, None]]) -> None:
-        self.messages: list[MutableMapping[str, Any]] = []
-        self.reads = asyncio.Event()
-        self.reads.set()
-        self._gone = asyncio.Event()
-        self._arrived = asyncio.Event()
-        self.task = asyncio.ensure_future(start(self._receive, self._send))
-
-    @property
-    def body(self) -> bytes:
-        return b"".join(message.get("body", b"") for message in self.messages)
-
-    async def wait_for(self, text: bytes) -> None:
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            while text not in self.body:
-                self._arrived.clear()
-                await self._arrived.wait()
-
-    async def leave(self) -> None:
-        self._gone.set()
-        await self.task
-
-    async def _receive(self) -> MutableMapping[str, Any]:
-        await self._gone.wait()
-        return {"type": "http.disconnect"}
-
-    async def _send(self, message: MutableMapping[str, Any]) -> None:
-        await self.reads.wait()
-        self.messages.append(message)
-        self._arrived.set()
 
 
 def view(subscription: Subscription, heartbeat_seconds: float = 60.0) -> Viewer:
@@ -208,32 +168,6 @@ def test_what_is_new_is_announced_once() -> None:
 
 
 # Through the app.
-
-
-@asynccontextmanager
-async def stream(app: Starlette, browser: Browser, **headers: str) -> AsyncIterator[Viewer]:
-    """Open the stream of a browser's table, as uvicorn would."""
-    cookies = "; ".join(f"{name}={value}" for name, value in browser.client.cookies.items())
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "path": f"{browser.table}/events",
-        "query_string": b"",
-        "headers": [
-            (name.encode(), value.encode())
-            for name, value in {"host": "127.0.0.1", "cookie": cookies, **headers}.items()
-        ],
-        "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 8000),
-        "scheme": "http",
-        "http_version": "1.1",
-        "root_path": "",
-    }
-    viewer = Viewer(partial(app, scope))
-    try:
-        yield viewer
-    finally:
-        await viewer.leave()
 
 
 def test_a_fifth_stream_of_a_browser_parks_the_oldest(run: Run) -> None:
