@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from croupier.core.bot_files import BotFile
 from croupier.core.dealer import WORD_VALUES, Luck
@@ -13,6 +13,15 @@ class Bot[V, M](Protocol):
     """Chooses one of the legal moves, given a seat's view of the game. `luck` is its only source of randomness."""
 
     def choose(self, view: V, legal: Sequence[M], luck: Luck) -> M: ...  # noqa: D102 -- see the class
+
+
+@runtime_checkable
+class MixedBot[V, M](Bot[V, M], Protocol):
+    """A bot that publishes the probabilities of its moves. The arena draws its moves from them."""
+
+    def policy(self, view: V, legal: Sequence[M]) -> Mapping[M, Fraction]:
+        """The probability of each legal move; moves that are absent have the probability 0."""
+        ...
 
 
 class BotSpec[V, M](NamedTuple):
@@ -61,6 +70,26 @@ class RandomBot:
         """Draw one of the legal moves."""
         return legal[luck.below(len(legal))]
 
+    def policy[M](self, view: Hashable, legal: Sequence[M]) -> Mapping[M, Fraction]:  # noqa: ARG002 -- as above
+        """The same probability for each legal move."""
+        return dict.fromkeys(legal, Fraction(1, len(legal)))
+
+
+def lottery[M](chances: Mapping[M, Fraction]) -> tuple[M, ...]:
+    """Repeat each move in proportion to its probability, so that a uniform draw has the right distribution.
+
+    Raises ValueError if the probabilities are negative, do not sum to 1, or have a common denominator above 65,536.
+
+    >>> lottery({"BET": Fraction(1, 3), "CHK": Fraction(2, 3)})
+    ('BET', 'CHK', 'CHK')
+    """
+    if sum(chances.values()) != 1 or min(chances.values()) < 0:
+        raise ValueError(f"found the probabilities {chances}; allowed: none below 0, and 1 in all")
+    whole = lcm(*(chance.denominator for chance in chances.values()))
+    if whole > WORD_VALUES:
+        raise ValueError(f"found probabilities in parts of {whole}; allowed: {WORD_VALUES}")
+    return tuple(move for move, chance in chances.items() for _ in range(int(chance * whole)))
+
 
 class PolicyBot[V: Hashable, M]:
     """Plays a behaviour strategy: a table with the exact probability of each move at each view.
@@ -73,6 +102,7 @@ class PolicyBot[V: Hashable, M]:
     """
 
     def __init__(self, table: Mapping[V, Mapping[M, Fraction]]) -> None:
+        self._table = table
         self._rows = {view: self._row(view, chances) for view, chances in table.items()}
 
     def choose(self, view: V, legal: Sequence[M], luck: Luck) -> M:
@@ -84,15 +114,21 @@ class PolicyBot[V: Hashable, M]:
         left = [move for move in row if move in legal] or legal[:1]
         return left[luck.below(len(left))]
 
+    def policy(self, view: V, legal: Sequence[M]) -> Mapping[M, Fraction]:
+        """The view's row, in proportion among the legal moves."""
+        row = self._table[view]
+        chances = {move: chance for move, chance in row.items() if move in legal}
+        if len(chances) == len(row):
+            return row
+        whole = sum(chances.values())
+        return {move: chance / whole for move, chance in chances.items()} if whole else {legal[0]: Fraction(1)}
+
     @staticmethod
     def _row(view: V, chances: Mapping[M, Fraction]) -> tuple[M, ...]:
-        """Repeat each move in proportion to its probability, so that a uniform draw has the right distribution."""
-        if sum(chances.values()) != 1 or min(chances.values()) < 0:
-            raise ValueError(f"{view}: found the probabilities {chances}; allowed: none below 0, and 1 in all")
-        whole = lcm(*(chance.denominator for chance in chances.values()))
-        if whole > WORD_VALUES:
-            raise ValueError(f"{view}: found probabilities in parts of {whole}; allowed: {WORD_VALUES}")
-        return tuple(move for move, chance in chances.items() for _ in range(int(chance * whole)))
+        try:
+            return lottery(chances)
+        except ValueError as error:
+            raise ValueError(f"{view}: {error}") from None
 
 
 def script_parser[M: str](moves: Iterable[M]) -> Callable[[str], tuple[M, ...]]:

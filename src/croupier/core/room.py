@@ -68,8 +68,9 @@ class TableFactory(Protocol):
         ...
 
 
-type Extra = Literal["solve", "presenter", "server_tests", "client_tests"]
-"""An exact solver, a presenter of the room's tables, and the tester's suites for servers and for clients."""
+type Extra = Literal["solve", "presenter", "arena", "server_tests", "client_tests"]
+"""An exact solver, a presenter of the room's tables, its game in the arena, and the tester's suites for servers and for
+clients."""
 
 
 @dataclass(frozen=True, kw_only=True)

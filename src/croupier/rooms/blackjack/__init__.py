@@ -125,6 +125,7 @@ ROOM = HouseRoom(
     extras={
         "solve": "croupier.rooms.blackjack.solution:solve",
         "presenter": "croupier.rooms.blackjack.presenter:BlackjackPresenter",
+        "arena": "croupier.arena.bank:BlackjackGame",
         "server_tests": "croupier.conformance.servers.blackjack:SUITE",
         "client_tests": "croupier.conformance.clients.blackjack:SUITE",
     },

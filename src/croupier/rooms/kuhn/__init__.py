@@ -73,6 +73,7 @@ ROOM = HouseRoom(
     extras={
         "solve": "croupier.rooms.kuhn.solution:solve",
         "presenter": "croupier.rooms.kuhn.presenter:KuhnPresenter",
+        "arena": "croupier.arena.kuhn:KuhnGame",
         "server_tests": "croupier.conformance.servers.kuhn:SUITE",
         "client_tests": "croupier.conformance.clients.kuhn:SUITE",
     },

@@ -110,6 +110,7 @@ ROOM = HouseRoom(
     extras={
         "solve": "croupier.rooms.sevenhalf.solution:solve",
         "presenter": "croupier.rooms.sevenhalf.presenter:SevenHalfPresenter",
+        "arena": "croupier.arena.bank:SevenHalfGame",
         "server_tests": "croupier.conformance.servers.sevenhalf:SUITE",
         "client_tests": "croupier.conformance.clients.sevenhalf:SUITE",
     },

@@ -1,0 +1,75 @@
+"""The interface of a game in the arena, and what it is given to play a chunk."""
+
+from collections.abc import MutableSequence, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from croupier.arena.contestants import Contestant
+from croupier.arena.deals import bot_stream, deal_stream
+from croupier.arena.plan import Pairing, Plan
+from croupier.arena.players import Player
+from croupier.arena.tally import Fault, Tally
+from croupier.core.dealer import FairDealer
+from croupier.rooms import find_room
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A chunk of a pairing: `plan.chunk_pairs` hands in each of two seatings, 0 and 1.
+
+    Bots are made anew for every seating, so that no memory of theirs passes from one to the other. `calls` is described
+    in `Player`.
+    """
+
+    plan: Plan
+    pairing: Pairing
+    number: int
+    contestants: tuple[Contestant, Contestant]
+    calls: MutableSequence[int] = field(default_factory=lambda: [0])
+    faults: list[Fault] = field(default_factory=list)
+
+    def dealer(self, seating: int) -> FairDealer:
+        """The deals of a seating; in both the same in duplicates."""
+        return deal_stream(self.plan, self.number, seating)
+
+    def player[M](self, seating: int, index: int, default_moves: Sequence[M]) -> Player[Any, M]:
+        """The first or second bot (`index` 0 or 1) of the pairing, new for a seating."""
+        hands = self.plan.chunk_pairs
+        return Player(
+            self.contestants[index],
+            bot_stream(self.plan, self.pairing, self.number, seating, index).luck,
+            index=index,
+            first_hand=(2 * self.number + seating) * hands + 1,
+            default_moves=default_moves,
+            faults=self.faults,
+            calls=self.calls,
+        )
+
+
+class Game(Protocol):
+    """How the arena plays a room. A room names the class, which is made without arguments, in its extras."""
+
+    unit: str
+    """The unit of results, such as `coins/hand`."""
+    min_pairs: int
+    """The number of pairs before which `until_sure` decides nothing: the intervals are valid asymptotically."""
+    baseline: str
+    """The id of the baseline for adjusted results."""
+
+    def play_chunk(self, chunk: Chunk) -> Tally:
+        """Play both seatings, and return the results of the first bot in `unit`, one value for each pair.
+
+        The n-th hands of the two seatings are a pair. In games of two seats, the first bot has the first seat in
+        seating 0 and the second seat in seating 1. Against a bank, the first bot plays seating 0 and the second bot
+        seating 1, and the value of a pair is the difference. Raises Forfeit, from a `Player`.
+        """
+        ...
+
+
+def find_game(room: str) -> Game:
+    """The game of a room. Raises ValueError if the arena does not play it."""
+    found = find_room(room)
+    if "arena" not in found.extras:
+        raise ValueError(f"found the room {room!r}, which the arena does not play")
+    game: Game = found.load_extra("arena")()
+    return game

@@ -1,0 +1,128 @@
+"""Kuhn poker in the arena: hands are walks through the table of states, and pairs are counted by their ends."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from croupier.arena.baselines.kuhn import BASELINE, RANDOM_VALUES, Policy, corrections
+from croupier.arena.game import Chunk
+from croupier.arena.players import Player, lot
+from croupier.arena.tally import Tally, moments_of
+from croupier.core.dealer import Luck
+from croupier.core.rules import Turn
+from croupier.rooms.kuhn.rules import START_STATE, KuhnAction, KuhnState, View
+
+DEFAULT_MOVES: Final[Sequence[KuhnAction]] = ("CHK", "FLD")
+"""What stands for the move of a bot that makes a fault."""
+
+DEALS: Final = tuple(state for first in START_STATE.next.values() for state in first.next.values())
+"""The six deals, which are equally likely."""
+
+type KuhnPlayer = Player[View, KuhnAction]
+
+type FrozenPolicy = tuple[tuple[View, tuple[tuple[KuhnAction, Fraction], ...]], ...]
+"""A policy that can be the key of a cache."""
+
+
+def walk(state: KuhnState) -> Iterator[KuhnState]:
+    """A state and all that can follow it."""
+    yield state
+    for after in state.next.values():
+        yield from walk(after)
+
+
+VIEWS: Final = {state: state.views[state.turn] for state in walk(START_STATE) if isinstance(state.turn, int)}
+"""The view of the seat to act at each decision."""
+
+ACTIONS: Final = {view: state.actions for state, view in VIEWS.items()}
+"""The legal actions at each view."""
+
+ENDS: Final = tuple(state for state in walk(START_STATE) if state.turn is Turn.OVER)
+"""The ends of the tree; tallies refer to them by their index."""
+
+INDEX_OF_END: Final = {state: index for index, state in enumerate(ENDS)}
+
+
+class KuhnGame:
+    """Kuhn poker in the arena. See `Game`."""
+
+    unit: Final = "coins/hand"
+    min_pairs: Final = 100
+    baseline: Final = BASELINE
+
+    def play_chunk(self, chunk: Chunk) -> Tally:
+        """Play both seatings; `ends` counts pairs by `index of the first end · len(ENDS) + index of the second`."""
+        ends: list[Sequence[KuhnState]] = []
+        values: list[Mapping[KuhnState, float]] = []
+        known = (False, False)
+        for seating in (0, 1):
+            players = [chunk.player(seating, index, DEFAULT_MOVES) for index in (0, 1)]
+            policies = [freeze(player) if player.is_known else None for player in players]
+            seats = players if seating == 0 else players[::-1]
+            seat_policies = (policies[seating], policies[1 - seating])
+            ends.append(play_hands(seats, seat_policies, chunk.dealer(seating).luck, chunk.plan.chunk_pairs))
+            values.append(adjusted_values(seat_policies))
+            known = (players[0].is_known, players[1].is_known)
+        pairs = Counter(zip(*ends, strict=True))
+        plain = (((one.payoff[0] + other.payoff[1]) / 2, count) for (one, other), count in pairs.items())
+        adjusted = (((values[0][one] - values[1][other]) / 2, count) for (one, other), count in pairs.items())
+        return Tally(
+            chunk.plan.chunk_pairs,
+            plain=moments_of(plain),
+            adjusted=moments_of(adjusted) if chunk.plan.adjust else None,
+            ends={INDEX_OF_END[one] * len(ENDS) + INDEX_OF_END[two]: count for (one, two), count in pairs.items()},
+            known=known,
+        )
+
+
+def freeze(player: KuhnPlayer) -> FrozenPolicy:
+    """Ask a known bot once for its probabilities at each of its views."""
+    return tuple((view, tuple(player.policy(view, actions).items())) for view, actions in ACTIONS.items())
+
+
+def thaw(policy: FrozenPolicy) -> Policy:
+    """The policy as a table."""
+    return {view: dict(chances) for view, chances in policy}
+
+
+@lru_cache(maxsize=256)
+def adjusted_values(policies: tuple[FrozenPolicy | None, FrozenPolicy | None]) -> Mapping[KuhnState, float]:
+    """What P_1 wins at each end, with the corrections of chance and of the seats whose policies are known."""
+    first, second = (thaw(policy) if policy is not None else None for policy in policies)
+    sums = corrections(RANDOM_VALUES, (first, second))
+    return {end: float(end.payoff[0] + sums[end]) for end in ENDS}
+
+
+def play_hands(
+    seats: Sequence[KuhnPlayer], policies: tuple[FrozenPolicy | None, FrozenPolicy | None], deals: Luck, hands: int
+) -> Sequence[KuhnState]:
+    """Play hands, and return their ends. `policies` has those of the seats that are known; they are drawn from."""
+    finished: list[KuhnState] = []
+    steps = [_stepper(player, policy) for player, policy in zip(seats, policies, strict=True)]
+    for player in seats:
+        player.finished = finished
+    below, over = deals.below, Turn.OVER
+    for _ in range(hands):
+        state = DEALS[below(6)]
+        while (seat := state.turn) is not over:
+            state = steps[seat](state)  # type: ignore[index]  # the cards have been dealt, so it is a seat
+        finished.append(state)
+    return finished
+
+
+def _stepper(player: KuhnPlayer, policy: FrozenPolicy | None) -> Callable[[KuhnState], KuhnState]:
+    """A function that moves at a decision of the player."""
+    if policy is not None:
+        draw, lots = player.draw, _lots(policy)
+        return lambda state: draw(lots[state])
+    choose, views = player.choose, VIEWS
+    return lambda state: state.next[choose(views[state], state.actions)]
+
+
+@lru_cache(maxsize=256)
+def _lots(policy: FrozenPolicy) -> Mapping[KuhnState, tuple[KuhnState, ...]]:
+    """For every decision the states after it, each as often as the policy says in proportion."""
+    lots = {view: lot(chances) for view, chances in policy}
+    return {state: tuple(state.next[move] for move in lots[view]) for state, view in VIEWS.items()}

@@ -1,0 +1,33 @@
+"""Play a chunk: a pure function of the plan, the pairing and the number of the chunk."""
+
+from collections.abc import MutableSequence
+from functools import cache
+
+from msgspec.structs import replace
+
+from croupier.arena.contestants import Contestant, parse_contestant
+from croupier.arena.game import Chunk, find_game
+from croupier.arena.plan import Pairing, Plan
+from croupier.arena.players import Forfeit
+from croupier.arena.tally import Tally
+from croupier.rooms import find_room
+
+
+def play_chunk(plan: Plan, pairing: Pairing, number: int, calls: MutableSequence[int] | None = None) -> Tally:
+    """The results of a chunk; of a bot that forfeits in it, only the faults. `calls` is described in `Player`.
+
+    Raises ValueError for a room that the arena does not play, or an invalid contestant.
+    """
+    first, second = (_contestant(plan.room, plan.bots[index]) for index in pairing)
+    chunk = Chunk(plan, pairing, number, (first, second), [0] if calls is None else calls)
+    try:
+        tally = find_game(plan.room).play_chunk(chunk)
+    except Forfeit as forfeit:
+        tally = Tally(0, forfeit=forfeit.bot)
+    return replace(tally, faults=tuple(chunk.faults))
+
+
+@cache
+def _contestant(room: str, text: str) -> Contestant:
+    """Parse a contestant once in each process: a bot in a file has to be loaded."""
+    return parse_contestant(find_room(room), text)
