@@ -2,6 +2,7 @@
 
 from collections.abc import MutableSequence, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Protocol
 
 from croupier.arena.contestants import Contestant
@@ -66,8 +67,9 @@ class Game(Protocol):
         ...
 
 
+@cache
 def find_game(room: str) -> Game:
-    """The game of a room. Raises ValueError if the arena does not play it."""
+    """The game of a room, made once in each process: it may compute values. Raises ValueError if there is none."""
     found = find_room(room)
     if "arena" not in found.extras:
         raise ValueError(f"found the room {room!r}, which the arena does not play")

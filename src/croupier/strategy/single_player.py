@@ -49,7 +49,7 @@ class SinglePlayerSolver:
 
     def value(self, state: BankState) -> Fraction:
         """The coins that the client wins on average from this state with optimal play."""
-        node, bet, left = self._position(state)
+        node, bet, left = self.position(state)
         cards = sum(left)
         return Fraction(self._total_coins(node, bet, left, cards), perm(cards, self._remaining_draws(node, cards)))
 
@@ -70,7 +70,7 @@ class SinglePlayerSolver:
     def decision_probabilities(self, state: BankState) -> Mapping[BankState, Fraction]:
         """The probability that optimal play reaches each decision, if it is not 0; earlier decisions first."""
         positions = self._walk_positions(state)
-        start = self._position(state)
+        start = self.position(state)
         orders: dict[Position, int] = defaultdict(int, {start: 1})
         start_cards = sum(start[2])
         probabilities = {}
@@ -84,7 +84,7 @@ class SinglePlayerSolver:
                         orders[after, bet, without_card(left, kind)] += count * left[kind]
             else:
                 probabilities[example] = Fraction(count, perm(start_cards, start_cards - sum(left)))
-                orders[self._position(self.rules.play(example, self.best_move(example)))] += count
+                orders[self.position(self.rules.play(example, self.best_move(example)))] += count
         return probabilities
 
     def _analyse_nodes(self, nodes: Sequence[BankNode]) -> None:
@@ -100,7 +100,8 @@ class SinglePlayerSolver:
                     tuple(self._equivalent[after] for after in self._successors[node]), node
                 )
 
-    def _position(self, state: BankState) -> Position:
+    def position(self, state: BankState) -> Position:
+        """What the value of a state depends on."""
         left = list(self._shoe)
         for card in state.cards:
             left[self._kind_of_card[card]] -= 1
@@ -175,5 +176,5 @@ class SinglePlayerSolver:
                     visit(self.rules.play(state, move), left)
             positions[position] = state
 
-        visit(state, self._position(state)[2])
+        visit(state, self.position(state)[2])
         return positions

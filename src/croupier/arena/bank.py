@@ -1,0 +1,162 @@
+"""Games against the bank in the arena: both bots play the same shoes, each alone, and their results are compared."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from math import fsum
+from typing import ClassVar, Final, NamedTuple
+
+from croupier.arena.baselines.bank import BASELINE, BankValues
+from croupier.arena.game import Chunk
+from croupier.arena.players import Player, lot
+from croupier.arena.tally import Leak, Moments, Tally, moments_of
+from croupier.core.bank import CHANCE, BankMove, BankRules, BankState, client_cards
+from croupier.core.rules import Turn
+from croupier.rooms.blackjack.rules import BLACKJACK, HIT, STAND, SURRENDER
+from croupier.rooms.sevenhalf.rules import SevenHalf, total
+
+BET: Final = 100
+"""The bet of a hand in coins. It is even, so that half of it is whole."""
+
+type BankPlayer = Player[BankState, BankMove]
+
+type Losses = dict[str, list[float]]
+"""For every choice, in words, that was not the best: the coins that it cost each time."""
+
+
+class Hand(NamedTuple):
+    """A finished hand: the win in coins, and with the luck of the cards removed."""
+
+    plain: float
+    adjusted: float
+
+
+class BankGame(ABC):
+    """A game against the bank. See `Game`.
+
+    `rules` are those of the room, `default_moves` stand for the move of a bot that makes a fault, and `verbs` describe
+    moves in leaks; any other move is a raise.
+    """
+
+    unit: Final = "bets/hand"
+    min_pairs: Final = 100
+    baseline: Final = BASELINE
+    rules: ClassVar[BankRules]
+    default_moves: ClassVar[Sequence[BankMove]]
+    verbs: ClassVar[Mapping[BankMove, str]]
+
+    @cached_property
+    def values(self) -> BankValues:
+        """The value of every state; computed on first use."""
+        return BankValues(self.rules)
+
+    def play_chunk(self, chunk: Chunk) -> Tally:
+        """Let each bot play all shoes of its seating."""
+        players = [chunk.player(seating, seating, self.default_moves) for seating in (0, 1)]
+        losses: tuple[Losses, Losses] = ({}, {})
+        first, second = (self._play_hands(players[seating], chunk, seating, losses[seating]) for seating in (0, 1))
+        pairs = [*zip(first, second, strict=True)]
+        return Tally(
+            chunk.plan.chunk_pairs,
+            plain=_moments([one.plain - other.plain for one, other in pairs]),
+            adjusted=_moments([one.adjusted - other.adjusted for one, other in pairs]) if chunk.plan.adjust else None,
+            leaks=(_leaks(losses[0]), _leaks(losses[1])),
+            known=(players[0].is_known, players[1].is_known),
+        )
+
+    def _play_hands(self, player: BankPlayer, chunk: Chunk, seating: int, losses: Losses) -> Sequence[Hand]:
+        """The hands of a bot; what its choices lose is added to `losses`."""
+        dealer, shoe = chunk.dealer(seating), self.rules.shoe
+        hands: list[Hand] = []
+        player.finished = hands
+        play_hand = self._play_adjusted if chunk.plan.adjust else self._play_plain
+        for _ in range(chunk.plan.chunk_pairs):
+            deck = dealer.next_deck(len(shoe))
+            hands.append(play_hand(player, (shoe[index] for index in deck), losses))
+        return hands
+
+    def _play_plain(self, player: BankPlayer, cards: Iterator[str], losses: Losses) -> Hand:  # noqa: ARG002 -- they need values
+        """Play a hand; its adjusted win is the plain one."""
+        state = self.rules.start(BET)
+        while (turn := state.node.turn) is not Turn.OVER:
+            move = next(cards) if turn is CHANCE else self._decide(player, state)[0]
+            state = self.rules.play(state, move)
+        win = self.rules.payoff(state)[0]
+        return Hand(win, win)
+
+    def _play_adjusted(self, player: BankPlayer, cards: Iterator[str], losses: Losses) -> Hand:
+        """Play a hand, and replace the luck of its cards by the values before and after each decision."""
+        rules, value = self.rules, self.values.value
+        state = rules.start(BET)
+        adjusted = value(state)
+        while (turn := state.node.turn) is not Turn.OVER:
+            if turn is CHANCE:
+                state = rules.play(state, next(cards))
+                continue
+            move, chances = self._decide(player, state)
+            after = rules.play(state, move)
+            before, now = value(state), value(after)
+            adjusted -= before
+            adjusted += now if chances is None else self._expected_value(state, chances)
+            if before > now:
+                losses.setdefault(self.describe(state, move), []).append(before - now)
+            state = after
+        return Hand(rules.payoff(state)[0], adjusted)
+
+    def _decide(self, player: BankPlayer, state: BankState) -> tuple[BankMove, Mapping[BankMove, Fraction] | None]:
+        """A move, and the probabilities from which it was drawn if the bot publishes them."""
+        legal = self.rules.legal(state)
+        if not player.is_known:
+            return player.choose(state, legal), None
+        chances = player.policy(state, legal)
+        return player.draw(lot(tuple(chances.items()))), chances
+
+    def _expected_value(self, state: BankState, chances: Mapping[BankMove, Fraction]) -> float:
+        """The average value after a move that is drawn with these probabilities."""
+        return fsum(
+            float(chance) * self.values.value(self.rules.play(state, move))
+            for move, chance in chances.items()
+            if chance
+        )
+
+    def describe(self, state: BankState, move: BankMove) -> str:
+        """A choice in words."""
+        return f"{self.verbs.get(move, 'raises')} {self.situation(state)}"
+
+    @abstractmethod
+    def situation(self, state: BankState) -> str:
+        """What the client has before a decision, in words."""
+
+
+class SevenHalfGame(BankGame):
+    """Seven and a half, where a bot may raise to twice the bet. See `Game`."""
+
+    rules = SevenHalf(max_bet=2 * BET)
+    default_moves = ("PASS", "DRAW")
+    verbs: ClassVar[Mapping[BankMove, str]] = {"DRAW": "draws", "PASS": "passes"}
+
+    def situation(self, state: BankState) -> str:
+        """What the client has before a decision, in words."""
+        return f"with {total(client_cards(state)) / 2:g} points"
+
+
+class BlackjackGame(BankGame):
+    """Blackjack with one deck. See `Game`."""
+
+    rules = BLACKJACK
+    default_moves = (STAND,)
+    verbs: ClassVar[Mapping[BankMove, str]] = {HIT: "hits", STAND: "stands", SURRENDER: "surrenders"}
+
+    def situation(self, state: BankState) -> str:
+        """What the client has before a decision, in words."""
+        return f"with {state.node.name}"
+
+
+def _moments(coins: Sequence[float]) -> Moments:
+    """The moments of wins in bets."""
+    return moments_of((win / BET, 1) for win in coins)
+
+
+def _leaks(losses: Losses) -> Mapping[str, Leak]:
+    return {choice: Leak(len(coins), fsum(coins) / BET) for choice, coins in sorted(losses.items())}

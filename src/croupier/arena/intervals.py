@@ -1,0 +1,55 @@
+"""Confidence intervals for means: for a fixed number of values, and valid after any number."""
+
+from math import inf, log, sqrt
+from typing import Literal, NamedTuple
+
+from croupier.arena.tally import Moments
+
+type IntervalKind = Literal["student", "sequence"]
+"""How an interval was made: Student's t for a fixed number of values, or an asymptotic confidence sequence."""
+
+
+class Interval(NamedTuple):
+    """An interval for a mean."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the interval excludes 0."""
+        return self.low > 0 or self.high < 0
+
+
+def student_interval(moments: Moments, alpha: float = 0.05) -> Interval:
+    """Student's interval with the confidence 1 − `alpha`, if the number of values did not depend on them.
+
+    It is infinite for fewer than two values. Raises ModuleNotFoundError without scipy (the extra `arena`).
+    """
+    from scipy.special import stdtrit
+
+    if moments.count < 2:
+        return Interval(moments.mean, -inf, inf)
+    quantile = float(stdtrit(moments.count - 1, 1 - alpha / 2))
+    return _interval(moments, quantile * sqrt(moments.variance / moments.count))
+
+
+def sequence_interval(moments: Moments, alpha: float = 0.05, t_star: int = 1000) -> Interval:
+    """The interval of an asymptotic confidence sequence with the confidence 1 − `alpha`.
+
+    With this probability it holds the mean after every number of values at once, so it is valid wherever one stops. It
+    is narrowest, compared with intervals for fixed numbers, after about `t_star` values. It is infinite for fewer than
+    two. I. Waudby-Smith et al., "Time-uniform central limit theory and asymptotic confidence sequences", Annals of
+    Statistics 52 (2024), theorem 2.2 (the Gaussian mixture boundary) and its choice of ρ for a time t*.
+    """
+    if moments.count < 2:
+        return Interval(moments.mean, -inf, inf)
+    rho_squared = (-2 * log(alpha) + log(1 - 2 * log(alpha))) / t_star
+    scale = moments.count * rho_squared + 1
+    boundary = sqrt(2 * scale / (moments.count**2 * rho_squared) * log(sqrt(scale) / alpha))
+    return _interval(moments, sqrt(moments.variance) * boundary)
+
+
+def _interval(moments: Moments, radius: float) -> Interval:
+    return Interval(moments.mean, moments.mean - radius, moments.mean + radius)
