@@ -41,7 +41,7 @@ def sequence_interval(moments: Moments, alpha: float = 0.05, t_star: int = 1000)
     With this probability it holds the mean after every number of values at once, so it is valid wherever one stops. It
     is narrowest, compared with intervals for fixed numbers, after about `t_star` values. It is infinite for fewer than
     two. I. Waudby-Smith et al., "Time-uniform central limit theory and asymptotic confidence sequences", Annals of
-    Statistics 52 (2024), theorem 2.2 (the Gaussian mixture boundary) and its choice of ρ for a time t*.
+    Statistics 52 (2024), theorem 2.2 (the Gaussian mixture boundary) and its choice of rho for a time t*.
     """
     if moments.count < 2:
         return Interval(moments.mean, -inf, inf)
