@@ -72,7 +72,8 @@ def test_environment_variables_set_flags(house: Serving) -> None:
 
 def test_the_bots_are_listed() -> None:
     done = play("--bot", "help")
-    assert [line.split()[0] for line in done.stdout.splitlines()] == [*HOUSE_ROOMS["kuhn"].bots]
+    forms = ["FILE.py:CLASS[:ARGUMENT]", "'COMMAND"]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [*HOUSE_ROOMS["kuhn"].bots, *forms]
 
 
 @pytest.mark.parametrize(

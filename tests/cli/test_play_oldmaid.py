@@ -88,7 +88,8 @@ def test_an_interrupted_bot_prints_its_summary() -> None:
 
 def test_the_bots_are_listed_without_a_table() -> None:
     done = play("--bot", "help")
-    assert [line.split()[0] for line in done.stdout.splitlines()] == [*BOT_SPECS]
+    assert [line.split()[0] for line in done.stdout.splitlines()[:-2]] == [*BOT_SPECS]
+    assert "FILE.py:CLASS" in done.stdout
 
 
 def test_a_seed_fixes_the_randomness_and_differs_by_player() -> None:

@@ -2,7 +2,8 @@
 
 import ssl
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from getpass import getpass
 from http import HTTPStatus
@@ -13,12 +14,21 @@ from urllib.parse import quote
 
 from cyclopts import Group, Parameter
 
+from croupier.cli.bot_programs import play_with_programs
 from croupier.cli.options import check_minimum
 from croupier.cli.output import fail, print_error
-from croupier.cli.play import PERSON, BotOptions, PersonOptions, SummaryNouns, list_bots, print_summary, run_bots
+from croupier.cli.play import (
+    PERSON,
+    BotOptions,
+    PersonOptions,
+    SummaryNouns,
+    list_bots,
+    parse_player,
+    print_summary,
+    run_bots,
+)
 from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally
-from croupier.core.bots import bot_factory
 from croupier.core.errors import Violation
 from croupier.net.event_loop import run
 from croupier.rooms.holdem import ROOM
@@ -26,6 +36,8 @@ from croupier.rooms.holdem.wire import Dialect, Guid
 
 if TYPE_CHECKING:  # the HTTP client is imported on demand, which keeps --help fast
     from croupier.clients.holdem import HoldemClient
+
+    type Login = AbstractAsyncContextManager[HoldemClient]
 
 SERVER = Group("Server", sort_key=1)
 BOT = Group("Bot", sort_key=4)
@@ -141,50 +153,67 @@ def _probe_context(url: str, context: ssl.SSLContext | None) -> ssl.SSLContext |
 
 def _play(url: str, login: LoginOptions, person: PersonOptions, bot_options: HoldemBotOptions) -> int:
     """Play and return the exit status. Raises ValueError, OSError, Refusal or Violation."""
-    from croupier.clients.holdem import HoldemClient, play_hands, server_address
+    from croupier.clients.holdem import HoldemClient, play_hands, server_address, with_scheme
     from croupier.clients.identify import await_first_answer
 
     check_minimum(1, hands=bot_options.hands)
     bot_options.check_bot_is_named()
-    name = bot_options.bot or ROOM.default_bot
-    bot = bot_factory(ROOM.bots, name)()
+    contestant = None if bot_options.bot is None else parse_player(ROOM, bot_options.bot)
     context = _tls_context(login.tls_ca)
     address = server_address(url)
     probe_context = _probe_context(url, context)
     user, password = _ask_credentials(login, terminal=sys.stdin is not None and sys.stdin.isatty())
     game = None if login.game is None else quote(login.game, safe="")
-    is_person = bot_options.bot is None
-    tally = BotTally()
 
-    async def play() -> int:
-        timeout = PERSON_RETRY_TIMEOUT_SECONDS if is_person else BOT_RETRY_TIMEOUT_SECONDS
+    @asynccontextmanager
+    async def log_in() -> AsyncIterator[HoldemClient]:
+        timeout = PERSON_RETRY_TIMEOUT_SECONDS if contestant is None else BOT_RETRY_TIMEOUT_SECONDS
         async with HoldemClient(
             url, user, password, ssl=context, retry_timeout=timeout, dialect=login.dialect
         ) as client:
             await await_first_answer(authenticate(client, user, password), ROOM, address, probe_context, print_error)
-            if is_person:
-                return await _play_yourself(client, url, game, plain=person.is_plain())
-            luck = make_luck(bot_options.seed, f"{ROOM.name} bot")
+            yield client
+
+    if contestant is None:
+        return run(_play_yourself(log_in(), url, game, plain=person.is_plain()))
+    if contestant.kind == "command":
+        bot_options.check_program()
+        host, port = address
+        values = {"url": with_scheme(url), "host": host, "port": port, "user": user, "password": password}
+        command = contestant.command(values if game is None else values | {"game": game})
+        run(_register(log_in()))
+        return play_with_programs(contestant.text, [command], url, as_json=bot_options.json)
+    bot, tally = contestant.make(), BotTally()
+
+    async def play() -> None:
+        luck = make_luck(bot_options.seed, f"{ROOM.name} bot")
+        async with log_in() as client:
             await play_hands(client, bot, luck, bot_options.hands, rebuy=bot_options.rebuy, game=game, tally=tally)
-            return 0
 
     def report(seconds: float) -> int:
-        return print_summary(tally, name, url, None if bot_options.json else seconds, SUMMARY_NOUNS)
+        return print_summary(tally, contestant.text, url, None if bot_options.json else seconds, SUMMARY_NOUNS)
 
-    return run(play()) if is_person else run_bots(play(), report)
+    return run_bots(play(), report)
 
 
-async def _play_yourself(client: "HoldemClient", url: str, game: Guid | None, *, plain: bool) -> int:
+async def _register(login: "Login") -> None:
+    """Register the user for a program, as `croupier check` does, and check the password."""
+    async with login:
+        pass
+
+
+async def _play_yourself(login: "Login", url: str, game: Guid | None, *, plain: bool) -> int:
     """Let a person play in the terminal and return the exit status."""
     from croupier.tui.holdem_seat import HoldemTableSeat, clock_offset
     from croupier.tui.interaction import interact
 
-    offset = await clock_offset(client, time)
+    async with login as client:
+        offset = await clock_offset(client, time)
 
-    def open_seat(_: Callable[[str], None]) -> HoldemTableSeat:
-        return HoldemTableSeat(client.sit(game), lambda: time() + offset)
+        def open_seat(_: Callable[[str], None]) -> HoldemTableSeat:
+            return HoldemTableSeat(client.sit(game), lambda: time() + offset)
 
-    return await interact(ROOM.load_extra("presenter")(), open_seat, url, plain=plain)
+        return await interact(ROOM.load_extra("presenter")(), open_seat, url, plain=plain)
 
 
 async def _watch(url: str, game: str | None, context: ssl.SSLContext | None, *, plain: bool) -> int:

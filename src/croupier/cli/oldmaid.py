@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
+from croupier.cli.bot_programs import play_with_programs
 from croupier.cli.options import check_minimum, check_positive
 from croupier.cli.output import print_error
-from croupier.cli.play import PERSON, BotOptions, ConnectionOptions, PersonOptions, list_bots, run_bots, server_address
+from croupier.cli.play import (
+    PERSON,
+    BotOptions,
+    ConnectionOptions,
+    PersonOptions,
+    list_bots,
+    parse_player,
+    run_bots,
+    server_address,
+)
 from croupier.clients.luck import make_luck
-from croupier.core.bots import bot_factory
 from croupier.core.plural import format_count
 from croupier.net.addresses import format_address
 from croupier.net.event_loop import run
@@ -133,12 +142,17 @@ def _play_bots(ring_config: "RingConfig", base_options: Options, bot_options: Ol
     from croupier.logs import configure, get_logger
 
     name = bot_options.bot or ROOM.default_bot
-    make_bot = bot_factory(ROOM.bots, name)
+    contestant = parse_player(ROOM, name)
     nicks = (
         [base_options.nick]
         if bot_options.bots is None
         else [f"{base_options.nick}{number}" for number in range(1, bot_options.bots + 1)]
     )
+    if contestant.kind == "command":
+        bot_options.check_program()
+        host, port = ring_config.table
+        commands = [contestant.command({"host": host, "port": port, "nick": nick}) for nick in nicks]
+        return play_with_programs(name, commands, format_address(ring_config.table), as_json=bot_options.json)
     tallies = [RingTally(nick) for nick in nicks]
     configure("warning")
 
@@ -152,7 +166,11 @@ def _play_bots(ring_config: "RingConfig", base_options: Options, bot_options: Ol
             print_error(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{message}")
 
         return play_ring_games(
-            lambda: RingClient(numbered_config, options, luck, log, notify), make_bot(), luck, bot_options.games, tally
+            lambda: RingClient(numbered_config, options, luck, log, notify),
+            contestant.make(),
+            luck,
+            bot_options.games,
+            tally,
         )
 
     async def play_all() -> None:

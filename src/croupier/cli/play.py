@@ -2,21 +2,24 @@
 
 import json
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, fields
 from time import perf_counter
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 from cyclopts import App, Group, Parameter
 
+from croupier.cli.bot_programs import play_with_programs
 from croupier.cli.options import check_minimum, check_positive, flag
 from croupier.cli.output import fail, is_interactive, print_error
 from croupier.cli.tls import TlsOptions
+from croupier.clients.contestants import Contestant, parse_contestant
 from croupier.clients.game import GameClient
 from croupier.clients.identify import locate
 from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally, play_games
-from croupier.core.bots import bot_factory
+from croupier.core.bot_files import bot_error_line, describe_bot_error
+from croupier.core.errors import IllegalMove
 from croupier.core.plural import format_count
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address
@@ -30,6 +33,13 @@ ROOM = Group("Room", sort_key=1)
 HOUSE = Group("House", sort_key=2)
 PERSON = Group("Person", sort_key=3)
 BOT = Group("Bot", sort_key=4)
+
+
+OWN_BOTS: Final = {
+    "FILE.py:CLASS[:ARGUMENT]": "your own class with a method choose(view, legal, luck)",
+    "'COMMAND -s {host} -p {port}'": "your own program, which speaks the room's protocol",
+}
+"""The bots that no room has."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,8 @@ class BotOptions:
     """How a bot plays. Without --bot a person plays."""
 
     bot: str | None = None
-    """Bot that plays; `croupier play ROOM --bot help` lists them."""
+    """Bot that plays: a built-in one (`croupier play ROOM --bot help` lists them), FILE.py:CLASS, or a command with
+    {host} and {port} that speaks the room's protocol."""
 
     seed: int | None = None
     """Seed for the bot's randomness. [default: random]"""
@@ -84,6 +95,17 @@ class BotOptions:
         ]
         if self.bot is None and given:
             raise ValueError(f"found {', '.join(given)} without --bot; allowed: --bot NAME (--bot help lists the bots)")
+
+    def check_program(self) -> None:
+        """Raise ValueError if an option is given that the program of a command cannot obey."""
+        default = type(self)()
+        given = [
+            flag(each.name)
+            for each in fields(self)
+            if each.name not in {"bot", "bots", "json"} and getattr(self, each.name) != getattr(default, each.name)
+        ]
+        if given:
+            raise ValueError(f"found {', '.join(given)} and the command {self.bot!r}; allowed: options of the program")
 
 
 @dataclass(frozen=True)
@@ -184,7 +206,7 @@ type OpenGame = Callable[[Address, Callable[[str], None]], GameClient]
 
 
 async def play_yourself(
-    room: HouseRoom, find_address: Callable[[], Awaitable[Address]], open_game: OpenGame, *, plain: bool
+    room: HouseRoom, find_address: Callable[[], Coroutine[Any, Any, Address]], open_game: OpenGame, *, plain: bool
 ) -> int:
     """Let a person play in the terminal and return the exit status."""
     from croupier.tui.interaction import interact
@@ -209,7 +231,7 @@ class SummaryNouns(NamedTuple):
 
 def play_bot(
     room: HouseRoom,
-    find_address: Callable[[], Awaitable[Address]],
+    find_address: Callable[[], Coroutine[Any, Any, Address]],
     open_game: OpenGame,
     bot_options: HouseBotOptions,
     name: str,
@@ -218,7 +240,13 @@ def play_bot(
     if name == "help":
         return list_bots(room)
     check_minimum(1, games=bot_options.games)
-    bot = bot_factory(room.bots, name)()
+    contestant = parse_player(room, name)
+    if contestant.kind == "command":
+        bot_options.check_program()
+        host, port = run(find_address())
+        command = contestant.command({"host": host, "port": port})
+        return play_with_programs(name, [command], format_address((host, port)), as_json=bot_options.json)
+    bot = contestant.make()
     house, tally = "the house", BotTally()
 
     async def play() -> None:
@@ -240,7 +268,8 @@ def play_bot(
 def run_bots(play: Coroutine[Any, Any, object], report: Callable[[float], int]) -> int:
     """Run bots until they have played or are interrupted; `report` their results, and return its exit status.
 
-    The argument of `report` is the number of seconds that they took.
+    The argument of `report` is the number of seconds that they took. An exception that a bot raises, and an illegal
+    move, end the run.
     """
     started = perf_counter()
     try:
@@ -248,7 +277,20 @@ def run_bots(play: Coroutine[Any, Any, object], report: Callable[[float], int]) 
     except KeyboardInterrupt:  # a bot may be waiting for other players
         report(perf_counter() - started)
         raise
+    except Exception as error:
+        if not isinstance(error, IllegalMove) and bot_error_line(error) is None:
+            raise
+        report(perf_counter() - started)
+        return fail(f"the bot has failed: {describe_bot_error(error)}")
     return report(perf_counter() - started)
+
+
+def parse_player(room: Room, name: str) -> Contestant:
+    """Parse the name of a bot that can play at a server. Raises ValueError."""
+    contestant = parse_contestant(room, name)
+    if contestant.kind == "address":
+        raise ValueError(f"found the bot {name!r}, an address; allowed: a bot of ours, or a command with {{port}}")
+    return contestant
 
 
 def list_bots(room: Room) -> int:
@@ -256,6 +298,8 @@ def list_bots(room: Room) -> int:
     for name, bot in room.bots.items():
         examples = f": {', '.join(f'{name}:{example}' for example in bot.examples)}" if bot.examples else ""
         sys.stdout.write(f"{name:<12} {bot.description}{examples}\n")
+    for form, description in OWN_BOTS.items():
+        sys.stdout.write(f"{form}  {description}\n")
     return 0
 
 

@@ -1,8 +1,9 @@
 """What `--bot` names: a built-in bot, a class in a Python file, a program of any language, or the address of one."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, Literal
 
 from croupier.core.bot_files import BotFile
@@ -45,17 +46,23 @@ class Contestant:
     def make(self) -> Bot[Any, Any]:
         """A new bot; built-in bots without memory may be shared.
 
-        Raises ValueError if the file has changed so that it makes no bot, and for a command or an address: those play
-        over a connection.
+        Raises ValueError for a command or an address, which play over a connection, and if the file makes no bot in
+        this process.
         """
         if not self.bot_name:
             raise ValueError(f"found the bot {self.text!r} ({self.kind}); allowed: a built-in bot, FILE.py:CLASS")
-        return bot_factory(ROOMS[self.room].bots, self.bot_name)()
+        return _factory(self.room, self.bot_name)()
 
     def command(self, values: Mapping[str, object]) -> Sequence[str]:
         """The program of a command and its arguments, with the placeholders filled in from `values`."""
         assert self.kind == "command", f"found a {self.kind}; allowed: a command"
         return split_command(self.text, values)
+
+
+@cache
+def _factory(room: str, bot_name: str) -> Callable[[], Bot[Any, Any]]:
+    """Made once in each process: a built-in bot may compute tables, and a file has to be run."""
+    return bot_factory(ROOMS[room].bots, bot_name)
 
 
 def parse_contestant(room: Room, text: str) -> Contestant:

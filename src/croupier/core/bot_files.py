@@ -7,9 +7,12 @@ import sys
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from traceback import extract_tb
+from traceback import walk_tb
 from types import ModuleType
 from typing import Any, Final, NamedTuple, Self
+
+MODULE_PREFIX: Final = "croupier_bot_"
+"""The beginning of the names of modules that are bot files."""
 
 FILE_PATTERN: Final = re.compile(r"(?P<path>.+?\.py)(?::(?P<name>[^:]*)(?::(?P<argument>.*))?)?", re.DOTALL)
 
@@ -45,7 +48,7 @@ class BotFile(NamedTuple):
         try:
             bot = make(*arguments)
         except (Exception, SystemExit) as error:
-            raise self._error(f"{self.name} cannot be made: {self._describe(error)}") from error
+            raise self._error(f"{self.name} cannot be made: {describe_bot_error(error)}") from error
         if problem := _choose_problem(bot):
             raise self._error(f"{self.name} {problem}; allowed: a class with a method choose(view, legal, luck)")
         return lambda: make(*arguments)
@@ -53,7 +56,7 @@ class BotFile(NamedTuple):
     def _load(self) -> ModuleType:
         """Run the file as a module, unless this process has done so before."""
         path = self.path.resolve()
-        module_name = f"croupier_bot_{sha256(str(path).encode()).hexdigest()[:16]}"
+        module_name = f"{MODULE_PREFIX}{sha256(str(path).encode()).hexdigest()[:16]}"
         if module_name in sys.modules:
             return sys.modules[module_name]
         if not path.is_file():
@@ -69,7 +72,7 @@ class BotFile(NamedTuple):
             spec.loader.exec_module(module)
         except (Exception, SystemExit) as error:
             del sys.modules[module_name]
-            raise self._error(f"the file cannot be run: {self._describe(error)}") from error
+            raise self._error(f"the file cannot be run: {describe_bot_error(error)}") from error
         return module
 
     def _find_class(self, module: ModuleType) -> Callable[..., Any]:
@@ -81,18 +84,32 @@ class BotFile(NamedTuple):
         problem = f"there is no class {self.name!r}" if self.name else "the class is missing"
         raise self._error(f"{problem}; allowed: {classes or 'a class with a method choose(view, legal, luck)'}")
 
-    def _describe(self, error: BaseException) -> str:
-        """An error of the file, with the last of its lines that took part."""
-        if isinstance(error, SyntaxError) and error.filename == str(self.path.resolve()):
-            return f"line {error.lineno}: {error.msg}"
-        lines = [
-            frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(self.path.resolve())
-        ]
-        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        return f"line {lines[-1]}: {reason}" if lines else reason
-
     def _error(self, reason: str) -> ValueError:
         return ValueError(f"found the bot {str(self)!r}: {reason}")
+
+
+def describe_bot_error(error: BaseException, *, message: bool = True) -> str:
+    """An exception in one line, with the line of the bot file in which it was raised, if it was raised in one.
+
+    Without `message`, the text that came with the exception is left out: it may contain what only the bot may know.
+    """
+    reason = type(error).__name__
+    if message and str(error):
+        reason = error.msg if isinstance(error, SyntaxError) else f"{reason}: {error}"
+    line = bot_error_line(error)
+    return reason if line is None else f"line {line}: {reason}"
+
+
+def bot_error_line(error: BaseException) -> int | None:
+    """The last line of a bot file that took part in an exception; None if none did."""
+    lines = [
+        line
+        for frame, line in walk_tb(error.__traceback__)
+        if str(frame.f_globals.get("__name__")).startswith(MODULE_PREFIX)
+    ]
+    if lines:
+        return lines[-1]
+    return error.lineno if isinstance(error, SyntaxError) else None
 
 
 def _is_bot_class(found: object, module: ModuleType) -> bool:

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from croupier.core.bot_files import BotFile
 from croupier.core.dealer import WORD_VALUES, Luck
+from croupier.core.errors import IllegalMove
 
 
 class Bot[V, M](Protocol):
@@ -36,6 +37,14 @@ class BotSpec[V, M](NamedTuple):
     parse_argument: Callable[[str], object] | None = None
     examples: Sequence[str] = ()
     is_stateful: bool = False
+
+
+def choose_legal[V, M](bot: Bot[V, M], view: V, legal: Sequence[M], luck: Luck) -> M:
+    """The move that a bot chooses. Raises IllegalMove if it is not legal."""
+    move = bot.choose(view, legal, luck)
+    if move not in legal:
+        raise IllegalMove(repr(move), legal)
+    return move
 
 
 def bot_factory[V, M](specs: Mapping[str, BotSpec[V, M]], text: str) -> Callable[[], Bot[V, M]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from croupier.core.bank import BankState
-from croupier.core.bots import Bot
+from croupier.core.bots import Bot, choose_legal
 from croupier.core.client_session import ClientSession, LegalMessages
 from croupier.core.dealer import Luck
 from croupier.core.session import Effect
@@ -55,7 +55,7 @@ class Player(ClientSession[Message, WireGame]):
             return None
         if self.game is None:
             return legal[0]
-        return MESSAGE_BY_MOVE[bot.choose(self.game.state, MOVES, luck)]
+        return MESSAGE_BY_MOVE[choose_legal(bot, self.game.state, MOVES, luck)]
 
     def _legal_messages(self) -> Sequence[Message]:
         """The legal messages; of all bets, only the one of the options is listed."""

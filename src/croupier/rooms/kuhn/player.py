@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from croupier.core.bots import Bot
+from croupier.core.bots import Bot, choose_legal
 from croupier.core.client_session import ClientSession
 from croupier.core.dealer import Luck
 from croupier.rooms.kuhn.referee import Referee, WireGame
@@ -44,7 +44,7 @@ class Player(ClientSession[Message, WireGame]):
             return DISC if DISC in self.legal else None
         actions = tuple(message.action for message in self.legal if isinstance(message, Actn))
         if self.game is not None and actions:
-            return ACTN[bot.choose(self.game.view, actions, luck)]
+            return ACTN[choose_legal(bot, self.game.view, actions, luck)]
         start = STRT[self._seats[game % len(self._seats)]]
         return start if start in self.legal else None
 

@@ -6,7 +6,7 @@ to pick (docs/protocols/oldmaid.md, sections 3 to 9).
 
 from collections.abc import Sequence
 
-from croupier.core.bots import Bot
+from croupier.core.bots import Bot, choose_legal
 from croupier.core.dealer import Luck
 from croupier.core.rules import Seat
 from croupier.core.session import (
@@ -103,7 +103,7 @@ class Player:
     def decide(self, bot: Bot[View, int], luck: Luck, game: int = 0) -> Pick | None:  # noqa: ARG002 -- the signature of RoomClient
         """The bot's pick, None while there is nothing to pick."""
         legal = self.legal
-        return legal[bot.choose(self.view, range(len(legal)), luck)] if legal else None
+        return legal[choose_legal(bot, self.view, range(len(legal)), luck)] if legal else None
 
     # Events.
 

@@ -8,7 +8,7 @@ from croupier.core.bank import BankMove, BankState
 from croupier.core.bots import Bot
 from croupier.core.client_session import ClientSession, LegalMessages
 from croupier.core.dealer import Luck
-from croupier.core.errors import Violation
+from croupier.core.errors import IllegalMove, Violation
 from croupier.core.session import Effect, Left
 from croupier.rooms.sevenhalf.interpretation import WireGame
 from croupier.rooms.sevenhalf.referee import Referee
@@ -67,7 +67,11 @@ class Player(ClientSession[Message, WireGame]):
         if self._refused_raises:
             legal = tuple(move for move in legal if move not in self._refused_raises)
         move = bot.choose(self.game.state, legal, luck)
-        return Ante(move) if isinstance(move, int) else DRAW if move == "DRAW" else PASS
+        if isinstance(move, int):  # also a raise that is not listed: `on` checks it
+            return Ante(move)
+        if move not in legal:
+            raise IllegalMove(repr(move), legal)
+        return DRAW if move == "DRAW" else PASS
 
     def _legal_messages(self) -> Sequence[Message]:
         """The legal messages; the raise to the limit is listed, and all smaller ones are accepted."""
