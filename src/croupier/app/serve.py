@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, open_room
 from croupier.app.web_app import admin_token, bind_web_socket, has_web_app, room_entries, serve_web, web_url
+from croupier.core.bot_files import BotFile
 from croupier.core.logger import Logger
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address, Observer
@@ -29,6 +30,7 @@ from croupier.logs import configure, get_logger
 from croupier.net.addresses import format_address
 from croupier.net.client_addresses import parse_networks, parse_trusted_proxies
 from croupier.net.descriptors import EXHAUSTED_ERRNOS, DescriptorMonitor
+from croupier.observers.bot_log import BotLog
 from croupier.observers.conversation_log import CONNECTION_PLACEHOLDER, ConversationLog
 from croupier.observers.deal_file import DealFile, remove_partial_line
 from croupier.observers.deal_recorder import DealRecorder
@@ -224,6 +226,9 @@ def _room_observers(
         observers.append(conversation_log)
     if config.referee and isinstance(room, HouseRoom):
         observers.append(referee_log(room, room_config.settings, log, strict=config.strict))
+    bot = getattr(room_config.settings, "bot", "")
+    if BotFile.parse(bot):  # built-in bots do not fail
+        observers.append(BotLog(bot, log))
     if config.log_level == "debug":
         observers.append(MessageTrace(log))
     return observers, promises

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Never, Protocol, runtime_checkable
 
-from croupier.core.bot_files import BotFile
+from croupier.core.bot_files import BotFile, describe_bot_error
 from croupier.core.dealer import WORD_VALUES, Luck
 from croupier.core.errors import IllegalMove
 
@@ -45,6 +45,33 @@ def choose_legal[V, M](bot: Bot[V, M], view: V, legal: Sequence[M], luck: Luck) 
     if move not in legal:
         raise IllegalMove(repr(move), legal)
     return move
+
+
+def bot_failure(error: BaseException) -> str:
+    """Why a bot has failed, without anything that only the bot may know: the move, or the text of its exception."""
+    if isinstance(error, IllegalMove):
+        return f"an illegal move; allowed: {', '.join(map(str, error.allowed))}"
+    return describe_bot_error(error, message=False)
+
+
+class FailedBot:
+    """Stands for a bot that cannot be made: every decision raises the error."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+        self._traceback = error.__traceback__
+
+    def choose(self, view: object, legal: Sequence[object], luck: Luck) -> Never:  # noqa: ARG002 -- it cannot choose
+        """Raise the error."""
+        raise self._error.with_traceback(self._traceback)
+
+
+def make_bot[V, M](make: Callable[[], Bot[V, M]]) -> Bot[V, M]:
+    """A bot for a server, which goes on if the bot cannot be made: it fails at its first decision."""
+    try:
+        return make()
+    except (Exception, SystemExit) as error:
+        return FailedBot(error)
 
 
 def bot_factory[V, M](specs: Mapping[str, BotSpec[V, M]], text: str) -> Callable[[], Bot[V, M]]:

@@ -4,7 +4,7 @@ Events and effects are frozen structs, created by the million. Sessions test `ty
 that is the hot path and a class pattern costs three times as much, and use `match` for the rest.
 
 The caller does not perform effects that only report a fact (Settle, HandFinished, TableChanged, Commit, Reveal,
-Notify); observers of the session act on them.
+BotFailed, Notify); observers of the session act on them.
 """
 
 from collections.abc import Callable, Sequence
@@ -151,6 +151,16 @@ class Reveal(Struct, frozen=True, gc=False):
     hands: int
 
 
+class BotFailed(Struct, frozen=True, gc=False):
+    """The house's bot at the table of a peer has failed, and the house has acted in its place.
+
+    `reason` contains nothing that only the bot may know.
+    """
+
+    peer: Peer
+    reason: str
+
+
 class Notify[M](Struct, frozen=True, gc=False):
     """A notice for our own side: a message of the peer, a violation by it, or its disconnection."""
 
@@ -158,7 +168,17 @@ class Notify[M](Struct, frozen=True, gc=False):
 
 
 type Effect[M] = (
-    Send[M] | Drop | EndOutput | Connect | Settle | HandFinished | TableChanged | Commit | Reveal | Notify[M]
+    Send[M]
+    | Drop
+    | EndOutput
+    | Connect
+    | Settle
+    | HandFinished
+    | TableChanged
+    | Commit
+    | Reveal
+    | BotFailed
+    | Notify[M]
 )
 
 

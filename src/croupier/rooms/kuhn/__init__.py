@@ -7,7 +7,7 @@ higher card wins the pot. In equilibrium P_2 wins 1/18 of a coin per game.
 
 from dataclasses import dataclass
 
-from croupier.core.bots import bot_factory
+from croupier.core.bots import bot_factory, make_bot
 from croupier.core.deal_record import recompute_nets
 from croupier.core.dealer import Dealer
 from croupier.core.private_table import Purse
@@ -31,7 +31,7 @@ class Settings:
     """The coins in the purse of every new connection."""
 
     bot: str = "equilibrium"
-    """How the house plays: equilibrium[:ALPHA], random, book[:HABIT] or script:ACTION,…"""
+    """How the house plays: equilibrium[:ALPHA], random, book[:HABIT], script:ACTION,… or FILE.py:CLASS[:ARGUMENT]"""
 
 
 def table_factory(settings: Settings, timeouts: Timeouts, strict: bool) -> TableFactory:  # noqa: ARG001 -- this house is equally tolerant in both modes
@@ -41,7 +41,7 @@ def table_factory(settings: Settings, timeouts: Timeouts, strict: bool) -> Table
     new_bot = bot_factory(BOT_SPECS, settings.bot)
 
     def new_table(peer: Peer, dealer: Dealer, purse: Purse | None = None) -> House:
-        return House(peer, dealer, new_bot(), purse or Purse(settings.coins), timeouts)
+        return House(peer, dealer, make_bot(new_bot), purse or Purse(settings.coins), timeouts)
 
     return new_table
 

@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 from typing import Final
 
-from croupier.core.bots import Bot
+from croupier.core.bots import Bot, bot_failure, choose_legal
 from croupier.core.dealer import Dealer
 from croupier.core.errors import Violation
 from croupier.core.private_table import PrivateTable, Purse
 from croupier.core.rules import Seat, Turn
-from croupier.core.session import Drop, Effect, Peer, Send, Timeouts
+from croupier.core.session import BotFailed, Drop, Effect, Peer, Send, Timeouts
 from croupier.rooms.kuhn.rules import (
     ACTION_COST,
     ANTE,
     CARDS,
+    DEFAULT_ACTIONS,
     P_1,
     P_2,
     START_STATE,
@@ -111,9 +112,17 @@ class House(PrivateTable[Message, KuhnState]):
         return self._pay(state, [Send(self._peer, CARD[state.cards[1 - self._seat]])])
 
     def _decide(self, state: KuhnState, effects: Effects) -> Effects:
-        """Let the house's bot act. It sees its own card and the history, not the client's card (kuhn-3.2)."""
+        """Let the house's bot act. It sees its own card and the history, not the client's card (kuhn-3.2).
+
+        For a bot that fails, the house checks or folds.
+        """
         seat = 1 - self._seat
-        state = state.next[self._bot.choose(state.views[seat], state.actions, self._dealer.luck)]
+        try:
+            action = choose_legal(self._bot, state.views[seat], state.actions, self._dealer.luck)
+        except (Exception, SystemExit) as error:
+            action = next(action for action in DEFAULT_ACTIONS if action in state.actions)
+            effects.append(BotFailed(self._peer, bot_failure(error)))
+        state = state.next[action]
         effects.append(Send(self._peer, ACTION_REPLIES.get(state.history) or CARD[state.cards[seat]]))
         if state.turn is Turn.OVER:
             return self._pay(state, effects)

@@ -31,6 +31,9 @@ BET: Final = 1
 ACTION_COST: Final[Mapping[KuhnAction, int]] = {"CHK": 0, "BET": BET, "CAL": BET, "FLD": 0}
 """The coins that an action puts into the pot (kuhn-3.4)."""
 
+DEFAULT_ACTIONS: Final[tuple[KuhnAction, ...]] = ("CHK", "FLD")
+"""What is played in place of a bot that fails: it puts no coin in."""
+
 BETTING_TREE: Final[Mapping[BettingHistory, tuple[Seat, tuple[KuhnAction, ...]]]] = {
     (): (P_1, ("CHK", "BET")),
     ("CHK",): (P_2, ("CHK", "BET")),
