@@ -64,6 +64,7 @@ check: $(VENV)/dev.stamp  ## check format, lint, types, layers and prose
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/mypy bench/*.py
+	$(BIN)/mypy examples/*.py
 	$(BIN)/mypy --explicit-package-bases docs
 	$(BIN)/lint-imports
 	$(BIN)/python -m docs.check_prose

@@ -8,21 +8,28 @@ import subprocess
 import sys
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 import pytest
 from rich.console import Console
 
-from croupier.cli import solve
+from croupier.cli import convergence_plot, solve
 from croupier.rooms.blackjack.rules import BLACKJACK, HIT, RANK_VALUES, STAND, SURRENDER
 from croupier.rooms.kuhn.bots import equilibrium_bot
-from croupier.rooms.kuhn.rules import View
+from croupier.rooms.kuhn.rules import KUHN, View
 from croupier.rooms.oldmaid.odds import solution
 from croupier.rooms.oldmaid.odds.exact import loss_probabilities as loses
 from croupier.rooms.sevenhalf.rules import SevenHalf
+from croupier.strategy.game_tree import GameTree
+from croupier.strategy.rules_solution import describe_equilibrium
 from croupier.strategy.single_player import SinglePlayerSolver
+from croupier.strategy.zero_sum import find_equilibrium
 from tests.processes import COMMAND, PATIENCE, ROOT, croupier, environment
 from tests.rooms.kuhn.action_odds import chances
+
+LEDUC = str(ROOT / "examples" / "leduc.py")
 
 
 @cache
@@ -88,6 +95,72 @@ def test_kuhn_json_matches_csv() -> None:
     for record, row in zip(found["decisions"], rows("kuhn"), strict=True):
         assert record["at_lowest_alpha"]["exact"] == row["at_lowest_alpha"]
         assert record["probability"] == row["probability"]
+
+
+def test_a_rules_file_is_solved_with_proved_bounds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert solve.solve_file(LEDUC) == 0
+    printed = capsys.readouterr().out
+    assert (
+        "leduc.py is worth -0.0856064241 coins a game to the first seat; proved: at least -0.08560642407800" in printed
+    )
+    found = [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines() if "│" in line]
+    assert found == [["information sets", "144", "144"], ["their moves", "336", "336"]]
+    assert "1,939 states. Method: linear program." in printed
+
+
+def test_json_of_a_rules_file_has_the_bounds_of_its_value(capsys: pytest.CaptureFixture[str]) -> None:
+    assert solve.solve_file(f"{LEDUC}:RULES", output=solve.OutputOptions(json=True)) == 0
+    found = json.loads(capsys.readouterr().out)
+    value = found["value"]
+    assert value["exact"] is None
+    assert value["low"] <= value["decimal"] <= value["high"] <= value["low"] + 1e-9
+    assert f"{value['decimal']:.13f}" == "-0.0856064240780"
+    assert len(found["decisions"]) == 672
+    assert sum(record["probability"] for record in found["decisions"]) == pytest.approx(288)
+
+
+def test_a_rules_file_may_be_solved_with_cfr_plus(capsys: pytest.CaptureFixture[str]) -> None:
+    method = solve.MethodOptions(method="cfr+", rounds=50)
+    assert solve.solve_file(LEDUC, method=method, output=solve.OutputOptions(json=True)) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["settings"] == {"rounds": 50}
+    assert found["value"]["low"] < -0.0856064240780 < found["value"]["high"] < found["value"]["low"] + 0.1
+
+
+def test_kuhn_poker_with_cfr_plus_prints_bounds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert solve.solve_kuhn(method=solve.MethodOptions(method="cfr+", rounds=200)) == 0
+    printed = capsys.readouterr().out
+    assert "Kuhn poker is worth -0.05" in printed
+    assert "58 states. Method: CFR+, 200 rounds." in printed
+
+
+def test_an_exact_solution_of_a_rules_file_has_exact_probabilities() -> None:
+    tree = GameTree(KUHN)
+    found = describe_equilibrium("Kuhn poker", tree, find_equilibrium(tree))
+    assert found.value == Fraction(-1, 18)
+    assert all(isinstance(record["probability"], Fraction) for record in found.records)
+
+
+@pytest.mark.parametrize(("method", "axis"), [("lp", "interior-point"), ("cfr+", "rounds")])
+def test_a_plot_shows_the_convergence_of_both_methods(
+    method: Any, axis: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "plot.svg"
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        assert solve.solve_kuhn(method=solve.MethodOptions(method=method, rounds=200, plot=path)) == 0
+    assert "Kuhn poker is worth" in capsys.readouterr().out
+    drawn = path.read_text()
+    assert axis in drawn
+    assert "bounds by the linear program" in drawn
+    assert all(colour.lower() in drawn.lower() for colour in (convergence_plot.BLUE, convergence_plot.VERMILION))
+
+
+def test_without_matplotlib_the_error_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert solve.solve_kuhn(method=solve.MethodOptions(plot=tmp_path / "plot.svg")) == 1
+    assert "install it with: pip install 'croupier[arena]'" in capsys.readouterr().err
 
 
 def test_seven_and_a_half_is_printed_by_total() -> None:
@@ -296,7 +369,12 @@ def test_documented_oldmaid_tables_are_up_to_date() -> None:
         (["oldmaid", "--players", "1"], 1, "croupier: found 1 players; allowed: 2 to 8"),
         (["oldmaid", "--players", "5", "--games", "0"], 1, "croupier: found 0 games; allowed: 1 or more"),
         (["oldmaid", "--players", "5", "--seed", "-1"], 1, "croupier: found the seed -1; allowed: 0 or more"),
-        (["holdem"], 2, "kuhn, sevenhalf, blackjack, oldmaid"),
+        (["holdem"], 2, "found the game 'holdem'; allowed: kuhn, sevenhalf, blackjack, oldmaid, FILE.py"),
+        (["kuhn", "--method", "cfr+", "--rounds", "0"], 1, "croupier: found 0 rounds; allowed: 1 or more"),
+        (["kuhn", "--plot", "plot.txt"], 1, "found the plot 'plot.txt'; allowed: a file that ends with .avif"),
+        (["missing.py"], 1, "croupier: found no file 'missing.py'; allowed: a Python file"),
+        ([LEDUC, "--csv", "--json"], 2, "croupier: found --csv and --json; allowed: one of them"),
+        ([f"{LEDUC}:MINE"], 1, "croupier: found no MINE in"),
     ],
 )
 def test_invalid_options_are_rejected_with_what_is_allowed(arguments: list[str], status: int, message: str) -> None:

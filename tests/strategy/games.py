@@ -1,13 +1,12 @@
 """Small two-player games for the solver tests, and brute-force evaluation."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 from croupier.core.rules import Rules, Seat, Turn
 from croupier.rooms.kuhn.rules import BETTING_TREE, SHOWDOWN, TERMINAL_HISTORIES
-from croupier.strategy.best_response import nash_conv
 from croupier.strategy.game_tree import BehaviourStrategy, GameTree, RealizationPlan
 
 
@@ -116,36 +115,6 @@ def best_pure_value(rules: Rules[Any, Any], seat: Seat, other: BehaviourStrategy
         value = expected_value(rules, rules.start(), (pure, other) if seat == 0 else (other, pure))
         found.append(value if seat == 0 else -value)
     return max(found)
-
-
-def realization_plan(tree: GameTree, seat: Seat, strategy: BehaviourStrategy) -> RealizationPlan:
-    """Convert a strategy of a seat."""
-    weights = [Fraction(1)] * tree.sequence_counts[seat]
-    for view, info_set in tree.info_sets[seat].items():
-        row = strategy[view]
-        assert sum(row.values()) == 1
-        for sequence, move in zip(info_set.sequences, info_set.moves, strict=True):
-            weights[sequence] = weights[info_set.parent_sequence] * row.get(move, 0)
-    return tuple(weights)
-
-
-def behaviour_strategy(
-    tree: GameTree, seat: Seat, plan: RealizationPlan, fallback: BehaviourStrategy
-) -> BehaviourStrategy:
-    """Convert a plan of a seat; views that the plan never reaches get the moves of `fallback`."""
-    strategy: dict[Hashable, Mapping[Any, Fraction]] = {}
-    for view, info_set in tree.info_sets[seat].items():
-        if weight := plan[info_set.parent_sequence]:
-            moves = zip(info_set.sequences, info_set.moves, strict=True)
-            strategy[view] = {move: plan[sequence] / weight for sequence, move in moves}
-        else:
-            strategy[view] = fallback[view]
-    return strategy
-
-
-def exploitability(tree: GameTree, strategies: Sequence[BehaviourStrategy]) -> Fraction:
-    """What a best response wins above the game's value in coins per game, averaged over the seats."""
-    return nash_conv(tree, [realization_plan(tree, seat, strategies[seat]) for seat in (0, 1)]) / 2
 
 
 def plans_value(tree: GameTree, plans: Sequence[RealizationPlan]) -> Fraction:

@@ -9,17 +9,14 @@ from hypothesis import strategies as st
 from croupier.core.bots import RandomBot, bot_factory
 from croupier.rooms.kuhn.bots import BOT_SPECS, equilibrium_bot
 from croupier.rooms.kuhn.rules import KUHN, P_1, P_2
-from croupier.strategy.best_response import best_response, nash_conv
-from croupier.strategy.game_tree import BehaviourStrategy, GameTree
+from croupier.strategy.best_response import ValueBounds, best_response, exploitability, nash_conv
+from croupier.strategy.game_tree import BehaviourStrategy, GameTree, behaviour_strategy, nearest_plan, realization_plan
 from tests.rooms.kuhn.action_odds import chances
 from tests.strategy.games import (
     MatrixGame,
-    behaviour_strategy,
     best_pure_value,
     expected_value,
-    exploitability,
     plans_value,
-    realization_plan,
 )
 
 TREE = GameTree(KUHN)
@@ -84,7 +81,31 @@ def test_plan_has_the_value_of_its_strategy_and_converts_back(weights: list[list
     for seat in (P_1, P_2):
         found = behaviour_strategy(TREE, seat, plans[seat], fallback=strategy)
         assert found == {view: strategy[view] for view in TREE.info_sets[seat]}
+        rounded = nearest_plan(TREE, seat, [float(weight) for weight in plans[seat]])
+        assert [*map(float, rounded)] == pytest.approx([*map(float, plans[seat])], abs=1e-15)
+        assert realization_plan(TREE, seat, behaviour_strategy(TREE, seat, rounded)) == rounded
     assert nash_conv(TREE, plans) >= 0
+
+
+def test_nearest_plan_of_weights_that_are_no_plan_is_one() -> None:
+    for weights in ([0.0] * 13, [1.0, *[-1.0, 2.0] * 6]):
+        plan = nearest_plan(TREE, P_1, weights)
+        assert realization_plan(TREE, P_1, behaviour_strategy(TREE, P_1, plan)) == plan
+
+
+@pytest.mark.parametrize("row", [{"CHK": Fraction(1, 2)}, {"CHK": Fraction(2), "BET": Fraction(-1)}])
+def test_probabilities_that_are_no_distribution_raise_value_error(row: dict[str, Fraction]) -> None:
+    strategy = {**strategy_of("random"), next(iter(TREE.info_sets[P_1])): row}
+    with pytest.raises(ValueError, match="allowed: none below 0, and 1 in all"):
+        realization_plan(TREE, P_1, strategy)
+
+
+def test_bounds_are_rounded_outwards() -> None:
+    third = Fraction(1, 3)
+    low, high = ValueBounds(-third, third).as_floats()
+    assert Fraction(low) < -third
+    assert Fraction(high) > third
+    assert ValueBounds(Fraction(1, 4), Fraction(1, 2)).as_floats() == (0.25, 0.5)
 
 
 def test_kuhn_poker_has_six_info_sets_per_seat_and_thirty_terminals() -> None:

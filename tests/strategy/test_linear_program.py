@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from croupier.strategy import linear_program
-from croupier.strategy.linear_program import Constraint, LinearProgram, SolverError
+from croupier.strategy.linear_program import Constraint, FloatSolution, LinearProgram, SolverError
 
 ONE = Fraction(1)
 
@@ -59,7 +58,7 @@ def test_program_without_an_exact_solution_raises_solver_error(constraints: list
 def test_wrong_floating_point_solution_is_rejected(
     monkeypatch: pytest.MonkeyPatch, values: list[float], prices: list[float]
 ) -> None:
-    monkeypatch.setattr(linear_program.LinearProgram, "_solve_in_floats", lambda self, objective: (values, prices))
+    monkeypatch.setattr(LinearProgram, "solve_in_floats", lambda self, objective: FloatSolution(values, prices))
     program = LinearProgram(
         2, 2, [Constraint({0: 3, 1: 1}, ONE, is_equality=False), Constraint({0: 1, 1: 3}, ONE, is_equality=False)]
     )

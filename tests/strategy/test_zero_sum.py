@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
+from examples.leduc import RULES as LEDUC
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from croupier.rooms.kuhn.bots import equilibrium_bot as published_bot
 from croupier.rooms.kuhn.rules import KUHN, P_1, P_2
-from croupier.strategy import zero_sum
 from croupier.strategy.best_response import best_response, nash_conv
-from croupier.strategy.game_tree import GameTree, RealizationPlan
+from croupier.strategy.game_tree import GameTree, RealizationPlan, behaviour_strategy, realization_plan
 from croupier.strategy.linear_program import SolverError
 from croupier.strategy.zero_sum import find_equilibrium, optimal_plan_corners
 from tests.rooms.kuhn.action_odds import chances
@@ -19,10 +19,8 @@ from tests.sampling import example_count
 from tests.strategy.games import (
     KuhnWithCards,
     MatrixGame,
-    behaviour_strategy,
     best_pure_value,
     plans_value,
-    realization_plan,
 )
 
 TREE = GameTree(KUHN)
@@ -40,7 +38,7 @@ FAMILY_ENDS = (published_plan(P_1, Fraction(0)), published_plan(P_1, Fraction(1,
 
 def test_value_of_kuhn_poker_is_minus_one_eighteenth() -> None:
     found = find_equilibrium(TREE)
-    assert found.value == plans_value(TREE, found.plans) == VALUE
+    assert found.value.exact == plans_value(TREE, found.plans) == VALUE
     assert nash_conv(TREE, found.plans) == 0
 
 
@@ -72,10 +70,10 @@ def test_matrix_games_have_their_known_values_and_strategies(
     table: Sequence[Sequence[int]], value: str, first: str, second: str
 ) -> None:
     tree = GameTree(MatrixGame(table))
-    found = find_equilibrium(tree)
-    assert found.value == Fraction(value)
+    found = find_equilibrium(tree).value.exact
+    assert found == Fraction(value)
     for seat, parts in enumerate((first, second)):
-        assert optimal_plan_corners(tree, seat, found.value) == ((1, *map(Fraction, parts.split())),)
+        assert optimal_plan_corners(tree, seat, found) == ((1, *map(Fraction, parts.split())),)
 
 
 def test_all_plans_of_a_constant_game_are_optimal() -> None:
@@ -87,7 +85,7 @@ def test_all_plans_of_a_constant_game_are_optimal() -> None:
 
 def test_corners_exclude_a_worse_pure_strategy() -> None:
     tree = GameTree(MatrixGame([[0, 0], [0, 0], [-1, 0]]))
-    assert {*optimal_plan_corners(tree, 0, find_equilibrium(tree).value)} == {(1, 1, 0, 0), (1, 0, 1, 0)}
+    assert {*optimal_plan_corners(tree, 0, Fraction(0))} == {(1, 1, 0, 0), (1, 0, 1, 0)}
 
 
 @settings(max_examples=example_count(30))
@@ -99,11 +97,12 @@ def test_corners_exclude_a_worse_pure_strategy() -> None:
 def test_all_corners_of_any_matrix_game_guarantee_its_value(table: list[list[int]]) -> None:
     rules = MatrixGame(table)
     tree = GameTree(rules)
-    found = find_equilibrium(tree)
-    assert max(min(row) for row in table) <= found.value <= min(map(max, zip(*table, strict=True)))
+    value = find_equilibrium(tree).value.exact
+    assert value is not None
+    assert max(min(row) for row in table) <= value <= min(map(max, zip(*table, strict=True)))
     for seat in (0, 1):
-        guaranteed = found.value if seat == 0 else -found.value
-        for plan in optimal_plan_corners(tree, seat, found.value):
+        guaranteed = value if seat == 0 else -value
+        for plan in optimal_plan_corners(tree, seat, value):
             strategy = behaviour_strategy(tree, seat, plan, {})
             assert best_pure_value(rules, 1 - seat, strategy) == -guaranteed
 
@@ -113,20 +112,27 @@ def test_no_pure_strategy_beats_the_value_of_kuhn_poker_with_other_numbers_of_ca
     rules = KuhnWithCards(cards)
     tree = GameTree(rules)
     found = find_equilibrium(tree)
+    assert found.value.exact is not None
     for seat in (0, 1):
         fallback = best_response(tree, seat, found.plans[1 - seat]).strategy
         strategy = behaviour_strategy(tree, seat, found.plans[seat], fallback)
-        assert best_pure_value(rules, 1 - seat, strategy) == (-found.value if seat == 0 else found.value)
+        assert best_pure_value(rules, 1 - seat, strategy) == (-found.value.low if seat == 0 else found.value.high)
 
 
 def test_kuhn_poker_with_three_cards_has_the_known_value() -> None:
-    assert find_equilibrium(GameTree(KuhnWithCards(3))).value == VALUE
+    assert find_equilibrium(GameTree(KuhnWithCards(3))).value.exact == VALUE
 
 
-def test_unproved_equilibrium_raises_solver_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zero_sum, "nash_conv", lambda tree, plans: Fraction(1, 1000))
-    with pytest.raises(SolverError, match="allowed: plans without a better response"):
-        find_equilibrium(TREE)
+def test_bounds_prove_the_published_value_of_leduc_poker() -> None:
+    tree = GameTree(LEDUC)
+    assert [len(info_sets) for info_sets in tree.info_sets] == [144, 144]
+    found = find_equilibrium(tree)
+    assert found.value.exact is None
+    assert found.value.width < Fraction(1, 10**12)
+    assert found.value.low <= plans_value(tree, found.plans) <= found.value.high
+    assert f"{float(found.value.middle):.13f}" == "-0.0856064240780"
+    for seat, plan in enumerate(found.plans):
+        assert realization_plan(tree, seat, behaviour_strategy(tree, seat, plan)) == plan
 
 
 def test_corners_for_a_wrong_value_raise_solver_error() -> None:

@@ -14,6 +14,9 @@ from croupier.core.text import printable
 
 MAX_ERROR_CHARS = 5000
 
+EXTRAS = {"highspy": "solve", "numpy": "solve", "matplotlib": "arena", "scipy": "arena"}
+"""The extra that installs a library which only some commands need."""
+
 INDENT = "    "
 """Indentation of the continuation of a wrapped line."""
 
@@ -34,6 +37,14 @@ def fail(error: object, status: int = 1, *, keep: str = "") -> int:
         raise error
     print_error(error, keep=keep)
     return status
+
+
+def fail_without(error: ModuleNotFoundError) -> int:
+    """Print which extra installs the library that is missing, and return 1. Raises the error again if none does."""
+    extra = EXTRAS.get((error.name or "").partition(".")[0])
+    if extra is None:
+        raise error
+    return fail(f"the module {error.name} is missing; install it with: pip install 'croupier[{extra}]'")
 
 
 def print_error(message: object, *, keep: str = "") -> None:

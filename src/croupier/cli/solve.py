@@ -6,8 +6,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Final
+from typing import Annotated, Any, Final, Literal
 
 from cyclopts import App, Group, Parameter
 from rich.console import Console
@@ -15,16 +16,26 @@ from rich.padding import PaddingDimensions
 from rich.progress import Progress
 from rich.table import Table
 
-from croupier.cli.output import fail, use_utf8_output
+from croupier.cli.output import fail, fail_without, use_utf8_output
+from croupier.core.python_files import load_object, split_python_file
+from croupier.core.rules import Rules
 from croupier.rooms.blackjack import solution as blackjack_solution
 from croupier.rooms.kuhn import solution as kuhn_solution
+from croupier.rooms.kuhn.rules import KUHN
 from croupier.rooms.oldmaid.odds import solution as oldmaid_solution
 from croupier.rooms.sevenhalf import solution as sevenhalf_solution
+from croupier.strategy.best_response import Checkpoint, ValueBounds
+from croupier.strategy.game_tree import GameTree
 from croupier.strategy.solution import Grid, Solution, SolutionRecord, headline
+from croupier.strategy.zero_sum import find_equilibrium, interior_point_checkpoints
 
 app = App(name="solve", help="Compute the value of a game and its optimal play.")
 
-OUTPUT = Group("Output", sort_key=1)
+METHOD = Group("Method", sort_key=1)
+OUTPUT = Group("Output", sort_key=2)
+
+RULES_NAME = "RULES"
+"""The object in a rules file that is solved if no other is named."""
 
 PROGRESS_DELAY_SECONDS = 1.0
 """The progress bar appears after this time."""
@@ -49,13 +60,61 @@ class OutputOptions:
     """Print every decision and the value of the game as JSON."""
 
 
+@dataclass(frozen=True)
+class MethodOptions:
+    """How the equilibrium of a game for two players is computed."""
+
+    method: Literal["lp", "cfr+"] = "lp"
+    """lp: a linear program, whose result is exact or nearly so. cfr+: regret minimization, which approaches it."""
+
+    rounds: int = 1_000
+    """Rounds of cfr+."""
+
+    plot: Path | None = None
+    """Draw to this file (.svg, .png or .pdf) how the bounds of the value approach each other."""
+
+
 type OutputFlags = Annotated[OutputOptions, Parameter(name="*", group=OUTPUT)]
+type MethodFlags = Annotated[MethodOptions, Parameter(name="*", group=METHOD)]
 
 
 @app.command(name="kuhn")
-def solve_kuhn(*, output: OutputFlags = OutputOptions()) -> int:
-    """Solve Kuhn poker: its value, and all optimal strategies of both seats."""
-    return _solve_and_print(kuhn_solution.solve, output)
+def solve_kuhn(*, method: MethodFlags = MethodOptions(), output: OutputFlags = OutputOptions()) -> int:
+    """Solve Kuhn poker: its value, and all optimal strategies of both seats (with cfr+ one strategy for each)."""
+
+    def solve() -> Solution:
+        if method.method == "lp" and method.plot is None:
+            return kuhn_solution.solve()
+        described = _solve_rules("Kuhn poker", KUHN, method)
+        return kuhn_solution.solve() if method.method == "lp" else described
+
+    return _solve_and_print(solve, output)
+
+
+@app.default
+def solve_file(
+    file: str | None = None, /, *, method: MethodFlags = MethodOptions(), output: OutputFlags = OutputOptions()
+) -> int:
+    """Solve a game for two players whose rules are in a Python file.
+
+    Parameters
+    ----------
+    file:
+        The Python file, which defines `RULES`, an object with the methods of `croupier.core.rules.Rules`; or
+        FILE.py:NAME for another name.
+    """
+    if file is None:
+        from croupier.cli import app as croupier
+
+        croupier.help_print([*app.name])
+        return 0
+    parts = split_python_file(file)
+    if parts is None:
+        games = ", ".join(name for name in app if not name.startswith("-"))
+        return fail(f"found the game {file!r}; allowed: {games}, FILE.py", 2)
+    path, name = parts
+    rules: Any = load_object(path, name or RULES_NAME)
+    return _solve_and_print(lambda: _solve_rules(path.name, rules, method), output)
 
 
 @app.command(name="sevenhalf")
@@ -104,13 +163,41 @@ def solve_oldmaid(
     return _solve_and_print(lambda: oldmaid_solution.solve(players, games, seed, track_progress), output)
 
 
+def _solve_rules(title: str, rules: Rules[Any, Any], options: MethodOptions) -> Solution:
+    """Solve a game with the chosen method, and draw the plot if one is asked for."""
+    from croupier.strategy.rules_solution import describe_equilibrium
+
+    tree = GameTree(rules)
+    checkpoints: list[Checkpoint] = []
+    if options.method == "cfr+":
+        from croupier.strategy.cfr_plus import solve_with_cfr_plus
+
+        rounds = options.rounds
+        equilibrium = solve_with_cfr_plus(tree, rounds, checkpoints.append, track_progress)
+        solution = describe_equilibrium(title, tree, equilibrium, rounds=rounds)
+    else:
+        equilibrium = find_equilibrium(tree)
+        solution = describe_equilibrium(title, tree, equilibrium)
+    if options.plot is not None:
+        from croupier.cli.convergence_plot import Convergence, plot_convergence
+
+        if options.method == "cfr+":
+            run = Convergence("CFR+", "rounds", checkpoints)
+            equilibrium = find_equilibrium(tree)
+        else:
+            points = [*interior_point_checkpoints(tree)]
+            run = Convergence("linear program", "iterations of the interior-point method", points)
+        plot_convergence(title, run, equilibrium.value, options.plot)
+    return solution
+
+
 def _solve_and_print(solve: Callable[[], Solution], output: OutputOptions) -> int:
     if output.csv and output.json:
         return fail("found --csv and --json; allowed: one of them", 2)
     try:
         solved = solve()
     except ModuleNotFoundError as error:
-        return fail(f"the module {error.name} is missing; install it with: pip install 'croupier[solve]'")
+        return fail_without(error)
     if output.csv or output.json:
         use_utf8_output()
     (print_solution_csv if output.csv else print_solution_json if output.json else print_solution_tables)(solved)
@@ -168,7 +255,7 @@ def print_solution_json(solved: Solution) -> None:
     head: dict[str, object] = {
         "game": solved.title,
         "settings": dict(solved.settings),
-        "value": None if solved.value is None else exact_and_decimal(solved.value),
+        "value": _value_as_json(solved.value),
         "unit": solved.unit,
         "decisions": [],
     }
@@ -179,6 +266,14 @@ def print_solution_json(solved: Solution) -> None:
         for record in solved.records
     )
     sys.stdout.write(f"{json.dumps(head)[:-2]}\n{',\n'.join(lines)}\n]}}\n")
+
+
+def _value_as_json(value: Fraction | ValueBounds | None) -> object:
+    """A value as JSON: without an exact one the decimal is the middle of the proved bounds `low` and `high`."""
+    if isinstance(value, ValueBounds):
+        low, high = value.as_floats()
+        return {"exact": None, "decimal": float(value.middle), "low": low, "high": high}
+    return None if value is None else exact_and_decimal(value)
 
 
 def flatten_record(record: SolutionRecord) -> dict[str, object]:

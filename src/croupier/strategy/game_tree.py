@@ -6,7 +6,7 @@ either seat.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -14,6 +14,9 @@ from croupier.core.rules import Rules, Seat, Turn
 
 type BehaviourStrategy = Mapping[Hashable, Mapping[Any, Fraction]]
 """For every view of a seat, the probability of each move."""
+
+FLOAT_PARTS = 2**53
+"""The number of equal parts into which a floating-point number divides 1."""
 
 type RealizationPlan = tuple[Fraction, ...]
 """A weight for every sequence of a seat's moves, the empty one first: the product of the probabilities of its moves."""
@@ -40,7 +43,7 @@ class GameTree:
 
     `info_sets` maps the views of each seat to its information sets, earlier ones first. `sequence_counts` is the number
     of sequences of each seat. `terminals` maps pairs of sequences to the coins that seat 0 wins at the terminals with
-    these sequences, weighted with the probability of chance's moves.
+    these sequences, weighted with the probability of chance's moves. `state_count` is the number of states.
     """
 
     def __init__(self, rules: Rules[Any, Any]) -> None:
@@ -53,10 +56,12 @@ class GameTree:
         self.info_sets: tuple[dict[Hashable, InfoSet], dict[Hashable, InfoSet]] = ({}, {})
         self.sequence_counts = [1, 1]
         self.terminals: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+        self.state_count = 0
         self._rules = rules
         self._walk(rules.start(), (0, 0), Fraction(1))
 
     def _walk(self, state: Any, sequences: tuple[int, int], chance: Fraction) -> None:
+        self.state_count += 1
         rules, turn = self._rules, self._rules.turn(state)
         if turn is Turn.OVER:
             first, second = rules.payoff(state)
@@ -83,3 +88,54 @@ class GameTree:
         elif (known.parent_sequence, known.moves) != (parent_sequence, new.moves):
             raise ValueError(f"found {view!r} after different moves of its own; allowed: a seat that forgets nothing")
         return known
+
+
+def realization_plan(tree: GameTree, seat: Seat, strategy: BehaviourStrategy) -> RealizationPlan:
+    """The plan of a seat that plays a strategy. Moves that a row leaves out have the probability 0.
+
+    Raises ValueError if the probabilities of a view are negative or do not add up to 1.
+    """
+    weights = [Fraction(1)] * tree.sequence_counts[seat]
+    for view, info_set in tree.info_sets[seat].items():
+        row = [strategy[view].get(move, Fraction(0)) for move in info_set.moves]
+        if sum(row) != 1 or min(row) < 0:
+            raise ValueError(f"{view}: found the probabilities {strategy[view]}; allowed: none below 0, and 1 in all")
+        for sequence, probability in zip(info_set.sequences, row, strict=True):
+            weights[sequence] = weights[info_set.parent_sequence] * probability
+    return tuple(weights)
+
+
+def behaviour_strategy(
+    tree: GameTree, seat: Seat, plan: RealizationPlan, fallback: BehaviourStrategy | None = None
+) -> BehaviourStrategy:
+    """The strategy of a seat that plays a plan.
+
+    Views that the plan never reaches get the row of `fallback`, or equal probabilities without one.
+    """
+    strategy: dict[Hashable, Mapping[Any, Fraction]] = {}
+    for view, info_set in tree.info_sets[seat].items():
+        if weight := plan[info_set.parent_sequence]:
+            moves = zip(info_set.sequences, info_set.moves, strict=True)
+            strategy[view] = {move: plan[sequence] / weight for sequence, move in moves}
+        elif fallback is not None:
+            strategy[view] = fallback[view]
+        else:
+            strategy[view] = dict.fromkeys(info_set.moves, Fraction(1, len(info_set.moves)))
+    return strategy
+
+
+def nearest_plan(tree: GameTree, seat: Seat, weights: Sequence[float]) -> RealizationPlan:
+    """The plan of a seat with about these weights, which may have rounding errors.
+
+    Every probability is a multiple of 2⁻⁵³, so that sums of products of them stay fast.
+    """
+    plan = [Fraction(1)] * tree.sequence_counts[seat]
+    for info_set in tree.info_sets[seat].values():
+        row = [max(weights[sequence], 0.0) for sequence in info_set.sequences]
+        total = sum(row)
+        shares = [weight / total for weight in row] if total > 0 else [1 / len(row)] * len(row)
+        parts = [int(share * FLOAT_PARTS) for share in shares]
+        parts[parts.index(max(parts))] += FLOAT_PARTS - sum(parts)
+        for sequence, part in zip(info_set.sequences, parts, strict=True):
+            plan[sequence] = plan[info_set.parent_sequence] * Fraction(part, FLOAT_PARTS)
+    return tuple(plan)

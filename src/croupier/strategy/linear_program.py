@@ -1,16 +1,23 @@
 """Exact linear programming: HiGHS solves in floating point, and exact arithmetic proves the rounded solution.
 
 The primal and the dual solution are rounded to fractions. If both are feasible and have the same value, both are
-optimal (duality), and the result is exact.
+optimal (duality), and the result is exact. Solutions whose denominators are too large for that stay in floating point.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from highspy import Highs
 
 MAX_DENOMINATORS = (1_000, 1_000_000)
 """The denominator limits tried for rounding: coarse first, because solutions of games have simple fractions."""
+
+INTERIOR_POINT_OPTIONS: Mapping[str, str] = {"solver": "ipm", "presolve": "off", "run_crossover": "off"}
+"""The options of HiGHS for the interior-point method alone, on the program as it is."""
 
 type Coefficients = Mapping[int, Fraction | int]
 """The coefficients of a sum by variable; variables that are absent have the coefficient 0."""
@@ -22,6 +29,13 @@ class Constraint(NamedTuple):
     coefficients: Coefficients
     upper: Fraction
     is_equality: bool
+
+
+class FloatSolution(NamedTuple):
+    """The values of the variables, and the dual price of each constraint, in floating point."""
+
+    values: Sequence[float]
+    prices: Sequence[float]
 
 
 class SolverError(ArithmeticError):
@@ -48,18 +62,56 @@ class LinearProgram:
 
         Raises SolverError, and ModuleNotFoundError if HiGHS is not installed (the extra `solve`).
         """
-        floats, duals = self._solve_in_floats(objective)
-        for max_denominator in MAX_DENOMINATORS:
-            values = [Fraction(value).limit_denominator(max_denominator) for value in floats]
-            prices = [Fraction(price).limit_denominator(max_denominator) for price in duals]
-            optimum = weighted_sum(objective, values)
-            if self._is_feasible(values) and self._is_proved(objective, prices, optimum):
-                return optimum, values
-        raise SolverError("found a solution that is not exact; allowed: fractions with denominators up to a million")
+        values = self.exact_values(objective, self.solve_in_floats(objective))
+        if values is None:
+            raise SolverError(
+                "found a solution that is not exact; allowed: fractions with denominators up to a million"
+            )
+        return weighted_sum(objective, values), values
 
-    def _solve_in_floats(self, objective: Coefficients) -> tuple[Sequence[float], Sequence[float]]:
-        """The primal and the dual solution in floating point."""
-        from highspy import Highs, HighsModelStatus, ObjSense, kHighsInf
+    def exact_values(self, objective: Coefficients, solution: FloatSolution) -> Sequence[Fraction] | None:
+        """The values of the variables, rounded to fractions that are proved to maximize a sum; None without a proof."""
+        for max_denominator in MAX_DENOMINATORS:
+            values = [Fraction(value).limit_denominator(max_denominator) for value in solution.values]
+            prices = [Fraction(price).limit_denominator(max_denominator) for price in solution.prices]
+            if self._is_feasible(values) and self._is_proved(objective, prices, weighted_sum(objective, values)):
+                return values
+        return None
+
+    def solve_in_floats(self, objective: Coefficients) -> FloatSolution:
+        """The primal and the dual solution in floating point.
+
+        Raises SolverError if there is none, and ModuleNotFoundError if HiGHS is not installed (the extra `solve`).
+        """
+        solver = self._highs(objective)
+        solver.run()
+        if solver.getModelStatus().name != "kOptimal":
+            raise SolverError(
+                f"found a program that is {solver.modelStatusToString(solver.getModelStatus())}; "
+                "allowed: one with a solution"
+            )
+        solution = solver.getSolution()
+        return FloatSolution(solution.col_value, solution.row_dual)
+
+    def interior_points(self, objective: Coefficients) -> Iterator[Sequence[float]]:
+        """The values of the variables after 1, 2, 3, … iterations of the interior-point method, until the last one.
+
+        They approach a solution, and need not satisfy the constraints. Raises ModuleNotFoundError as `solve_in_floats`.
+        """
+        solver = self._highs(objective)
+        for name, value in INTERIOR_POINT_OPTIONS.items():
+            solver.setOptionValue(name, value)
+        for iterations in count(1):
+            solver.clearSolver()
+            solver.setOptionValue("ipm_iteration_limit", iterations)
+            solver.run()
+            yield solver.getSolution().col_value
+            if solver.getModelStatus().name != "kIterationLimit":
+                return
+
+    def _highs(self, objective: Coefficients) -> "Highs":
+        """The solver, with this program and objective."""
+        from highspy import Highs, ObjSense, kHighsInf
 
         class SilentHighs(Highs):
             """HiGHS without output; version 1.16 prints its name as soon as callbacks are enabled."""
@@ -78,14 +130,7 @@ class LinearProgram:
             lower = float(upper) if is_equality else -kHighsInf
             solver.addRow(lower, float(upper), len(row), [*row], [float(factor) for factor in row.values()])
         solver.changeObjectiveSense(ObjSense.kMaximize)
-        solver.run()
-        status = solver.getModelStatus()
-        if status != HighsModelStatus.kOptimal:
-            raise SolverError(
-                f"found a program that is {solver.modelStatusToString(status)}; allowed: one with a solution"
-            )
-        solution = solver.getSolution()
-        return solution.col_value, solution.row_dual
+        return solver
 
     def _is_feasible(self, values: Sequence[Fraction]) -> bool:
         sums = [(weighted_sum(row, values), upper, is_equality) for row, upper, is_equality in self.constraints]

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from croupier.core.bank import BankState
+from croupier.strategy.best_response import ValueBounds
 
 type SolutionRecord = Mapping[str, object]
 """One decision in machine-readable form: the view and the best move. Fractions are exact."""
@@ -31,12 +32,13 @@ class Grid:
 class Solution:
     """The solution of a game: its value, tables and notes for display, and records for programs.
 
-    `value` is None for a game without decisions; `unit` then describes the content of the tables.
+    `value` is exact where it is a Fraction. It is None for a game without decisions; `unit` then describes the content
+    of the tables.
     """
 
     title: str
     settings: Mapping[str, int]
-    value: Fraction | None
+    value: Fraction | ValueBounds | None
     unit: str
     grids: Sequence[Grid]
     notes: Sequence[str]
@@ -60,6 +62,12 @@ def headline(solution: Solution) -> str:
     """
     if solution.value is None:
         return f"{solution.title}: {solution.unit}."
+    if isinstance(solution.value, ValueBounds):
+        low, high = solution.value.as_floats()
+        return (
+            f"{solution.title} is worth {float(solution.value.middle):+.10f} {solution.unit}; "
+            f"proved: at least {low:+.16f}, at most {high:+.16f}."
+        )
     return f"{solution.title} is worth {solution.value} = {float(solution.value):+.10f} {solution.unit}."
 
 

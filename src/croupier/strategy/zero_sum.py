@@ -1,38 +1,61 @@
-"""Exact equilibria of two-player zero-sum games with hidden cards, and the set of all optimal plans.
+"""Equilibria of two-player zero-sum games with hidden cards, and the set of all optimal plans.
 
 It solves the linear program of the sequence form (docs/solutions.md): the plan that minimizes the value of the other
-seat's best response. The result is proved twice, by the dual of the program and by best responses.
+seat's best response. An exact result is proved twice, by the dual of the program and by best responses; where no exact
+one is found, best responses to the plans prove bounds of the value.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import zip_longest
 from typing import NamedTuple
 
 from croupier.core.rules import Seat
-from croupier.strategy.best_response import nash_conv
-from croupier.strategy.game_tree import GameTree, RealizationPlan
-from croupier.strategy.linear_program import Coefficients, Constraint, LinearProgram, SolverError
+from croupier.strategy.best_response import Checkpoint, ValueBounds, value_bounds
+from croupier.strategy.game_tree import GameTree, RealizationPlan, nearest_plan
+from croupier.strategy.linear_program import Coefficients, Constraint, LinearProgram
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class Equilibrium(NamedTuple):
-    """The value of the game to seat 0 in coins, and a plan for each seat that guarantees it."""
+    """The bounds of the game's value to seat 0 in coins, and the plan of each seat that proves its bound."""
 
-    value: Fraction
+    value: ValueBounds
     plans: tuple[RealizationPlan, RealizationPlan]
 
 
 def find_equilibrium(tree: GameTree) -> Equilibrium:
-    """An equilibrium. Raises SolverError, and ModuleNotFoundError if HiGHS is not installed (the extra `solve`)."""
-    results = []
-    for seat in (0, 1):
-        value, variables = _sequence_form_program(tree, seat).maximize({tree.sequence_counts[seat]: 1})
-        results.append((value, tuple(variables[: tree.sequence_counts[seat]])))
-    (value, first), (other, second) = results
-    if value + other or nash_conv(tree, (first, second)):
-        raise SolverError(f"found plans worth {value} and {other}; allowed: plans without a better response")
-    return Equilibrium(value, (first, second))
+    """An equilibrium: exact if its plans have denominators up to a million, else as close as floating point allows.
+
+    Raises SolverError, and ModuleNotFoundError if HiGHS is not installed (the extra `solve`).
+    """
+    plans = _optimal_plan(tree, 0), _optimal_plan(tree, 1)
+    return Equilibrium(value_bounds(tree, plans), plans)
+
+
+def _optimal_plan(tree: GameTree, seat: Seat) -> RealizationPlan:
+    """The plan that guarantees a seat the most: exact, or rounded in floating point."""
+    program, objective = _sequence_form_program(tree, seat), {tree.sequence_counts[seat]: 1}
+    floats = program.solve_in_floats(objective)
+    values = program.exact_values(objective, floats)
+    if values is None:
+        return nearest_plan(tree, seat, floats.values)
+    return tuple(values[: tree.sequence_counts[seat]])
+
+
+def interior_point_checkpoints(tree: GameTree) -> Iterator[Checkpoint]:
+    """The bounds that the plans prove after 1, 2, 3, … iterations of HiGHS's interior-point method on both programs.
+
+    `find_equilibrium` uses the simplex method, whose plans hardly improve before its last iterations.
+    """
+    runs = [_sequence_form_program(tree, seat).interior_points({tree.sequence_counts[seat]: 1}) for seat in (0, 1)]
+    plans: dict[Seat, RealizationPlan] = {}
+    for iterations, points in enumerate(zip_longest(*runs), start=1):
+        for seat, values in enumerate(points):
+            if values is not None:  # None: the program of this seat took fewer iterations
+                plans[seat] = nearest_plan(tree, seat, values)
+        yield Checkpoint(iterations, *value_bounds(tree, (plans[0], plans[1])).as_floats())
 
 
 def optimal_plan_corners(tree: GameTree, seat: Seat, value: Fraction) -> tuple[RealizationPlan, ...]:

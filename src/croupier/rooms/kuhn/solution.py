@@ -36,12 +36,13 @@ class LinearProbability(NamedTuple):
 def solve() -> Solution:
     """Solve the game. Raises ModuleNotFoundError if HiGHS is not installed."""
     tree = GameTree(KUHN)
-    equilibrium = find_equilibrium(tree)
+    value = find_equilibrium(tree).value.exact
+    assert value is not None, "the plans of Kuhn poker are simple fractions"
     grids, notes, records = [], [], []
     for seat in (P_1, P_2):
         bluff_set = tree.info_sets[seat][BLUFF_VIEWS[seat]]
         bluff = bluff_set.sequences[bluff_set.moves.index("BET")]
-        corners = sorted(optimal_plan_corners(tree, seat, equilibrium.value), key=lambda plan: plan[bluff])
+        corners = sorted(optimal_plan_corners(tree, seat, value), key=lambda plan: plan[bluff])
         assert len(corners) <= 2, "each family has at most one parameter"
         low, high = corners[0][bluff], corners[-1][bluff]
         unique = "has no choice: this is its only optimal strategy"
@@ -49,7 +50,7 @@ def solve() -> Solution:
         probabilities = _action_probabilities(tree, seat, corners[0], corners[-1], bluff)
         grids.append(_grid(seat, probabilities))
         records += _records(seat, probabilities, low, high)
-    return Solution("Kuhn poker", {}, equilibrium.value, "coins a game to P_1", grids, notes, records)
+    return Solution("Kuhn poker", {}, value, "coins a game to P_1", grids, notes, records)
 
 
 def _action_probabilities(
