@@ -110,6 +110,23 @@ def test_bytes_after_the_last_message_are_a_fault_unless_they_are_tolerated() ->
         assert house_clauses(conversation) == expected
 
 
+def test_a_message_that_a_reset_has_cut_is_no_fault() -> None:
+    conversation = Conversation(ROOM)
+    conversation.on_data(CLIENT, b"STRT P_1", 0.0)
+    conversation.on_data(HOUSE, b"CARD C_", 0.0)
+    assert conversation.on_disconnect(HOUSE, 1.0, was_reset=True) == []
+    assert conversation.is_house_cut
+    assert conversation.deadline is None
+    assert conversation.on_disconnect(CLIENT, 2.0) == []
+
+
+def test_a_reset_between_two_messages_is_a_close() -> None:
+    conversation = Conversation(ROOM)
+    conversation.on_data(CLIENT, b"STRT P_1", 0.0)
+    conversation.on_disconnect(HOUSE, 1.0, was_reset=True)
+    assert house_clauses(conversation) == ["kuhn-4.1"]
+
+
 def test_what_a_client_that_has_left_does_not_get_is_no_fault() -> None:
     conversation = Conversation(ROOM)
     conversation.on_data(CLIENT, b"STRT P_1", 0.0)

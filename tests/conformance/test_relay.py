@@ -132,6 +132,18 @@ def test_a_house_that_is_silent_is_at_fault_when_its_time_is_over() -> None:
     assert line.on(Received(-1, b"CARD C_Q")) == [Send(1, b"CARD C_Q")]
 
 
+@pytest.mark.parametrize(("was_reset", "faults"), [(True, []), (False, [(HOUSE, "kuhn-2.1")])])
+def test_a_message_that_a_reset_of_the_house_has_cut_is_not_judged(
+    was_reset: bool, faults: list[tuple[int, str]]
+) -> None:
+    line = RelayFixture()
+    line.on(Received(1, b"STRT P_1"))
+    assert line.on(Received(-1, b"CARD")) == [Send(1, b"CARD")]
+    assert line.on(Left(-1, "Connection reset by peer", was_reset)) == [Drop(1)]
+    line.on(Left(1, "closed"))
+    assert line.faults == faults
+
+
 def test_where_no_house_answers_the_client_is_dropped_and_nobody_is_at_fault() -> None:
     line = RelayFixture(answered=False)
     line.on(Received(1, b"STRT P_1"))

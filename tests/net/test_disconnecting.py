@@ -113,6 +113,7 @@ def test_left_is_received_exactly_once(run: Run, way: Callable[[RawClient, Endpo
             (left,) = session.events_of(Left)
             assert left.peer == 1
             assert left.reason
+            assert left.was_reset == (way in {reset, reset_after_bye, dropped_and_reset, room_closes_twice})
             assert len(session.events_of(Joined)) == 1
         assert len(session.events_of(Left)) == 1
         last = [event for event in session.events if not isinstance(event, Closing)][-1]

@@ -21,6 +21,9 @@ MAX_RESTARTS: Final = 25
 MAX_CONFIRMED_SILENCES: Final = 3
 """After this many silences that a second look has confirmed, others are believed at once."""
 
+MAX_RESETS: Final = 4
+"""After this many tries that the server has ended with a reset, what is missing is believed not to have been sent."""
+
 MAX_DIALOGUE_LINES: Final = 500
 """At most this many of the last messages of a case are kept."""
 
@@ -190,6 +193,9 @@ class CaseRunner:
             attempt = await self._bench.attempt(case, number)
             if attempt.is_silence:
                 attempt = await self._look_again(case, attempt, number)
+            for _ in range(MAX_RESETS - 1):
+                if attempt.was_reset:
+                    attempt = await self._bench.attempt(case, number)
             number += 1
             if attempt.failure is not None:
                 attempt = await self._bench.confirm(case, attempt, number)

@@ -57,7 +57,8 @@ class ConversationMonitor(ABC):
     `faults` cover the time since `forget`; `line_count` counts all lines, `games` all finished games, and
     `violation_counts` how often each side broke each clause, in the order of the first violation. After `max_lines`
     lines nothing more is read; `excess_bytes` are the bytes of the last `on_data` that this concerns. `client_address`
-    is None if it is unknown.
+    is None if it is unknown. `is_house_cut`: a reset has cut the last message of the house; what is missing is not
+    judged.
     """
 
     is_text: ClassVar[bool] = False
@@ -72,6 +73,7 @@ class ConversationMonitor(ABC):
         self.max_lines: int | None = None
         self.excess_bytes = 0
         self.client_address: Address | None = None
+        self.is_house_cut = False
         self._client_input_ended = False
 
     @property
@@ -127,9 +129,10 @@ class ConversationMonitor(ABC):
         self._client_input_ended = True
         return ()
 
-    def on_disconnect(self, side: Peer, now: float) -> Sequence[Fault]:
-        """Process a connection closed by one end."""
+    def on_disconnect(self, side: Peer, now: float, *, was_reset: bool = False) -> Sequence[Fault]:
+        """Process a connection closed by one end; `was_reset`: the last bytes that it has sent may be missing."""
         before = len(self.faults)
+        self.is_house_cut |= side == HOUSE and was_reset and bool(self.incomplete(HOUSE))
         self._on_disconnect(side, now)
         return self.faults[before:]
 
@@ -230,6 +233,9 @@ class Conversation(ConversationMonitor):
         if self._client_input_ended:
             self.referee.on(Disconnected(CLIENT, HOUSE), now)
         self._has_client_left = self._has_client_left or self._client_input_ended or side == CLIENT
+        if self.is_house_cut:
+            self.referee.on(Disconnected(HOUSE, CLIENT), now)
+            return
         self._judge(Disconnected(side, OTHER_END[side]), now)
         rest = self._unread(HOUSE)
         is_judged = any(party == HOUSE for party, _ in self.violation_counts)

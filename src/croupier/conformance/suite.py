@@ -47,7 +47,8 @@ class Attempt(NamedTuple):
     `dialogue` is what was on the wire, in order. `steps` lead to the failure and can be replayed, empty if they cannot.
     With SKIP, `refusal` says what the program has refused so that the state was not reached, empty if luck decided; the
     same refusal in every try is a finding. A SKIP that `is_final` would be the same in every try. `stderr` is what a
-    client under test has written.
+    client under test has written. `was_reset`: something is missing, but the server has reset the connection, which may
+    have discarded it; only a reset in every try shows anything.
     """
 
     outcome: Outcome
@@ -59,6 +60,7 @@ class Attempt(NamedTuple):
     is_optional: bool = False
     is_final: bool = False
     stderr: bytes = b""
+    was_reset: bool = False
 
     @property
     def is_silence(self) -> bool:

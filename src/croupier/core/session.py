@@ -43,10 +43,14 @@ class Malformed(Struct, frozen=True, gc=False):
 
 
 class Left(Struct, frozen=True, gc=False):
-    """A peer has disconnected, or a Connect has failed. Sent exactly once per joined peer, also after a Drop."""
+    """A peer has disconnected, or a Connect has failed. Sent exactly once per joined peer, also after a Drop.
+
+    `was_reset`: the connection was reset (RST), so the last bytes that the peer has sent may be missing.
+    """
 
     peer: Peer
     reason: str = ""
+    was_reset: bool = False
 
 
 class EndOfInput(Struct, frozen=True, gc=False):

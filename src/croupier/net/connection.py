@@ -32,7 +32,9 @@ class ConnectionOwner(Protocol):
     timer: DeadlineTimer
 
     def accept(self, connection: "Connection", address: Address | None) -> bool: ...  # noqa: D102 -- as in Endpoint
-    def release(self, connection: "Connection", reason: str) -> None: ...  # noqa: D102 -- as in Endpoint
+    def release(  # noqa: D102 -- as in Endpoint
+        self, connection: "Connection", reason: str, *, was_reset: bool
+    ) -> None: ...
     def forget(self, connection: "Connection", host: str) -> None: ...  # noqa: D102 -- as in Endpoint
     def handle_and_flush(self, event: Event[Any]) -> None: ...  # noqa: D102 -- as in Endpoint
     def perform(self, effect: Effect[Any]) -> None: ...  # noqa: D102 -- as in Endpoint
@@ -264,11 +266,11 @@ class Connection(asyncio.Protocol):
         if self._close_timer is not None:
             self._close_timer.cancel()
         try:
-            self._release(str(exc) if exc else "closed")
+            self._release(str(exc) if exc else "closed", was_reset=isinstance(exc, ConnectionError))
         finally:
             self._endpoint.forget(self, self._host)
 
-    def _release(self, reason: str) -> None:
+    def _release(self, reason: str, *, was_reset: bool = False) -> None:
         if not self._has_left:
             self._has_left = True
-            self._endpoint.release(self, reason)
+            self._endpoint.release(self, reason, was_reset=was_reset)

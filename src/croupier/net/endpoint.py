@@ -363,7 +363,7 @@ class Endpoint:
             return "connections"
         return "per_address" if self._hosts.is_reached(host) else None
 
-    def release(self, connection: Connection, reason: str) -> None:
+    def release(self, connection: Connection, reason: str, *, was_reset: bool) -> None:
         """Deliver Left to the session and start waiting for the connection to close."""
         assert connection.peer is not None, "a connection that leaves was accepted"
         self.log.debug("left", peer=connection.peer, reason=reason)
@@ -373,7 +373,7 @@ class Endpoint:
             if connection.peer in self._pending_admission:
                 self._pending_admission.discard(connection.peer)
             else:
-                self.handle_and_flush(Left(connection.peer, reason))
+                self.handle_and_flush(Left(connection.peer, reason, was_reset))
         finally:
             if self._recorder is not None:
                 self._recorder.leave(connection.peer)

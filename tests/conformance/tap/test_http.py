@@ -140,6 +140,15 @@ def test_disconnect_before_the_response_is_a_fault(response: bytes, faults: int)
     assert len(exchange.on_disconnect(HOUSE, 2.0)) == faults
 
 
+@pytest.mark.parametrize("response", [b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[", b"HTTP/1.1 200 OK\r\n\r\n["])
+def test_a_response_that_a_reset_has_cut_is_no_fault(response: bytes) -> None:
+    exchange = connection()
+    exchange.on_data(CLIENT, b"GET /games/ HTTP/1.1\r\n\r\n", 1.0)
+    exchange.on_data(HOUSE, response, 1.0)
+    assert exchange.on_disconnect(HOUSE, 2.0, was_reset=True) == []
+    assert len(messages(exchange)) == 1
+
+
 def test_disconnect_of_an_idle_connection_is_allowed() -> None:
     exchange = connection()
     exchange.on_data(CLIENT, b"GET /games/ HTTP/1.1\r\n\r\n", 1.0)

@@ -281,6 +281,13 @@ def test_disconnect_before_an_answer_is_a_fault() -> None:
     assert [fault.verdict.violation.clause for fault in table.link(0).on_disconnect(HOUSE, 2.0)] == ["oldmaid-1.8"]
 
 
+def test_an_answer_that_a_reset_has_cut_is_no_fault() -> None:
+    table = Table()
+    table.asks(0, '{"cmd": "status"}')
+    table.link(0).on_data(HOUSE, b'{"in": [', 1.0)
+    assert table.link(0).on_disconnect(HOUSE, 2.0, was_reset=True) == []
+
+
 def test_memory_is_bounded() -> None:
     table = Table()
     for _ in range(MAX_PENDING_REQUESTS + 10):

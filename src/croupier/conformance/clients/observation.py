@@ -140,8 +140,8 @@ class ClientObservation(Struct, frozen=True):
 
     @property
     def partial_message(self) -> bytes:
-        """The incomplete message of the client."""
-        return self.conversation.incomplete(CLIENT)
+        """The beginning of a message that the client has not ended; a reset may have cut one that it has."""
+        return b"" if self.server.was_reset else self.conversation.incomplete(CLIENT)
 
     @property
     def is_idle(self) -> bool:

@@ -66,7 +66,7 @@ class HouseTestServer:
     the end, and `decisions` is what it has decided; `is_answer_owed` whether it was silent because the house still owed
     it something. `is_closing`: the house says goodbye, or the client has said it; the house ends the conversation by
     itself at `ending_since`. `close_delay_seconds` is the time from the close of the house to that of the client, None
-    if the client did not close.
+    if the client did not close. `was_reset`: the client has reset the connection.
 
     A message that a client has sent before an answer that it could not foresee is no fault (`has_sent_ahead`).
     """
@@ -102,6 +102,7 @@ class HouseTestServer:
         self.fault: Fault | None = None
         self.house_fault: Fault | None = None
         self.close_delay_seconds: float | None = None
+        self.was_reset = False
         self.is_over = False
         """Whether there is nothing more to observe."""
         self._responder = responder
@@ -164,8 +165,8 @@ class HouseTestServer:
                 effects += self._on_joined(peer, now)
             case Received(peer, message) if peer == self._peer and self._closed_at is None:
                 effects += self._on_data(message, now)
-            case Left(peer, reason) if peer == self._peer:
-                self._on_left(reason, now)
+            case Left(peer) as left if peer == self._peer:
+                self._on_left(left, now)
             case TimedOut():
                 effects += self._on_timeout(now)
             case _:
@@ -221,7 +222,7 @@ class HouseTestServer:
             return self._finish(now)
         return self._deliver(self._responder.answer(message), now)
 
-    def _on_left(self, reason: str, now: float) -> None:
+    def _on_left(self, left: Left, now: float) -> None:
         silent = not self.has_spoken and not self.conversation.incomplete(CLIENT)
         if silent and self._closed_at is None and self.conversation_end is ConversationEnd.RUNNING:
             self._peer = None  # it may only have checked whether the server is up
@@ -230,9 +231,10 @@ class HouseTestServer:
         if self.is_over:
             return  # the program is stopped after the observation
         if self._closed_at is not None:
-            self.close_delay_seconds = None if reason == "closed" else now - self._closed_at
+            self.close_delay_seconds = None if left.reason == "closed" else now - self._closed_at
         elif self.conversation_end is ConversationEnd.RUNNING:
             self.pending = self._decision
+            self.was_reset = left.was_reset
             self.conversation.on_disconnect(CLIENT, now)
             self.conversation_end = ConversationEnd.CLIENT
         self.is_over = True

@@ -10,7 +10,14 @@ from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation, default_outcome
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, ServerUser
 from croupier.conformance.holdem.hidden_cards import leaked_hand
-from croupier.conformance.holdem.http_client import ConnectionEnded, HttpClient, ResponseError, ResponseTimeout
+from croupier.conformance.holdem.http_client import (
+    ConnectionEnded,
+    ConnectionWasReset,
+    HttpClient,
+    ResponseCut,
+    ResponseError,
+    ResponseTimeout,
+)
 from croupier.conformance.holdem.schema import SchemaError
 from croupier.conformance.results import Outcome
 from croupier.core.errors import FoundKind
@@ -40,6 +47,7 @@ class Exchange:
         self.users: dict[str, ServerUser] = {}
         self.joined_seats: list[JoinedSeat] = []
         self.has_timed_out = False  # whether a response timed out
+        self.was_reset = False  # whether a response is missing that a reset may have discarded
         self.responses: list[tuple[str, ReceivedResponse]] = []
         self.redirects: list[str] = []
         self._last_request = SentRequest("", "")
@@ -96,7 +104,10 @@ class Exchange:
         return self._longest_gap_seconds > MAX_TURN_FRACTION * self.server.turn_seconds
 
     def add_response_error(self, error: ResponseError, expected: str = "an HTTP/1.1 response") -> None:
-        """Record that no valid response was received."""
+        """Record that no valid response was received. One that a reset has cut is no deviation."""
+        self.was_reset |= isinstance(error, ConnectionWasReset | ResponseCut)
+        if isinstance(error, ResponseCut):
+            return
         kind = FoundKind.CLOSED if isinstance(error, ConnectionEnded) else FoundKind.MESSAGE
         if isinstance(error, ResponseTimeout):
             kind = FoundKind.SILENCE
@@ -131,7 +142,7 @@ class Exchange:
     ) -> tuple[SentRequest, ReceivedResponse]:
         """Send a request as a role, and follow redirects; return the last request with its response.
 
-        Raises CaseAborted, after recording a deviation, if no valid response arrives.
+        Raises CaseAborted if no valid response arrives, after recording a deviation unless a reset has cut it.
         """
         client = self.idle_client(role)
         self.record_request(request, request.encode(client.host))

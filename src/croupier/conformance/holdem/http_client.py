@@ -8,6 +8,7 @@ from typing import Self
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery, close_connection
 from croupier.conformance.channel.http import MAX_BODY_BYTES, ReceivedResponse, ResponseReader, SentRequest
+from croupier.conformance.channel.streams import Streams, open_streams
 from croupier.conformance.timeouts import StallTolerantTimeout
 from croupier.core.errors import Violation
 from croupier.core.spans import Span
@@ -27,6 +28,14 @@ class ConnectionEnded(ResponseError):
     """The connection ended where a response was due."""
 
 
+class ConnectionWasReset(ConnectionEnded):
+    """The connection was reset where a response was due: the server may have sent one, which the reset discarded."""
+
+
+class ResponseCut(ResponseError):
+    """A reset has cut the response."""
+
+
 class HttpClient:
     """A persistent connection to a server, reopened if the server closes it. `timeout` is in seconds."""
 
@@ -36,7 +45,7 @@ class HttpClient:
         self._address = (host, port)
         self._ssl = ssl
         self._timeout = timeout
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._streams: Streams | None = None
         self._reader = ResponseReader()
         self._responses: deque[Span[ReceivedResponse]] = deque()
         self._is_stale = False  # the connection ended before any byte of a response
@@ -77,7 +86,7 @@ class HttpClient:
         try:
             if self._streams is None:
                 async with StallTolerantTimeout(self._timeout):
-                    self._streams = await asyncio.open_connection(*self._address, ssl=self._ssl)
+                    self._streams = await open_streams(*self._address, ssl=self._ssl)
                 self._reader = ResponseReader()
                 self._responses.clear()
             await delivery.write(self._streams[1], data)
@@ -106,10 +115,10 @@ class HttpClient:
             self.abort()
             raise
         except OSError as error:
+            kinds = (ConnectionWasReset, ResponseCut) if self._was_reset else (ConnectionEnded, ResponseError)
             await self.close()
             self._is_stale = not reader.incomplete
-            kind = ResponseError if reader.incomplete else ConnectionEnded
-            raise kind(f"{reader.incomplete[:80]!r} ({error})") from None
+            raise kinds[bool(reader.incomplete)](f"{reader.incomplete[:80]!r} ({error})") from None
         if isinstance(span.message, Violation):
             await self.close()
             raise ResponseError(f"{span.data[:80]!r} ({span.message.found})")
@@ -123,12 +132,20 @@ class HttpClient:
             if is_stream and self._reader.has_headers and self._reader.beginning.body:
                 return Span(self._reader.incomplete, self._reader.beginning, 0)
             data = await self._read()
-            self._responses += self._reader.feed(data) if data else self._reader.finish()
+            if data:
+                self._responses += self._reader.feed(data)
+            elif not self._was_reset:
+                self._responses += self._reader.finish()
             if self._reader.is_cut:
                 raise ConnectionResetError(f"more than {MAX_BODY_BYTES} bytes")
             if not data and not self._responses:
                 raise ConnectionResetError("the end of the connection")
         return self._responses.popleft()
+
+    @property
+    def _was_reset(self) -> bool:
+        """Whether the server has reset the connection."""
+        return self._streams is not None and self._streams[0].was_reset
 
     async def _read(self) -> bytes:
         """Return what arrives next, empty at the end of the connection."""

@@ -122,8 +122,10 @@ class HoldemServerBench(Bench):
             return Attempt(Outcome.SKIP, "its responses take so long that turns may have expired")
         worst = worst_deviation(deviations, preferred=case.clauses[:1])
         if worst is None:
-            return Attempt(Outcome.SKIP if reason else Outcome.PASS, reason, dialogue=context.lines)
-        return self._judge(worst, context.lines[: worst.line_count])
+            outcome = Outcome.SKIP if reason else Outcome.PASS
+            return Attempt(outcome, reason, dialogue=context.lines, was_reset=context.was_reset)
+        attempt = self._judge(worst, context.lines[: worst.line_count])
+        return attempt._replace(was_reset=context.was_reset and worst.kind is FoundKind.CLOSED)
 
     async def replay(self, case: HoldemServerCase, steps: Sequence[WalkStep]) -> Attempt:
         """See `Bench.replay`: the steps are those of a walk."""
@@ -232,7 +234,9 @@ class HoldemServerBench(Bench):
             recorded += context.deviations  # deviations while leaving do not belong to the case
             await self._within_timeout(context.close())
         deviations = [deviation for deviation in recorded if deviation.clause in case.clauses]
-        if is_aborted and not deviations:
+        if is_aborted and not recorded:
+            reason = "the server has reset the connection in the middle of a response"
+        elif is_aborted and not deviations:
             deviations = [deviation for deviation in recorded if deviation.line_count == recorded[-1].line_count]
         if case.failure_is_choice:
             deviations = [_as_choice(deviation) for deviation in deviations]

@@ -37,7 +37,8 @@ MAX_STDERR_BYTES: Final = 300
 class ProgramConnection(asyncio.Protocol):
     """A connection with the program. `name` is the peer at our end ("table" for the table).
 
-    `received` are the unprocessed messages of the program; `has_ended`: the program has disconnected.
+    `received` are the unprocessed messages of the program; `has_ended`: the program has disconnected, and `was_reset`:
+    by a reset.
     """
 
     def __init__(self, endpoints: "ProgramEndpoints", name: str, *, called: bool) -> None:
@@ -45,6 +46,7 @@ class ProgramConnection(asyncio.Protocol):
         self.is_outgoing = called
         self.received: deque[ReceivedMessage] = deque()
         self.has_ended = False
+        self.was_reset = False
         self.is_closed = False
         self.address: Address = (HOST, 0)
         self.reader = MessageReader(
@@ -72,9 +74,15 @@ class ProgramConnection(asyncio.Protocol):
         self._set_ended()
         return False
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 -- the cause does not matter
+    def connection_lost(self, exc: Exception | None) -> None:
         """Handle the closed connection."""
+        self.was_reset = not self.has_ended and isinstance(exc, ConnectionError)
         self._set_ended()
+
+    @property
+    def incomplete(self) -> bytes:
+        """The beginning of a message that the program has not ended; a reset may have cut one that it has."""
+        return b"" if self.was_reset else self.reader.incomplete
 
     def _set_ended(self) -> None:
         self.has_ended = True

@@ -169,7 +169,7 @@ class PlayerReplay:
             return Failed(main_clause, what, f"that {entry.peer or 'a player'!r} can connect to it")
         connection = self._connections.get(entry.peer)
         expected = f"{entry.text} to {entry.peer!r}"
-        if connection and (unfinished := unfinished_message(connection.reader.incomplete, expected)):
+        if connection and (unfinished := unfinished_message(connection.incomplete, expected)):
             return unfinished
         if connection is None:
             what = f"no connection to {entry.peer!r}, {what}"

@@ -332,7 +332,7 @@ class ProgramRing:
     @property
     def incomplete_messages(self) -> Sequence[bytes]:
         """The messages that the program has begun and not ended."""
-        return [connection.reader.incomplete for connection in self._connections]
+        return [connection.incomplete for connection in self._connections]
 
     @property
     def tolerated(self) -> frozenset[str]:

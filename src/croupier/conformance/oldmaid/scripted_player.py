@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery, close_connection
+from croupier.conformance.channel.streams import Streams
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.oldmaid.answers import (
     ANSWER_CLAUSES,
@@ -18,7 +19,7 @@ from croupier.conformance.oldmaid.answers import (
 )
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.dialects import RESULTS
-from croupier.conformance.oldmaid.outcomes import Failed, dialogue_line, display_text, unfinished_message
+from croupier.conformance.oldmaid.outcomes import Failed, NotReached, dialogue_line, display_text, unfinished_message
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.conformance.timeouts import AnswerTimeout, StallTolerantTimeout
 from croupier.core.errors import FoundKind, Violation
@@ -54,7 +55,7 @@ class ScriptedPlayer:
     def __init__(
         self,
         nick: str,
-        ends: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        ends: Streams,
         dialogue: list[DialogueLine],
         timeout: AnswerTimeout,
         dialect: Dialect,
@@ -85,6 +86,11 @@ class ScriptedPlayer:
         """The local address of the connection."""
         name = self._writer.get_extra_info("sockname")
         return name[0], name[1]
+
+    @property
+    def was_reset(self) -> bool:
+        """Whether the table has reset the connection: its last answer may be missing."""
+        return self._reader.was_reset
 
     @property
     def has_unanswered_requests(self) -> bool:
@@ -136,7 +142,7 @@ class ScriptedPlayer:
 
     async def _read_surplus(self) -> ReceivedMessage | None:
         """Return what has arrived, an empty message if the table has disconnected."""
-        with suppress(TimeoutError, ConnectionError):
+        with suppress(TimeoutError):
             async with asyncio.timeout(self._surplus_seconds):
                 self._feed(await self._reader.read(1 << 16))
         if self._received:
@@ -150,7 +156,7 @@ class ScriptedPlayer:
 
         Time in which this process does not run is not counted, as the table may not have run either.
         """
-        with suppress(ConnectionError, TimeoutError):
+        with suppress(TimeoutError):
             async with StallTolerantTimeout(seconds):
                 while not self._received and not self.is_disconnected:
                     self._feed(await self._reader.read(1 << 16))
@@ -174,6 +180,8 @@ class ScriptedPlayer:
             self._timeout.record_silence()
         if received is None:
             incomplete = self._reader_of_table.incomplete
+            if self.was_reset and incomplete.strip():
+                raise NotReached("the table has reset the connection in the middle of a message")
             if unfinished := unfinished_message(incomplete, expected):
                 raise unfinished
             what = "the end of the connection" if self.is_disconnected else f"nothing within {seconds:g} seconds"

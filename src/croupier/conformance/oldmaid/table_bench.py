@@ -72,7 +72,10 @@ class TableBench(Bench):
             raise (TargetGone(str(lost)) if self._was_reached else lost) from None
         self._was_reached = True
         game = _failed_game(context) if attempt.failure is not None and attempt.failure.cause is None else None
-        return attempt._replace(steps=() if game is None else game.actions)
+        was_reset = any(player.was_reset for player in context.scripted_players)
+        is_missed = attempt.outcome is Outcome.SKIP
+        is_missing = is_missed if attempt.failure is None else attempt.failure.kind is FoundKind.CLOSED
+        return attempt._replace(steps=() if game is None else game.actions, was_reset=was_reset and is_missing)
 
     async def confirm(self, case: TableCase, attempt: Attempt, number: int) -> Attempt:
         """Find out whether a connection was closed after an earlier answer: try again with a pause between requests."""

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from random import Random
 from typing import Final
 
+from croupier.conformance.channel.streams import Streams, open_streams
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.fair_deal import DealCounter, Draw
 from croupier.conformance.oldmaid.answers import ReceivedMessage
@@ -63,11 +64,11 @@ class TableUnderTest:
         self.lobby = asyncio.Lock()
         self.deals = DealCounter(CARD_NAMES)
 
-    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def connect(self) -> Streams:
         """Connect to the table. Raises ConnectionError."""
         try:
             async with StallTolerantTimeout(self.timeout.max_seconds):
-                return await asyncio.open_connection(*self.address)
+                return await open_streams(*self.address)
         except (OSError, TimeoutError) as error:
             raise ConnectionError(f"no table answers at {self.address[0]}:{self.address[1]}: {error}") from error
 

@@ -271,6 +271,7 @@ class HouseBench(Bench):
             dialogue=lines,
             refusal=self._refusal(probe),
             is_final=reason == OTHER_DIALECT,
+            was_reset=probe.conversation.is_house_cut,
         )
 
     def _is_client_departure(self, probe: ScriptedClient) -> bool:
@@ -295,7 +296,7 @@ class HouseBench(Bench):
         for side, data in probe.wire_log:
             conversation.on_data(side, data, 0.0)
         if probe.house_has_left:
-            conversation.on_disconnect(HOUSE, 0.0)
+            conversation.on_disconnect(HOUSE, 0.0, was_reset=probe.was_reset)
         return conversation
 
     def _failure(self, case: HouseServerCase, outcome: Outcome, probe: ScriptedClient) -> Attempt:
@@ -319,6 +320,7 @@ class HouseBench(Bench):
             dialogue=shown_dialogue(conversation, fault),
             steps=() if probe.is_accused or self._is_tolerated(case) else probe.sent,
             refusal=self._refused_kind(probe) or "",
+            was_reset=probe.was_reset and found.kind is FoundKind.CLOSED,
         )
 
     async def _is_never_accepted(self, case: HouseServerCase, refused: str, number: int) -> bool:

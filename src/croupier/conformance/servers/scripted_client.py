@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from math import inf
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -13,6 +13,8 @@ from croupier.conformance.timeouts import extra_wait
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE, Verdict
 from croupier.core.session import Closing, Drop, Effect, Event, Joined, Left, Peer, Received, Send, TimedOut
+
+CUT_REASON: Final = "the house has reset the connection in the middle of a message"
 
 
 class Wait(Struct, frozen=True):
@@ -46,7 +48,8 @@ class ScriptedClient:
     for. It connects from `local_host`, unless that is empty.
 
     `wire_log` is everything that was sent and received, in order, and `sent` the messages of the script.
-    `slowest_seconds` is the longest time that an answer has taken, `duration_seconds` the time until the house left.
+    `slowest_seconds` is the longest time that an answer has taken, `duration_seconds` the time until the house left;
+    `was_reset`: it has reset the connection.
     `skip_reason` is the return value of the script. `connect_error` is the reason why there was no connection, empty if
     there was one. `error` is an exception of the script or of a judge, with which the conversation ends.
     """
@@ -65,6 +68,7 @@ class ScriptedClient:
         self.is_over = False
         self.has_joined = False
         self.house_has_left = False
+        self.was_reset = False
         self.connect_error = ""
         self.error: Exception | None = None
         self.skip_reason: str | None = "the conversation was over before it came to that"
@@ -126,8 +130,8 @@ class ScriptedClient:
                 self.wire_log.append((HOUSE, data))
                 self._stall_seconds = 0.0
                 self._keep_fault(self.conversation.on_data(HOUSE, data, now))
-            case Left(_, reason):
-                return self._on_left(reason, now)
+            case Left() as left:
+                return self._on_left(left, now)
             case TimedOut():
                 self._on_timeout(now)
             case Closing():
@@ -153,14 +157,17 @@ class ScriptedClient:
         elif late >= 0.0:
             self._keep_fault(self.conversation.on_timeout(now))
 
-    def _on_left(self, reason: str, now: float) -> Sequence[Effect[bytes]]:
+    def _on_left(self, left: Left, now: float) -> Sequence[Effect[bytes]]:
         if not self.has_joined:
-            self.connect_error = reason or "no connection"
+            self.connect_error = left.reason or "no connection"
             return []  # it may connect again
         self.house_has_left = True
+        self.was_reset = left.was_reset
         self.duration_seconds = now - self._started_at
-        self._keep_fault(self.conversation.on_disconnect(HOUSE, now))
-        if self.fault is None and not self._chunks and self._next_action() is not None:
+        self._keep_fault(self.conversation.on_disconnect(HOUSE, now, was_reset=left.was_reset))
+        if self.conversation.is_house_cut:
+            self.skip_reason = CUT_REASON
+        elif self.fault is None and not self._chunks and self._next_action() is not None:
             self.skip_reason = "the house has ended the conversation"
         return self._end()
 

@@ -181,7 +181,8 @@ class Exchange[P: PendingRequest[Any, Any]](ConversationMonitor):
             self._accuse_house(self.SILENCE_CLAUSE, FoundKind.SILENCE, "silence")
 
     def _on_disconnect(self, side: Peer, now: float) -> None:  # noqa: ARG002 -- needed by others
-        if side == HOUSE and self._pending and not (self._is_over or self._client_input_ended or self._may_end()):
+        is_excused = self._is_over or self._client_input_ended or self.is_house_cut
+        if side == HOUSE and self._pending and not (is_excused or self._may_end()):
             self._accuse_house(self.END_CLAUSE, FoundKind.CLOSED, "the end of the connection")
         self._end()
 

@@ -133,7 +133,7 @@ class HoldemConnection(Exchange[HoldemPending]):
         return replace(message, body_summary=summarise_games(message, self._checker.dialect))
 
     def _on_disconnect(self, side: Peer, now: float) -> None:
-        if side == HOUSE and not self._is_over:
+        if side == HOUSE and not (self._is_over or self.is_house_cut):
             for span in self._responses.finish():
                 self._on_message(HOUSE, span, now)
         super()._on_disconnect(side, now)

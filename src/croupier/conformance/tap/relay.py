@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from croupier.conformance.channel.delivery import Delivery, Outbox
-from croupier.conformance.conversation import ConversationMonitor
+from croupier.conformance.conversation import ConversationMonitor, Fault
 from croupier.conformance.tap.connection import (
     BytesRelayed,
     ConnectionEnded,
@@ -66,6 +66,8 @@ class _Pipe:
         """The ends that have ended their output, and why."""
         self.left_sides: set[Peer] = set()
         """The ends that have disconnected."""
+        self.reset_sides: set[Peer] = set()
+        """Those of them that have reset their connection."""
         self.informed_sides: set[Peer] = set()
         """The ends that were sent the end of output of the other one."""
         self.idle_deadline: float | None = None
@@ -137,8 +139,8 @@ class Relay:
             case EndOfInput(peer):
                 pipe = self._pipes[abs(peer)]
                 return self._on_end_of_input(pipe, CLIENT if peer > 0 else HOUSE, "hung up", now)
-            case Left(peer, reason):
-                return self._on_left(self._pipes[abs(peer)], CLIENT if peer > 0 else HOUSE, reason, now)
+            case Left(peer) as left:
+                return self._on_left(self._pipes[abs(peer)], CLIENT if peer > 0 else HOUSE, left, now)
             case TimedOut():
                 return [effect for pipe in self._pipes.values() for effect in self._on_timeout(pipe, now)]
             case Closing(is_final=True):
@@ -225,14 +227,16 @@ class Relay:
             pipe.outboxes[CLIENT].push(pipe.connection.conversation.to_client(b""), now)
         return self._pump(pipe, now)
 
-    def _on_left(self, pipe: _Pipe, side: Peer, reason: str, now: float) -> list[Effect[bytes]]:
+    def _on_left(self, pipe: _Pipe, side: Peer, left: Left, now: float) -> list[Effect[bytes]]:
         connection = pipe.connection
         pipe.open_sides.discard(side)
         pipe.left_sides.add(side)
+        if left.was_reset:
+            pipe.reset_sides.add(side)
         pipe.outboxes[side].clear()
         if side == HOUSE and not connection.has_reached_target:
-            connection.note = connection.note or f"no house answers: {reason}"
-        effects = self._on_end_of_input(pipe, side, reason, now)
+            connection.note = connection.note or f"no house answers: {left.reason}"
+        effects = self._on_end_of_input(pipe, side, left.reason, now)
         if len(pipe.left_sides) == 2:
             self._close(pipe, CLIENT, now)
             connection.ended_at = now
@@ -245,12 +249,12 @@ class Relay:
         connection = pipe.connection
         if side not in connection.closed_sides:
             connection.closed_sides.append(side)
-            report = (
-                connection.conversation.on_disconnect
-                if side in pipe.left_sides
-                else connection.conversation.on_end_of_input
-            )
-            faults = () if pipe.is_over() else report(side, now)
+            conversation = connection.conversation
+            faults: Sequence[Fault] = ()
+            if not pipe.is_over() and side in pipe.left_sides:
+                faults = conversation.on_disconnect(side, now, was_reset=side in pipe.reset_sides)
+            elif not pipe.is_over():
+                faults = conversation.on_end_of_input(side, now)
             self._on_event(SideClosed(connection, now, side, pipe.ended_inputs[side], faults))
 
     def _on_timeout(self, pipe: _Pipe, now: float) -> list[Effect[bytes]]:

@@ -1,0 +1,34 @@
+"""Streams to a server under test, which keep what has arrived before a reset."""
+
+import asyncio
+from ssl import SSLContext
+
+
+class ReceivedStream(asyncio.StreamReader):
+    """As `asyncio.StreamReader`, but a reset ends the data like a close: it does not discard what was not read yet.
+
+    `was_reset`: the connection was reset, so the last bytes that the peer has sent may be missing.
+    """
+
+    was_reset = False
+
+    def set_exception(self, exc: Exception) -> None:
+        """See `asyncio.StreamReader`."""
+        if isinstance(exc, ConnectionError):
+            self.was_reset = True
+            self.feed_eof()
+        else:
+            super().set_exception(exc)
+
+
+type Streams = tuple[ReceivedStream, asyncio.StreamWriter]
+
+
+async def open_streams(host: str, port: int, *, ssl: SSLContext | None = None) -> Streams:
+    """As `asyncio.open_connection`. Raises OSError."""
+    loop = asyncio.get_running_loop()
+    reader = ReceivedStream()
+    transport, protocol = await loop.create_connection(
+        lambda: asyncio.StreamReaderProtocol(reader), host, port, ssl=ssl
+    )
+    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
