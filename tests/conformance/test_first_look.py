@@ -36,10 +36,10 @@ async def stranger(serve: Serve) -> AsyncIterator[int]:
         server.close()
 
 
-def look_at(serve: Serve, room: str = "kuhn") -> str | None:
+def look_at(serve: Serve, room: str = "kuhn", on_notice: Callable[[str], None] = lambda _: None) -> str | None:
     async def main() -> str | None:
         async with stranger(serve) as port:
-            return await first_look(ROOMS[room], "127.0.0.1", port)
+            return await first_look(ROOMS[room], "127.0.0.1", port, on_notice=on_notice)
 
     return asyncio.run(main())
 
@@ -74,15 +74,28 @@ def short_look(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("short_look")
+@pytest.mark.parametrize("serve", [answering(b""), answering(b"FAIL W_A", after=1.0)], ids=["silent", "slow"])
 @pytest.mark.parametrize("room", ROOMS)
-def test_a_server_that_is_silent_is_fine(room: str) -> None:
-    assert look_at(answering(b""), room) is None
+def test_a_server_that_is_silent_or_slow_is_mentioned_but_fine(room: str, serve: Serve) -> None:
+    notices: list[str] = []
+    assert look_at(serve, room, notices.append) is None
+    (notice,) = notices
+    assert "has accepted a connection, and has not answered" in notice
 
 
-@pytest.mark.usefixtures("short_look")
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_slow_server_is_fine(room: str) -> None:
-    assert look_at(answering(b"FAIL W_A", after=1.0), room) is None
+def test_an_answer_ends_the_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.conformance.first_look.SILENT_SECONDS", 5.0)
+    notices: list[str] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(100)
+        for piece in (b"FA", b"IL", b" W", b"_A"):
+            writer.write(piece)
+            await asyncio.sleep(0.01)
+
+    assert look_at(serve, "kuhn", notices.append) is None
+    assert look_at(answering(b"what?"), "kuhn", notices.append) is None
+    assert notices == []
 
 
 @pytest.mark.parametrize(
@@ -168,8 +181,10 @@ def test_a_server_of_one_client_after_the_other_is_fine() -> None:
 
 def timed_look(port: int) -> str:
     begun = time.monotonic()
-    found = asyncio.run(first_look(KUHN, "127.0.0.1", port))
+    notices: list[str] = []
+    found = asyncio.run(first_look(KUHN, "127.0.0.1", port, on_notice=notices.append))
     assert time.monotonic() - begun < 10, "the look itself is limited to two seconds"
+    assert notices == []
     assert found is not None
     return found
 

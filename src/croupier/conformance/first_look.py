@@ -6,6 +6,7 @@ what no server of the room does.
 
 import asyncio
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 from ssl import SSLContext
@@ -30,6 +31,9 @@ LOOK_SECONDS: Final = 1.9
 
 GREETING_SECONDS: Final = 0.2
 """How long a new connection is watched before anything is sent."""
+
+SILENT_SECONDS: Final = 1.0
+"""A server that has not answered the probe after this time is mentioned. It may only be slow."""
 
 QUIET_SECONDS: Final = 0.3
 """An answer that is not recognised is complete after this time without more of it."""
@@ -64,20 +68,35 @@ class Answer(Struct, frozen=True):
     end: End
 
 
-async def first_look(room: Room, host: str, port: int, ssl: SSLContext | None = None) -> str | None:
+async def first_look(
+    room: Room,
+    host: str,
+    port: int,
+    ssl: SSLContext | None = None,
+    *,
+    on_notice: Callable[[str], None] = lambda _: None,
+) -> str | None:
     """Look at the server of a room; return a paragraph on what is wrong with it, None if nothing is obviously wrong.
 
-    It is reached with TLS if there is `ssl`.
+    It is reached with TLS if there is `ssl`. `on_notice` receives a paragraph on what may be wrong, once that shows.
     Nothing changes at a server of the room, which sees one connection with the room's probe. A server that closes or
     is of another kind sees up to three connections, one after the other.
     """
     address = (host, port)
     deadline = asyncio.get_running_loop().time() + LOOK_SECONDS
+    shown = format_address(address)
+
+    def on_silence() -> None:
+        on_notice(
+            f"The server at {shown} has accepted a connection, and has not answered for {SILENT_SECONDS:g} second. It "
+            "may only be slow, so the test goes on: a missing answer fails after --timeout. If it should have "
+            "answered, it may wait for more bytes or a line end, or still serve another client."
+        )
+
     try:
-        answer = await _look(room, address, deadline, ssl)
+        answer = await _look(room, address, deadline, ssl, on_silence)
     except (OSError, UnicodeError) as error:
         return _unreachable(address, error)
-    shown = format_address(address)
     if answer.end is End.NOT_ACCEPTED:
         return (
             f"A program listens at {shown}, but has not accepted a connection for {LOOK_SECONDS:g} seconds. It may "
@@ -107,18 +126,26 @@ async def first_look(room: Room, host: str, port: int, ssl: SSLContext | None = 
     return await _describe_other_room(room, address, answer, deadline, ssl)
 
 
-async def _look(room: Room, address: Address, deadline: float, ssl: SSLContext | None) -> Answer:
+async def _look(
+    room: Room, address: Address, deadline: float, ssl: SSLContext | None, on_silence: Callable[[], None]
+) -> Answer:
     """Talk to a server, once more if it closes the connection at once. Raises OSError if it cannot be reached."""
-    answer = await _talk(room, address, deadline, ssl)
+    answer = await _talk(room, address, deadline, ssl, on_silence)
     for _ in range(MAX_CONNECTIONS_CLOSED - 1):
         if answer.end is not End.CLOSED_AT_ONCE:
             break
         await asyncio.sleep(CLOSE_PAUSE_SECONDS)
-        answer = await _talk(room, address, deadline, ssl)
+        answer = await _talk(room, address, deadline, ssl, on_silence)
     return answer
 
 
-async def _talk(room: Room, address: Address, deadline: float, ssl: SSLContext | None) -> Answer:
+async def _talk(
+    room: Room,
+    address: Address,
+    deadline: float,
+    ssl: SSLContext | None,
+    on_silence: Callable[[], None] = lambda: None,
+) -> Answer:
     """Send the probe of a room on a new connection, and receive the answer. Raises OSError without a connection."""
     loop = asyncio.get_running_loop()
     async with asyncio.timeout_at(deadline):
@@ -130,7 +157,12 @@ async def _talk(room: Room, address: Address, deadline: float, ssl: SSLContext |
         if answer.end is not End.OPEN:
             return answer
         writer.write(room.probe)
-        answer = await _receive(room, reader, answer.data, deadline)
+        silent_at = min(deadline, loop.time() + SILENT_SECONDS)
+        answer = await _receive(room, reader, answer.data, deadline, silent_at)
+        if answer.end is End.OPEN and not answer.data:
+            if _is_accepted(writer):
+                on_silence()
+            answer = await _receive(room, reader, b"", deadline)
         if extra := extra_wait(loop.time() - deadline):
             answer = await _receive(room, reader, answer.data, loop.time() + extra)
         if answer.end is End.OPEN and not answer.data and not _is_accepted(writer):
@@ -148,12 +180,18 @@ def _is_accepted(writer: asyncio.StreamWriter) -> bool:
     return server != client or is_accepted(port, client_port)
 
 
-async def _receive(room: Room, reader: asyncio.StreamReader, data: bytes, deadline: float) -> Answer:
-    """Receive what follows `data` until it is a message of the room, ends, or is too long, or until the deadline."""
+async def _receive(
+    room: Room, reader: asyncio.StreamReader, data: bytes, deadline: float, first_deadline: float | None = None
+) -> Answer:
+    """Receive what follows `data` until it is a message of the room, ends, or is too long, or until the deadline.
+
+    The first byte has another deadline if there is a `first_deadline`.
+    """
     loop = asyncio.get_running_loop()
+    silent_at = deadline if first_deadline is None else first_deadline
     while len(data) <= MAX_ANSWER_BYTES and recognise_room(data, [room]) is None:
         try:
-            async with asyncio.timeout_at(min(deadline, loop.time() + QUIET_SECONDS) if data else deadline):
+            async with asyncio.timeout_at(min(deadline, loop.time() + QUIET_SECONDS) if data else silent_at):
                 more = await reader.read(1 << 16)
         except TimeoutError:
             return Answer(data, End.OPEN)

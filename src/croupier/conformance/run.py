@@ -96,7 +96,7 @@ class Plan:
 class DialectSearch:
     """Collects the results of a run and detects dialects: many failures with one cause.
 
-    `has_begun` is set once the server has been looked at for the first time.
+    `has_begun` is set once the server has been looked at for the first time. Results are passed on to `on_result`.
     """
 
     def __init__(self, plan: Plan, on_result: OnResult) -> None:
@@ -104,8 +104,8 @@ class DialectSearch:
         self.dialect: Dialect | None = None
         self.found = asyncio.Event()
         self.has_begun = False
+        self.on_result = on_result
         self._plan = plan
-        self._on_result = on_result
         self._dialect_count = 0
         self._first_failures: dict[str, Result] = {}
         self._results_by_cause: dict[str, list[Result]] = {}
@@ -119,7 +119,7 @@ class DialectSearch:
     def add_result(self, result: Result) -> None:
         """Record the result of a case."""
         self.results[result.case] = result
-        self._on_result(result)
+        self.on_result(result)
         if result.outcome is not Outcome.FAIL or result.failure is None or self._dialect_count == MAX_STACKED_DIALECTS:
             return
         cause = result.failure.cause
@@ -219,7 +219,7 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
             address = server.address
         if plan.role == "server" and not search.has_begun:
             search.has_begun = True
-            if (trouble := await first_look(plan.room, *address, plan.ssl)) is not None:
+            if (trouble := await first_look(plan.room, *address, plan.ssl, on_notice=search.on_result)) is not None:
                 raise ProgramError(trouble)
             if server is not None and await server.has_ended():
                 await server.restart()  # the look may have been its only client
