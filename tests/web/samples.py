@@ -237,17 +237,26 @@ def room(name: str) -> Row:
 
 
 FRAMES = [
-    row(sender="you", text="STRT P_2", hex="53 54 52 54 20 50 5f 32", clause="kuhn-4.1"),
-    row(sender="house", text="CARD C_K", hex="43 41 52 44 20 43 5f 4b", clause="kuhn-4.2"),
-    row(sender="house", text="ACTN CHK", hex="41 43 54 4e 20 43 48 4b", clause=""),
+    row(sender="you", text="STRT P_2", hex=b"STRT P_2".hex(" "), clause="kuhn-4.1", number=1),
+    row(sender="house", text="CARD C_K", hex=b"CARD C_K".hex(" "), clause="kuhn-4.2", number=2),
+    row(sender="house", text="ACTN CHK", hex=b"ACTN CHK".hex(" "), clause="", number=3),
 ]
+ACT_BODY = b'{"action":1}'
+GAME_BODY = b'{"playerID":"00000000","wealth":100}' * 9
 LONG_FRAMES = [
-    row(sender="you", text='POST /games/1/players/2/acts/ {"action":1}', hex="", clause="holdem-4.1"),
+    row(
+        sender="you",
+        text=f"POST /games/1/players/2/acts/ {ACT_BODY.decode()}",
+        hex=(b"POST /games/1/players/2/acts/ HTTP/1.1\r\n\r\n" + ACT_BODY).hex(" "),
+        clause="holdem-4.1",
+        number=1,
+    ),
     row(
         sender="house",
-        text="GET /games/1: 200 " + '{"playerID":"00000000","wealth":100}' * 9,
-        hex="",
+        text=f"GET /games/1: 200 {GAME_BODY.decode()}",
+        hex=(b"HTTP/1.1 200 OK\r\n\r\n" + GAME_BODY).hex(" "),
         clause="holdem-5.2",
+        number=2,
     ),
 ]
 PUBLIC_TABLES = [

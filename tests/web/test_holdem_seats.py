@@ -13,10 +13,11 @@ from croupier.core.presentation import TableView
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.rooms.holdem import ROOM
-from croupier.rooms.holdem.wire import Join
+from croupier.rooms.holdem.wire import Join, RequestRefused
 from croupier.web.app import close, create_app
 from croupier.web.config import WebConfig
 from croupier.web.holdem_seat import YOU_ARE_AWAY
+from croupier.web.rest_bytes import answer_bytes
 from croupier.web.rooms import RoomEntry
 from tests.http.service_fixture import ManualClock
 from tests.http.service_fixture import house as holdem_house
@@ -107,6 +108,40 @@ def test_frames_are_the_requests_and_responses_of_the_rest_service(run: Run) -> 
             assert "holdem-5.2" in page
 
     run(main())
+
+
+def test_every_frame_of_rest_has_the_bytes_of_its_message(run: Run) -> None:
+    async def main() -> None:
+        async with holdem() as room:
+            ann, bob = await Browser(room.app).play("holdem"), await Browser(room.app).play("holdem")
+            actor = await to_act(room, ann, bob)
+            await actor.act("raise", amount="40")
+            (table,) = room.app.state.tables.of_session(actor.session)
+            frames = table.seat.feed.snapshot.frames
+            assert [frame.number for frame in frames] == [*range(1, len(frames) + 1)]
+            post = next(frame for frame in frames if frame.sender == "you")
+            line, body = post.text.split(" {")
+            head = f"{line} HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {len(body) + 1}\r\n\r\n"
+            assert bytes.fromhex(post.hex) == f"{head}{{{body}".encode()
+            done = next(frame for frame in frames if frame.text == "201")
+            assert bytes.fromhex(done.hex) == b"HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n"
+            shown = next(frame for frame in frames if frame.text.startswith("GET"))
+            head, _, body = bytes.fromhex(shown.hex).decode().partition("\r\n\r\n")
+            assert head.startswith("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n")
+            assert shown.text == f"GET /games/{table.seat.game}: 200 {body}"
+            page = (await actor.get(actor.table)).text
+            assert f"<summary>{len(bytes.fromhex(post.hex))} bytes</summary>" in page
+            assert post.hex in page
+
+    run(main())
+
+
+def test_a_refusal_has_the_bytes_of_its_response() -> None:
+    refusal = RequestRefused(404, "holdem-8.4", "found a game that is gone; allowed: one of /games/")
+    data = answer_bytes(refusal, "readme", lambda _: pytest.fail("no game is shown"))
+    text = b"holdem-8.4: found a game that is gone; allowed: one of /games/\n"
+    head = b"HTTP/1.1 404 Not Found\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n" % len(text)
+    assert data == head + b"\r\n" + text
 
 
 def test_a_bet_out_of_range_is_refused(run: Run) -> None:

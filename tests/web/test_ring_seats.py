@@ -70,6 +70,9 @@ def test_a_person_plays_two_games_with_bots(run: Run) -> None:
             page = (await browser.get(browser.table)).text
             assert "&#34;offer&#34;" in page
             assert 'data-sender="peer"' in page
+            (table,) = app.state.tables.of_session(browser.session)
+            for frame in table.seat.feed.snapshot.frames:
+                assert bytes.fromhex(frame.hex).strip() == frame.text.encode()
 
     run(main())
 
@@ -109,6 +112,8 @@ def test_a_person_with_an_account_plays_under_its_name_unless_the_table_refuses_
             assert {str(seat.name) for seat in view(app, second).seats if not seat.is_viewer} == {"marta"}
             assert [str(seat.name)[:6] for seat in view(app, first).seats if not seat.is_viewer] == ["guest:"]
             assert view(app, second).results == ()
+            (seat,) = [table.seat for table in app.state.tables.of_session(second.session)]
+            assert bytes.fromhex(seat.feed.snapshot.frames[0].hex) == b'{"cmd":"join","nick":"marta"}\n'
             assert "oldmaid-3.8" in (await second.get(second.table)).text
             close(app)
             await asyncio.sleep(0)

@@ -5,7 +5,6 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from ssl import SSLContext
 from types import TracebackType
 from typing import Any, Self
@@ -15,6 +14,7 @@ from croupier.clients.identify import NOTIFY_AFTER_SECONDS, OtherProtocol, ident
 from croupier.clients.inbox import Inbox
 from croupier.clients.silence import SilenceWatch
 from croupier.core.bots import Bot
+from croupier.core.codec import Codec
 from croupier.core.dealer import FairDealer, Luck
 from croupier.core.logger import Logger, SilentLogger
 from croupier.core.session import Address, Effect, Event, Joined, Left, Notify, Observer, Received, Submitted
@@ -49,7 +49,7 @@ class RingClient:
     Entering the context listens and joins. `receive` returns the next event, `send` picks a card, and `player` is the
     session that follows the game. The player connects to the table from the port on which it listens, because the table
     sends the right neighbour there (oldmaid-3.4). If the system does not allow this, the player sends its port to the
-    table (oldmaid-3.5).
+    table (oldmaid-3.5). `wrap_codec` is applied to the codec of each connection.
     """
 
     def __init__(
@@ -61,6 +61,7 @@ class RingClient:
         notify: Callable[[str], None] | None = None,
         *,
         observers: Sequence[Observer] = (),
+        wrap_codec: Callable[[Wire], Codec[Any, Any]] = lambda codec: codec,
     ) -> None:
         self.player = Player(options, luck, strict=config.strict)
         self._config = config
@@ -68,6 +69,7 @@ class RingClient:
         self._luck = luck
         self._log = SilentLogger() if log is None else log
         self._observers = observers
+        self._wrap_codec = wrap_codec
         self._endpoint: Endpoint
         self._notify = notify
         self._silence_watch: SilenceWatch
@@ -205,7 +207,7 @@ class RingClient:
         self.player = Player(options, self._luck, strict=config.strict)
         self._endpoint = Endpoint(
             self.player,
-            partial(Wire, "player", strict=config.strict, dialect=options.dialect),
+            lambda: self._wrap_codec(Wire("player", strict=config.strict, dialect=options.dialect)),
             self._log,
             observers=[self._on_event, *self._observers],
             limits=EndpointLimits(close_timeout=1.0, connect_timeout=max(1.0, options.retry_seconds)),

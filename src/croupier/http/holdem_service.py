@@ -94,6 +94,7 @@ class HoldemService:
         promises: Promises | None = None,
     ) -> None:
         self.house = house
+        self.dialect: Dialect = dialect
         self.views = ViewCache(dialect)
         self.clock = clock
         self.closing = False

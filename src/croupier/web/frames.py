@@ -17,24 +17,26 @@ MAX_FRAMES: Final = 60
 class FrameView(Struct, frozen=True):
     """A message on the wire: its sender, its text, its bytes in hexadecimal digits, and its clause ("" if unknown).
 
-    The sender is you, house, peer, or the name of one of several peers.
+    The sender is you, house, peer, or the name of one of several peers. `number` counts the frames of a page from 1.
     """
 
     sender: str
     text: str
     hex: str
     clause: str
+    number: int = 0
 
 
 class FrameCodec[M]:
     """A codec that keeps the bytes of each message.
 
     `sent` is called with each message and its bytes when it is encoded. `received` has the bytes of the messages that
-    were returned by `feed`, in order, until they are taken.
+    the last `feed` has returned, in order, until they are taken; the codecs of one endpoint may share it, because the
+    endpoint handles all messages of one `feed` before the next.
     """
 
-    def __init__(self, codec: SpanCodec[M, M], sent: Callable[[M, bytes], None]) -> None:
-        self.received: deque[bytes] = deque()
+    def __init__(self, codec: SpanCodec[M, M], sent: Callable[[M, bytes], None], received: deque[bytes]) -> None:
+        self._received = received
         self._codec = codec
         self._reader = SpanReader(codec)
         self._sent = sent
@@ -47,7 +49,8 @@ class FrameCodec[M]:
     def feed(self, data: bytes) -> Sequence[M | Violation]:
         """Return the messages that the bytes complete; see `Codec`."""
         spans = [*self._reader.feed(data)]
-        self.received.extend(span.data for span in spans)
+        self._received.clear()
+        self._received.extend(span.data for span in spans)
         return [span.message for span in spans]
 
     def encode(self, message: M) -> bytes:

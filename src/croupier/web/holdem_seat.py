@@ -34,8 +34,8 @@ from croupier.rooms.holdem.wire import (
     RequestRefused,
 )
 from croupier.web.feed import RenderEnvelope
-from croupier.web.frames import FrameView
 from croupier.web.holdem_games import follow_game, with_absent_people
+from croupier.web.rest_bytes import answer_bytes, request_bytes, response_bytes
 from croupier.web.seats import LEFT, Seat
 
 MAX_HOLDEM_FRAMES: Final = 10
@@ -127,9 +127,6 @@ class HoldemSeat(Seat):
         if asyncio.current_task() is not self._task:
             self._task.cancel()
 
-    def _note(self, sender: str, frame_text: str, clause: str) -> None:
-        self._frames.append(FrameView("you" if sender == "you" else "house", frame_text, "", clause))
-
     def _sit(self, player: Guid) -> None:
         self._guid = player
         self._player = Player(Options(self._user, player))
@@ -153,8 +150,10 @@ class HoldemSeat(Seat):
         if self._pending is not None or game is None or game.version == self._seen_version or self._is_ended:
             return
         self._seen_version = game.version
-        body = game.view_for(self._user).body.decode().rstrip()
-        self._note("house", f"GET /games/{self.game}: 200 {body}", CLAUSES["get_game"])
+        shown = game.view_for(self._user)
+        body = shown.body.decode().rstrip()
+        data = response_bytes(shown.response)
+        self._add_frame("house", f"GET /games/{self.game}: 200 {body}", data, CLAUSES["get_game"])
         message = game.shown.view(self._user)
         for effect in self._player.on(Received(HOUSE, message), time.time()):
             assert not (isinstance(effect, Notify) and isinstance(effect.notice, Violation)), effect
@@ -180,7 +179,8 @@ class HoldemSeat(Seat):
     def _request(self, request: HoldemRequest, operation: str, handle: Callable[[HoldemResponse], None]) -> None:
         """Send a request; `handle` is called with the answer, which may come later."""
         clause = CLAUSES.get(operation, COME_BACK_CLAUSE)
-        self._note("you", str(request).removeprefix(f"{self._user} "), clause)
+        shown = str(request).removeprefix(f"{self._user} ")
+        self._add_frame("you", shown, b"" if isinstance(request, ComeBack) else request_bytes(shown), clause)
         answer = self._service.submit(request)
         if isinstance(answer, Future):
             self._pending = answer
@@ -196,7 +196,12 @@ class HoldemSeat(Seat):
         self._on_answer(handle, clause, answer.result())
 
     def _on_answer(self, handle: Callable[[HoldemResponse], None], clause: str, answer: HoldemResponse) -> None:
-        self._note("house", str(answer), answer.clause if isinstance(answer, RequestRefused) else clause)
+        data = (
+            b""
+            if clause == COME_BACK_CLAUSE
+            else answer_bytes(answer, self._service.dialect, self._service.views.public_view)
+        )
+        self._add_frame("house", str(answer), data, answer.clause if isinstance(answer, RequestRefused) else clause)
         handle(answer)
         self._observe()
         self._changed()

@@ -1,5 +1,6 @@
 """A client session that is connected to the endpoint of its room through memory."""
 
+from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -46,9 +47,10 @@ class HouseConnection:
     ) -> None:
         self.player: ClientSession[Any, Any] = entry.make_player()
         self._observer: ConnectionObserver | None = observer
-        self._codec = FrameCodec(entry.make_codec(), self._on_sent)
+        self._received: deque[bytes] = deque()
+        codec = FrameCodec(entry.make_codec(), self._on_sent, self._received)
         self._endpoint = Endpoint(
-            self, lambda: self._codec, SilentLogger(), limits=EndpointLimits(), clock=entry.endpoint.clock
+            self, lambda: codec, SilentLogger(), limits=EndpointLimits(), clock=entry.endpoint.clock
         )
         self._connect = partial(connect_local, self._endpoint, HOUSE, entry.endpoint, address, certificate)
 
@@ -81,9 +83,9 @@ class HouseConnection:
             return effects
         match event:
             case Received(_, message):
-                observer.received(message, self._codec.received.popleft(), owed or self.player.clause)
+                observer.received(message, self._received.popleft(), owed or self.player.clause)
             case Malformed():
-                self._codec.received.popleft()
+                self._received.popleft()
             case Left():
                 observer.left()
             case _:

@@ -58,7 +58,7 @@ class ReplayPage(Struct, frozen=True, kw_only=True):
 
     def context(self, step: int, translate: Callable[[Text], str]) -> Mapping[str, Any]:
         """Return the variables of the templates after a number of steps."""
-        frames = [_frame(moment, translate) for moment in self.moments]
+        frames = [_frame(moment, number, translate) for number, moment in enumerate(self.moments, start=1)]
         return {
             "title": self.title,
             "deal": self.deal,
@@ -76,11 +76,12 @@ class ReplayPage(Struct, frozen=True, kw_only=True):
         }
 
 
-def _frame(moment: Moment, translate: Callable[[Text], str]) -> FrameView:
+def _frame(moment: Moment, number: int, translate: Callable[[Text], str]) -> FrameView:
     """Return the frame of a moment, with what it means in place of a text that it does not have."""
-    if moment.frame.text or moment.note is None:
-        return moment.frame
-    return replace(moment.frame, text=translate(moment.note))
+    frame_text = moment.frame.text
+    if not frame_text and moment.note is not None:
+        frame_text = translate(moment.note)
+    return replace(moment.frame, text=frame_text, number=number)
 
 
 def note_between(before: TableView, after: TableView) -> Text | None:

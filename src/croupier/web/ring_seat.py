@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -9,15 +10,17 @@ from msgspec import Struct
 
 from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
 from croupier.core.bots import RandomBot
+from croupier.core.codec import SpanCodec
 from croupier.core.dealer import FairDealer, Luck
 from croupier.core.presentation import TableCommand, TableView, Text, text
-from croupier.core.session import Address, Effect, Event, Received, Send
+from croupier.core.session import Address, Effect, Event, Malformed, Received
 from croupier.rooms.oldmaid.player import TABLE, Options
 from croupier.rooms.oldmaid.presenter import OldMaidPresenter
 from croupier.rooms.oldmaid.ring.player_events import PlayerFinished
 from croupier.rooms.oldmaid.settings import Settings
+from croupier.rooms.oldmaid.wire import Message
 from croupier.web.feed import RenderEnvelope
-from croupier.web.frames import FrameView
+from croupier.web.frames import FrameCodec
 from croupier.web.seats import LEFT, Seat
 
 BOTS_AFTER_SECONDS: Final = 3.0
@@ -93,6 +96,7 @@ class RingSeat(Seat):
         self._presenter = OldMaidPresenter()
         self._has_picked = False
         self._games: set[asyncio.Task[None]] = set()
+        self._received: deque[bytes] = deque()
         self._join(nicks)
         super().__init__(render)
 
@@ -123,7 +127,7 @@ class RingSeat(Seat):
 
     def _join(self, nicks: Sequence[str]) -> None:
         """Join the next game. A finished one ends by itself when the neighbours no longer need this player."""
-        self._client = self._lobby.table.client(nicks[0], observers=[self._on_event])
+        self._client = self._lobby.table.client(nicks[0], observers=[self._on_event], wrap_codec=self._make_codec)
         self._presenter.sit(self._client.player)
         game = asyncio.create_task(self._play(self._client, nicks[1:]))
         self._games.add(game)
@@ -165,13 +169,22 @@ class RingSeat(Seat):
                 self._has_picked = True
                 self._changed()
 
+    def _make_codec(self, codec: SpanCodec[Message, Message]) -> FrameCodec[Message]:
+        return FrameCodec(codec, self._on_sent, self._received)
+
     def _on_event(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- an Observer
-        """Show the messages of an event and its effects."""
-        if isinstance(event, Received):
-            self._frames.append(FrameView("house" if event.peer == TABLE else "peer", str(event.message), "", ""))
-        self._frames += [
-            FrameView("you", str(effect.message), "", "") for effect in effects if isinstance(effect, Send)
-        ]
+        """Show a message that has been received."""
+        match event:
+            case Received(peer, message):
+                self._add_frame("house" if peer == TABLE else "peer", str(message), self._received.popleft())
+            case Malformed():
+                self._received.popleft()
+            case _:
+                pass
+
+    def _on_sent(self, message: Message, data: bytes) -> None:
+        """Show a message of the person."""
+        self._add_frame("you", str(message), data)
 
 
 def new_luck() -> Luck:

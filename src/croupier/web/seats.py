@@ -39,6 +39,7 @@ class Seat(ABC):
         self._loop = asyncio.get_running_loop()
         self._versions = Versions()
         self._frames: deque[FrameView] = deque(maxlen=max_frames)
+        self._frame_count = 0
         self._publish_timer: asyncio.Handle | None = None
         self._answered = asyncio.Event()
         self.on_over: Callable[[], None] | None = None
@@ -95,6 +96,11 @@ class Seat(ABC):
     @abstractmethod
     def _view(self) -> TableView:
         """Return the table as the person sees it now."""
+
+    def _add_frame(self, sender: str, frame_text: str, data: bytes, clause: str = "") -> None:
+        """Show a message with its bytes."""
+        self._frame_count += 1
+        self._frames.append(FrameView(sender, frame_text, data.hex(" "), clause, self._frame_count))
 
     # Publishing.
 
@@ -209,13 +215,13 @@ class HouseSeat(Seat):
 
     def received(self, message: Any, data: bytes, clause: str | None) -> None:
         """Show a message of the house."""
-        self._frames.append(FrameView("house", self._format(message), data.hex(" "), clause or ""))
+        self._add_frame("house", self._format(message), data, clause or "")
         self._presenter.received(message)
         self._changed()
 
     def sent(self, message: Any, data: bytes, clause: str | None) -> None:
         """Show a message of the person."""
-        self._frames.append(FrameView("you", self._format(message), data.hex(" "), clause or ""))
+        self._add_frame("you", self._format(message), data, clause or "")
 
     def violated(self, violation: Violation) -> None:
         """End the games: the house has broken a clause."""
