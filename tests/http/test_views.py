@@ -1,7 +1,13 @@
 """Views of games and the list of games, without HTTP."""
 
+import asyncio
+from contextvars import Context
+from typing import Any
+
+from croupier.http.streams import EVENT_STREAM, GameStream
 from croupier.http.views import ViewCache
 from croupier.rooms.holdem.wire import Open
+from tests.net.raw_client import Run
 from tests.rooms.holdem.house_fixture import HouseFixture
 
 
@@ -109,3 +115,54 @@ def test_removed_game_is_no_longer_shown_once_published() -> None:
     fixture.publish()
     assert fixture.views.game(game) is None
     assert game not in fixture.listed_games("ann")
+
+
+class CountedFuture(asyncio.Future[None]):
+    """A future that counts the callbacks that wait for it."""
+
+    callback_count = 0
+
+    def add_done_callback(self, callback: Any, *, context: Context | None = None) -> None:
+        super().add_done_callback(callback, context=context)
+        self.callback_count += 1
+
+    def remove_done_callback(self, callback: Any, /) -> int:
+        removed = super().remove_done_callback(callback)
+        self.callback_count -= removed
+        return removed
+
+
+def test_a_long_stream_leaves_no_callbacks_of_its_waits_behind(run: Run) -> None:
+    async def main() -> None:
+        fixture = PublishedHouse()
+        fixture.publish()
+        game = fixture.views.game(fixture.made[0])
+        assert game is not None
+        disconnected = CountedFuture()
+
+        async def may_continue() -> bool:
+            return True
+
+        stream = GameStream(
+            game,
+            None,
+            EVENT_STREAM,
+            None,
+            may_continue=may_continue,
+            is_open=lambda: True,
+            close=lambda: None,
+            heartbeat_seconds=0.0,
+            disconnected=disconnected,
+        )
+        assert b"data: {" in (await stream.next_piece() or b"")
+        for _ in range(100):
+            assert await stream.next_piece() == EVENT_STREAM.heartbeat
+            assert (disconnected.callback_count, len(game.waiters)) == (0, 0)
+        waiting = asyncio.create_task(game.wait_for_change(3600.0, disconnected))
+        await asyncio.sleep(0)
+        assert disconnected.callback_count == 1
+        disconnected.set_result(None)
+        assert await stream.next_piece() is None
+        await waiting
+
+    run(main())

@@ -127,10 +127,15 @@ class GameViewCache:
         waiter: asyncio.Future[None] = loop.create_future()
         self.waiters.add(waiter)
         timer = loop.call_later(seconds, resolve, waiter)
-        disconnected.add_done_callback(lambda _: resolve(waiter))
+
+        def on_disconnected(_: asyncio.Future[None]) -> None:
+            resolve(waiter)
+
+        disconnected.add_done_callback(on_disconnected)
         try:
             await waiter
         finally:
+            disconnected.remove_done_callback(on_disconnected)  # a long stream waits often for one client
             timer.cancel()
             self.waiters.discard(waiter)
 
