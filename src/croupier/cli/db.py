@@ -115,7 +115,7 @@ def restore(file: Path, *, force: bool = False, store: StoreArgument = None) -> 
 
 @app.command
 def export(file: Path | None = None, *, store: StoreArgument = None) -> int:
-    """Export the store as JSON, one row per line, without password hashes.
+    """Export the store as JSON, one row per line, without password hashes and the keys of the web app.
 
     Parameters
     ----------

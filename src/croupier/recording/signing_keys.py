@@ -8,15 +8,12 @@ from typing import Final
 from msgspec import Struct
 from msgspec.json import decode, encode
 
-from croupier.store.records import Snapshot
+from croupier.store.records import SIGNING_KEYS, Snapshot
 from croupier.store.store import Store
 
 KEY_BYTES: Final = 32
 KEY_SECONDS: Final = 30 * 24 * 3600
 """A key signs for this long; then it is only checked, for as long again."""
-
-PLACE: Final = ("web", "signing-keys")
-"""Where the keys are among the snapshots: a room and a table without a journal."""
 
 
 class SigningKey(Struct, frozen=True):
@@ -28,10 +25,10 @@ class SigningKey(Struct, frozen=True):
 
 async def signing_keys(store: Store, now: float) -> Sequence[bytes]:
     """Return the key that signs now, and the one before it. Raises StoreUnavailable."""
-    snapshot = await store.load_snapshot(*PLACE)
+    snapshot = await store.load_snapshot(*SIGNING_KEYS)
     keys = [] if snapshot is None else decode(snapshot.state, type=list[SigningKey])
     if not keys or keys[0].time + KEY_SECONDS < now:
         new = SigningKey(b64encode(secrets.token_bytes(KEY_BYTES)).decode(), now)
         keys = [new, *keys[:1]]
-        await store.save_snapshot(Snapshot(*PLACE, 0, encode(keys), now))
+        await store.save_snapshot(Snapshot(*SIGNING_KEYS, 0, encode(keys), now))
     return [b64decode(key.key) for key in keys]

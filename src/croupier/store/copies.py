@@ -11,18 +11,22 @@ import msgspec
 
 from croupier.store.engine import ReadTransaction, Rows
 from croupier.store.migrations import REVISIONS
+from croupier.store.records import SIGNING_KEYS
 from croupier.store.schema import PULSE, Table, tables
 from croupier.store.sqlite_file import insert_sql, new_file, upgrade_file
 
 SECRET_COLUMNS = {("accounts", "password"), ("accounts", "skeleton")}
 """Columns that are not exported: secret, or derived by an internal rule."""
 
+SECRET_ROWS = {("snapshots", *SIGNING_KEYS)}
+"""Rows that are not exported: who knows the keys can forge the cookies of the web app."""
+
 
 async def export_rows(transaction: ReadTransaction, stream: BinaryIO, now: float) -> int:
     """Write every row as a line `{"TABLE": {COLUMN: VALUE, …}}` after a first line `{"store": …}`.
 
-    Returns the number of rows. Password hashes are omitted; a backup has them. Facts and states are exported as JSON
-    text, as stored.
+    Returns the number of rows. Password hashes and the keys of the web app are omitted; a backup has them. Facts and
+    states are exported as JSON text, as stored.
     """
     encode = msgspec.json.Encoder().encode
     stream.write(encode({"store": {"revision": REVISIONS[-1], "time": now}}) + b"\n")
@@ -31,14 +35,15 @@ async def export_rows(transaction: ReadTransaction, stream: BinaryIO, now: float
         if table.name == PULSE:
             continue
         async for rows in _read_rows(transaction, table):
-            for row in rows:
+            exported = [row for row in rows if (table.name, *row[:2]) not in SECRET_ROWS]
+            for row in exported:
                 values = {
                     column: _exported_value(value, is_boolean=column in table.boolean_columns)
                     for column, value in zip(table.columns, row, strict=True)
                     if (table.name, column) not in SECRET_COLUMNS
                 }
                 stream.write(encode({table.name: values}) + b"\n")
-            lines += len(rows)
+            lines += len(exported)
     return lines
 
 

@@ -3,7 +3,7 @@
 Times are seconds since 1970 (UTC); coins are 64-bit integers.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -56,6 +56,10 @@ class Snapshot(Struct, frozen=True, gc=False):
     seq: int
     state: bytes
     time: float
+
+
+SIGNING_KEYS: Final = ("web", "signing-keys")
+"""The room and the table of the snapshot with the keys of the web app, which belong to no journal. It is a secret."""
 
 
 class Account(Struct, frozen=True):
