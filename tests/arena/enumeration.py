@@ -61,6 +61,27 @@ def pair_distribution(
     return pairs
 
 
+def pair_values(
+    bot: Policy,
+    opponent: Policy,
+    *,
+    duplicate: bool = False,
+    values: Values | None = None,
+    known: tuple[bool, bool] = (True, False),
+) -> Mapping[Fraction, Fraction]:
+    """The probability of each result per hand of a pair, adjusted with the baseline `values`, if given."""
+    sums = []
+    for seating in (0, 1):
+        seats = [bot if known[0] else None, opponent if known[1] else None]
+        policies = (seats[seating], seats[1 - seating])
+        sums.append(corrections(values, policies) if values else defaultdict(Fraction))
+    distribution: dict[Fraction, Fraction] = defaultdict(Fraction)
+    for (one, other), chance in pair_distribution(bot, opponent, duplicate=duplicate).items():
+        result = one.payoff[0] + sums[0][one] - other.payoff[0] - sums[1][other]
+        distribution[result / Fraction(2)] += chance
+    return distribution
+
+
 def exact(
     bot: Policy,
     opponent: Policy,
@@ -70,17 +91,7 @@ def exact(
     known: tuple[bool, bool] = (True, False),
 ) -> Exact:
     """The exact mean and variance of the result per hand of a bot, adjusted with the baseline `values`, if given."""
-    table = []
-    for seating in (0, 1):
-        seats = [bot if known[0] else None, opponent if known[1] else None]
-        policies = (seats[seating], seats[1 - seating])
-        sums = corrections(values, policies) if values else defaultdict(Fraction)
-        table.append(sums)
-    pairs = pair_distribution(bot, opponent, duplicate=duplicate)
-    results = {
-        (one, other): (one.payoff[0] + table[0][one] - other.payoff[0] - table[1][other]) / Fraction(2)
-        for one, other in pairs
-    }
-    mean = sum((chance * results[pair] for pair, chance in pairs.items()), Fraction(0))
-    variance = sum((chance * (results[pair] - mean) ** 2 for pair, chance in pairs.items()), Fraction(0))
+    distribution = pair_values(bot, opponent, duplicate=duplicate, values=values, known=known)
+    mean = sum((chance * result for result, chance in distribution.items()), Fraction(0))
+    variance = sum((chance * (result - mean) ** 2 for result, chance in distribution.items()), Fraction(0))
     return Exact(mean, 2 * variance)

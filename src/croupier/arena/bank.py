@@ -9,8 +9,9 @@ from typing import ClassVar, Final, NamedTuple
 
 from croupier.arena.baselines.bank import BASELINE, BankValues
 from croupier.arena.game import Chunk
+from croupier.arena.leaks import Leak, LeakLine, leak_lines
 from croupier.arena.players import Player, lot
-from croupier.arena.tally import Leak, Moments, Tally, moments_of
+from croupier.arena.tally import Moments, Tally, moments_of
 from croupier.core.bank import CHANCE, BankMove, BankRules, BankState, client_cards
 from croupier.core.rules import Turn
 from croupier.rooms.blackjack.rules import BLACKJACK, HIT, STAND, SURRENDER
@@ -64,6 +65,10 @@ class BankGame(ABC):
             leaks=(_leaks(losses[0]), _leaks(losses[1])),
             known=(players[0].is_known, players[1].is_known),
         )
+
+    def leaks(self, tally: Tally) -> tuple[Sequence[LeakLine], Sequence[LeakLine]]:
+        """The choices of each bot that were not the best; only adjusted results have them."""
+        return leak_lines(tally.leaks[0], tally.pairs), leak_lines(tally.leaks[1], tally.pairs)
 
     def _play_hands(self, player: BankPlayer, chunk: Chunk, seating: int, losses: Losses) -> Sequence[Hand]:
         """The hands of a bot; what its choices lose is added to `losses`."""

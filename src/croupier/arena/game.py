@@ -1,15 +1,16 @@
 """The interface of a game in the arena, and what it is given to play a chunk."""
 
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Callable, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol
 
-from croupier.arena.contestants import Contestant
 from croupier.arena.deals import bot_stream, deal_stream
+from croupier.arena.leaks import LeakLine
 from croupier.arena.plan import Pairing, Plan
-from croupier.arena.players import Player
+from croupier.arena.players import NO_CALL, Player
 from croupier.arena.tally import Fault, Tally
+from croupier.core.bots import Bot
 from croupier.core.dealer import FairDealer
 from croupier.rooms import find_room
 
@@ -18,15 +19,15 @@ from croupier.rooms import find_room
 class Chunk:
     """A chunk of a pairing: `plan.chunk_pairs` hands in each of two seatings, 0 and 1.
 
-    Bots are made anew for every seating, so that no memory of theirs passes from one to the other. `calls` is described
-    in `Player`.
+    `makers` make the two bots, anew for every seating, so that no memory of theirs passes from one to the other.
+    `calls` is described in `Player`.
     """
 
     plan: Plan
     pairing: Pairing
     number: int
-    contestants: tuple[Contestant, Contestant]
-    calls: MutableSequence[int] = field(default_factory=lambda: [0])
+    makers: tuple[Callable[[], Bot[Any, Any]], Callable[[], Bot[Any, Any]]]
+    calls: MutableSequence[int] = field(default_factory=lambda: [NO_CALL])
     faults: list[Fault] = field(default_factory=list)
 
     def dealer(self, seating: int) -> FairDealer:
@@ -37,7 +38,7 @@ class Chunk:
         """The first or second bot (`index` 0 or 1) of the pairing, new for a seating."""
         hands = self.plan.chunk_pairs
         return Player(
-            self.contestants[index],
+            self.makers[index],
             bot_stream(self.plan, self.pairing, self.number, seating, index).luck,
             index=index,
             first_hand=(2 * self.number + seating) * hands + 1,
@@ -64,6 +65,10 @@ class Game(Protocol):
         seating 0 and the second seat in seating 1. Against a bank, the first bot plays seating 0 and the second bot
         seating 1, and the value of a pair is the difference. Raises Forfeit, from a `Player`.
         """
+        ...
+
+    def leaks(self, tally: Tally) -> tuple[Sequence[LeakLine], Sequence[LeakLine]]:
+        """What the choices of each bot cost it; empty where the arena does not know."""
         ...
 
 

@@ -8,6 +8,8 @@ from typing import Final
 
 from croupier.arena.baselines.kuhn import BASELINE, RANDOM_VALUES, Policy, corrections
 from croupier.arena.game import Chunk
+from croupier.arena.kuhn_leaks import kuhn_leaks
+from croupier.arena.leaks import LeakLine, leak_lines
 from croupier.arena.players import Player, lot
 from croupier.arena.tally import Tally, moments_of
 from croupier.core.dealer import Luck
@@ -75,6 +77,16 @@ class KuhnGame:
             ends={INDEX_OF_END[one] * len(ENDS) + INDEX_OF_END[two]: count for (one, two), count in pairs.items()},
             known=known,
         )
+
+    def leaks(self, tally: Tally) -> tuple[Sequence[LeakLine], Sequence[LeakLine]]:
+        """What the choices of each bot cost it, compared with a best response to what the other played."""
+        first, second = Counter[KuhnState](), Counter[KuhnState]()
+        for key, count in tally.ends.items():
+            one, other = divmod(key, len(ENDS))
+            first[ENDS[one]] += count
+            second[ENDS[other]] += count
+        hands = 2 * tally.pairs
+        return leak_lines(kuhn_leaks((first, second)), hands), leak_lines(kuhn_leaks((second, first)), hands)
 
 
 def freeze(player: KuhnPlayer) -> FrozenPolicy:

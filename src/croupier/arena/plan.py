@@ -3,6 +3,8 @@
 from hashlib import sha256
 from typing import ClassVar, Literal
 
+from croupier.clients.contestants import Contestant
+from croupier.core.bot_files import BotFile
 from croupier.core.stored import Stored
 
 type Schedule = Literal["round-robin", "gauntlet", "swiss"]
@@ -15,11 +17,11 @@ type Pairing = tuple[int, int]
 class Plan(Stored, frozen=True, forbid_unknown_fields=True):
     """What is played, and how it is judged. Two runs of one plan have equal results, on any number of processes.
 
-    `bots` are contestants as on the command line. Every pairing plays `pairs` pairs of hands, or up to as many with
-    `until_sure`. A pair is two hands with the seats exchanged; with `duplicate` both have the same deal. `adjust` is
-    the id of the baseline that removes luck, None for plain results. Pairs are played in chunks of `chunk_pairs`, each
-    with random numbers of its own. Intervals have the confidence 1 − `alpha`. With `until_sure` they are always valid,
-    and narrowest after about `t_star` pairs.
+    `bots` are contestants as on the command line, and `sources` the hashes of those that are files. Every pairing plays
+    `pairs` pairs of hands, or up to as many with `until_sure`. A pair is two hands with the seats exchanged; with
+    `duplicate` both have the same deal. `adjust` is the id of the baseline that removes luck, None for plain results.
+    Pairs are played in chunks of `chunk_pairs`, each with random numbers of its own, and chunks are whole. Intervals
+    have the confidence 1 − `alpha`. With `until_sure` they are always valid, and narrowest after about `t_star` pairs.
     """
 
     MALFORMED: ClassVar[str] = "a malformed plan"
@@ -28,6 +30,7 @@ class Plan(Stored, frozen=True, forbid_unknown_fields=True):
     bots: tuple[str, ...]
     pairs: int
     seed: int
+    sources: tuple[str | None, ...] = ()
     duplicate: bool = False
     adjust: str | None = None
     until_sure: bool = False
@@ -44,4 +47,14 @@ class Plan(Stored, frozen=True, forbid_unknown_fields=True):
     @property
     def digest(self) -> str:
         """The hash of the plan, which stands in its results."""
-        return f"sha256:{sha256(self.to_json()).hexdigest()}"
+        return _digest(self.to_json())
+
+
+def source_digest(contestant: Contestant) -> str | None:
+    """The hash of the file of a contestant; None if it is no file."""
+    file = BotFile.parse(contestant.bot_name) if contestant.kind == "file" else None
+    return None if file is None else _digest(file.path.read_bytes())
+
+
+def _digest(data: bytes) -> str:
+    return f"sha256:{sha256(data).hexdigest()}"

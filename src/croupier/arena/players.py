@@ -1,19 +1,21 @@
 """Players: bots at the table. A fault of a bot costs it the room's default move, and three in a chunk the pairing."""
 
 import re
-from collections.abc import Mapping, MutableSequence, Sequence, Sized
+from collections.abc import Callable, Mapping, MutableSequence, Sequence, Sized
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from croupier.arena.contestants import Contestant
 from croupier.arena.tally import Fault
-from croupier.core.bots import MixedBot, lottery
+from croupier.core.bots import Bot, MixedBot, lottery
 from croupier.core.dealer import Luck
 from croupier.core.text import printable
 
 MAX_FAULTS = 3
 """With as many faults in one chunk, a bot forfeits the pairing."""
+
+NO_CALL = -1
+"""What `calls` holds while no bot is called."""
 
 MAX_REASON_CHARS = 200
 OBJECT_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -32,15 +34,26 @@ class Player[V, M]:
 
     `index` is 0 for the first bot of the pairing and 1 for the second, and `first_hand` the number of the first hand.
     `default_moves` has the moves that stand for a fault; the first that is legal counts. Faults are added to `faults`.
-    `calls` is a cell of memory that changes with every call of a bot, so that another process can see a bot that hangs:
-    it is 2 · calls + index. A game sets `finished` to the hands of the seating that are over.
+    `calls` is a cell of memory that shows another process which call of a bot goes on, so that it can see a bot that
+    hangs: 2 · number of the call + index, or NO_CALL. A game sets `finished` to the hands of the seating that are over.
     """
 
-    __slots__ = ("_bot", "_calls", "_default_moves", "_faults", "_luck", "finished", "first_hand", "index", "is_known")
+    __slots__ = (
+        "_bot",
+        "_call",
+        "_calls",
+        "_default_moves",
+        "_faults",
+        "_first_hand",
+        "_luck",
+        "finished",
+        "index",
+        "is_known",
+    )
 
     def __init__(
         self,
-        contestant: Contestant,
+        make: Callable[[], Bot[V, M]],
         luck: Luck,
         *,
         index: int,
@@ -50,27 +63,30 @@ class Player[V, M]:
         calls: MutableSequence[int],
     ) -> None:
         self.index = index
-        self.first_hand = first_hand
         self.finished: Sized = ()
+        self._first_hand = first_hand
         self._default_moves = default_moves
         self._faults = faults
         self._luck = luck
         self._calls = calls
+        self._call = index
         calls[0] = index
         try:
-            self._bot = contestant.make()
+            self._bot = make()
         except (Exception, SystemExit) as error:
             self._add_fault(describe_error(error))
             raise Forfeit(index) from None
+        calls[0] = NO_CALL
         self.is_known = isinstance(self._bot, MixedBot)
 
     def choose(self, view: V, legal: Sequence[M]) -> M:
         """A legal move: the bot's, or the default if it has none. Raises Forfeit on the third fault."""
         calls = self._calls
-        calls[0] += 2
+        self._call = calls[0] = self._call + 2
         try:
             move: M = self._bot.choose(view, legal, self._luck)
             if move in legal:
+                calls[0] = NO_CALL
                 return move
             reason = f"the illegal move {move!r}"
         except (Exception, SystemExit) as error:
@@ -80,13 +96,14 @@ class Player[V, M]:
     def policy(self, view: V, legal: Sequence[M]) -> Mapping[M, Fraction]:
         """The probabilities that a known bot publishes; those of the default move if they are none. Raises Forfeit."""
         calls = self._calls
-        calls[0] += 2
+        self._call = calls[0] = self._call + 2
         try:
             assert isinstance(self._bot, MixedBot)
             chances: Mapping[M, Fraction] = self._bot.policy(view, legal)
             lot(tuple(chances.items()))
             illegal = [move for move in chances if move not in legal]
             if not illegal:
+                calls[0] = NO_CALL
                 return chances
             reason = f"a probability of the illegal move {illegal[0]!r}"
         except (Exception, SystemExit) as error:
@@ -98,6 +115,7 @@ class Player[V, M]:
         return moves[self._luck.below(len(moves))]
 
     def _replace_move(self, reason: str, legal: Sequence[M]) -> M:
+        self._calls[0] = NO_CALL
         self._add_fault(reason)
         if sum(fault.bot == self.index for fault in self._faults) >= MAX_FAULTS:
             raise Forfeit(self.index)
@@ -105,7 +123,7 @@ class Player[V, M]:
 
     def _add_fault(self, reason: str) -> None:
         reason = printable(OBJECT_ADDRESS.sub("", reason), MAX_REASON_CHARS)
-        self._faults.append(Fault(self.index, self.first_hand + len(self.finished), reason))
+        self._faults.append(Fault(self.index, self._first_hand + len(self.finished), reason))
 
 
 @lru_cache(maxsize=1024)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
+from croupier.arena.leaks import Leak
 from croupier.core.stored import Stored
 
 
@@ -53,13 +54,6 @@ class Fault(Struct, frozen=True):
     bot: int
     hand: int
     reason: str
-
-
-class Leak(Struct, frozen=True):
-    """How often a bot made a choice, and the sum of what it cost, in the unit of the results."""
-
-    count: int
-    cost: float
 
 
 class Tally(Stored, frozen=True):

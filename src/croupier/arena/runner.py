@@ -1,0 +1,205 @@
+"""Runners: play the chunks of a plan, in this process or in several."""
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, MutableSequence
+from itertools import islice
+from multiprocessing.connection import Connection, wait
+from multiprocessing.sharedctypes import RawArray
+from time import monotonic
+from types import TracebackType
+from typing import Any, Final, NamedTuple, Protocol, Self
+
+from croupier.arena.plan import Pairing, Plan
+from croupier.arena.play import play_chunk
+from croupier.arena.players import NO_CALL
+from croupier.arena.tally import Fault, Tally
+
+BATCH_CHUNKS: Final = 10
+"""The chunks that a process gets at a time."""
+
+MAX_DEATHS: Final = 3
+"""A chunk in which as many processes died is a forfeit: then it was the bot."""
+
+POLL_SECONDS: Final = 0.5
+"""The time between two looks for bots that hang."""
+
+MOVE_TIMEOUT_SECONDS: Final = 10.0
+"""The time that a bot in a process of its own has for a move."""
+
+
+class Job(NamedTuple):
+    """A chunk of a pairing."""
+
+    pairing: Pairing
+    chunk: int
+
+
+class Runner(Protocol):
+    """Plays chunks."""
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
+        """Play chunks and yield their tallies, in any order. `jobs` is read when a process is free for the next one."""
+        ...
+
+
+class SerialRunner:
+    """Plays all chunks in this process, one after the other. A bot that hangs, hangs this process."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
+        """See `Runner`."""
+        for job in jobs:
+            yield job, play_chunk(self._plan, *job)
+
+
+class Worker:
+    """A process that plays chunks. `jobs` are those that it has not finished."""
+
+    def __init__(self, plan: Plan) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.jobs: deque[Job] = deque()
+        self.connection, other = context.Pipe()
+        self._calls: Any = RawArray("q", [NO_CALL])
+        self._process = context.Process(target=_work, args=(plan, other, self._calls), daemon=True)
+        self._process.start()
+        other.close()
+        self._seen = NO_CALL
+        self._changed_at = monotonic()
+
+    def assign(self, jobs: Iterable[Job]) -> None:
+        """Let it play these chunks."""
+        self.jobs.extend(jobs)
+        self.connection.send([*self.jobs])
+        self.note_progress()
+
+    def note_progress(self) -> None:
+        """Restart the time for the current move."""
+        self._seen, self._changed_at = self._calls[0], monotonic()
+
+    def is_stalled(self, timeout: float) -> bool:
+        """Whether the same call of a bot has lasted for more than `timeout` seconds."""
+        if self._calls[0] != self._seen or self._seen == NO_CALL:
+            self.note_progress()
+        return monotonic() - self._changed_at > timeout
+
+    @property
+    def called_bot(self) -> int | None:
+        """The bot that is being called, the first or the second of the pairing; None while none is."""
+        call = int(self._calls[0])
+        return None if call == NO_CALL else call % 2
+
+    @property
+    def process_id(self) -> int:
+        """The id of the process."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def kill(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.join()
+        self.connection.close()
+
+
+class ProcessRunner:
+    """Plays chunks in processes. A process that dies is replaced, and its chunk repeated, `MAX_DEATHS` times at most.
+
+    A bot that hangs for `move_timeout` seconds forfeits, and its process is replaced. `deaths` counts how often a chunk
+    has lost its process. Use it in a `with` statement.
+    """
+
+    def __init__(self, plan: Plan, processes: int, move_timeout: float = MOVE_TIMEOUT_SECONDS) -> None:
+        self._plan = plan
+        self._move_timeout = move_timeout
+        self.deaths: dict[Job, int] = {}
+        self._processes = processes
+        self._workers: list[Worker] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for worker in self._workers:
+            worker.kill()
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
+        """See `Runner`. Raises ValueError if the plan cannot be played."""
+        remaining, again = iter(jobs), deque[Job]()
+        while True:
+            while (worker := self._free_worker()) is not None:
+                batch = [again.popleft()] if again else [*islice(remaining, BATCH_CHUNKS)]
+                if not batch:
+                    break
+                worker.assign(batch)
+            busy = {worker.connection: worker for worker in self._workers if worker.jobs}
+            if not busy:
+                return
+            for connection in wait([*busy], POLL_SECONDS):
+                worker = busy[connection]  # type: ignore[index]  # only connections were waited for
+                try:
+                    tally = worker.connection.recv()
+                except (EOFError, OSError):
+                    yield from self._replace(worker, again, None)
+                else:
+                    if isinstance(tally, Exception):
+                        raise tally
+                    worker.note_progress()
+                    yield worker.jobs.popleft(), tally
+            for worker in busy.values():
+                if worker.jobs and worker in self._workers and worker.is_stalled(self._move_timeout):
+                    yield from self._replace(worker, again, f"no move after {self._move_timeout:g} seconds")
+
+    @property
+    def process_ids(self) -> list[int]:
+        """The ids of the running processes."""
+        return [worker.process_id for worker in self._workers]
+
+    def _free_worker(self) -> Worker | None:
+        """A process without a chunk, started if necessary; None if all are busy."""
+        for worker in self._workers:
+            if not worker.jobs:
+                return worker
+        if len(self._workers) == self._processes:
+            return None
+        self._workers.append(Worker(self._plan))
+        return self._workers[-1]
+
+    def _replace(self, worker: Worker, again: deque[Job], stall: str | None) -> Iterator[tuple[Job, Tally]]:
+        """Replace a process that died or hangs. Its chunk is repeated, or a forfeit that is yielded."""
+        worker.kill()
+        self._workers.remove(worker)
+        (job, *others), bot = worker.jobs, worker.called_bot
+        self.deaths[job] = self.deaths.get(job, 0) + 1
+        if stall is None and self.deaths[job] < MAX_DEATHS:
+            again.extend(worker.jobs)
+        elif bot is None:
+            raise ChildProcessError(f"the process of chunk {job.chunk} died {MAX_DEATHS} times")
+        else:
+            again.extend(other for other in others if other.pairing != job.pairing)  # the pairing ends with this chunk
+            first_hand = 2 * job.chunk * self._plan.chunk_pairs + 1
+            yield job, Tally(0, faults=(Fault(bot, first_hand, stall or "its process died"),), forfeit=bot)
+
+
+def _work(plan: Plan, connection: Connection, calls: MutableSequence[int]) -> None:
+    """The main function of a process. What bots print goes to standard error."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of the terminal; the first one decides
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    while True:
+        try:
+            jobs = connection.recv()
+        except (EOFError, OSError):
+            return
+        for job in jobs:
+            try:
+                tally: Tally | Exception = play_chunk(plan, job.pairing, job.chunk, calls)
+            except Exception as error:
+                tally = error
+            connection.send(tally)

@@ -1,0 +1,197 @@
+"""`croupier arena`: let bots play each other, and say which one is better, how sure that is, and why."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from cyclopts import Group, Parameter
+
+from croupier.cli.options import check_minimum
+from croupier.cli.output import fail, print_error, print_json
+
+if TYPE_CHECKING:
+    from croupier.arena.plan import Plan
+    from croupier.arena.record import Record
+    from croupier.arena.series import Series
+    from croupier.arena.tournament import Tournament
+
+PLAN = Group("Plan", sort_key=1)
+
+DEFAULT_HANDS: Final = 10_000
+MAX_UNTIL_SURE_HANDS: Final = 1_000_000
+"""The hands of a pairing that stays undecided, unless --hands says otherwise."""
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """What is played, and how it is judged."""
+
+    hands: Annotated[int | None, Parameter(name=("--hands", "-n"))] = None
+    """Hands of every pairing. [default: 10,000; with --until-sure at most 1,000,000]"""
+
+    until_sure: bool = False
+    """End a pairing when its interval excludes 0; the interval stays valid."""
+
+    duplicate: bool = False
+    """Deal the same cards twice, with the seats exchanged; against a bank, to both bots."""
+
+    adjust: bool = False
+    """Remove luck from the results, without bias."""
+
+    seed: int = 1
+    """Seed of the deals and of the bots' randomness."""
+
+    schedule: Literal["round-robin", "gauntlet", "swiss"] = "round-robin"
+    """Who plays whom: all each other, the first bot all others, or bots with similar results."""
+
+    def make_plan(self, room: str, bots: tuple[str, ...]) -> "Plan":
+        """The plan of a tournament. Raises ValueError if it cannot be played, and OSError if a file cannot be read."""
+        from croupier.arena.game import find_game
+        from croupier.arena.plan import Plan, source_digest
+        from croupier.clients.contestants import parse_contestant
+        from croupier.rooms import find_room
+
+        check_minimum(2, hands=self.hands)
+        if len(bots) < 2:
+            raise ValueError(f"found {len(bots)} of the bots; allowed: two or more")
+        game = find_game(room)
+        contestants = [parse_contestant(find_room(room), bot) for bot in bots]
+        for contestant in contestants:
+            if not contestant.bot_name:
+                found = f"found the bot {contestant.text!r} ({contestant.kind})"
+                raise ValueError(f"{found}; allowed: a built-in bot, FILE.py:CLASS")
+        hands = self.hands or (MAX_UNTIL_SURE_HANDS if self.until_sure else DEFAULT_HANDS)
+        return Plan(
+            room=room,
+            bots=bots,
+            pairs=-(-hands // 2),
+            seed=self.seed,
+            sources=tuple(map(source_digest, contestants)),
+            duplicate=self.duplicate,
+            adjust=game.baseline if self.adjust else None,
+            until_sure=self.until_sure,
+            schedule=self.schedule,
+        )
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How the plan is run, and what is printed."""
+
+    jobs: int = 1
+    """Number of processes that play."""
+
+    out: Path | None = None
+    """Folder for the plan, all chunks of hands, and the results."""
+
+    resume: bool = False
+    """Go on with the tournament in the folder."""
+
+    leaks: bool = False
+    """Print what the choices of each bot cost it; against a bank, only with --adjust."""
+
+    json: bool = False
+    """Print the results as JSON."""
+
+
+def arena(
+    room: str,
+    /,
+    *bots: str,
+    plan: Annotated[PlanOptions, Parameter(name="*", group=PLAN)] = PlanOptions(),
+    run: Annotated[RunOptions, Parameter(name="*")] = RunOptions(),
+) -> int:
+    """Let bots play each other: which one is better, how sure that is, and why.
+
+    The result of a pairing is what its first bot wins per hand, with a 95% interval. The same command has the same
+    result, on any number of processes.
+
+    Parameters
+    ----------
+    room:
+        Room: kuhn, sevenhalf or blackjack. Against a bank each bot plays alone, and their wins are compared.
+    bots:
+        Two or more bots: built-in names (croupier play ROOM --bot help), or FILE.py:CLASS.
+    """
+    from croupier.arena.record import Record
+
+    try:
+        check_minimum(1, jobs=run.jobs)
+        if run.resume and run.out is None:
+            raise ValueError("found --resume without --out; allowed: both")
+        made = plan.make_plan(room, bots)
+        _check_libraries(made)
+        record = Record(run.out, made, resume=run.resume) if run.out else None
+    except ModuleNotFoundError as error:
+        return fail(f"the module {error.name} is missing; install it with: pip install 'croupier[arena]'")
+    except (ValueError, OSError) as error:
+        return fail(error, 2)
+    return _play(made, record, run)
+
+
+def _check_libraries(plan: "Plan") -> None:
+    """Raise ModuleNotFoundError now, and not after all hands, if the library of the intervals is missing."""
+    from croupier.arena.intervals import student_interval
+    from croupier.arena.tally import Moments
+
+    if not plan.until_sure:
+        student_interval(Moments(2))
+
+
+def _play(plan: "Plan", record: "Record | None", options: RunOptions) -> int:
+    from msgspec import to_builtins
+
+    from croupier.arena.runner import ProcessRunner
+    from croupier.arena.tournament import Tournament
+    from croupier.cli.arena_report import print_results
+
+    tournament = Tournament(plan, record.played, record.add) if record else Tournament(plan)
+    is_complete = False
+    try:
+        with ProcessRunner(plan, options.jobs) as runner, _progress(tournament) as show:
+            for series in tournament.play(runner):
+                show(series)
+        is_complete = True
+    except KeyboardInterrupt:
+        advice = "run the same command with --resume to go on" if record else "add --out DIR to keep what was played"
+        print_error(f"the tournament was interrupted; {advice}")
+    finally:
+        if record:
+            record.close()
+    result = tournament.result()
+    if record and is_complete:
+        record.write_results(result)
+    if options.json:
+        print_json(to_builtins(result))
+    else:
+        print_results(result, with_leaks=options.leaks)
+    return 0 if is_complete else 130
+
+
+@contextmanager
+def _progress(tournament: "Tournament") -> Iterator[Callable[["Series"], None]]:
+    """Show each pairing with its interval so far on standard error, if that is a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn("hands"))
+    tasks: dict[tuple[int, int], TaskID] = {}
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+
+        def show(series: "Series") -> None:
+            if not console.is_terminal:
+                return
+            if series.pairing not in tasks:
+                tasks[series.pairing] = progress.add_task("")
+            played, pairs = sum(tally.pairs for tally in series.tallies), tournament.plan.pairs
+            progress.update(
+                tasks[series.pairing],
+                description=series.headline(),
+                completed=2 * played,
+                total=2 * (played if series.is_over else pairs),
+            )
+
+        yield show

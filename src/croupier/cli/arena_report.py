@@ -1,0 +1,64 @@
+"""The results of `croupier arena` as text."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from croupier.arena.leaks import LeakLine
+from croupier.arena.series import PairResult
+from croupier.arena.tournament import TournamentResult
+from croupier.cli.output import print_line
+from croupier.core.plural import format_count
+
+MAX_PRINTED_LEAKS: Final = 10
+
+
+def print_results(result: TournamentResult, *, with_leaks: bool = False) -> None:
+    """Print a table of the pairings, then the faults of bots, and what their choices cost them."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("bot", "against"):
+        table.add_column(name, overflow="fold")
+    for name in (result.pairs[0].unit, "hands"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for pair in result.pairs:
+        table.add_row(pair.a, pair.b, format_mean(pair), f"{pair.hands:,}", pair.status)
+    Console(highlight=False, markup=False).print(table)
+    for pair in result.pairs:
+        for line in fault_lines(pair):
+            print_line(line)
+        if with_leaks:
+            for line in leak_texts(pair):
+                print_line(line)
+
+
+def format_mean(pair: PairResult) -> str:
+    """The mean of a result with half the width of its interval; empty if no hands were played."""
+    if not pair.hands:
+        return ""
+    return f"{pair.mean:+.4f}" + ("" if pair.high is None else f" ± {pair.high - pair.mean:.4f}")
+
+
+def fault_lines(pair: PairResult) -> Iterator[str]:
+    """A line for each bot with faults, with the first of them."""
+    for name, bot in (("a", pair.a), ("b", pair.b)):
+        first = next((fault for fault in pair.faults if fault.bot == name), None)
+        if first is not None:
+            count = format_count(pair.fault_counts[name], "fault")
+            yield f"{bot}: {count}, the first in hand {first.hand:,}: {first.reason}"
+
+
+def leak_texts(pair: PairResult) -> Iterator[str]:
+    """What the choices of both bots cost them, the most expensive first."""
+    for name, bot, other in (("a", pair.a, pair.b), ("b", pair.b, pair.a)):
+        lines: Sequence[LeakLine] = pair.leaks[name]
+        if not lines:
+            continue
+        yield f"{bot} against {other} loses {sum(line.cost for line in lines):.4f} {pair.unit} by its choices:"
+        for line in lines[:MAX_PRINTED_LEAKS]:
+            yield f"  {line.choice}: costs {line.cost:.4f} a hand, {line.share:.0%} of its losses"
+        if len(lines) > MAX_PRINTED_LEAKS:
+            yield f"  and {len(lines) - MAX_PRINTED_LEAKS} more"
