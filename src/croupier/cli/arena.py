@@ -111,7 +111,7 @@ def arena(
     Parameters
     ----------
     room:
-        Room: kuhn, sevenhalf or blackjack. Against a bank each bot plays alone, and their wins are compared.
+        Room: kuhn, sevenhalf, blackjack or holdem. Against a bank each bot plays alone, and their wins are compared.
     bots:
         Two or more bots: built-in names (croupier play ROOM --bot help), or FILE.py:CLASS.
     """

@@ -51,6 +51,7 @@ ROOM = Room(
     bots=BOT_SPECS,
     default_bot="equity",
     extras={
+        "arena": "croupier.arena.holdem:HoldemGame",
         "presenter": "croupier.rooms.holdem.presenter:HoldemPresenter",
         "server_tests": "croupier.conformance.holdem.suites:SERVERS",
         "client_tests": "croupier.conformance.holdem.suites:BOTS",
