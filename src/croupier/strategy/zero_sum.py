@@ -36,7 +36,7 @@ def find_equilibrium(tree: GameTree) -> Equilibrium:
 
 def _optimal_plan(tree: GameTree, seat: Seat) -> RealizationPlan:
     """The plan that guarantees a seat the most: exact, or rounded in floating point."""
-    program, objective = _sequence_form_program(tree, seat), {tree.sequence_counts[seat]: 1}
+    program, objective = sequence_form_program(tree, seat), {tree.sequence_counts[seat]: 1}
     floats = program.solve_in_floats(objective)
     values = program.exact_values(objective, floats)
     if values is None:
@@ -49,7 +49,7 @@ def interior_point_checkpoints(tree: GameTree) -> Iterator[Checkpoint]:
 
     `find_equilibrium` uses the simplex method, whose plans hardly improve before its last iterations.
     """
-    runs = [_sequence_form_program(tree, seat).interior_points({tree.sequence_counts[seat]: 1}) for seat in (0, 1)]
+    runs = [sequence_form_program(tree, seat).interior_points({tree.sequence_counts[seat]: 1}) for seat in (0, 1)]
     plans: dict[Seat, RealizationPlan] = {}
     for iterations, points in enumerate(zip_longest(*runs), start=1):
         for seat, values in enumerate(points):
@@ -67,7 +67,7 @@ def optimal_plan_corners(tree: GameTree, seat: Seat, value: Fraction) -> tuple[R
     """
     size = tree.sequence_counts[seat]
     optimality = Constraint({size: 1}, value if seat == 0 else -value, is_equality=True)
-    program = _sequence_form_program(tree, seat).with_constraints(optimality)
+    program = sequence_form_program(tree, seat).with_constraints(optimality)
     corners = {_extreme_plan(program, size, {}): None}
     objectives: Sequence[Coefficients] = [{sequence: 1} for sequence in range(size)]
     while found := [corner for objective in objectives for corner in _extreme_plans(program, size, objective)]:
@@ -76,7 +76,7 @@ def optimal_plan_corners(tree: GameTree, seat: Seat, value: Fraction) -> tuple[R
     return tuple(corners)
 
 
-def _sequence_form_program(tree: GameTree, seat: Seat) -> LinearProgram:
+def sequence_form_program(tree: GameTree, seat: Seat) -> LinearProgram:
     """The linear program of a seat's plans and the value of the other seat's best response.
 
     The variables are the weights of the plan, then the seat's total win, then its win at each view of the other seat.
