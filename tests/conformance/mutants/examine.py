@@ -104,7 +104,7 @@ async def _check(
         return await check(plan, on_result, 0.0)
 
 
-async def _look_at_nothing(*_: object) -> None:
+async def _look_at_nothing(*_: object, **__: object) -> None:
     """A mutant is worth all cases, whatever the first look says."""
 
 

@@ -34,7 +34,7 @@ def test_replay_skips_impossible_actions() -> None:
     async def play() -> TableContext:
         async with open_faulty_table(HONEST) as address:
             table = TableUnderTest(address, dialect="document", strict=False, timeout=AnswerTimeout(5.0))
-            context = TableContext(table, Random(1), holds_lobby=False)
+            context = TableContext(table, Random(1))
             await (await context.start_game()).replay(actions)
             await context.close()
             return context

@@ -21,7 +21,7 @@ type PlayerCase = OldMaidCase[PlayerContext]
 class OldMaidCase[C](Case):
     """A case for a table or a player. `failure_is_choice`: only rulings of the project decide it.
 
-    `needs_whole_lobby`: no other case may have players that wait at the table meanwhile.
+    `needs_whole_lobby`: no other case may have players that wait at the table meanwhile, until the case releases it.
     """
 
     play: Play[C]

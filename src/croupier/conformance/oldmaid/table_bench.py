@@ -17,6 +17,8 @@ from croupier.core.session import Address
 from croupier.rooms.oldmaid.wire import Dialect
 
 MAX_CONCURRENT_CASES: Final = 3
+MAX_QUEUED_CASES: Final = 5
+"""At most this many cases run at once, and this many more wait for the lobby."""
 
 SURPLUS_SECONDS: Final = 0.005
 """The pause before each request in which a table may close that should not."""
@@ -37,8 +39,10 @@ class TableBench(Bench):
 
     @property
     def lanes(self) -> int:  # type: ignore[override]  # it changes during a run
-        """The first case runs alone: it finds out the table size."""
-        return MAX_CONCURRENT_CASES if self._was_reached else 1
+        """The first case runs alone: it finds out the table size. A case that waits for the lobby occupies no lane."""
+        if not self._was_reached:
+            return 1
+        return MAX_CONCURRENT_CASES + min(self._table.lobby_queue_length, MAX_QUEUED_CASES)
 
     async def open(self, address: Address) -> None:
         """See `Bench.open`. The first case connects."""
@@ -61,12 +65,11 @@ class TableBench(Bench):
         context = TableContext(
             table,
             luck,
-            holds_lobby=case.needs_whole_lobby,
             is_patient=is_patient,
             surplus_seconds=surplus_seconds,
         )
         try:
-            async with table.lobby if case.needs_whole_lobby else nullcontext():
+            async with context.holding_lobby() if case.needs_whole_lobby else nullcontext():
                 attempt = await self._play(case, context, case.play(context))
         except ConnectionError as lost:
             raise (TargetGone(str(lost)) if self._was_reached else lost) from None
@@ -87,7 +90,7 @@ class TableBench(Bench):
 
     async def replay(self, case: TableCase, steps: Sequence[GameAction]) -> Attempt:
         """See `Bench.replay`: the steps are the actions of a game, which is dealt other cards."""
-        context = TableContext(self._table, Random(len(steps)), holds_lobby=False)  # noqa: S311 -- reproducible
+        context = TableContext(self._table, Random(len(steps)))  # noqa: S311 -- reproducible
 
         async def play() -> None:
             await (await context.start_game()).replay(steps)

@@ -1,8 +1,8 @@
 """The context of a table case: what is known of the table, waiting players, and games that begin."""
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from random import Random
 from typing import Final
 
@@ -41,7 +41,8 @@ class TableUnderTest:
     early, since a table need not wait for more than two players (oldmaid-3.11).
 
     `no_game_reason` says why no game can begin, "" if one can. A case holds `lobby` to be the only one with waiting
-    players. The table's messages are read by `detected_dialect` if there is one. `deals` counts the cards of all games.
+    players; `lobby_queue_length` is the number of cases that wait for it. The table's messages are read by
+    `detected_dialect` if there is one. `deals` counts the cards of all games.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class TableUnderTest:
         self.largest_group = 0
         self.no_game_reason = ""
         self.lobby = asyncio.Lock()
+        self.lobby_queue_length = 0
         self.deals = DealCounter(CARD_NAMES)
 
     async def connect(self) -> Streams:
@@ -84,18 +86,17 @@ class TableContext:
         table: TableUnderTest,
         random: Random,
         *,
-        holds_lobby: bool,
         is_patient: bool = False,
         surplus_seconds: float = 0.0,
     ) -> None:
-        """`holds_lobby`: the case holds the lobby for its whole duration. For the others, see `ScriptedPlayer`."""
+        """For the options, see `ScriptedPlayer`."""
         self.table = table
         self.random = random
         self.dialogue: list[DialogueLine] = []
         self.scripted_players: list[ScriptedPlayer] = []
         self.games: list[DrivenGame] = []
         self._salt = f"{random.randrange(1 << 24):06x}"
-        self._holds_lobby = holds_lobby
+        self._holds_lobby = False
         self._is_patient = is_patient
         self._surplus_seconds = surplus_seconds
         self._nick_count = 0
@@ -105,6 +106,29 @@ class TableContext:
     def table_size(self) -> int:
         """The number of players of a game, as far as known."""
         return self.table.table_size or MIN_PLAYERS
+
+    @asynccontextmanager
+    async def holding_lobby(self) -> AsyncIterator[None]:
+        """Hold the lobby until `release_lobby`, at the latest until the end of the context; it may be held already."""
+        if self._holds_lobby:
+            yield
+            return
+        self.table.lobby_queue_length += 1
+        try:
+            await self.table.lobby.acquire()
+        finally:
+            self.table.lobby_queue_length -= 1
+        self._holds_lobby = True
+        try:
+            yield
+        finally:
+            self.release_lobby()
+
+    def release_lobby(self) -> None:
+        """Let other cases start games: no player of this case waits for one any more."""
+        if self._holds_lobby:
+            self._holds_lobby = False
+            self.table.lobby.release()
 
     def new_nick(self) -> str:
         """Return a unique nick."""
@@ -173,7 +197,7 @@ class TableContext:
 
     async def start_game(self, min_players: int = MIN_PLAYERS) -> DrivenGame:
         """Start a game in which all players are ours. Raises NotReached if it has fewer than `min_players`."""
-        async with nullcontext() if self._holds_lobby else self.table.lobby:
+        async with self.holding_lobby():
             return await self._start_game(min_players)
 
     async def _start_game(self, min_players: int) -> DrivenGame:

@@ -73,7 +73,11 @@ class TableReplay:
 
     async def play(self) -> None:
         """Play all lines. Raises Failed if the table deviates, NotReached and ImplementationChoice."""
-        for entry in replay_lines(self._transcript):
+        lines = replay_lines(self._transcript)
+        last_join = max((entry.number for entry in lines if entry.kind == ">" and b"join" in entry.data), default=0)
+        for entry in lines:
+            if entry.number > last_join and not self._has_waiting_players:
+                self._context.release_lobby()
             peer = entry.peer
             match entry.kind:
                 case ">":
@@ -81,9 +85,15 @@ class TableReplay:
                 case "<":
                     await self._receive(self._players[peer], entry)
                 case "left":
-                    await self._leave(self._players[peer])
+                    await self._leave(self._players[peer], is_out=not _is_inside_after(entry, lines))
                 case _:
                     await self._require_end(self._players[peer])
+
+    @property
+    def _has_waiting_players(self) -> bool:
+        """Whether a player may be waiting for a game."""
+        has_unanswered = any(player.has_unanswered_requests for player in self._players.values())
+        return has_unanswered or bool(self._unlisted or self._others)
 
     # Lines.
 
@@ -147,11 +157,11 @@ class TableReplay:
         else:
             require_match(clause, entry, received, self._bound)
 
-    async def _leave(self, player: ScriptedPlayer) -> None:
-        """Disconnect, and wait until the table has noticed it or should have."""
+    async def _leave(self, player: ScriptedPlayer, *, is_out: bool) -> None:
+        """Disconnect, and wait until the table has noticed it or should have. `is_out`: it then lists it as out."""
         if not player.is_disconnected:
             player.disconnect()
-        await self._wait_until_out(self._in_game.get(player, ()), player)
+        await self._wait_until_out(self._in_game.get(player, ()) if is_out else (), player)
 
     async def _require_end(self, player: ScriptedPlayer) -> None:
         received = await player.receive_optional_answer()
@@ -164,8 +174,7 @@ class TableReplay:
     async def _start_game(self, nicks: Sequence[str]) -> None:
         """Let as many others join as the table needs for a game of the players with these nicks."""
         size = self._context.table_size
-        if size < len(nicks):
-            raise NotReached(f"it takes {len(nicks)} players, and the table plays with {size}")
+        _require_size(len(nicks), size)
         players = [player for player in self._players.values() if player.nick in nicks and not player.is_disconnected]
         self._unlisted = {*players}
         self._in_game |= dict.fromkeys(players, players)
@@ -216,6 +225,32 @@ class TableReplay:
             raise received.failure(clause, f"the players {', '.join(wanted) or 'none'}")
 
 
+def _is_inside_after(entry: ReplayLine, lines: Sequence[ReplayLine]) -> bool:
+    """Whether the next status after a line lists its peer's player as inside: it has left, and is not out by that."""
+    nicks = [
+        value["nick"]
+        for line in lines
+        if line.kind == ">" and line.peer == entry.peer
+        for value in line.values
+        if isinstance(value, dict) and value.get("cmd") == "join"
+    ]
+    later = [line.wanted for line in lines if line.number > entry.number and line.kind == "<"]
+    status = next((wanted for wanted in later if "in" in wanted), None)
+    return status is not None and not {*nicks}.isdisjoint(status["in"])
+
+
+def _largest_game(transcript: Transcript) -> int:
+    """The number of players of the largest game of a transcript."""
+    answers = [entry.wanted for entry in replay_lines(transcript) if entry.kind == "<"]
+    return max((len(answer["players"]) for answer in answers if "players" in answer), default=0)
+
+
+def _require_size(players: int, table_size: int) -> None:
+    """Raise NotReached if the table plays with fewer players."""
+    if table_size < players:
+        raise NotReached(f"it takes {players} players, and the table plays with {table_size}")
+
+
 def cases(known_ids: Container[str]) -> Sequence[TableCase]:
     """Return the cases from transcripts that need no setting of the table, except those with known ids."""
     found = CaseList[TableContext](rank=REPLAY_RANK, holds_lobby=True)
@@ -240,6 +275,7 @@ def cases(known_ids: Container[str]) -> Sequence[TableCase]:
 
 async def _play(transcript: Transcript, context: TableContext) -> None:
     await context.learn_table_size()
+    _require_size(_largest_game(transcript), context.table_size)
     for attempt in range(MAX_START_ATTEMPTS):
         is_last = attempt + 1 == MAX_START_ATTEMPTS
         join_gap = JOIN_GAP_SECONDS * JOIN_GAP_FACTOR**attempt

@@ -209,7 +209,7 @@ async def _joins_twice(context: TableContext) -> None:
         raise Failed("oldmaid-3.9", f"a game of {len(driven_game.players)}", f"one of {context.table_size}")
 
 
-@CASES.add("1.8", "greets-nobody", "The table sends nothing before the first request")
+@CASES.add("1.8", "greets-nobody", "The table sends nothing before the first request", needs_whole_lobby=False)
 async def _table_is_silent_first(context: TableContext) -> None:
     player = await context.connect_player()
     await player.require_silence("oldmaid-1.8", 2 * QUIET_SECONDS)

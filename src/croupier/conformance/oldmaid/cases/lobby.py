@@ -54,8 +54,7 @@ async def _single_player_waits(context: TableContext) -> None:
 async def _silence_before_start(context: TableContext) -> None:
     await context.learn_table_size()
     players = [await context.join_player() for _ in range(context.table_size - 1)]
-    for player in players:
-        await player.require_silence("oldmaid-3.2")
+    await asyncio.gather(*(player.require_silence("oldmaid-3.2") for player in players))
     await context.start_game_with(players)
 
 
@@ -104,6 +103,7 @@ async def _players_move_up(context: TableContext) -> None:
 @CASES.add("3.13", "two-games", "Two games are played at the same time, each with its own deck")
 async def _concurrent_games(context: TableContext) -> None:
     driven_games = [await context.start_game(), await context.start_game()]
+    context.release_lobby()
     for count in range(1, 54):
         for driven_game in driven_games:
             await driven_game.draw(count)
@@ -116,11 +116,18 @@ async def _join_after_start(context: TableContext) -> None:
     await player.require_silence("oldmaid-3.13")
     await driven_game.draw(4)
     following = await context.start_game_with([player])
+    context.release_lobby()
     await following.draw(4)
     await driven_game.draw(8)
 
 
-@CASES.add("3.14", "joins-again", "When a game is over its players may join again", failure_is_choice=True)
+@CASES.add(
+    "3.14",
+    "joins-again",
+    "When a game is over its players may join again",
+    failure_is_choice=True,
+    needs_whole_lobby=False,
+)
 async def _join_after_game(context: TableContext) -> None:
     driven_game = await context.start_game()
     await driven_game.draw()
@@ -128,7 +135,13 @@ async def _join_after_game(context: TableContext) -> None:
     await _join_next_game(context, driven_game.players[driven_game.game.finished_seats[0]])
 
 
-@CASES.add("3.14", "joins-when-out", "A player that is out may join the next game", failure_is_choice=True)
+@CASES.add(
+    "3.14",
+    "joins-when-out",
+    "A player that is out may join the next game",
+    failure_is_choice=True,
+    needs_whole_lobby=False,
+)
 async def _join_when_out(context: TableContext) -> None:
     driven_game = await context.start_game(3)
     await driven_game.draw()
@@ -139,9 +152,10 @@ async def _join_when_out(context: TableContext) -> None:
 
 async def _join_next_game(context: TableContext, player: ScriptedPlayer) -> None:
     player.referee, player.nick = None, context.new_nick()
-    await player.send(Join(player.nick))
-    await player.require_silence("oldmaid-3.14", expected="that a player that is out may join the next game")
-    driven_game = await context.start_game_with([player])
+    async with context.holding_lobby():
+        await player.send(Join(player.nick))
+        await player.require_silence("oldmaid-3.14", expected="that a player that is out may join the next game")
+        driven_game = await context.start_game_with([player])
     await driven_game.draw(len(driven_game.players))
 
 
@@ -153,6 +167,7 @@ async def _requests_after_join(context: TableContext) -> None:
     await player.send(Status())
     await player.require_silence("oldmaid-3.15", expected="nothing before the answer to join")
     await context.start_game_with([player])
+    context.release_lobby()
     for request in (Draw(), Status()):
         player.report_request(request)
         player.judge_answer(
