@@ -366,7 +366,7 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         "check.html",
         {
             "rooms": [room(name) for name in TITLES],
-            "values": row(room="kuhn", target=""),
+            "values": row(room="kuhn", target="", has_tls=False, authority=""),
             "error": "",
             "runs": [check_run(state)[1]["run"] for state in (RUNNING, FINISHED, REFUSED)],
         },
@@ -375,7 +375,7 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         "check.html",
         {
             "rooms": [room(name) for name in TITLES],
-            "values": row(room="kuhn", target="10.0.0.1:22"),
+            "values": row(room="kuhn", target="10.0.0.1:22", has_tls=True, authority="-----BEGIN CERTIFICATE-----"),
             "error": "The address 10.0.0.1 is not allowed.",
             "runs": [],
         },

@@ -1,7 +1,9 @@
 """The check page: a fault is found through it, and nobody can scan ports or see the runs of others with it."""
 
 import asyncio
+import html
 import re
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
@@ -9,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import httpx
 import pytest
+import trustme
 from msgspec.structs import replace
 from starlette.applications import Starlette
 
@@ -63,9 +66,9 @@ def test_a_seeded_fault_is_found_and_reported(run: Run) -> None:
             page = await page_with(browser, path, "Report as HTML")
             assert 'href="/protocols/kuhn#kuhn-1.2"' in page
             assert "data-events" not in page
-            html = await browser.client.get(f"{path}/report.html")
-            assert html.headers["content-disposition"] == 'attachment; filename="report.html"'
-            assert "kuhn-1.2" in html.text
+            report = await browser.client.get(f"{path}/report.html")
+            assert report.headers["content-disposition"] == 'attachment; filename="report.html"'
+            assert "kuhn-1.2" in report.text
             junit = await browser.client.get(f"{path}/junit.xml")
             suites = ET.fromstring(junit.text)
             assert int(suites.attrib["failures"]) > 0
@@ -95,6 +98,69 @@ def test_the_rooms_of_this_server_can_be_tested(run: Run) -> None:
             browser = Browser(app)
             path = (await start_check(browser, f"127.0.0.1:{port}")).headers["location"]
             await page_with(browser, path, "✓ [1-9][0-9]* passed")
+
+    run(main())
+
+
+@asynccontextmanager
+async def tls_server(authority: trustme.CA, name: str = "127.0.0.1") -> AsyncIterator[str]:
+    """A server of Kuhn poker that uses TLS; its address."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert(name).configure_cert(context)
+    async with web_app(config=CONFIG) as (_, endpoint):
+        _, port = await endpoint.listen("127.0.0.1", 0, context)
+        yield f"127.0.0.1:{port}"
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "students-laptop"])
+def test_a_server_with_tls_is_tested_with_its_certificate_authority(name: str, run: Run) -> None:
+    async def main() -> None:
+        authority = trustme.CA()
+        async with serve(config=CONFIG) as app, tls_server(authority, name) as target:
+            browser = Browser(app)
+            await browser.get("/check")
+            pem = authority.cert_pem.bytes().decode()
+            form = {"room": "kuhn", "target": target, "authority": pem}
+            path = (await browser.post("/check", form)).headers["location"]
+            page = await page_with(browser, path, "✓ [1-9][0-9]* passed")
+            assert f"{target} (TLS)" in page
+
+    run(main())
+
+
+def test_a_server_whose_certificate_nobody_trusts_is_not_tested(run: Run) -> None:
+    async def main() -> None:
+        async with serve(config=CONFIG) as app, tls_server(trustme.CA()) as target:
+            browser = Browser(app)
+            await browser.get("/check")
+            response = await browser.post("/check", {"room": "kuhn", "target": target, "tls": "on", "authority": ""})
+            page = await page_with(browser, response.headers["location"], "Nothing could be tested.")
+            assert "certificate verify failed" in page
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("room", "authority", "reason"),
+    [
+        ("oldmaid", "", "This protocol is tested without TLS."),
+        ("kuhn", "/etc/ssl/certs/ca-certificates.crt", "is not a certificate in the PEM format"),
+        ("kuhn", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", "is not a certificate"),
+        ("kuhn", "el meu servidor és", "is not a certificate"),
+    ],
+)
+def test_a_form_with_a_wrong_certificate_authority_is_refused(room: str, authority: str, reason: str, run: Run) -> None:
+    async def main() -> None:
+        async with serve(config=CONFIG) as app:
+            browser = Browser(app)
+            await browser.get("/check")
+            form = {"room": room, "target": "127.0.0.1:1212", "tls": "on", "authority": authority}
+            refused = await browser.post("/check", form)
+            assert refused.status_code == 400
+            assert reason in refused.text
+            assert html.escape(authority) in refused.text
+            assert re.search('name="tls" checked', refused.text)
+            assert app.state.checks.of_session(browser.session) == []
 
     run(main())
 

@@ -1,7 +1,8 @@
 """Runs the tester in a process of its own, which writes a line of JSON for each new state.
 
-`python -m croupier.conformance.live ROOM HOST PORT` tests a server. The process ends with its standard input, so that
-it never outlives the process that has started it.
+`python -m croupier.conformance.live ROOM HOST PORT` tests a server. A fourth argument makes it connect with TLS: the
+certificate authority, as in `pinned_tls_context`. The process ends with its standard input, so that it never outlives
+the process that has started it.
 """
 
 import asyncio
@@ -30,6 +31,7 @@ from croupier.conformance.run import Plan, check
 from croupier.conformance.suite import find_suite
 from croupier.net.addresses import format_address
 from croupier.net.event_loop import run
+from croupier.net.pinned_tls import pinned_tls_context
 from croupier.rooms import find_room
 
 WRITE_INTERVAL_SECONDS: Final = 0.2
@@ -128,8 +130,8 @@ def end_with_input() -> None:
     os._exit(1)
 
 
-def main(room_name: str, host: str, port: str) -> None:
-    """Test a server, and write the states of the run to standard output."""
+def main(room_name: str, host: str, port: str, authority: str | None = None) -> None:
+    """Test a server, with TLS if there is an `authority`, and write the states of the run to standard output."""
     Thread(target=end_with_input, daemon=True).start()
     room = find_room(room_name)
     plan = Plan(
@@ -139,7 +141,8 @@ def main(room_name: str, host: str, port: str) -> None:
         host=host,
         port=int(port),
         timeout=find_suite(room, "server").timeout,
-        arguments=[format_address((host, int(port)))],
+        ssl=None if authority is None else pinned_tls_context(authority),
+        arguments=[format_address((host, int(port))), *([] if authority is None else ["--tls"])],
     )
 
     def write(state: RunState) -> None:

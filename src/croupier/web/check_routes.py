@@ -15,7 +15,7 @@ from croupier.core.presentation import Text
 from croupier.net.client_addresses import address_key, parse_ip_address
 from croupier.net.rate_limiter import RateLimiter
 from croupier.rooms import ROOMS
-from croupier.web.check_targets import Asker, TargetRefused, TargetRules, resolve_target
+from croupier.web.check_targets import Asker, CheckTarget, TargetRefused, TargetRules, check_tls, resolve_target
 from croupier.web.checks import STOPPED, CheckRun, Checks, TooManyRuns
 from croupier.web.config import WebConfig
 from croupier.web.cookies import Visitor
@@ -28,11 +28,17 @@ from croupier.web.streams import FeedStream, Streams
 REPORTS: Final = {"html": "text/html", "junit": "application/xml"}
 
 
+MAX_FORM_BYTES: Final = 16 << 10
+"""A certificate authority needs more place than the fields of other forms."""
+
+
 class CheckForm(Struct, frozen=True):
-    """What was entered in the form."""
+    """What was entered in the form; `authority` is the text of a certificate."""
 
     room: str = ""
     target: str = ""
+    has_tls: bool = False
+    authority: str = ""
 
 
 class CheckRoutes:
@@ -69,8 +75,10 @@ class CheckRoutes:
 
     async def start(self, request: Request) -> Response:
         """Start a run, and go to its page; without one, show the form with the reason."""
-        fields = await read_form(request, self._config.max_body_bytes)
-        form = CheckForm(fields.get("room", ""), fields.get("target", ""))
+        fields = await read_form(request, MAX_FORM_BYTES)
+        authority = fields.get("authority", "").strip()
+        has_tls = "tls" in fields or bool(authority)
+        form = CheckForm(fields.get("room", ""), fields.get("target", ""), has_tls, authority)
         if form.room not in ROOMS:
             raise HTTPException(400)
         room = ROOMS[form.room]
@@ -82,8 +90,11 @@ class CheckRoutes:
         asker = Asker(parse_ip_address(client), parse_ip_address(server))
         try:
             self._checks.check_free(visitor.session)
+            if form.has_tls:
+                check_tls(room, form.authority)
             address = await resolve_target(form.target, room, asker, self._rules)
-            run = self._checks.start(visitor.session, request.state.csrf, room, address)
+            target = CheckTarget(address, form.authority if form.has_tls else None)
+            run = self._checks.start(visitor.session, request.state.csrf, room, target)
         except TooManyRuns as error:
             return self._form(request, form, error.reason, 429)
         except TargetRefused as error:

@@ -11,6 +11,8 @@ from croupier.core.room import Room
 from croupier.core.session import Address
 from croupier.net.addresses import format_address, parse_address
 from croupier.net.client_addresses import IPAddress, IPNetwork, parse_ip_address
+from croupier.net.pinned_tls import pinned_tls_context
+from croupier.rooms.oldmaid import ROOM as OLDMAID
 
 RESOLVE_TIMEOUT_SECONDS: Final = 5.0
 
@@ -20,6 +22,26 @@ ADDRESS_FORBIDDEN: Final = text(
     "The address {address} cannot be checked from your browser: only servers on your own computer, and those that "
     "this server allows, can be."
 )
+TLS_UNSUPPORTED: Final = text("This protocol is tested without TLS.")
+AUTHORITY_INVALID: Final = text(
+    "The certificate authority is not a certificate in the PEM format, which begins with -----BEGIN CERTIFICATE-----."
+)
+
+
+class CheckTarget(Struct, frozen=True):
+    """A server to be tested. It is reached with TLS if there is an `authority`; see `pinned_tls_context`."""
+
+    address: Address
+    authority: str | None = None
+
+    @property
+    def arguments(self) -> Sequence[str]:
+        """The arguments of `croupier.conformance.live` after the room."""
+        host, port = self.address
+        return [host, str(port), *([] if self.authority is None else [self.authority])]
+
+    def __str__(self) -> str:
+        return format_address(self.address) + ("" if self.authority is None else " (TLS)")
 
 
 class TargetRefused(Exception):
@@ -52,6 +74,16 @@ class Asker(Struct, frozen=True):
         is_own = address == self.client or (address.is_loopback and self.client is not None and self.client.is_loopback)
         is_room = port in rules.room_ports and (address.is_loopback or address == self.server)
         return is_own or is_room or any(address in network for network in rules.networks)
+
+
+def check_tls(room: Room, authority: str) -> None:
+    """Raise TargetRefused if a server of a room cannot be tested with TLS and this certificate authority."""
+    if room is OLDMAID:
+        raise TargetRefused(TLS_UNSUPPORTED)
+    try:
+        pinned_tls_context(authority)
+    except ValueError:  # of characters that are not ASCII, too
+        raise TargetRefused(AUTHORITY_INVALID) from None
 
 
 async def resolve_target(target: str, room: Room, asker: Asker, rules: TargetRules) -> Address:

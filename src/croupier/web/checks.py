@@ -15,8 +15,7 @@ from croupier.conformance.live_state import RunState
 from croupier.core.logger import Logger
 from croupier.core.presentation import Text, counted, text, verbatim
 from croupier.core.room import Room
-from croupier.core.session import Address
-from croupier.net.addresses import format_address
+from croupier.web.check_targets import CheckTarget
 from croupier.web.config import WebConfig
 from croupier.web.feed import Envelope, Feed, Versions
 from croupier.web.render import Renderer, translator
@@ -64,18 +63,17 @@ class CheckRun:
     """A run of the tester against a server, and the feed of its states."""
 
     def __init__(
-        self, session: str, csrf: str, room: Room, address: Address, *, renderer: Renderer, log: Logger
+        self, session: str, csrf: str, room: Room, target: CheckTarget, *, renderer: Renderer, log: Logger
     ) -> None:
         self.id = secrets.token_urlsafe(RUN_ID_BYTES)
         self.session = session
         self.room = RoomName(room.name, room_title(room))
-        self.target = format_address(address)
+        self.target = str(target)
         self.csrf = csrf
         self._renderer = renderer
         self._log = log
         self._versions = Versions()
-        host, port = address
-        self._command = [sys.executable, "-P", "-m", "croupier.conformance.live", room.name, host, str(port)]
+        self._command = [sys.executable, "-P", "-m", "croupier.conformance.live", room.name, *target.arguments]
         self._end_reason: Text | None = None
         self.over = asyncio.Event()
         self.process: asyncio.subprocess.Process | None = None
@@ -192,10 +190,10 @@ class Checks:
         if len(self._tasks) >= self._config.max_checks:
             raise TooManyRuns(text("Other checks are running here. Try again in a minute."))
 
-    def start(self, session: str, csrf: str, room: Room, address: Address) -> CheckRun:
+    def start(self, session: str, csrf: str, room: Room, target: CheckTarget) -> CheckRun:
         """Start a run. Raises TooManyRuns."""
         self.check_free(session)
-        run = CheckRun(session, csrf, room, address, renderer=self._renderer, log=self._log)
+        run = CheckRun(session, csrf, room, target, renderer=self._renderer, log=self._log)
         self._forget(self.of_session(session), MAX_KEPT_RUNS)
         self._forget([*self._runs.values()], MAX_RUNS)
         self._runs[run.id] = run
