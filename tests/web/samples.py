@@ -342,7 +342,7 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "lobby-empty": ("lobby.html", {"rooms": [room("kuhn")], "tables": [], "own_tables": []}),
     "error": (
         "error.html",
-        {"status": 404, "title": "Not Found", "detail": "There is nothing here, or it is not yours."},
+        {"status": 404, "title": "Page not found", "detail": "There is nothing here, or it is not yours."},
     ),
     **{
         name: table_page(name if name in TITLES else "kuhn", view, frames=LONG_FRAMES if name == "holdem" else FRAMES)

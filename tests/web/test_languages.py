@@ -1,5 +1,6 @@
 """Every page of the web app is in the language of its reader: no text lacks its translation."""
 
+import html
 from collections.abc import Iterator
 from gettext import NullTranslations, translation
 
@@ -8,6 +9,7 @@ import pytest
 from croupier.core.languages import CATALOGUES, DOMAIN, locales
 from croupier.rooms import HOUSE_ROOMS
 from croupier.web import render
+from croupier.web.app import ERROR_TEXTS
 from croupier.web.locales import choose_locale
 from tests.net.raw_client import Run
 from tests.web.app_fixture import Browser, house, serve
@@ -71,6 +73,32 @@ def test_every_page_is_translated(run: Run, missing: Missing, language: str) -> 
 
     run(browse())
     assert {text for text in missing.texts if any(char.isalpha() for char in text.partition("{")[0])} == set()
+
+
+@pytest.mark.parametrize(
+    ("language", "title"),
+    [
+        ("en", "Page not found"),
+        ("ca", "No s'ha trobat la pàgina"),
+        ("es", "Página no encontrada"),
+        ("nb", "Fant ikke siden"),
+    ],
+)
+def test_the_title_of_an_error_is_translated(language: str, title: str, run: Run) -> None:
+    async def main() -> None:
+        async with serve() as app:
+            browser = Browser(app, **{"accept-language": language})
+            page = html.unescape((await browser.get("/nothing")).text)
+            assert f"<title>{title} · croupier</title>" in page
+            assert f"<h1>{title}</h1>" in page
+            found = (await browser.get("/nothing", headers={"accept": "application/json"})).json()
+            assert (found["status"], found["title"]) == (404, title)
+
+    run(main())
+
+
+def test_every_error_of_the_app_has_a_title() -> None:
+    assert ERROR_TEXTS.keys() | {409, 500} == render.ERROR_TITLES.keys()
 
 
 def test_the_language_is_the_readers() -> None:

@@ -171,7 +171,8 @@ class TableView(Struct, frozen=True, kw_only=True):
     games, oldest first. `status` says what the game waits for, or why the table is over. `blocked` is why the person
     can do nothing now but leave; it is None if there is another action, and if the table is over. The first action is
     the most usual one. `deadline` is the number of seconds left for the next action, `purse` the coins that the person
-    can still stake; both are None if unknown. `score` sums up the games so far.
+    can still stake; both are None if unknown. In games with chips, the seat shows them, and there is no purse. `score`
+    sums up the games so far.
     """
 
     title: Text

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from http import HTTPStatus
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -11,7 +10,7 @@ from msgspec.json import encode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from croupier.core.presentation import Text
+from croupier.core.presentation import Text, text
 from croupier.web.feed import Envelope, Snapshot
 from croupier.web.locales import catalogue, choose_locale, locales
 from croupier.web.rooms import RoomEntry, RoomView, room_view
@@ -21,6 +20,20 @@ PARTS: Final = ("felt", "acts", "wire")
 """The parts of a table that are replaced when it changes."""
 
 THEMES: Final = ("auto", "light", "dark")
+
+ERROR_TITLES: Final = {
+    400: text("Not understood"),
+    403: text("Form expired"),
+    404: text("Page not found"),
+    405: text("Not possible here"),
+    409: text("Nothing was done"),
+    413: text("Too large"),
+    415: text("No form"),
+    429: text("Too many requests"),
+    500: text("Fault of the server"),
+    503: text("Not available now"),
+}
+OTHER_ERROR: Final = text("Error")
 
 
 class Renderer:
@@ -42,14 +55,14 @@ class Renderer:
     def page(self, request: Request, template: str, *, status_code: int = 200, **context: Any) -> HTMLResponse:
         """Render a page for a request."""
         locale = request_locale(request)
-        text = environment(locale).get_template(template).render(**(self._context(request) | context))
+        html = environment(locale).get_template(template).render(**(self._context(request) | context))
         headers = {"cache-control": "no-store", "content-language": locale, "vary": "accept-language, cookie"}
-        return HTMLResponse(text, status_code, headers)
+        return HTMLResponse(html, status_code, headers)
 
     def error(self, request: Request, status: int, detail: Text) -> Response:
         """Render an error: as a page, or as JSON for a script."""
         t = translator(request_locale(request))
-        title = HTTPStatus(status).phrase
+        title = t(ERROR_TITLES.get(status, OTHER_ERROR))
         if wants_json(request):
             return json_response({"status": status, "title": title, "detail": t(detail)}, status)
         return self.page(request, "error.html", status_code=status, status=status, title=title, detail=t(detail))

@@ -108,7 +108,6 @@ class HoldemPresenter:
         game, ended = self._game, self._end_reason
         actions = () if ended else tuple(self._actions())
         is_waiting = ended is None and all(action.id == LEAVE.id for action in actions)
-        own = self._own_player
         return TableView(
             title=self.title,
             seats=() if game is None else tuple(self._seats(game)),
@@ -119,7 +118,6 @@ class HoldemPresenter:
             actions=actions,
             blocked=self._blocked() if is_waiting else None,
             deadline=self._seconds_left(now) if ended is None else None,
-            purse=None if own is None or self._is_seat_lost else own.wealth,
             score=None if self._seat is None else self._score(),
             results=tuple(self._results),
             is_over=ended is not None,
