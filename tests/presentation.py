@@ -104,6 +104,7 @@ def check_table(view: TableView) -> None:
     for action in view.actions:
         if (amount := action.amount) is not None:
             suggested = [coins for _, coins in amount.presets]
+            assert len({*suggested}) == len(suggested), action
             suggested += [] if amount.initial is None else [amount.initial]
             assert all(amount.low <= coins <= amount.high for coins in suggested), action
     for text in texts(view):

@@ -149,6 +149,16 @@ class Amount(Struct, frozen=True):
     initial: int | None = None
 
 
+def presets_within(presets: Iterable[tuple[Text, int | None]], low: int, high: int) -> tuple[tuple[Text, int], ...]:
+    """Return the presets whose numbers are in a range; of those with the same number, the last name.
+
+    >>> [(str(name), number) for name, number in presets_within([(text("Pot"), 9), (text("All-in"), 9)], 1, 9)]
+    [('All-in', 9)]
+    """
+    names = {number: name for name, number in presets if number is not None and low <= number <= high}
+    return tuple((name, number) for number, name in names.items())
+
+
 class ActionView(Struct, frozen=True):
     """Something that the person can do now: its `id`, the label of its button, its key, and its consequence.
 

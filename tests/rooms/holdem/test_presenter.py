@@ -102,12 +102,7 @@ def test_a_hand_is_played_with_the_actions() -> None:
     amount = view.actions[2].amount
     assert amount is not None
     assert (amount.low, amount.high, amount.initial) == (40, 10_000, 40)
-    assert [(str(name), chips) for name, chips in amount.presets] == [
-        ("Min", 40),
-        ("½ pot", 40),
-        ("Pot", 60),
-        ("All-in", 10_000),
-    ]
+    assert [(str(name), chips) for name, chips in amount.presets] == [("½ pot", 40), ("Pot", 60), ("All-in", 10_000)]
     assert (view.deadline, own_chips(view)) == (15.0, 9990)
     assert [(pot.coins, str(pot.name)) for pot in view.pots] == [(30, "Pot")]
     waiting = ann.press("raise", 60)

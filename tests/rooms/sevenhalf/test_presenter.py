@@ -61,6 +61,12 @@ def test_after_a_raise_the_player_must_draw() -> None:
         talk.press("raise", 0)
 
 
+def test_presets_with_the_same_number_are_offered_once() -> None:
+    amount = started().table.actions[2].amount
+    assert amount is not None
+    assert [(str(name), coins) for name, coins in amount.presets] == [("Double the bet", 100)]
+
+
 def test_a_raise_is_no_larger_than_the_purse() -> None:
     talk = started(purse=150)
     amount = talk.table.actions[2].amount

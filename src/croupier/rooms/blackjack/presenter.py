@@ -6,7 +6,7 @@ from typing import Final
 from croupier.core.bank_presenter import BankPresenter
 from croupier.core.card_names import FRENCH_CARDS
 from croupier.core.house_presenter import Offer
-from croupier.core.presentation import ActionView, Amount, TableCommand, Text, counted, text, verbatim
+from croupier.core.presentation import ActionView, Amount, TableCommand, Text, counted, presets_within, text, verbatim
 from croupier.rooms.blackjack.referee import WireGame
 from croupier.rooms.blackjack.rules import TARGET_TOTAL, hand_total, largest_bet
 from croupier.rooms.blackjack.wire import MOV, PLY, SRD, Bet, Crd, Err, Message, Mon, Res, Stp, Trn
@@ -97,7 +97,7 @@ class BlackjackPresenter(BankPresenter[Message, WireGame]):
             text("Bet"),
             "b",
             text("puts coins on this round"),
-            Amount(1, max_bet, tuple((name, coins) for name, coins in presets if coins), min(usual_bet, max_bet)),
+            Amount(1, max_bet, presets_within(presets, 1, max_bet), min(usual_bet, max_bet)),
         )
 
     def _status(self) -> Text | None:

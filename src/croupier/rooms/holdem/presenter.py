@@ -21,6 +21,7 @@ from croupier.core.presentation import (
     counted,
     find_action,
     listed,
+    presets_within,
     text,
 )
 from croupier.rooms.holdem.engine.legal import FOLD, Legal, Move
@@ -299,13 +300,14 @@ class HoldemPresenter:
             (text("Pot"), legal.pot_sized()),
             (text("All-in"), high),
         )
-        presets = tuple((name, self._own_bet + chips) for name, chips in sizes if chips is not None)
+        low, high = self._own_bet + low, self._own_bet + high
+        presets = [(name, None if chips is None else self._own_bet + chips) for name, chips in sizes]
         yield ActionView(
             "raise",
             text("Raise to") if is_raise else text("Bet"),
             "r",
             text("the others have to call it, raise, or fold"),
-            Amount(self._own_bet + low, self._own_bet + high, presets, self._own_bet + low),
+            Amount(low, high, presets_within(presets, low, high), low),
         )
 
     def _leave_view(self) -> ActionView:

@@ -7,7 +7,7 @@ from croupier.core.bank_presenter import BankPresenter
 from croupier.core.card_names import SPANISH_CARDS
 from croupier.core.client_session import ClientSession
 from croupier.core.house_presenter import Offer
-from croupier.core.presentation import ActionView, Amount, TableCommand, Text, listed, text, verbatim
+from croupier.core.presentation import ActionView, Amount, TableCommand, Text, listed, presets_within, text, verbatim
 from croupier.rooms.sevenhalf.interpretation import WireGame
 from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, TARGET_HALVES, total
 from croupier.rooms.sevenhalf.wire import (
@@ -125,12 +125,7 @@ class SevenHalfPresenter(BankPresenter[Message, WireGame]):
             text("Raise"),
             "a",
             text("adds to your bet, and then you have to draw"),
-            Amount(
-                1,
-                max_raise,
-                tuple((name, coins) for name, coins in presets if coins <= max_raise),
-                min(self._starting_bet, max_raise),
-            ),
+            Amount(1, max_raise, presets_within(presets, 1, max_raise), min(self._starting_bet, max_raise)),
         )
 
     def _status(self) -> Text | None:
