@@ -69,7 +69,7 @@ def two(tmp_path: Path, *flags: str, columns: int = 100) -> Iterator[tuple[Seat,
 
 def test_a_hand_is_played_with_keys(tmp_path: Path) -> None:
     with two(tmp_path) as (seat, bob):
-        seat.plays(("r", "Raise to: 40_ (40 to 10000; Tab: Min 40, ½ pot 40, Pot 60, All-in 10000)"))
+        seat.plays(("r", "Raise to: 40_ (40 to 10000; Tab: ½ pot 40, Pot 60, All-in 10000)"))
         seat.plays(("\r", "It is the turn of bob."))
         seat.sees("You raise to 40.")
         bob.does()
