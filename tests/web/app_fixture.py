@@ -31,6 +31,7 @@ KEYS = SigningKeys([bytes(32)])
 def house(
     room: HouseRoom,
     decks: Sequence[Order] = (),
+    /,
     *,
     limits: EndpointLimits = EndpointLimits(),
     observers: Sequence[Observer] = (),
@@ -161,7 +162,7 @@ async def stream(app: Starlette, browser: Browser, path: str = "", **headers: st
 
 @asynccontextmanager
 async def serve(*entries: RoomEntry, config: WebConfig = WebConfig()) -> AsyncIterator[Starlette]:
-    """An app for these houses; at the end everything is closed."""
+    """An app for these rooms; at the end it and its houses are closed."""
     app = create_app(entries, config, KEYS)
     try:
         yield app
@@ -170,7 +171,8 @@ async def serve(*entries: RoomEntry, config: WebConfig = WebConfig()) -> AsyncIt
         await wait_closed(app)
         await asyncio.sleep(0)
         for entry in entries:
-            await entry.house.endpoint.close()
+            if isinstance(entry.open_room, Endpoint):
+                await entry.open_room.close()
 
 
 @asynccontextmanager

@@ -1,131 +1,350 @@
-"""Cards that a person has not seen never reach the browser: swapping them changes no byte of any answer."""
+"""Cards that a viewer has not seen never reach the browser: swapping them changes no byte that it receives."""
 
 import asyncio
+import random
+import re
 from collections.abc import Sequence
-from itertools import permutations
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
+import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from croupier.core.dealer import ScriptedDealer, derive_server_seed
+from croupier.clients.inbox import Inbox
+from croupier.core.cards import Order
+from croupier.core.dealer import Dealer, FairDealer, dealer_factory, derive_server_seed
+from croupier.core.presentation import ActionView, TableView
+from croupier.core.room import HouseRoom
+from croupier.core.session import Effect, Event, Notify, Observer, Send, Settle
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp
+from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings as HoldemSettings
-from croupier.rooms.kuhn import ROOM
-from croupier.web.app import close, create_app
-from croupier.web.config import WebConfig
+from croupier.rooms.holdem.wire import Guid
+from croupier.rooms.oldmaid import ROOM as OLDMAID
+from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card
+from croupier.rooms.oldmaid.player import Options, Player
+from croupier.rooms.oldmaid.ring.player_events import CardDrawn
+from croupier.rooms.oldmaid.settings import Settings as RingSettings
+from croupier.rooms.oldmaid.wire import Pick
 from croupier.web.cookies import Visitor
+from croupier.web.ring_seat import RingTable
 from croupier.web.rooms import RoomEntry
-from tests.net.raw_client import LOOPS, Run
 from tests.quick_hashes import QUICK
+from tests.rooms.oldmaid.network import Network, Node
 from tests.sampling import example_count
-from tests.web.app_fixture import KEYS, Browser, web_app
+from tests.web.app_fixture import Browser, house, serve, stream
+from tests.web.hidden_cards import CONFIG, SETTLE_SECONDS, Recorder, Step, browser_of, run_alike, shared_steps
 
-SCRIPTS = ("CHK", "BET", "CAL", "FLD", "CHK,FLD", "BET,CAL")
-"""What the house does, whatever its card is."""
+MOVES = st.lists(st.integers(0, 9), max_size=6)
+"""Numbers of actions, counted through those that the view offers."""
+
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
+"""Decks cannot be shrunk, and games take too long to try."""
+
+SEEDS = st.integers(0, 2**32)
+"""Seeds of the decks, and of the order of the cards that are swapped."""
 
 
-async def received(deck: str, script: str, moves: list[str]) -> tuple[list[bytes], list[str]]:
-    """All bytes of a conversation: the pages, the answers to the moves, the text, and errors.
+def view(app: Any, browser: Browser) -> TableView | None:
+    """The table as a browser's person sees it, None after its end."""
+    table = next(iter(app.state.tables.of_session(browser.session)), None)
+    return None if table is None else table.seat.feed.snapshot.view
 
-    The game stops before the house shows its card; the actions that were done are returned as well.
+
+async def act(browser: Browser, actions: Sequence[ActionView], move: int) -> httpx.Response:
+    """Do one of the actions that the view offers, with the lowest amount that it allows."""
+    action = actions[move % len(actions)]
+    await browser.get(browser.table)
+    return await browser.act(action.id, **({} if action.amount is None else {"amount": str(action.amount.low)}))
+
+
+@dataclass
+class Played:
+    """What browsers received of a game, and for each deal the cards that the protocol has shown to the person."""
+
+    steps: list[Step]
+    shown: list[list[str]]
+
+
+def swapped(
+    decks: Sequence[Order], shown: Sequence[Sequence[str]], names: Sequence[str], luck: random.Random
+) -> list[Order]:
+    """Decks in which the cards that were not shown are in any other order. Equal cards are shown in their order."""
+    found = []
+    for number, deck in enumerate(decks):
+        seen = [*shown[number]] if number < len(shown) else []
+        hidden = []
+        for position, card in enumerate(deck):
+            name = names[card % len(names)]
+            if name in seen:
+                seen.remove(name)
+            else:
+                hidden.append(position)
+        order = [*hidden]
+        luck.shuffle(order)
+        cards = [*deck]
+        for position, other in zip(hidden, order, strict=True):
+            cards[position] = deck[other]
+        found.append(tuple(cards))
+    return found
+
+
+# Houses.
+
+HOUSE_SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "kuhn": [{"bot": f"script:{script}"} for script in ("CHK", "BET", "CAL", "FLD", "CHK,FLD", "BET,CAL")],
+    "sevenhalf": [{}, {"dialect": "lenient"}],
+    "blackjack": [{}, {"decks": 2}],
+}
+
+
+def cards_of(message: Any) -> Sequence[str]:
+    """The cards that a message of a house shows."""
+    for name in ("rank", "card"):
+        if hasattr(message, name):
+            return [getattr(message, name)]
+    return getattr(message, "cards", ())
+
+
+async def play_house(room: HouseRoom, decks: Sequence[Order], moves: Sequence[int], options: dict[str, Any]) -> Played:
+    """Play against a house."""
+    wire: list[str] = []
+    shown: list[list[str]] = [[]]
+
+    def observe(event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
+        wire.append(f"{now} {event}")
+        for effect in effects:
+            if isinstance(effect, Send):
+                wire.append(str(effect.message))
+                shown[-1] += cards_of(effect.message)
+            elif isinstance(effect, Settle):
+                shown.append([])
+
+    async with serve(house(room, decks, observers=[observe], **options), config=CONFIG) as app:
+        person = await browser_of(app, "p").play(room.name)
+        async with stream(app, person) as events:
+            recorder = Recorder(app, person, browser_of(app, "v"), [events])
+            await recorder.look(wire)
+            for move in moves:
+                if (table := view(app, person)) is None:
+                    break
+                await recorder.look(wire, await act(person, table.actions, move))
+            await recorder.browse(wire)
+    return Played(recorder.steps, shown)
+
+
+@pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
+@given(st.data(), MOVES, SEEDS)
+@settings(max_examples=example_count(30), phases=PHASES)
+def test_swapping_unseen_cards_of_a_house_changes_no_byte(
+    room: HouseRoom, data: st.DataObject, moves: list[int], seed: int
+) -> None:
+    luck, options = random.Random(seed), data.draw(st.sampled_from(HOUSE_SETTINGS[room.name]))
+    size = len(room.pack) * options.get("decks", 1)
+    decks = [tuple(luck.sample(range(size), size)) for _ in range(3)]
+    one = run_alike(play_house(room, decks, moves, options))
+    others = swapped(decks, one.shown, room.pack.names, luck)
+    other = run_alike(play_house(room, others, moves, options))
+    assert shared_steps(one.steps, other.steps) == len(one.steps) == len(other.steps)
+
+
+# Hold'em.
+
+
+async def play_holdem(decks: Sequence[Order], moves: Sequence[int]) -> Played:
+    """Play hold'em with another person; the first one is recorded, and a visitor who watches the table."""
+    server_seed = derive_server_seed(1, HOLDEM.name, 0)
+    deal = dealer_factory(lambda _: server_seed, b"", decks, shared=True)
+    shown: list[list[str]] = []
+
+    def next_dealer(hand: int) -> Dealer:
+        shown.append([])
+        return deal(hand)
+
+    holdem_house = House(HoldemSettings(), next_dealer, server_seed)
+    room = HoldemApp(holdem_house, Authenticator(hasher=QUICK), clock=asyncio.get_running_loop().time)
+    known: list[str] = []
+
+    def observe(game: Guid, user: str) -> None:
+        found = room.service.views.game(game)
+        assert found is not None, "a game with players is open"
+        known.extend(found.view_for(each).body.decode() for each in (user, None))
+        names = {*re.findall(r"\w+", known[-2])} & {*HOLDEM.pack.names}
+        for seen in shown[-2:]:  # a showdown is shown together with the next hand
+            seen += names.difference(seen)
+
+    async with serve(RoomEntry(HOLDEM, holdem_house.settings, room), config=CONFIG) as app:
+        person = await browser_of(app, "p").play(HOLDEM.name)
+        other = await browser_of(app, "o").play(HOLDEM.name)
+        game, user = person.table.rpartition("/")[2], Visitor("p" * 22, 0).user
+        async with (
+            stream(app, person) as events,
+            stream(app, other),
+            stream(app, person, f"/watch/{game}/events") as watched,
+        ):
+            recorder = Recorder(app, person, browser_of(app, "v"), [events, watched])
+            observe(game, user)
+            await recorder.look(known)
+            for move in moves:
+                actor = await to_act(app, person, other)
+                table = view(app, actor)
+                assert table is not None, "a person who can act has a table"
+                answer = await act(actor, table.actions[:-1], move)
+                observe(game, user)
+                await recorder.look(known, *([answer] if actor is person else []))
+            await recorder.browse(known)
+        room.service.halt(final=True)
+        room.close()
+    return Played(recorder.steps, shown)
+
+
+async def to_act(app: Any, *browsers: Browser) -> Browser:
+    """Wait until one of the people can act."""
+    while True:
+        for browser in browsers:
+            table = view(app, browser)
+            if table is not None and len(table.actions) > 1:
+                return browser
+        await asyncio.sleep(SETTLE_SECONDS)
+
+
+@given(st.lists(st.integers(0, 9), max_size=12), SEEDS)
+@settings(max_examples=example_count(20), phases=PHASES)
+def test_swapping_unseen_cards_of_holdem_changes_no_byte(moves: list[int], seed: int) -> None:
+    luck = random.Random(seed)
+    size = len(HOLDEM.pack)
+    decks = [tuple(luck.sample(range(size), size)) for _ in range(len(moves) + 2)]
+    one = run_alike(play_holdem(decks, moves))
+    other = run_alike(play_holdem(swapped(decks, one.shown, HOLDEM.pack.names, luck), moves))
+    assert shared_steps(one.steps, other.steps) == len(one.steps) == len(other.steps)
+
+
+# Old Maid.
+
+PERSON = "ann"
+
+
+class SimulatedRoom:
+    """What the lobby shows of the simulated table."""
+
+    connection_count = 0
+    unavailable_reason = None
+
+
+class NetworkClient:
+    """A player of a simulated network with the interface of a RingClient: the same game takes the same course."""
+
+    def __init__(self, deck: Order, observer: Observer) -> None:
+        self.player = Player(Options(PERSON), FairDealer(bytes(32)).luck)
+        self.network: Network
+        self.wire: list[str] = []
+        self._deck = deck
+        self._observer = observer
+        self._events: Inbox[Any] = Inbox()
+
+    async def __aenter__(self) -> Self:
+        self.network = Network(3, decks=[self._deck], people={PERSON: self._observe})
+        self.player = self._node.player
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        pass
+
+    @property
+    def _node(self) -> Node:
+        return next(node for node in self.network.players if node.name == PERSON)
+
+    async def receive(self) -> Any:
+        return await self._events.wait()
+
+    def submit(self, pick: Pick) -> None:
+        self.network.pick(self._node, pick)
+
+    def drawn_by_others(self) -> list[Card]:
+        """The cards that were dealt to the other players."""
+        others = [node for node in self.network.players if node.name != PERSON]
+        return [event.card for node in others for _, event in node.events if isinstance(event, CardDrawn)]
+
+    def _observe(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
+        self.wire.append(f"{now} {event} {[str(effect.message) for effect in effects if isinstance(effect, Send)]}")
+        self._observer(event, effects, now)
+        for effect in effects:
+            if isinstance(effect, Notify):
+                self._events.put(effect.notice)
+
+
+class RingPlayed(NamedTuple):
+    """What browsers received of a game, the step of the first offer, and the cards that others were dealt."""
+
+    steps: list[Step]
+    first_offer: int
+    dealt_to_others: list[Card]
+
+
+async def play_oldmaid(deck: Order, moves: Sequence[int]) -> RingPlayed:
+    """Play Old Maid with two bots, until the person has no more moves."""
+    clients: list[NetworkClient] = []
+
+    def make_client(table: RingTable, nick: str, observers: Sequence[Observer]) -> NetworkClient:
+        clients.append(NetworkClient(deck, *observers))
+        return clients[-1]
+
+    entry = RoomEntry(OLDMAID, RingSettings(), SimulatedRoom(), address=("127.0.0.1", 1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("croupier.web.ring_seat.BOTS_AFTER_SECONDS", 1e9)
+        patch.setattr("croupier.web.ring_seat.RingTable.client", make_client)
+        async with serve(entry, config=CONFIG) as app:
+            person = await browser_of(app, "p").play(OLDMAID.name)
+            (client,) = clients
+            async with stream(app, person) as events:
+                recorder = Recorder(app, person, browser_of(app, "v"), [events])
+                await recorder.look(client.wire)
+                picks, first_offer = iter(moves), None
+                for connection, has_arrived in client.network.walk():
+                    if not has_arrived or connection.node.name != PERSON:
+                        continue
+                    await recorder.follow(client.wire)
+                    if legal := client.player.legal:
+                        first_offer = first_offer or len(recorder.steps)
+                        if (move := next(picks, None)) is None:
+                            break
+                        await recorder.look(client.wire)
+                        table = view(app, person)
+                        assert table is not None
+                        await recorder.look(client.wire, await act(person, table.actions[: len(legal)], move))
+                await recorder.look(client.wire)
+                await recorder.browse(client.wire)
+    return RingPlayed(recorder.steps, first_offer or len(recorder.steps), client.drawn_by_others())
+
+
+def swapped_hands(deck: Order, others: Sequence[Card], luck: random.Random) -> Order:
+    """A deck in which the pairs of the other players are in any other order, and the old maid is elsewhere.
+
+    The hands keep their pairs, so that a person sees the same game until one of the swapped cards is picked. The old
+    maid changes its place with a card whose partner the person has.
     """
-    decks = ROOM.pack.parse_decks("\n".join(deck), "test", 1)
-    answers: list[bytes] = []
-    async with web_app(decks, bot=f"script:{script}") as (app, _):
-        browser = Browser(app)
-        browser.client.cookies.set("croupier", KEYS.encode(Visitor("s" * 22, 1 << 31)))
-        await browser.play()
-        done: list[str] = []
-        for move in moves:
-            response = await browser.act(move)
-            table = next(iter(app.state.tables.of_session("s" * 22)))
-            if any("shows" in each.message for each in table.seat.feed.snapshot.view.announcements):
-                break
-            done.append(f"{move} {response.status_code}")
-            pages = [response] + [await browser.get(browser.table + path) for path in ("", "/text")]
-            answers += [
-                repr((page.status_code, sorted(page.headers.items()))).encode() + page.content for page in pages
-            ]
-    return answers, done
+    pairs = [(card, card + 1) for card in range(0, JOKER, 2) if card in others and card + 1 in others]
+    order = [luck.sample(pair, 2) for pair in luck.sample(pairs, len(pairs))]
+    places = {
+        card: other for pair, new in zip(pairs, order, strict=True) for card, other in zip(pair, new, strict=True)
+    }
+    singles = [card for card in others if card != JOKER and card ^ 1 not in others]
+    if JOKER in others:
+        single = luck.choice(singles)
+        places |= {JOKER: single, single: JOKER}
+    return tuple(places.get(card, card) for card in deck)
 
 
-@given(
-    st.permutations("JQK"),
-    st.sampled_from(SCRIPTS),
-    st.sampled_from(["first", "second"]),
-    st.lists(st.sampled_from(["check", "bet", "call", "fold"]), max_size=2),
-)
-@settings(max_examples=example_count(60))
-def test_swapping_unseen_cards_changes_no_byte(deck: list[str], script: str, seat: str, moves: list[str]) -> None:
-    own = deck[0] if seat == "first" else deck[1]
-    run = Run(LOOPS["asyncio"])
-    found = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("croupier.web.seating.new_table_id", lambda: "the-table")
-        patch.setattr("croupier.web.feed.INSTANCE_BYTES", 0)
-        patch.setattr("croupier.web.seats.WAITING_VIEW_SECONDS", 60.0)  # a slow machine shows no view in between
-        patch.setattr("croupier.web.seats.ANSWER_SECONDS", 60.0)
-        for order in permutations("JQK"):
-            if order[0 if seat == "first" else 1] == own:
-                found["".join(order)] = run(received("".join(order), script, [seat, *moves]))
-    one, other = found.values()
-    shared = min(len(one[1]), len(other[1]))
-    assert one[1][:shared] == other[1][:shared]
-    assert one[0][: 3 * shared] == other[0][: 3 * shared]
-    assert shared >= 1
-
-
-HIDDEN = (1, 3, *range(9, 52))
-"""The positions of the deck that the first player of two has not seen before the showdown: all but their own and the
-board."""
-
-
-async def holdem_received(deck: Sequence[int], action_count: int) -> list[bytes]:
-    """All bytes that the first of two players, and a watcher, receive while both check or call before a showdown."""
-    server_seed = derive_server_seed(1, "holdem", 0)
-    house = House(HoldemSettings(), lambda hand: ScriptedDealer([tuple(deck)], server_seed), server_seed)
-    room = HoldemApp(house, Authenticator(hasher=QUICK), clock=lambda: 0.0)
-    app = create_app([RoomEntry(HOLDEM, house.settings, room)], WebConfig(), KEYS)
-    received: list[bytes] = []
-    players = []
-    for session in ("a" * 22, "b" * 22):
-        player = Browser(app)
-        player.client.cookies.set("croupier", KEYS.encode(Visitor(session, 1 << 31)))
-        players.append(await player.play("holdem"))
-    watched = f"/watch/{players[0].table.rpartition('/')[2]}"
-    for number in range(action_count):
-        for _ in range(20):  # until every viewer has followed the last action
-            await asyncio.sleep(0)
-        for path in (players[0].table, f"{players[0].table}/text", "/", "/watch", watched):
-            page = await players[0].get(path)
-            received.append(repr(sorted(page.headers.items())).encode() + page.content)
-        # The small blind acts first before the flop, and the big blind after it.
-        actor = players[number % 2 if number < 2 else (number + 1) % 2]
-        await actor.get(actor.table)
-        done = await actor.act("call")
-        assert done.status_code == 200, done.text
-        if actor is players[0]:
-            received.append(done.content)
-    close(app)
-    room.service.halt(final=True)
-    room.close()
-    await asyncio.sleep(0)
-    return received
-
-
-@given(st.permutations(range(52)), st.permutations(HIDDEN), st.integers(1, 6))
-@settings(max_examples=example_count(20))
-def test_swapping_unseen_cards_of_holdem_changes_no_byte(deck: list[int], order: list[int], action_count: int) -> None:
-    swapped = [*deck]
-    for position, other in zip(HIDDEN, order, strict=True):
-        swapped[position] = deck[other]
-    run = Run(LOOPS["asyncio"])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("croupier.web.feed.INSTANCE_BYTES", 0)
-        one, other = [run(holdem_received(cards, action_count)) for cards in (deck, swapped)]
-    assert one == other
-    assert run.faults == []
+@given(st.lists(st.integers(0, 9), max_size=4), SEEDS)
+@settings(max_examples=example_count(20), phases=PHASES)
+def test_swapping_the_hands_of_the_others_in_old_maid_changes_no_byte(moves: list[int], seed: int) -> None:
+    luck = random.Random(seed)
+    deck = tuple(luck.sample(range(CARD_COUNT), CARD_COUNT))
+    one = run_alike(play_oldmaid(deck, moves))
+    other = run_alike(play_oldmaid(swapped_hands(deck, one.dealt_to_others, luck), moves))
+    assert shared_steps(one.steps, other.steps) >= one.first_offer

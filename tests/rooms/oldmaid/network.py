@@ -5,7 +5,7 @@ only when no message is in transit, to the next deadline.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,6 +24,7 @@ from croupier.core.session import (
     Left,
     Malformed,
     Notify,
+    Observer,
     Peer,
     Received,
     Send,
@@ -37,7 +38,7 @@ from croupier.rooms.oldmaid.ring.player_events import CardDrawn, CardGiven, Card
 from croupier.rooms.oldmaid.ring.table_client import TABLE, Options
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.table.game import TableGame
-from croupier.rooms.oldmaid.wire import Message, Wire
+from croupier.rooms.oldmaid.wire import Message, Pick, Wire
 
 PAUSE_SECONDS: Final = 0.1
 POLL_SECONDS: Final = 0.5
@@ -72,10 +73,11 @@ class Connection:
 
 @dataclass(eq=False)
 class Node:
-    """A process with a session: the table or a player."""
+    """A process with a session: the table or a player. A bot picks for a player, unless it is a `person`."""
 
     name: str
     session: Session[Message, Message | PlayerEvent]
+    person: Observer | None = None
     connections: dict[Peer, Connection] = field(default_factory=dict)
     alive: bool = True
     called: int = 0
@@ -92,7 +94,8 @@ class Network:
 
     `finished` has the games that are over, and `over` is when the last one ended, in seconds. Games without any
     action for `stuck` seconds are void. With `decks` the table deals these. Without `wires`, message objects are passed
-    on without encoding, which takes half the time and is sufficient where bytes do not matter.
+    on without encoding, which takes half the time and is sufficient where bytes do not matter. `people` are the players
+    that pick when `pick` is called, each with an observer.
     """
 
     def __init__(
@@ -104,6 +107,7 @@ class Network:
         stuck: float = 120.0,
         wires: bool = True,
         decks: Sequence[Order] = (),
+        people: Mapping[str, Observer] | None = None,
     ) -> None:
         self.now = 0.0
         self.finished: list[TableGame] = []
@@ -124,6 +128,7 @@ class Network:
                     Options(nick, pause=PAUSE_SECONDS, poll_seconds=POLL_SECONDS, retry_seconds=RETRY_SECONDS),
                     FairDealer(derive_server_seed(seed, nick, 1)).luck,
                 ),
+                (people or {}).get(nick),
             )
             for nick in ("ann", "bob", "cyd", "dan", "eve", "fay", "gil", "hal")[:players]
         ]
@@ -159,6 +164,10 @@ class Network:
         for connection in [*node.connections.values()]:
             self._send(connection.other, None)
             self._forget(connection)
+
+    def pick(self, node: Node, pick: Pick) -> None:
+        """Pick a card as a person."""
+        self._on(node, Submitted(pick))
 
     def _wait(self, limit: float) -> bool:
         """Advance to the next deadline. There is none if a single player waits for others (oldmaid-3.11)."""
@@ -224,9 +233,14 @@ class Network:
     # Sessions.
 
     def _on(self, node: Node, event: Event[Message]) -> None:
-        for effect in node.session.on(event, self.now):
+        effects = node.session.on(event, self.now)
+        if node.person is not None:
+            node.person(event, effects, self.now)
+        for effect in effects:
             self._perform(node, effect)
-        if node is not self.table and (pick := node.player.decide(RandomBot(), self._luck)) is not None:
+        if node is self.table or node.person is not None:
+            return
+        if (pick := node.player.decide(RandomBot(), self._luck)) is not None:
             self._on(node, Submitted(pick))
 
     def _perform(self, node: Node, effect: Effect[Message | PlayerEvent]) -> None:
