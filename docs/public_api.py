@@ -19,12 +19,14 @@ between releases.
 `pydoc NAME` prints the full documentation of each, with parameters, errors and examples.
 """
 CONSTANTS = {
+    "BLACKJACK": "The rules of the game, with one deck.",
     "BOT_SPECS": "The built-in bots of the room, by name.",
     "CARDS": "The names of the 52 cards, indexed by their numbers.",
     "KUHN": "The rules of the game.",
     "KuhnAction": "An action: CHK, BET, CAL or FLD.",
     "ROOM": "The record of the room.",
     "ROOMS": "The record of every room, by name.",
+    "SEVENHALF": "The rules of the game, with raises up to the largest bet.",
     "__version__": "The version of the package.",
 }
 """What constants are; they have no documentation at run time."""

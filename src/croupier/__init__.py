@@ -24,17 +24,22 @@ if TYPE_CHECKING:
     from croupier.core.dealer import Luck
     from croupier.core.errors import IllegalMove, Violation
     from croupier.core.room import Room
+    from croupier.core.rules import Rules, Turn
     from croupier.rooms import ROOMS, find_room
     from croupier.rooms.holdem.engine.equity import equity
     from croupier.rooms.holdem.engine.ranks import rank
+    from croupier.simulation import MatchResult, match, simulate
 
 __all__ = [
     "ROOMS",
     "Bot",
     "IllegalMove",
     "Luck",
+    "MatchResult",
     "OtherProtocol",
     "Room",
+    "Rules",
+    "Turn",
     "Violation",
     "__version__",
     "blackjack",
@@ -44,10 +49,12 @@ __all__ = [
     "holdem",
     "kuhn",
     "make_luck",
+    "match",
     "oldmaid",
     "play",
     "rank",
     "sevenhalf",
+    "simulate",
     "solve",
 ]
 
@@ -56,15 +63,20 @@ _MODULES = {
     "Bot": "croupier.core.bots",
     "IllegalMove": "croupier.core.errors",
     "Luck": "croupier.core.dealer",
+    "MatchResult": "croupier.simulation",
     "OtherProtocol": "croupier.clients.identify",
     "Room": "croupier.core.room",
+    "Rules": "croupier.core.rules",
+    "Turn": "croupier.core.rules",
     "Violation": "croupier.core.errors",
     "connect": "croupier.clients.game",
     "equity": "croupier.rooms.holdem.engine.equity",
     "find_room": "croupier.rooms",
     "make_luck": "croupier.clients.luck",
+    "match": "croupier.simulation",
     "play": "croupier.api",
     "rank": "croupier.rooms.holdem.engine.ranks",
+    "simulate": "croupier.simulation",
     "solve": "croupier.api",
 }
 _ROOM_MODULES = {"blackjack", "holdem", "kuhn", "oldmaid", "sevenhalf"}
@@ -77,3 +89,8 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'croupier' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, also those that are not imported yet."""
+    return __all__

@@ -8,7 +8,7 @@ from typing import Any
 from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally
 from croupier.clients.ring import RingTally
-from croupier.core.bots import Bot, bot_factory
+from croupier.core.bots import Bot, find_bot
 from croupier.core.room import HouseRoom
 from croupier.rooms import ROOMS, find_room
 from croupier.strategy.solution import Solution
@@ -55,7 +55,7 @@ async def play(
 
     Parameters:
         room: The name of a room, a key of `ROOMS`.
-        bot: An object with a method `choose(view, legal, luck)`, or the name of a built-in bot (`equilibrium:1/6`).
+        bot: An object with a method `choose(view, legal, luck)`, or a name: `equilibrium:1/6`, `bot.py:Honest`.
         server: `HOST` or `HOST:PORT`; for hold'em the URL of the service. The default port is the room's.
         games: The number of games (hands in hold'em) to play; None plays until cancelled.
         seed: Fixes the bot's random choices; without it they are unpredictable.
@@ -75,7 +75,7 @@ async def play(
     from croupier.net.addresses import format_address, parse_address
 
     found = find_room(room)
-    player = bot_factory(found.bots, bot)() if isinstance(bot, str) else bot
+    player = find_bot(found.bots, bot)
     luck = make_luck(seed, f"{room} bot")
     if isinstance(found, HouseRoom):
         from croupier.clients.game import GameClient

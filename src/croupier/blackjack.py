@@ -3,11 +3,12 @@
 from croupier.core.bank import BankState, bank_cards, client_cards
 from croupier.rooms.blackjack import ROOM, Options, Settings
 from croupier.rooms.blackjack.bots import BOT_SPECS
-from croupier.rooms.blackjack.rules import Blackjack, HandTotal, hand_total
+from croupier.rooms.blackjack.rules import BLACKJACK, Blackjack, HandTotal, hand_total
 from croupier.rooms.blackjack.solution import solve
 from croupier.rooms.blackjack.wire import Bet, Crd, Err, Mon, Mov, Ply, Res, Srd, Stp, Trn
 
 __all__ = [
+    "BLACKJACK",
     "BOT_SPECS",
     "ROOM",
     "BankState",

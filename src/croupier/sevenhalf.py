@@ -3,13 +3,14 @@
 from croupier.core.bank import BankState, bank_cards, client_cards
 from croupier.rooms.sevenhalf import ROOM, Options, Settings
 from croupier.rooms.sevenhalf.bots import BOT_SPECS
-from croupier.rooms.sevenhalf.rules import SevenHalf, total
+from croupier.rooms.sevenhalf.rules import SEVENHALF, SevenHalf, total
 from croupier.rooms.sevenhalf.solution import solve
 from croupier.rooms.sevenhalf.wire import Ante, Bksc, Bstg, Card, Draw, Erro, Gain, Pass, Stbt, Strt
 
 __all__ = [
     "BOT_SPECS",
     "ROOM",
+    "SEVENHALF",
     "Ante",
     "BankState",
     "Bksc",

@@ -85,7 +85,7 @@ def bot_factory[V, M](specs: Mapping[str, BotSpec[V, M]], text: str) -> Callable
     if spec is None and (file := BotFile.parse(text)):
         return file.factory()
     if spec is None or (colon and spec.parse_argument is None):
-        raise ValueError(f"found the bot {text!r}; allowed: {', '.join(specs)}, FILE.py:CLASS")
+        raise ValueError(f"found the bot {text!r}; allowed: {', '.join([*specs, 'FILE.py:CLASS'])}")
     try:
         arguments = (spec.parse_argument(argument),) if colon and spec.parse_argument else ()
         first = spec.make(*arguments)
@@ -97,6 +97,15 @@ def bot_factory[V, M](specs: Mapping[str, BotSpec[V, M]], text: str) -> Callable
             reason = f"{reason}; allowed: {examples}"
         raise ValueError(f"found the bot {text!r}: {reason}") from None
     return (lambda: spec.make(*arguments)) if spec.is_stateful else (lambda: first)
+
+
+def find_bot[V, M](specs: Mapping[str, BotSpec[V, M]], bot: Bot[V, M] | str) -> Bot[V, M]:
+    """A bot as it is, or the one that a text names: see `bot_factory`. Raises ValueError if it is no bot."""
+    if isinstance(bot, str):
+        return bot_factory(specs, bot)()
+    if isinstance(bot, type):
+        raise ValueError(f"found the class {bot.__name__}; allowed: an object, {bot.__name__}()")  # noqa: TRY004 -- as for names
+    return bot
 
 
 class RandomBot:

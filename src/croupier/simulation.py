@@ -1,0 +1,191 @@
+"""Bots play with each other in this process: `croupier.simulate` and `croupier.match`."""
+
+import secrets
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple, Protocol
+
+from croupier.clients.luck import make_luck
+from croupier.clients.play import BotTally
+from croupier.core.bank import BankRules
+from croupier.core.bots import Bot, find_bot
+from croupier.core.dealer import FairDealer, Luck, derive_server_seed
+from croupier.core.plural import format_count
+from croupier.core.rules import Rules
+from croupier.rooms import HOUSE_ROOMS, find_room
+from croupier.rooms.holdem.cards import CARDS
+from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.stakes import MAX_SEATS, STAKES
+from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.simulation import play_hand
+from croupier.rooms.sevenhalf.rules import SevenHalf
+from croupier.strategy.simulation import play_game
+
+BET: Final = 100
+"""The bet at the start of a game against the bank, in coins."""
+
+MIN_HANDS: Final = 100
+"""The fewest hands of a match: its interval assumes that means of pairs are normally distributed."""
+
+type Game = str | Rules[Any, Any]
+"""The name of a room, or rules."""
+
+
+class MatchResult(NamedTuple):
+    """The result of a match: what the first bot wins per hand, and the 95 % interval of that.
+
+    `mean`, `low` and `high` are in `unit`; `hands` is the number of hands played. If the interval contains 0, the match
+    has not shown which bot is better.
+    """
+
+    mean: float
+    low: float
+    high: float
+    hands: int
+    unit: str
+
+
+def simulate(room: Game, *bots: Bot[Any, Any] | str, games: int = 1000, seed: int | None = None) -> list[BotTally]:
+    """Let bots play games with each other in this process, and return the tally of each.
+
+    Parameters:
+        room: `"kuhn"` (two bots), `"sevenhalf"` or `"blackjack"` (one bot, against the bank), `"holdem"` (two to ten
+            bots, whose stacks are new in every hand), or rules of your own: an object with the methods of `Rules`.
+        bots: Objects with a method `choose(view, legal, luck)`, or names: `"equilibrium:1/6"`, `"bot.py:Honest"`.
+        games: The number of games. After each, the bots move on by one seat.
+        seed: Fixes the deals and the bots' random choices; without it they are unpredictable.
+
+    `nets` of a tally has what the bot has won in each game, in coins or chips. Raises ValueError on an unknown room or
+    bot, or a wrong number of bots; IllegalMove if a bot chooses a move that is not legal; and whatever a bot raises.
+
+    Example:
+        >>> equilibrium, habit = simulate("kuhn", "equilibrium", "book:never-bet", games=2000, seed=1)
+        >>> equilibrium.mean > 0, habit.mean == -equilibrium.mean
+        (True, True)
+    """
+    table = open_table(room, bots, new_seed(seed))
+    tallies = [BotTally() for _ in bots]
+    for number in range(games):
+        for tally, net in zip(tallies, table.play(number, first_seat=number), strict=True):
+            tally.nets.append(net)
+    return tallies
+
+
+def match(
+    room: Game, first: Bot[Any, Any] | str, second: Bot[Any, Any] | str, *, hands: int = 10_000, seed: int | None = None
+) -> MatchResult:
+    """Let two bots play duplicate deals, and return what the first one wins per hand, with its 95 % interval.
+
+    Every deal is played twice, with the seats exchanged, so that neither bot has better cards. Against a bank, both
+    bots play the same shoes, and the result is the difference. The parameters and errors are those of `simulate`, and
+    `hands` is the number of hands, two for each deal: at least 100. The unit is `bb/100` (big blinds in a hundred
+    hands) in hold'em, and `coins/hand` in other rooms.
+
+    Example:
+        >>> result = match("kuhn", "equilibrium", "book:never-bet", hands=2000, seed=1)
+        >>> result.low < 2 / 9 < result.high  # the exact value
+        True
+    """
+    if hands < MIN_HANDS:
+        raise ValueError(f"found {hands} hands; allowed: {MIN_HANDS} or more")
+    seed = new_seed(seed)
+    pairs = BotTally()
+    if is_bank(room):
+        tables = [open_table(room, [bot], seed) for bot in (first, second)]
+        for deal in range(hands // 2):
+            one, other = (table.play(deal)[0] for table in tables)
+            pairs.nets.append(one - other)
+        scale, unit = 1 / BET, "bets/hand"
+    else:
+        table = open_table(room, [first, second], seed)
+        for deal in range(hands // 2):
+            pairs.nets.append(sum(table.play(deal, first_seat=seat)[0] for seat in (0, 1)))
+        scale, unit = (50 / STAKES.big_blind, "bb/100") if room == "holdem" else (0.5, "coins/hand")
+    mean, margin = scale * pairs.mean, scale * pairs.margin_of_error
+    return MatchResult(mean, mean - margin, mean + margin, 2 * len(pairs.nets), unit)
+
+
+class Table(Protocol):
+    """A table in this process, with a bot in each seat. The seed fixes the deals and the choices of the bots."""
+
+    def play(self, deal: int, first_seat: int = 0) -> Sequence[Any]:
+        """Play the deal of this number, with the first bot in a seat and the others after it; return what each wins."""
+        ...
+
+
+class RulesTable:
+    """A table of a game with rules. At a bank there is one bot, in the client's seat. See `Table`."""
+
+    def __init__(self, label: str, rules: Rules[Any, Any], bots: Sequence[Bot[Any, Any]], seed: int) -> None:
+        self._rules = rules
+        self._bots = bots
+        self._lucks = bot_lucks(label, len(bots), seed)
+        self._deal_seed = partial(make_luck, seed, f"{label} deal")
+
+    def play(self, deal: int, first_seat: int = 0) -> Sequence[Any]:
+        """See `Table`."""
+        bots, lucks = rotate(self._bots, -first_seat), rotate(self._lucks, -first_seat)
+        payoff = play_game(self._rules, bots, self._deal_seed(deal), lucks)
+        return rotate(payoff[: len(bots)], first_seat)
+
+
+class HoldemTable:
+    """A table of no-limit hold'em: all stacks are new in every hand. See `Table`."""
+
+    def __init__(self, bots: Sequence[Bot[Any, Any]], seed: int) -> None:
+        self._bots = bots
+        self._lucks = bot_lucks("holdem", len(bots), seed)
+        self._seed = seed
+        self._start = Hand([Settings().stack] * len(bots), button=0, stakes=STAKES)
+
+    def play(self, deal: int, first_seat: int = 0) -> Sequence[int]:
+        """See `Table`."""
+        bots, lucks = rotate(self._bots, -first_seat), rotate(self._lucks, -first_seat)
+        deck = FairDealer(derive_server_seed(self._seed, "holdem deal", deal)).next_deck(len(CARDS))
+        return rotate(play_hand(self._start.copy(), bots, deck, lucks), first_seat)
+
+
+def open_table(room: Game, bots: Sequence[Bot[Any, Any] | str], seed: int) -> Table:
+    """A table with these bots. Raises ValueError."""
+    name, rules = (room, game_rules(room)) if isinstance(room, str) else ("game", room)
+    least, most = (2, MAX_SEATS) if rules is None else (1, 1) if is_bank(room) else (rules.seats, rules.seats)
+    if not least <= len(bots) <= most:
+        allowed = f"{least}" if least == most else f"{least} to {most}"
+        raise ValueError(f"found {format_count(len(bots), 'bot')}; allowed: {allowed}")
+    specs = find_room(room).bots if isinstance(room, str) else {}
+    players = [find_bot(specs, bot) for bot in bots]
+    return HoldemTable(players, seed) if rules is None else RulesTable(name, rules, players, seed)
+
+
+def game_rules(room: str) -> Rules[Any, Any] | None:
+    """The rules of a room, None for hold'em. In seven and a half the bet cannot be raised. Raises ValueError."""
+    if room == "holdem":
+        return None
+    if room not in HOUSE_ROOMS:
+        raise ValueError(f"found the room {room!r}; allowed: {', '.join(HOUSE_ROOMS)}, holdem")
+    return SevenHalf(BET) if room == "sevenhalf" else HOUSE_ROOMS[room].rules
+
+
+def is_bank(room: Game) -> bool:
+    """Whether a game is played against the bank."""
+    return isinstance(game_rules(room) if isinstance(room, str) else room, BankRules)
+
+
+def bot_lucks(label: str, count: int, seed: int) -> Sequence[Luck]:
+    """The randomness of each bot."""
+    return [make_luck(seed, f"{label} bot", number + 1) for number in range(count)]
+
+
+def rotate[T](items: Sequence[T], places: int) -> Sequence[T]:
+    """The items, the first `places` of them moved to the end.
+
+    >>> rotate([1, 2, 3], 1), rotate([1, 2, 3], -1)
+    ([2, 3, 1], [3, 1, 2])
+    """
+    places %= len(items)
+    return items if not places else [*items[places:], *items[:places]]
+
+
+def new_seed(seed: int | None) -> int:
+    """The seed, or an unpredictable one instead of None."""
+    return secrets.randbits(63) if seed is None else seed
