@@ -41,7 +41,7 @@ ALL_STREETS_WEIGHT: Final = 5.0
 """The weight, in decisions, of how a bot plays these cards on any street after the flop, against on this street."""
 USUAL_RAISE: Final = 0.75
 MAX_RAISES: Final = 4
-"""The bets and raises of a street, with the blind; after so many the bots are assumed to call."""
+"""The bets and raises of a street, with the blind; after them the bots are assumed to call."""
 
 
 class Profile(NamedTuple):
