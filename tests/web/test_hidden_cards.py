@@ -295,7 +295,8 @@ async def play_oldmaid(deck: Order, moves: Sequence[int]) -> RingPlayed:
     """Play Old Maid with two bots, until the person has no more moves."""
     clients: list[NetworkClient] = []
 
-    def make_client(table: RingTable, nick: str, observers: Sequence[Observer]) -> NetworkClient:
+    def make_client(table: RingTable, nick: str, observers: Sequence[Observer], **options: Any) -> NetworkClient:
+        """Without the codec that notes the bytes of a socket, because messages of the network are no bytes."""
         clients.append(NetworkClient(deck, *observers))
         return clients[-1]
 
