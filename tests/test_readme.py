@@ -158,6 +158,17 @@ def test_the_snippets_about_the_library_work(reader: Reader) -> None:
     assert any(won)
 
 
+@pytest.mark.extended
+def test_the_commands_about_the_arena_print_what_the_page_shows(reader: Reader, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    for kind, block in BLOCK.findall((ROOT / "docs" / "arena.md").read_text()):
+        if kind == "console":
+            reader.console(block)
+        else:
+            mine.write_text(f"{mine.read_text() if mine.exists() else ''}{block}\n")
+    assert len(reader.commands) == 3
+
+
 def test_make_serve_opens_the_rooms() -> None:
     free = {f"CROUPIER_SERVE_{name.upper()}_PORT": "0" for name in ("web", *ROOMS)}
     with Serving(command=["make", "serve"], cwd=ROOT, variables=free, ready=1 + len(ROOMS)) as server:

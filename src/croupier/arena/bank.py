@@ -155,7 +155,8 @@ class BlackjackGame(BankGame):
 
     def situation(self, state: BankState) -> str:
         """What the client has before a decision, in words."""
-        return f"with {state.node.name}"
+        own, _, up = state.node.name.partition(" against ")
+        return f"with {own} against {'an ace' if up == '11' else up}"
 
 
 def _moments(coins: Sequence[float]) -> Moments:

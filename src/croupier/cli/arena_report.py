@@ -18,14 +18,14 @@ MAX_PRINTED_LEAKS: Final = 10
 
 def print_results(result: TournamentResult, *, with_leaks: bool = False) -> None:
     """Print a table of the pairings, then the faults of bots, and what their choices cost them."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in ("bot", "against"):
         table.add_column(name, overflow="fold")
+    table.add_column("", no_wrap=True)
     for name in (result.pairs[0].unit, "hands"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
     for pair in result.pairs:
-        table.add_row(pair.a, pair.b, format_mean(pair), f"{pair.hands:,}", pair.status)
+        table.add_row(pair.a, pair.b, pair.status, format_mean(pair), f"{pair.hands:,}")
     Console(highlight=False, markup=False).print(table)
     for pair in result.pairs:
         for line in fault_lines(pair):

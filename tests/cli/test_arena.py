@@ -1,0 +1,165 @@
+"""`croupier arena`: its results, its record, and what it says of faulty bots and commands."""
+
+import json
+import signal
+import sys
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import pytest
+
+from croupier.cli.arena import PlanOptions, RunOptions, arena
+from tests.arena import bots
+from tests.processes import Background, croupier
+
+FILE = Path(bots.__file__)
+PAIR = ("kuhn", "equilibrium", "book:always-bet", "--duplicate", "--adjust", "--hands", "4000")
+
+
+def run(*arguments: object, status: int = 0) -> str:
+    done = croupier("arena", *arguments, variables={"COLUMNS": "100"})
+    assert done.returncode == status, done.stderr
+    return done.stdout if status in {0, 130} else done.stderr
+
+
+def results(*arguments: object) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(run(*arguments, "--json"))["pairs"]
+    return found
+
+
+def test_json_has_the_result_of_every_pairing_and_how_it_was_made() -> None:
+    (pair,) = results(*PAIR)
+    assert pair["low"] < 1 / 9 < pair["high"], "the exact mean"
+    assert pair["low"] < pair["mean"] < pair["high"]
+    leaks = pair.pop("leaks")
+    assert {leak["choice"] for leak in leaks["b"]} >= {"calls with J facing a bet", "bets with Q as P_1"}
+    assert {name: pair[name] for name in pair if name not in {"mean", "low", "high"}} == {
+        "a": "equilibrium",
+        "b": "book:always-bet",
+        "hands": 4000,
+        "unit": "coins/hand",
+        "method": {
+            "duplicate": True,
+            "adjust": "kuhn-random-1",
+            "known": ["a", "b"],
+            "statistic": "pair",
+            "interval": "student",
+            "alpha": 0.05,
+            "t_star": 1000,
+            "pilot_pairs": 0,
+        },
+        "status": "finished",
+        "fault_counts": {"a": 0, "b": 0},
+        "faults": [],
+    }
+
+
+def test_until_sure_ends_when_the_interval_excludes_0() -> None:
+    decided, undecided = results(
+        "kuhn", "equilibrium", "random", "equilibrium:1/6", "--until-sure", "--hands", "2000", "--schedule", "gauntlet"
+    )
+    assert (decided["status"], decided["method"]["interval"]) == ("decided", "sequence")
+    assert decided["low"] > 0
+    assert decided["hands"] < 2000
+    assert (undecided["status"], undecided["hands"]) == ("undecided", 2000)
+    assert undecided["low"] < 0 < undecided["high"]
+
+
+def test_bots_that_may_remember_are_judged_by_chunks() -> None:
+    (pair,) = results("kuhn", "random", f"{FILE}:First", "--until-sure")
+    assert (pair["method"]["statistic"], pair["method"]["known"]) == ("chunk", ["a"])
+    assert pair["hands"] >= 4000
+
+
+def test_at_a_bank_the_bots_are_compared_by_the_same_shoes() -> None:
+    (pair,) = results("blackjack", "exact", "book", "--duplicate", "--adjust", "--hands", "2000")
+    assert pair["unit"] == "bets/hand"
+    assert 0 < pair["low"] < 0.031 < pair["high"] < 0.04
+    assert pair["leaks"]["a"] == []
+    lost = sum(leak["cost"] for leak in pair["leaks"]["b"])
+    assert lost == pytest.approx(pair["mean"])
+
+
+def test_the_table_has_a_row_for_each_pairing_and_leaks_on_demand() -> None:
+    text = run(*PAIR, "random")
+    assert [line.split()[:2] for line in text.splitlines() if "finished" in line] == [
+        ["equilibrium", "book:always-bet"],
+        ["equilibrium", "random"],
+        ["book:always-bet", "random"],
+    ]
+    assert "costs" not in text
+    leaks = run(*PAIR, "--leaks")
+    assert "book:always-bet against equilibrium loses" in leaks
+    assert "\n  calls with J facing a bet: costs 0.0" in leaks
+
+
+def test_faults_of_bots_are_results() -> None:
+    text = run("kuhn", "random", f"{FILE}:Raises", f"{FILE}:Illegal", "--hands", "400", "--schedule", "gauntlet")
+    assert "Raises: 4 faults, the first in hand 50: RuntimeError: ('no idea', <object object>)" in text
+    assert "Illegal: 3 faults, the first in hand 1: the illegal move ['CHK']" in text
+    assert [word for word in text.split() if word in {"finished", "forfeit"}] == ["finished", "forfeit"]
+
+
+def test_what_a_bot_prints_is_not_in_the_results() -> None:
+    (pair,) = results("kuhn", "random", f"{FILE}:Prints", "--hands", "400")
+    assert pair["status"] == "finished"
+
+
+def test_an_interrupted_tournament_goes_on_with_the_same_result(tmp_path: Path) -> None:
+    words = ("kuhn", "equilibrium", f"{FILE}:First", "--hands", 60_000, "--duplicate", "--json")
+    whole = run(*words)
+    folder = tmp_path / "tournament"
+    with Background("arena", *words, "--out", folder) as process:
+        chunks = folder / "chunks.jsonl"
+        while not chunks.exists() or chunks.read_bytes().count(b"\n") < 20:
+            sleep(0.01)
+        process.signal(signal.SIGINT)
+        done = process.end()
+    assert done.returncode == 130
+    assert "run the same command with --resume to go on" in done.stderr
+    assert json.loads(done.stdout)["pairs"][0]["status"] == "interrupted"
+    with chunks.open("ab") as file:
+        file.write(b'{"pairing":[0,1],"chu')  # as a power cut leaves it
+    assert run(*words, "--out", folder, "--resume", "--jobs", 2) == whole
+    assert json.loads((folder / "results.json").read_text()) == json.loads(whole)
+    played = chunks.read_bytes()
+    assert run(*words, "--out", folder, "--resume") == whole
+    assert chunks.read_bytes() == played, "nothing was left to play"
+
+
+def test_a_folder_holds_one_tournament(tmp_path: Path) -> None:
+    bot = tmp_path / "mine.py"
+    bot.write_text(FILE.read_text())
+    words = ("kuhn", "random", f"{bot}:First", "--hands", 200, "--out", tmp_path / "out")
+    run(*words)
+    assert "add --resume to go on, or choose another folder" in run(*words, status=2)
+    assert "with seed = 1" in run(*words, "--resume", "--seed", 2, status=2)
+    bot.write_text(f"{FILE.read_text()}\n# better\n")
+    assert "with sources = (None, 'sha256:" in run(*words, "--resume", status=2)
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("oldmaid", "random", "random"), "the arena does not play"),
+        (("go", "random", "random"), "found the room 'go'"),
+        (("kuhn", "random"), "allowed: two or more"),
+        (("kuhn", "random", "clever"), "found the bot 'clever'"),
+        (("kuhn", "random", "java Mine {host} {port}"), "(command); allowed: a built-in bot, FILE.py:CLASS"),
+        (("kuhn", "random", "book", "--hands", "1"), "found --hands 1; allowed: 2 or more"),
+        (("kuhn", "random", "book", "--jobs", "0"), "found --jobs 0; allowed: 1 or more"),
+        (("kuhn", "random", "book", "--resume"), "found --resume without --out"),
+    ],
+)
+def test_a_wrong_command_is_explained(words: tuple[str, ...], error: str) -> None:
+    assert error in run(*words, status=2)
+
+
+def test_without_scipy_the_error_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    assert arena("kuhn", "random", "book", plan=PlanOptions(), run=RunOptions()) == 1
+    error = capsys.readouterr().err
+    assert "the module scipy.special is missing; install it with: pip install 'croupier[arena]'" in error
