@@ -6,7 +6,6 @@ import subprocess
 import sys
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cyclopts import CycloptsError
@@ -14,8 +13,7 @@ from docs.generate import cell, pages
 
 from croupier.cli import app
 from croupier.rooms import ROOMS
-from tests.processes import ROOT, Serving
-from tests.sampling import extended
+from tests.processes import ROOT
 
 DOCS = ROOT / "docs"
 WRITTEN = [ROOT / "README.md", *sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)]
@@ -173,18 +171,3 @@ def test_operating_has_a_heading_for_each_task() -> None:
     headings = re.findall(r"^## (.+)$", (DOCS / "operating.md").read_text(), re.MULTILINE)
     tasks = {"Starting and stopping", "Logs", "Limits", "TLS", "Behind a proxy", "The store", "Recovery"}
     assert tasks | {"Backup and restore", "Accounts", "Metrics and health"} <= {*headings}
-
-
-@pytest.mark.parametrize("connections", extended([5, 20], 2))
-def test_the_documented_bot_of_kuhn_poker_plays_on_every_connection(connections: int) -> None:
-    page = (ROOT / "docs" / "bots.md").read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    with Serving("kuhn", "--port", 0, "--seed", 1, "--log-level", "error") as server:
-        example = compile("\n".join(blocks).replace("1212", str(server.port)), "docs/bots.md", "exec")
-        purses = 0
-        for _ in range(connections):  # every connection is dealt differently
-            found: dict[str, Any] = {}
-            exec(example, found)
-            assert (len(found["tally"].nets), found["tally"].fault) == (200, None)
-            purses += found["tally"].connections
-        assert purses > connections, "some of them were empty"

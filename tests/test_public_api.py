@@ -17,7 +17,7 @@ from tests.processes import ROOT, Serving
 
 PAGES = [
     ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("bots", "holdem-bots", "library", "quickstart")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("bots", "library", "quickstart")),
 ]
 EXAMPLES = [path for path in sorted((ROOT / "src").rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
 

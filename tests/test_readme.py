@@ -11,6 +11,7 @@ import pytest
 
 from croupier.rooms import ROOMS
 from tests.processes import COMMAND, PATIENCE, ROOT, Serving, environment
+from tests.sampling import extended
 
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -110,6 +111,7 @@ class Reader:
     def python(self, block: str) -> str:
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", self.localize(block)],
+            cwd=self._folder,
             env=self.environment(),
             capture_output=True,
             text=True,
@@ -141,12 +143,26 @@ def test_every_command_and_snippet_of_the_readme_works(reader: Reader) -> None:
     assert len(reader.commands) >= 10
 
 
-def test_the_snippets_about_bots_work(reader: Reader) -> None:
-    reader.command("croupier serve kuhn --coins 1000", "kuhn is open at 127.0.0.1:1212")
-    snippets = [block for kind, block in BLOCK.findall((ROOT / "docs" / "bots.md").read_text()) if kind == "python"]
-    games, mean, fault = reader.python("\n".join(snippets)).split()
-    assert (games, fault) == ("200", "None")
-    assert -2 <= float(mean) <= 2
+TUTORIAL = (ROOT / "docs" / "bots.md").read_text()
+STEP = re.compile(r"^```(console|python|text)\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+SAVED = re.compile(r"\bas\s+`(\w+\.py)`[^`]*\Z")
+
+
+@pytest.mark.parametrize("number", extended(range(20), 1))
+def test_every_example_of_the_tutorial_works_as_printed(reader: Reader, tmp_path: Path, number: int) -> None:
+    saved = []
+    for step in STEP.finditer(TUTORIAL):
+        kind, block, output = step.groups()
+        if kind == "console":
+            reader.console(block)
+        elif file := SAVED.search(TUTORIAL, 0, step.start()):
+            (tmp_path / file[1]).write_text(block)
+            saved.append(file[1])
+        elif kind == "python" and "\nasync with" not in block:  # tests/clients/test_holdem.py runs that one
+            assert output is not None, block
+            reader.compare(output, reader.python(block))
+    assert saved == ["bot.py", "cards.py", "careful.py"]
+    assert len(reader.commands) == 5
 
 
 def test_the_snippets_about_the_library_work(reader: Reader) -> None:

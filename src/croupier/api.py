@@ -5,7 +5,7 @@ from collections.abc import Callable
 from ssl import SSLContext
 from typing import Any
 
-from croupier.clients.luck import make_luck
+from croupier.clients.luck import make_luck, new_login
 from croupier.clients.play import BotTally
 from croupier.clients.ring import RingTally
 from croupier.core.bots import Bot, find_bot
@@ -42,7 +42,7 @@ async def play(
     *,
     games: int | None = 100,
     seed: int | None = None,
-    user: str = "croupier",
+    user: str | None = None,
     password: str = "",
     rebuy: bool = True,
     options: Any = None,
@@ -59,7 +59,7 @@ async def play(
         server: `HOST` or `HOST:PORT`; for hold'em the URL of the service. The default port is the room's.
         games: The number of games (hands in hold'em) to play; None plays until cancelled.
         seed: Fixes the bot's random choices; without it they are unpredictable.
-        user: The user name in hold'em, the nick in Old Maid. Other rooms have no names.
+        user: The user name in hold'em, the nick in Old Maid; a new one if None. Other rooms have no names.
         password: The password in hold'em. The user is registered if it does not exist.
         rebuy: Whether to connect or join again when the bot has nothing left to play with.
         options: The room's `Options` of a client; the defaults if None.
@@ -77,6 +77,8 @@ async def play(
     found = find_room(room)
     player = find_bot(found.bots, bot)
     luck = make_luck(seed, f"{room} bot")
+    if user is None:
+        user, password = new_login()
     if isinstance(found, HouseRoom):
         from croupier.clients.game import GameClient
         from croupier.clients.play import play_games

@@ -120,7 +120,7 @@ def test_help_does_not_import_the_http_client() -> None:
         (["ftp://127.0.0.1", *ANN], "found 'ftp://127.0.0.1'; allowed: http://HOST:PORT or https://HOST:PORT"),
         (["http://", *ANN], "allowed: http://HOST:PORT or https://HOST:PORT"),
         ([*ANN, "--tls-ca", "/nowhere.pem"], "No such file"),
-        ([], "username and password are required; set --user and CROUPIER_PLAY_HOLDEM_PASSWORD"),
+        (["--password", "x"], "username and password are required; set --user and CROUPIER_PLAY_HOLDEM_PASSWORD"),
         (["--user", "ann"], "username and password are required"),
     ],
 )

@@ -71,9 +71,9 @@ def test_a_file_without_the_class_is_explained(tmp_path: Path, kuhn: Serving) ->
 def test_a_class_in_a_file_plays_holdem(tmp_path: Path) -> None:
     write(tmp_path, "class Calls:\n def choose(self, view, legal, luck): return view.call")
     with Serving("holdem", "--port", "0", "--log-level", "error") as server:
-        command = ("play", "holdem", server.address, "--password", "secret")
-        with Background(*command, "--user", "ann", "--bot", "caller"):
-            done = croupier(*command, "--user", "bob", "--bot", "mine.py:Calls", "-n", "5", "--json", cwd=tmp_path)
+        command = ("play", "holdem", server.address)  # each bot is a new user
+        with Background(*command, "--bot", "caller"):
+            done = croupier(*command, "--bot", "mine.py:Calls", "-n", "5", "--json", cwd=tmp_path)
     summary = json.loads(done.stdout)
     assert (done.returncode, summary["bot"], summary["hands"]) == (0, "mine.py:Calls", 5)
 

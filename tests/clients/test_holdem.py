@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import re
 import ssl
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import suppress
@@ -642,18 +641,8 @@ def test_invalid_url_is_an_error(address: str) -> None:
 
 # The tutorial
 
-TUTORIAL = (ROOT / "docs" / "holdem-bots.md").read_text()
-FIRST, OWN = [block.partition("```")[0] for block in TUTORIAL.split("```python\n")[1:]]
-
-
-def test_first_bot_of_the_tutorial_plays(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    async def main() -> None:
-        async with opened() as service:
-            program = FIRST.replace("http://127.0.0.1:8080", url(service)).replace("games=100", "games=10")
-            await asyncio.to_thread(exec, compile(program, "first_bot.py", "exec"), {})
-
-    run(main())
-    assert re.fullmatch(r"10 hands, [+-]\d+ chips \n", capsys.readouterr().out)
+TUTORIAL = (ROOT / "docs" / "bots.md").read_text()
+OWN = next(block for block in TUTORIAL.split("```python\n") if "async with HoldemClient" in block).partition("```")[0]
 
 
 def test_table_of_the_tutorial(run: Run) -> None:

@@ -27,7 +27,7 @@ from croupier.cli.play import (
     print_summary,
     run_bots,
 )
-from croupier.clients.luck import make_luck
+from croupier.clients.luck import make_luck, new_login
 from croupier.clients.play import BotTally
 from croupier.core.errors import Violation
 from croupier.net.event_loop import run
@@ -60,7 +60,7 @@ class LoginOptions:
     """The user, and the game to join."""
 
     user: Annotated[str | None, Parameter(name=("--user", "-u"))] = None
-    """Username. Registered at the server if it is new."""
+    """Username. Registered at the server if it is new. [default: prompt; a new one for bots]"""
 
     password: str | None = None
     """Password. [default: prompt] CROUPIER_PLAY_HOLDEM_PASSWORD keeps it off the command line."""
@@ -162,7 +162,10 @@ def _play(url: str, login: LoginOptions, person: PersonOptions, bot_options: Hol
     context = _tls_context(login.tls_ca)
     address = server_address(url)
     probe_context = _probe_context(url, context)
-    user, password = _ask_credentials(login, terminal=sys.stdin is not None and sys.stdin.isatty())
+    if contestant is not None and login.user is None and login.password is None:
+        user, password = new_login()
+    else:
+        user, password = _ask_credentials(login, terminal=sys.stdin is not None and sys.stdin.isatty())
     game = None if login.game is None else quote(login.game, safe="")
 
     @asynccontextmanager

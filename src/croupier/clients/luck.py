@@ -1,8 +1,24 @@
-"""Randomness for bots and players."""
+"""Randomness and names for bots and players."""
 
 import secrets
+from typing import NamedTuple
 
 from croupier.core.dealer import FairDealer, Luck, derive_server_seed
+
+
+class Login(NamedTuple):
+    """A user name and a password."""
+
+    user: str
+    password: str
+
+
+def new_login() -> Login:
+    """Return a user name that no server knows yet, and a password.
+
+    A fixed name would fail where somebody else has registered it, and when a bot is run twice at the same time.
+    """
+    return Login(f"bot-{secrets.token_hex(4)}", secrets.token_urlsafe())
 
 
 def make_luck(seed: int | None = None, label: str = "bot", number: int = 1) -> Luck:
