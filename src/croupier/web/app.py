@@ -39,6 +39,7 @@ ERROR_TEXTS: Final = {
     403: text("The form has expired. Go back, reload the page and try again."),
     404: text("There is nothing here, or it is not yours."),
     405: text("This address takes no such request."),
+    408: text("The form took too long to arrive. Try again."),
     413: text("The request is too large."),
     415: text("The request is not a form."),
     429: text("Too many requests. Wait a moment and try again."),

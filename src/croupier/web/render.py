@@ -26,6 +26,7 @@ ERROR_TITLES: Final = {
     403: text("Form expired"),
     404: text("Page not found"),
     405: text("Not possible here"),
+    408: text("Too slow"),
     409: text("Nothing was done"),
     413: text("Too large"),
     415: text("No form"),

@@ -1,5 +1,6 @@
 """What holds for every request: the host, the browser's cookie, the security headers, and forms from our own pages."""
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any, Final
@@ -45,6 +46,9 @@ LOCAL_NAMES: Final = ("localhost", ".localhost", ".local")
 """Names that no other site can point at this machine: a name, and ends of names."""
 
 MAX_FORM_FIELDS: Final = 20
+
+BODY_SECONDS: Final = 20.0
+"""A form has to arrive within this time after its head."""
 
 
 class SecurityMiddleware:
@@ -151,10 +155,14 @@ async def read_form(request: Request, max_bytes: int) -> dict[str, str]:
     if (request.headers.get("content-type") or "").partition(";")[0] != "application/x-www-form-urlencoded":
         raise HTTPException(415)
     body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > max_bytes:
-            raise HTTPException(413)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > max_bytes:
+                    raise HTTPException(413)
+    except TimeoutError:
+        raise HTTPException(408, headers={"connection": "close"}) from None
     try:
         fields = dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS))
     except ValueError:

@@ -13,6 +13,7 @@ from uvicorn import Config, Server
 
 from croupier.net.listening_socket import BoundSocket
 from croupier.web.app import close, halt, wait_closed
+from croupier.web.browser_connection import BrowserConnection, RequestTimes
 
 SHUTDOWN_SECONDS: Final = 1
 """Requests that are being answered have this long when the server is closed."""
@@ -44,9 +45,9 @@ class WebServer:
         self._app = app
         self._server = UvicornServer(
             Config(
-                app,
+                RequestTimes(app),
                 loop="none",
-                http="httptools",
+                http=BrowserConnection,
                 ws="none",
                 lifespan="off",
                 log_config=None,
