@@ -108,6 +108,26 @@ def test_a_rules_file_is_solved_with_proved_bounds(capsys: pytest.CaptureFixture
     assert "1,939 states. Method: linear program." in printed
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("RULES = 3", "cannot be solved: AttributeError: 'int' object has no attribute 'seats'"),
+        ("class One:\n seats = 1\nRULES = One()", "cannot be solved: ValueError: found a game of 1; allowed: 2"),
+        (
+            "class Bad:\n seats = 2\n def start(self):\n  return 1 / 0\nRULES = Bad()",
+            "cannot be solved: line 4: ZeroDivisionError: division by zero",
+        ),
+    ],
+)
+def test_rules_that_cannot_be_solved_are_an_error(
+    body: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rules.py"
+    path.write_text(body)
+    assert solve.solve_file(str(path)) == 1
+    assert message in capsys.readouterr().err
+
+
 def test_json_of_a_rules_file_has_the_bounds_of_its_value(capsys: pytest.CaptureFixture[str]) -> None:
     assert solve.solve_file(f"{LEDUC}:RULES", output=solve.OutputOptions(json=True)) == 0
     found = json.loads(capsys.readouterr().out)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from croupier.core.bots import RandomBot, bot_factory
+from croupier.core.rules import Turn
 from croupier.rooms.kuhn.bots import BOT_SPECS, equilibrium_bot
 from croupier.rooms.kuhn.rules import KUHN, P_1, P_2
 from croupier.strategy.best_response import ValueBounds, best_response, exploitability, nash_conv
@@ -134,9 +135,36 @@ class ThreePlayers(MatrixGame):
     seats = 3
 
 
+class FloatingPayoff(MatrixGame):
+    """A game whose payoffs are not exact."""
+
+    def payoff(self, state: tuple[int, ...]) -> tuple[float, float]:
+        return 0.1, -0.1
+
+
+class NoMoves(MatrixGame):
+    """A game in which it is the turn of a seat that has no moves."""
+
+    def legal(self, state: tuple[int, ...]) -> tuple[int, ...]:
+        return ()
+
+
+class OddOdds(MatrixGame):
+    """A game whose odds do not add up to 1."""
+
+    def turn(self, state: tuple[int, ...]) -> Turn:
+        return Turn.OVER if state else Turn.CHANCE
+
+    def odds(self, state: tuple[int, ...]) -> dict[int, Fraction]:
+        return {1: Fraction(1, 2), 2: Fraction(1, 3)}
+
+
 @pytest.mark.parametrize(
     ("game", "message"),
     [
+        (FloatingPayoff, "found the payoff 0.1; allowed: an integer or a Fraction"),
+        (NoMoves, "found no move at 'my turn'; allowed: at least one where a seat is to move"),
+        (OddOdds, "allowed: none below 0, and exactly 1 in all"),
         (BothWin, "found an end worth 1 and 1; allowed: one that adds up to 0"),
         (ImperfectRecall, "found 'my turn' after different moves of its own; allowed: a seat that forgets nothing"),
         (ThreePlayers, "found a game of 3; allowed: 2"),

@@ -17,8 +17,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from croupier.cli.output import fail, fail_without, use_utf8_output
-from croupier.core.python_files import load_object, split_python_file
-from croupier.core.rules import Rules
+from croupier.core.python_files import describe_error, load_object, split_python_file
 from croupier.rooms.blackjack import solution as blackjack_solution
 from croupier.rooms.kuhn import solution as kuhn_solution
 from croupier.rooms.kuhn.rules import KUHN
@@ -85,7 +84,7 @@ def solve_kuhn(*, method: MethodFlags = MethodOptions(), output: OutputFlags = O
     def solve() -> Solution:
         if method.method == "lp" and method.plot is None:
             return kuhn_solution.solve()
-        described = _solve_rules("Kuhn poker", KUHN, method)
+        described = _solve_tree("Kuhn poker", GameTree(KUHN), method)
         return kuhn_solution.solve() if method.method == "lp" else described
 
     return _solve_and_print(solve, output)
@@ -114,7 +113,11 @@ def solve_file(
         return fail(f"found the game {file!r}; allowed: {games}, FILE.py", 2)
     path, name = parts
     rules: Any = load_object(path, name or RULES_NAME)
-    return _solve_and_print(lambda: _solve_rules(path.name, rules, method), output)
+    try:
+        tree = GameTree(rules)
+    except Exception as error:  # whatever the code of the file raises
+        return fail(f"found the game {file!r}, which cannot be solved: {describe_error(error, path)}")
+    return _solve_and_print(lambda: _solve_tree(path.name, tree, method), output)
 
 
 @app.command(name="sevenhalf")
@@ -163,11 +166,10 @@ def solve_oldmaid(
     return _solve_and_print(lambda: oldmaid_solution.solve(players, games, seed, track_progress), output)
 
 
-def _solve_rules(title: str, rules: Rules[Any, Any], options: MethodOptions) -> Solution:
+def _solve_tree(title: str, tree: GameTree, options: MethodOptions) -> Solution:
     """Solve a game with the chosen method, and draw the plot if one is asked for."""
     from croupier.strategy.rules_solution import describe_equilibrium
 
-    tree = GameTree(rules)
     checkpoints: list[Checkpoint] = []
     if options.method == "cfr+":
         from croupier.strategy.cfr_plus import solve_with_cfr_plus

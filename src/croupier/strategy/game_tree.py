@@ -49,7 +49,8 @@ class GameTree:
     def __init__(self, rules: Rules[Any, Any]) -> None:
         """Build the tree of a game.
 
-        Raises ValueError if the game has not two seats, if it is not zero-sum, or if a seat lacks perfect recall.
+        Raises ValueError if the game has not two seats, if it is not zero-sum, if a seat lacks perfect recall, and if
+        the rules contradict themselves.
         """
         if rules.seats != 2:
             raise ValueError(f"found a game of {rules.seats}; allowed: 2")
@@ -65,12 +66,17 @@ class GameTree:
         rules, turn = self._rules, self._rules.turn(state)
         if turn is Turn.OVER:
             first, second = rules.payoff(state)
+            if not isinstance(first, int | Fraction):
+                raise ValueError(f"found the payoff {first!r}; allowed: an integer or a Fraction")
             if first + second:
                 raise ValueError(f"found an end worth {first} and {second}; allowed: one that adds up to 0")
             self.terminals[sequences] += chance * first
         elif turn is Turn.CHANCE:
-            for move, odds in rules.odds(state).items():
-                self._walk(rules.play(state, move), sequences, chance * odds)
+            odds = rules.odds(state)
+            if sum(odds.values()) != 1 or min(odds.values()) < 0:
+                raise ValueError(f"found the odds {dict(odds)}; allowed: none below 0, and exactly 1 in all")
+            for move, probability in odds.items():
+                self._walk(rules.play(state, move), sequences, chance * probability)
         else:
             assert isinstance(turn, int)
             info_set = self._info_set(turn, rules.view(state, turn), sequences[turn], rules.legal(state))
@@ -82,6 +88,8 @@ class GameTree:
         """The information set of a view, added if it is new."""
         assert isinstance(legal, Iterable), "the solver needs finite lists of moves"
         new = InfoSet(parent_sequence, self.sequence_counts[seat], tuple(legal))
+        if not new.moves:
+            raise ValueError(f"found no move at {view!r}; allowed: at least one where a seat is to move")
         known = self.info_sets[seat].setdefault(view, new)
         if known is new:
             self.sequence_counts[seat] += len(new.moves)
