@@ -39,9 +39,9 @@ def test_a_file_is_run_once_and_may_import_the_files_beside_it(tmp_path: Path, m
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x = 1\n1 / 0\n", "cannot be run: line 2: ZeroDivisionError: division by zero"),
-        ("x = 1\ny = (\n", "cannot be run: line 2: '.' was never closed"),
-        ("raise SystemExit\n", "cannot be run: line 1: SystemExit"),
+        ("x = 1\n1 / 0\n", ": the file cannot be run: line 2: ZeroDivisionError: division by zero"),
+        ("x = 1\ny = (\n", ": the file cannot be run: line 2: '.' was never closed"),
+        ("raise SystemExit\n", ": the file cannot be run: line 1: SystemExit"),
         ("cards = 3\n", "found no RULES in .*; allowed: cards"),
         ("", "found no RULES in .*; allowed: a file that defines it"),
     ],

@@ -116,7 +116,7 @@ def solve_file(
     try:
         tree = GameTree(rules)
     except Exception as error:  # whatever the code of the file raises
-        return fail(f"found the game {file!r}, which cannot be solved: {describe_error(error, path)}")
+        return fail(f"found the game {file!r}, which cannot be solved: {describe_error(error)}")
     return _solve_and_print(lambda: _solve_tree(path.name, tree, method), output)
 
 

@@ -5,9 +5,10 @@ from fractions import Fraction
 from math import lcm
 from typing import NamedTuple, Never, Protocol, runtime_checkable
 
-from croupier.core.bot_files import BotFile, describe_bot_error
+from croupier.core.bot_files import BotFile
 from croupier.core.dealer import WORD_VALUES, Luck
 from croupier.core.errors import IllegalMove
+from croupier.core.python_files import describe_error
 
 
 class Bot[V, M](Protocol):
@@ -51,7 +52,7 @@ def bot_failure(error: BaseException) -> str:
     """Why a bot has failed, without anything that only the bot may know: the move, or the text of its exception."""
     if isinstance(error, IllegalMove):
         return f"an illegal move; allowed: {', '.join(map(str, error.allowed))}"
-    return describe_bot_error(error, message=False)
+    return describe_error(error, message=False)
 
 
 class FailedBot:

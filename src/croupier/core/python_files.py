@@ -1,13 +1,16 @@
-"""Runs a Python file that a user names on the command line, such as `leduc.py:RULES`, and finds an object in it."""
+"""Runs Python files that users name, such as `leduc.py:RULES` and `bot.py:Class`, and describes their errors."""
 
 import importlib.util
 import sys
 from hashlib import sha256
 from pathlib import Path
-from traceback import extract_tb
+from traceback import walk_tb
 from types import ModuleType
 
 SUFFIX = ".py"
+
+MODULE_PREFIX = "croupier_file_"
+"""The beginning of the names of modules that are users' files."""
 
 
 def split_python_file(text: str) -> tuple[Path, str] | None:
@@ -23,8 +26,13 @@ def split_python_file(text: str) -> tuple[Path, str] | None:
 
 
 def load_object(path: Path, name: str) -> object:
-    """The object with a name in a Python file. Raises ValueError if there is none, and as `load_python_file` does."""
-    module = load_python_file(path)
+    """The object with a name in a Python file. Raises ValueError if there is no such file or object, or if it fails."""
+    try:
+        module = load_python_file(path)
+    except FileNotFoundError:
+        raise ValueError(f"found no file {str(path)!r}; allowed: a Python file") from None
+    except ValueError as error:
+        raise ValueError(f"found the file {str(path)!r}: {error}") from error
     if not hasattr(module, name):
         names = ", ".join(each for each in vars(module) if not each.startswith("_"))
         raise ValueError(f"found no {name} in {path}; allowed: {names or 'a file that defines it'}")
@@ -35,34 +43,49 @@ def load_object(path: Path, name: str) -> object:
 def load_python_file(path: Path) -> ModuleType:
     """Run a Python file as a module, unless this process has done so before.
 
-    Its folder is added to the end of `sys.path`. Raises ValueError if there is no such file, and if running it fails.
+    Its folder is added to the end of `sys.path`. Raises FileNotFoundError if there is no such file, and ValueError if
+    running it fails.
     """
-    resolved = path.resolve()
-    module_name = f"croupier_file_{sha256(str(resolved).encode()).hexdigest()[:16]}"
+    path = path.resolve()
+    module_name = f"{MODULE_PREFIX}{sha256(str(path).encode()).hexdigest()[:16]}"
     if module_name in sys.modules:
         return sys.modules[module_name]
-    if not resolved.is_file():
-        raise ValueError(f"found no file {str(path)!r}; allowed: a Python file")
-    spec = importlib.util.spec_from_file_location(module_name, resolved)
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    spec = importlib.util.spec_from_file_location(module_name, path)
     assert spec is not None, "the name ends with .py"
     assert spec.loader is not None, "the name ends with .py"
     module = importlib.util.module_from_spec(spec)
-    if str(resolved.parent) not in sys.path:
-        sys.path.append(str(resolved.parent))  # last, so that none of its files hides a module of another package
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))  # last, so that none of its files hides a module of another package
     sys.modules[module_name] = module  # before it runs, as `import` does: dataclasses look it up
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[module_name]
-        raise ValueError(f"found the file {str(path)!r}, which cannot be run: {describe_error(error, path)}") from error
+        raise ValueError(f"the file cannot be run: {describe_error(error)}") from error
     return module
 
 
-def describe_error(error: BaseException, path: Path) -> str:
-    """An error that a Python file has raised, with the last of its lines that took part."""
-    file = str(path.resolve())
-    if isinstance(error, SyntaxError) and error.filename == file:
-        return f"line {error.lineno}: {error.msg}"
-    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
-    reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return f"line {lines[-1]}: {reason}" if lines else reason
+def describe_error(error: BaseException, *, message: bool = True) -> str:
+    """An exception in one line, with the line of the user's file in which it was raised, if it was raised in one.
+
+    Without `message`, the text that came with the exception is left out: it may contain what only the file may know.
+    """
+    reason = type(error).__name__
+    if message and str(error):
+        reason = error.msg if isinstance(error, SyntaxError) else f"{reason}: {error}"
+    line = error_line(error)
+    return reason if line is None else f"line {line}: {reason}"
+
+
+def error_line(error: BaseException) -> int | None:
+    """The last line of a user's file that took part in an exception; None if none did."""
+    lines = [
+        line
+        for frame, line in walk_tb(error.__traceback__)
+        if str(frame.f_globals.get("__name__")).startswith(MODULE_PREFIX)
+    ]
+    if lines:
+        return lines[-1]
+    return error.lineno if isinstance(error, SyntaxError) else None
