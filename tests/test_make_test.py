@@ -18,7 +18,7 @@ REPLAYS = (
 )
 """The tests that play transcripts; a test's id has the name of its transcript."""
 
-MARKS = ("slow", "extended", "hypothesis", "browser")
+MARKS = ("slow", "extended", "hypothesis", "browser", "interop")
 
 
 def selection(target: str) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
 import httpx
@@ -16,7 +16,7 @@ from croupier.core.cards import Order
 from croupier.core.dealer import Dealer, FairDealer, dealer_factory, derive_server_seed
 from croupier.core.presentation import ActionView, TableView
 from croupier.core.room import HouseRoom
-from croupier.core.session import Effect, Event, Notify, Observer, Send, Settle
+from croupier.core.session import Effect, Event, Notify, Observer, Received, Send, Settle
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp
 from croupier.rooms import HOUSE_ROOMS
@@ -29,8 +29,9 @@ from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card
 from croupier.rooms.oldmaid.player import Options, Player
 from croupier.rooms.oldmaid.ring.player_events import CardDrawn
 from croupier.rooms.oldmaid.settings import Settings as RingSettings
-from croupier.rooms.oldmaid.wire import Pick
+from croupier.rooms.oldmaid.wire import Pick, Wire
 from croupier.web.cookies import Visitor
+from croupier.web.frames import FrameCodec
 from croupier.web.ring_seat import RingTable
 from croupier.web.rooms import RoomEntry
 from tests.quick_hashes import QUICK
@@ -242,14 +243,18 @@ class SimulatedRoom:
 
 
 class NetworkClient:
-    """A player of a simulated network with the interface of a RingClient: the same game takes the same course."""
+    """A player of a simulated network with the interface of a RingClient: the same game takes the same course.
 
-    def __init__(self, deck: Order, observer: Observer) -> None:
+    The network has no bytes, so `codec` gets those of each message here.
+    """
+
+    def __init__(self, deck: Order, observer: Observer, codec: FrameCodec[Any]) -> None:
         self.player = Player(Options(PERSON), FairDealer(bytes(32)).luck)
         self.network: Network
         self.wire: list[str] = []
         self._deck = deck
         self._observer = observer
+        self._codec = codec
         self._events: Inbox[Any] = Inbox()
 
     async def __aenter__(self) -> Self:
@@ -277,8 +282,12 @@ class NetworkClient:
 
     def _observe(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
         self.wire.append(f"{now} {event} {[str(effect.message) for effect in effects if isinstance(effect, Send)]}")
+        if isinstance(event, Received):
+            assert self._codec.feed(Wire("player").encode(event.message)) == [event.message]
         self._observer(event, effects, now)
         for effect in effects:
+            if isinstance(effect, Send):
+                self._codec.encode(effect.message)
             if isinstance(effect, Notify):
                 self._events.put(effect.notice)
 
@@ -295,9 +304,10 @@ async def play_oldmaid(deck: Order, moves: Sequence[int]) -> RingPlayed:
     """Play Old Maid with two bots, until the person has no more moves."""
     clients: list[NetworkClient] = []
 
-    def make_client(table: RingTable, nick: str, observers: Sequence[Observer], **options: Any) -> NetworkClient:
-        """Without the codec that notes the bytes of a socket, because messages of the network are no bytes."""
-        clients.append(NetworkClient(deck, *observers))
+    def make_client(
+        table: RingTable, nick: str, observers: Sequence[Observer], wrap_codec: Callable[[Wire], FrameCodec[Any]]
+    ) -> NetworkClient:
+        clients.append(NetworkClient(deck, *observers, wrap_codec(Wire("player"))))
         return clients[-1]
 
     entry = RoomEntry(OLDMAID, RingSettings(), SimulatedRoom(), address=("127.0.0.1", 1))
