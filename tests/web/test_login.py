@@ -239,6 +239,20 @@ def test_a_person_plays_holdem_as_the_user_of_the_account_in_any_browser(run: Ru
     run(main())
 
 
+def test_bots_join_a_person_with_an_account_who_is_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.web.holdem_bots.BOTS_AFTER_SECONDS", 0.0)
+
+    async def main() -> None:
+        async with accounts() as room:
+            browser = Browser(room.app)
+            await log_in(browser)
+            await browser.play("holdem")
+            await browser.page_with("bot:")
+            assert {user for user in room.room.service.house.users if not user.startswith("bot:")} == {"marta"}
+
+    run(main())
+
+
 @pytest.mark.parametrize(
     ("username", "password"),
     [("marta", "wrong"), ("jon", PASSWORD), ("", ""), ("marta", ""), ("marta:correct", "horse"), ("\0", "x")],

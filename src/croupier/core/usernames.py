@@ -132,15 +132,10 @@ class InvalidUsername(ValueError):
 def guest_name(suffix: str) -> str:
     """The name of a guest.
 
-    >>> guest_name("7f3a"), is_guest("guest:7f3a"), is_guest("ann")
-    ('guest:7f3a', True, False)
+    >>> guest_name("7f3a")
+    'guest:7f3a'
     """
     return f"{GUEST_PREFIX}{suffix}"
-
-
-def is_guest(name: str) -> bool:
-    """Whether a name is that of a guest."""
-    return name.startswith(GUEST_PREFIX)
 
 
 def has_account(name: str) -> bool:

@@ -9,7 +9,7 @@ from croupier.core.bots import Bot, bot_factory
 from croupier.core.dealer import FairDealer
 from croupier.core.referee import HOUSE
 from croupier.core.session import Received, Submitted
-from croupier.core.usernames import BOT_PREFIX, is_guest
+from croupier.core.usernames import BOT_PREFIX
 from croupier.http.holdem_service import HoldemService
 from croupier.http.views import GameViewCache
 from croupier.rooms.holdem import ROOM
@@ -36,9 +36,13 @@ class HoldemBots:
         self._service = service
         self._numbers = count(1)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._people: dict[Guid, set[str]] = {}  # the users who have sat down in a browser, by game
 
-    def watch(self, game: Guid) -> None:
-        """Seat bots in a game soon, unless the person in it is not alone any more."""
+    def watch(self, game: Guid, user: str) -> None:
+        """Seat bots in a game soon, unless this person is not alone in it any more."""
+        open_games = {guid: users for guid, users in self._people.items() if self._service.views.game(guid) is not None}
+        self._people = open_games
+        open_games.setdefault(game, set()).add(user)
         task = asyncio.get_running_loop().create_task(self._join_lonely_person(game))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -52,7 +56,7 @@ class HoldemBots:
         while True:
             await asyncio.sleep(BOTS_AFTER_SECONDS)
             found = self._service.views.game(game)
-            if found is None or len(found.shown.guids) != 1 or not has_people(found):
+            if found is None or len(found.shown.guids) != 1 or not self._has_people(found):
                 return
             async with asyncio.TaskGroup() as group:
                 for name in BOTS:
@@ -68,7 +72,7 @@ class HoldemBots:
         bot: Bot[View, Move] = bot_factory(ROOM.bots, name)()
         luck = FairDealer(secrets.token_bytes(32)).luck
         async for found in follow_game(self._service, game):
-            if not has_people(found):
+            if not self._has_people(found):
                 await self._service.execute(Leave(user, game, joined.guid))
                 return
             player.on(Received(HOUSE, found.shown.view(user)), 0.0)
@@ -79,7 +83,6 @@ class HoldemBots:
                 player.on(Submitted(act), 0.0)
                 await self._service.execute(act)
 
-
-def has_people(game: GameViewCache) -> bool:
-    """Whether a person of the web app sits in a game, or waits for a seat."""
-    return any(map(is_guest, game.shown.guids))
+    def _has_people(self, game: GameViewCache) -> bool:
+        """Whether a person who has sat down in a browser is in a game, or waits for a seat."""
+        return not self._people.get(game.guid, set()).isdisjoint(game.shown.guids)

@@ -62,7 +62,7 @@ class Seating:
                 seat = HoldemSeat.resume(service, user, table_id, self._render_for(page))
                 if seat is None:
                     return None
-                self._watch_for_bots(service, table_id)
+                self._watch_for_bots(service, table_id, user)
                 return self._tables.add(SeatedTable(visitor.session, page, seat))
         return None
 
@@ -73,11 +73,11 @@ class Seating:
         if self._holdem_bots is not None:
             self._holdem_bots.close()
 
-    def _watch_for_bots(self, service: HoldemService, game: Guid) -> None:
+    def _watch_for_bots(self, service: HoldemService, game: Guid, user: str) -> None:
         """Let bots join a person who is alone in a game."""
         if self._holdem_bots is None:
             self._holdem_bots = HoldemBots(service)
-        self._holdem_bots.watch(game)
+        self._holdem_bots.watch(game, user)
 
     def _ring_seat(self, entry: RoomEntry, visitor: Visitor, page: TablePage) -> RingSeat:
         if self._ring is None:
@@ -96,7 +96,7 @@ class Seating:
             return known
         page = partial(TablePage, room=room_view(entry), csrf=csrf)
         seat = await HoldemSeat.join(service, user, chosen, lambda guid: self._render_for(page(guid)))
-        self._watch_for_bots(service, seat.game)
+        self._watch_for_bots(service, seat.game, user)
         return self._tables.add(SeatedTable(visitor.session, page(seat.game), seat))
 
     def _render_for(self, page: TablePage) -> RenderEnvelope:
