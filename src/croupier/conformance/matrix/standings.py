@@ -5,6 +5,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from math import prod
 from typing import Any, Final
 
@@ -79,7 +80,7 @@ def parse_grading(weights: str, points: float, visibility: str) -> Grading:
     return Grading(parsed, points, visibility)
 
 
-class Results(Struct, frozen=True):
+class Results(Struct, frozen=True, dict=True):
     """The cells of a class. `titles` maps the names of its rooms to their titles.
 
     `is_complete`: no cell is left to play.
@@ -103,10 +104,21 @@ class Results(Struct, frozen=True):
 
     def score(self, submission: Submission, role: str, room: str | None = None) -> Score:
         """The score of a submission in a role, in one room or in all of them."""
-        own = [cell for cell in self.cells if getattr(cell, role) == submission.id and room in {None, cell.room}]
-        counted = [cell for cell in own if counts_for_role(cell, role)]
-        good = sum(cell.finding.kind is CellKind.WELL for cell in counted)
-        return Score(good, len(counted) - good)
+        return Score(*(self._counts[submission.id, role, room, is_good] for is_good in (True, False)))
+
+    @cached_property
+    def _counts(self) -> Counter[tuple[str, str, str | None, bool]]:
+        """The number of cells that count, by submission, role, room, and whether the program has played well.
+
+        None stands for all rooms.
+        """
+        return Counter(
+            (getattr(cell, role), role, room, cell.finding.kind is CellKind.WELL)
+            for cell in self.cells
+            for role in ROLES
+            if counts_for_role(cell, role)
+            for room in (None, cell.room)
+        )
 
     def mark(self, submission: Submission) -> float | None:
         """The weighted mean of its scores in all rooms and roles, in percent; None if nothing counts."""
