@@ -193,6 +193,34 @@ def test_everything_is_built_before_anything_plays(tmp_path: Path) -> None:
     assert {cell.finding.kind for cell in cells} == {CellKind.WELL}, cells
 
 
+def test_a_matrix_shows_what_it_builds_and_plays_now(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "ada")
+    hand_in(tmp_path / "class", "bob", server=None)
+    hand_in(tmp_path / "class", "cid", server="ends-at-once", client=None)
+    seen: list[tuple[list[str], list[tuple[str, str, str]], int]] = []
+
+    def note(matrix: Matrix) -> None:
+        seen.append(([*matrix.building], [*matrix.running], len(matrix.cells)))
+
+    one = plan(tmp_path / "class", tmp_path / "out", parallel_servers=1)
+    matrix = Matrix(one, lambda cell, is_stored: None, note)
+    assert asyncio.run(matrix.play())
+    builds = [state for name in ("ada", "bob", "cid") for state in ([name], [])]
+    assert [building for building, _, _ in seen[:6]] == builds
+    assert [(running, cells) for _, running, cells in seen[6:]] == [
+        ([("kuhn", "ada", "ada")], 0),
+        ([], 0),
+        ([], 1),
+        ([("kuhn", "ada", "bob")], 1),
+        ([], 1),
+        ([], 2),
+        ([("kuhn", "cid", "ada")], 2),
+        ([], 2),
+        ([], 3),
+        ([], 4),  # a server that has not listened is not started for the next client
+    ]
+
+
 def test_folders_with_a_dot_come_along(tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "ada", build="cp .settings/rules built")
     (tmp_path / "class" / "ada" / ".settings").mkdir()

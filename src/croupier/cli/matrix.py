@@ -9,12 +9,13 @@ from cyclopts import Parameter
 from croupier.cli.containment import ContainmentOptions, report_missing_sandbox
 from croupier.cli.options import check_minimum, check_positive, command_line
 from croupier.cli.output import fail, print_line
+from croupier.core.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from croupier.conformance.matrix.cells import Cell
-    from croupier.conformance.matrix.matrix import MatrixPlan
+    from croupier.conformance.matrix.matrix import Matrix, MatrixPlan
 
 
 def matrix(
@@ -136,21 +137,26 @@ def _run_matrix(plan: "MatrixPlan", console: "Console") -> int:
     import asyncio
 
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
     from croupier.conformance.containment.policy import current_containment
     from croupier.conformance.matrix.grid import grid
     from croupier.conformance.matrix.matrix import Matrix, write_results
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    now = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
+    columns = (TextColumn("cells"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), now)
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        bar = progress.add_task("cells", total=plan.cells)
+        bar = progress.add_task("", total=plan.cells)
 
         def on_cell(cell: "Cell", is_cached: bool) -> None:
             progress.advance(bar)
             if not is_cached and not console.is_terminal:
                 print_line(f"{cell.room}: {cell.client} at {cell.server}: {cell.finding}")
 
-        run = Matrix(plan, on_cell)
+        def on_change(matrix: Matrix) -> None:
+            progress.update(bar, description=_activity(matrix))
+
+        run = Matrix(plan, on_cell, on_change)
 
         async def main() -> bool:
             if current_containment().is_sandboxed:
@@ -166,3 +172,10 @@ def _run_matrix(plan: "MatrixPlan", console: "Console") -> int:
     state = "" if is_complete else f"; {remaining:,} remain: run the same command to continue"
     print_line(f"{len(cells):,} of {plan.cells:,} cells are in {plan.output_folder}{state}")
     return 0 if is_complete else 130
+
+
+def _activity(matrix: "Matrix") -> str:
+    """What a matrix builds or plays now."""
+    if matrix.building:
+        return printable(f"building {', '.join(matrix.building)}")
+    return printable(", ".join(f"{client} at {server}" for _, server, client in matrix.running))

@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,12 +62,24 @@ class MatrixPlan(Struct, frozen=True, kw_only=True):
 
 
 class Matrix:
-    """Plays a plan. `on_cell` receives every cell, and whether it was played in an earlier run."""
+    """Plays a plan. `on_cell` receives every cell, and whether it was played in an earlier run.
 
-    def __init__(self, plan: MatrixPlan, on_cell: Callable[[Cell, bool], None]) -> None:
+    `on_change` is called whenever one of these changes: `cells`, which are finished, the ids of the submissions that
+    are `building` now, and the positions of the cells that are `running` now.
+    """
+
+    def __init__(
+        self,
+        plan: MatrixPlan,
+        on_cell: Callable[[Cell, bool], None],
+        on_change: "Callable[[Matrix], None]" = lambda _: None,
+    ) -> None:
         self.cells: list[Cell] = []
+        self.building: list[str] = []
+        self.running: list[tuple[str, str, str]] = []
         self._plan = plan
         self._on_cell = on_cell
+        self._on_change = on_change
         self._folders: dict[str, Path | None] = {}
         self._faults: dict[str, str] = {}
         self._absent: dict[tuple[str, str], list[PairingResult]] = {}
@@ -141,11 +154,23 @@ class Matrix:
         return left
 
     async def _build(self, submission: Submission) -> None:
+        with self._noted(self.building, submission.id):
+            try:
+                folder = await build_submission(submission, self._plan.output_folder / BUILD_FOLDER_NAME)
+                self._folders[submission.id] = folder
+            except ValueError as error:
+                self._faults[submission.id] = str(error)
+
+    @contextmanager
+    def _noted[T](self, entries: list[T], entry: T) -> Iterator[None]:
+        """Keep an entry in a list inside the block."""
+        entries.append(entry)
+        self._on_change(self)
         try:
-            folder = await build_submission(submission, self._plan.output_folder / BUILD_FOLDER_NAME)
-            self._folders[submission.id] = folder
-        except ValueError as error:
-            self._faults[submission.id] = str(error)
+            yield
+        finally:
+            entries.remove(entry)
+            self._on_change(self)
 
     async def _row(
         self, terms: PairingTerms, server: Submission, clients: Sequence[Submission], cell_file: CellFile
@@ -156,17 +181,18 @@ class Matrix:
         if fault := self._fault(terms, server):
             dead = PairingResult(CellFinding(CellKind.UNUSABLE, ("server",), note=fault))
         for client in clients:
+            position = terms.room.name, server.id, client.id
             started_at = time.monotonic()
             played = dead
             if played is None:
                 try:
-                    played = await self._play_pair(terms, server, client)
+                    with self._noted(self.running, position):
+                        played = await self._play_pair(terms, server, client)
                     has_listened = True
                 except ProgramError as error:
                     note = f"the server does not listen: {error}"
                     played = PairingResult(CellFinding(CellKind.UNHEARD, ("server",), note=note))
                     dead = None if has_listened else played  # nor will it listen for the next client
-            position = terms.room.name, server.id, client.id
             cell = _cell(position, _key(terms, server, client), played, time.monotonic() - started_at)
             cell_file.save(cell)
             self._finished(cell, played=True)
@@ -197,6 +223,7 @@ class Matrix:
     def _finished(self, cell: Cell, *, played: bool) -> None:
         self.cells.append(cell)
         self._on_cell(cell, not played)
+        self._on_change(self)
 
 
 def _key(terms: PairingTerms, server: Submission, client: Submission) -> str:
