@@ -23,7 +23,8 @@ from tests.http.service_fixture import ManualClock
 from tests.http.service_fixture import house as holdem_house
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.quick_hashes import QUICK
-from tests.web.app_fixture import KEYS, Browser
+from tests.web.app_fixture import KEYS, Browser, stream
+from tests.web.hidden_cards import run_alike
 
 
 class Holdem:
@@ -275,6 +276,23 @@ def test_a_delay_hides_what_has_just_happened(run: Run) -> None:
             await watcher.page_with("#back")
 
     run(main())
+
+
+def test_watchers_of_fast_players_are_sent_the_newest_view_only() -> None:
+    async def main() -> None:
+        async with holdem() as room:
+            ann, bob = await Browser(room.app).play("holdem"), await Browser(room.app).play("holdem")
+            watcher = Browser(room.app)
+            async with stream(room.app, watcher, f"/watch/{ann.table.rpartition('/')[2]}/events") as events:
+                await asyncio.sleep(1)
+                count = events.body.count(b"event: table")
+                for _ in range(2 * 4):
+                    assert (await (await to_act(room, ann, bob)).act("call")).status_code == 200
+                await events.wait_for(b"hand 1")
+                await asyncio.sleep(1)
+                assert events.body.count(b"event: table") <= count + 2
+
+    run_alike(main())
 
 
 def test_bots_join_a_person_who_is_alone_and_leave_after_them(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

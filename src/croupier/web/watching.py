@@ -23,6 +23,9 @@ MAX_DELAYED: Final = 1000
 IDLE_SECONDS: Final = 60.0
 """A table is followed for this long after its last watcher has gone."""
 
+PUBLISH_SECONDS: Final = 0.05
+"""A table is shown at most once in this time: bots may act a thousand times a second."""
+
 TABLE_GONE: Final = text("This table does not exist any more.")
 SERVICE_CLOSED: Final = text("The server is shutting down.")
 
@@ -118,7 +121,7 @@ class DelayedFeed(Feed[Snapshot]):
 class WatchedTable:
     """Follows a public table for its watchers: what everybody may see, when it is durable.
 
-    With a delay, the first view is empty until the delay is over.
+    Watchers see the newest view every PUBLISH_SECONDS. With a delay, the first view is empty until the delay is over.
     """
 
     def __init__(self, service: HoldemService, game: Guid, render: RenderEnvelope, delay_seconds: float) -> None:
@@ -142,6 +145,7 @@ class WatchedTable:
         async for game in follow_game(self._service, self._game):
             self._presenter.received(game.shown.public)
             self._publish()
+            await asyncio.sleep(PUBLISH_SECONDS)
         self._presenter.ended(SERVICE_CLOSED if self._service.closing else TABLE_GONE)
         self._publish()
         self.feed.end()
