@@ -284,13 +284,17 @@ def polling_line(question: Question, pairs: Sequence[tuple[Result, Result]], *, 
 def play(setting: Setting, scenario: Scenario, journal: Sequence[str]) -> Result:
     """Let the bots of a scenario play at a new server."""
     with running([*NO_TURN_TIMEOUT, *journal, "--stack", str(STACK)], setting.cores.server) as server:
-        tables = [sit_down(server, scenario.bots, number) for number in range(scenario.tables)]
-        script = setting.folder / "players"
-        players = [(table, player) for table in tables for player in table.players]
-        lines = [f"{table.guid} {player.guid} {player.credentials} {STACK}\n" for table, player in players]
-        script.write_text("".join(lines))
-        load = Load("holdem", len(players), 0, setting.seconds, WARM_UP_SECONDS, script=str(script))
-        seen = run_load(server, load, setting.cores.load)
+        return play_at(setting, [sit_down(server, scenario.bots, number) for number in range(scenario.tables)])
+
+
+def play_at(setting: Setting, tables: Sequence[Table]) -> Result:
+    """Let bots play at the tables of a server."""
+    script = setting.folder / "players"
+    players = [(table, player) for table in tables for player in table.players]
+    lines = [f"{table.guid} {player.guid} {player.credentials} {STACK}\n" for table, player in players]
+    script.write_text("".join(lines))
+    load = Load("holdem", len(players), 0, setting.seconds, WARM_UP_SECONDS, script=str(script))
+    seen = run_load(tables[0].server, load, setting.cores.load)
     if not seen.hands:
         raise BenchError(f"{len(players)} bots played no hand to its end in {seen.seconds:g} s")
     return seen

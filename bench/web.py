@@ -1,31 +1,51 @@
-"""Benchmark: the web app, for people who watch one table and for a browser that opens its first page.
+"""Benchmark: the web app, for people who watch one table, a browser that opens its first page, and programs beside it.
 
 Watching: two people play hold'em, and check or call; many spectators have a stream of the table. Measured is the time
 from the start of a request with an act until each stream has the new state. Server and load have a core each.
 
 First load: the bytes that a browser receives for the lobby and everything that it refers to, compressed as browsers
 ask for it, and the hosts that these pages name.
+
+First card: the time from the line with the URL of a server of all rooms until Chromium shows a card of a game against
+the house. The browser is open before; the person clicks as soon as a button is there.
+
+Bots: two bots play hold'em over REST as in bench/rest.py, at servers without the web app, with it, and with it while
+spectators watch the bots; the servers take turns.
 """
 
 import argparse
 import asyncio
+import os
 import re
+import shutil
+import socket
+import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
+from importlib.util import find_spec
+from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
 from statistics import median, quantiles
+from threading import Event, Thread
 from time import perf_counter
 from typing import Final
 
 import httpx
 
 from croupier.net.event_loop import run
-from harness import BenchError, Cores, Server, allow_open_files, fail, pick_cores, running, verdict
+from croupier.rooms import ROOMS
+from harness import BenchError, Cores, Result, Server, allow_open_files, fail, pick_cores, running, verdict
+from rest import STACK, Setting, play_at, sit_down
 
-CROUPIER: Final = [sys.executable, "-m", "croupier", "serve", "holdem", "--port", "0", "--web-port", "0"]
+SERVE: Final = [sys.executable, "-m", "croupier", "serve", "holdem"]
+CROUPIER: Final = [*SERVE, "--port", "0", "--web-port", "0"]
 OPTIONS: Final = ["--journal", "off", "--log-level", "error"]
 SPREAD_TARGET_MS: Final = 100.0
 FIRST_LOAD_TARGET_BYTES: Final = 150 * 1024
+FIRST_CARD_TARGET_SECONDS: Final = 1.0
+SLOWER_TARGET: Final = 0.05
 PAUSE_SECONDS: Final = 0.05
 """The pause between two acts."""
 
@@ -157,17 +177,171 @@ def measure(server: Server, spectator_count: int, act_count: int) -> None:
     )
 
 
+# Programs beside the web app.
+
+
+@contextmanager
+def spectators_of(port: int, path: str, count: int) -> Iterator[None]:
+    """Open streams of a table, and read them in a thread while the context is open."""
+    streams = [socket.create_connection(("127.0.0.1", port)) for _ in range(count)]
+    is_over = Event()
+    with DefaultSelector() as selector:
+        for stream in streams:
+            stream.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            selector.register(stream, EVENT_READ)
+
+        def read() -> None:
+            while not is_over.is_set():
+                for key, _ in selector.select(PAUSE_SECONDS):
+                    if isinstance(key.fileobj, socket.socket) and not key.fileobj.recv(1 << 16):
+                        selector.unregister(key.fileobj)
+
+        reader = Thread(target=read)
+        reader.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            reader.join()
+            for stream in streams:
+                stream.close()
+
+
+def free_port() -> int:
+    """Return a port that is free now."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port: int = found.getsockname()[1]
+        return port
+
+
+def play_beside(setting: Setting, *, is_open: bool, spectator_count: int = 0) -> Result:
+    """Let two bots play at a new server: with the web app if it `is_open`, and with spectators of their table."""
+    port = free_port()
+    options = [*OPTIONS, "--port", str(port), "--turn-seconds", "86400", "--stack", str(STACK)]
+    command = [*SERVE, *options, *(["--web-port", "0"] if is_open else [])]
+    with running(command, setting.cores.server) as server:  # with a web app, its port is the first one that is printed
+        table = sit_down(Server(server.pid, port), 2)
+        with spectators_of(server.port, f"/watch/{table.guid}/events", spectator_count):
+            return play_at(setting, [table])
+
+
+def compare_playing(setting: Setting, spectator_count: int) -> None:
+    """Print the hands per second of two bots with the web app, as a share of those without it in the same round."""
+    rounds = [
+        (
+            play_beside(setting, is_open=False),
+            play_beside(setting, is_open=True),
+            play_beside(setting, is_open=True, spectator_count=spectator_count),
+        )
+        for _ in range(setting.rounds)
+    ]
+    closed, *others = zip(*rounds, strict=True)
+    hands = median(result.hands / result.seconds for result in closed)
+    print(f"two bots without the web app: {hands:,.0f} hands/s, median of {setting.rounds} rounds")
+    for title, results in zip(("open", f"open, {spectator_count} spectators"), others, strict=True):
+        pairs = [*zip(closed, results, strict=True)]
+        shares = [after.hands / after.seconds / (before.hands / before.seconds) for before, after in pairs]
+        cpu = median(
+            (after.server_cpu_s / after.hands) / (before.server_cpu_s / before.hands) for before, after in pairs
+        )
+        target = (
+            f"; target {1 - SLOWER_TARGET}: {verdict(median(shares) >= 1 - SLOWER_TARGET)}" if title == "open" else ""
+        )
+        print(
+            f"  {title}: {median(shares):.3f} of the hands/s ({min(shares):.2f} to {max(shares):.2f}), "
+            f"{cpu:.3f} of the processor time of a hand{target}",
+            flush=True,
+        )
+
+
+# The first card.
+
+
+@contextmanager
+def all_rooms() -> Iterator[tuple[str, float]]:
+    """Serve all rooms on free ports; give the URL of the web app, and when it was printed, by `perf_counter`."""
+    free_ports = {f"CROUPIER_SERVE_{name.upper()}_PORT": "0" for name in ROOMS}
+    command = [sys.executable, "-m", "croupier", "serve", "--web-port", "0", "--log-level", "error"]
+    with tempfile.TemporaryDirectory() as data:
+        environment = os.environ | free_ports | {"XDG_DATA_HOME": data}
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().rpartition(" ")[2].strip(), perf_counter()
+        finally:
+            process.terminate()
+            process.communicate()
+
+
+def see_card(url: str) -> None:
+    """Play Kuhn poker until a page has the first card, without a browser."""
+    with httpx.Client(base_url=url) as client:
+        csrf = _find(CSRF, client.get("/").text)
+        table = client.post("/play", data={"csrf": csrf, "room": "kuhn"}).headers["location"]
+        form = {"csrf": csrf, "version": _find(VERSION, client.get(table).text), "act": "first"}
+        client.post(f"{table}/act", data=form)
+        if "You are dealt" not in client.get(table).text:
+            raise BenchError("no card was dealt")
+
+
+@contextmanager
+def chromium() -> Iterator[Callable[[str], None]]:
+    """Start Chromium; give a function that plays Kuhn poker until the first card is on the screen."""
+    from playwright.sync_api import sync_playwright
+
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium's sandbox does not start as root
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
+
+        def see_card_in_browser(url: str) -> None:
+            page = browser.new_page()
+            page.goto(url)
+            page.get_by_role("button", name="Play now").first.click()
+            page.locator(".act").first.click()
+            page.locator(".own .card").wait_for()
+            page.close()
+
+        yield see_card_in_browser
+        browser.close()
+
+
+def time_first_card(rounds: int) -> None:
+    """Print the time from the line with the URL until the first card is there."""
+    has_browser = shutil.which("chromium") is not None and find_spec("playwright") is not None
+    where = "in Chromium" if has_browser else "in the page, without a browser (requirements/browser.txt, Chromium)"
+    times = []
+    with chromium() if has_browser else nullcontext(see_card) as see:
+        for _ in range(rounds):
+            with all_rooms() as (url, start):
+                see(url)
+                times.append(perf_counter() - start)
+    found = median(times)
+    print(
+        f"first card {where}: {found * 1e3:.0f} ms after the URL ({min(times) * 1e3:.0f} to {max(times) * 1e3:.0f}"
+        f" in {rounds} rounds): {verdict(found < FIRST_CARD_TARGET_SECONDS)}",
+        flush=True,
+    )
+
+
 def main() -> int:
     """Run the benchmark and return its exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--spectators", type=int, default=500)
     parser.add_argument("--acts", type=int, default=40)
+    parser.add_argument("--seconds", type=float, default=3.0, help="length of one measured window of the bots")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="number of measurements of the bots and of the first card"
+    )
+    parser.add_argument("--bots-spectators", type=int, default=10, help="number of spectators of the bots")
     options = parser.parse_args()
     cores: Cores = pick_cores()
     try:
         allow_open_files(2 * options.spectators)
         with running([*CROUPIER, *OPTIONS], cores.server) as server:
             measure(server, options.spectators, options.acts)
+        time_first_card(options.rounds)
+        with tempfile.TemporaryDirectory() as folder:
+            compare_playing(Setting(cores, options.seconds, options.rounds, Path(folder)), options.bots_spectators)
     except BenchError as error:
         return fail(error)
     return 0
