@@ -156,6 +156,8 @@ class RoomConfig:
     deck: Path | None = None
     document_port: int | None = None
     """A second port to listen on, the one in the protocol's document; the server opens without it if it is in use."""
+    bots: tuple[str, ...] = ()
+    """The bots that join people who are alone at a table in the web app; if empty, the web app chooses them."""
 
 
 class RoomContext(NamedTuple):

@@ -69,6 +69,7 @@ def room_entries(
             rooms[each.room.name],
             has_accounts=config.accounts is not None,
             address=None if config.tls_cert else local_address(addresses[each.room.name]),
+            bots=each.bots,
         )
         for each in room_configs
     ]

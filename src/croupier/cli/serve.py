@@ -11,7 +11,8 @@ from cyclopts import App, Group, Parameter
 from croupier.app.open_rooms import RoomConfig, ServerConfig
 from croupier.app.serve import serve
 from croupier.cli.output import fail, print_now
-from croupier.core.room import Room
+from croupier.core.bots import bot_factory
+from croupier.core.room import HouseRoom, Room
 from croupier.net.event_loop import run
 from croupier.rooms import ROOMS
 
@@ -56,14 +57,30 @@ def room_command(room: Room) -> Callable[..., int]:
                 group=ROOM, help="Deal from this file: one card per line, top first, decks separated by blank lines."
             ),
         ] = None,
+        bot: Annotated[
+            list[str] | None,
+            Parameter(
+                group=ROOM,
+                parse=not isinstance(room, HouseRoom),
+                help="Bot that joins people who are alone at a table in the web app, built-in or FILE.py:CLASS. "
+                "May be repeated.",
+            ),
+        ] = None,
         room_settings: Annotated[settings, Parameter(name="*", group=ROOM)] = settings(),  # type: ignore[valid-type]  # a different class for each room
         server_config: ServerConfigFlags = ServerConfig(),
     ) -> int:
-        if port is None:
-            return open_rooms([RoomConfig(room, room.port, room_settings, deck, room.document_port)], server_config)
-        return open_rooms([RoomConfig(room, port, room_settings, deck)], server_config)
+        return open_rooms([room_config(room, port, deck, room_settings, bot or ())], server_config)
 
     return open_room
+
+
+def room_config(room: Room, port: int | None, deck: Path | None, settings: Any, bots: Sequence[str] = ()) -> RoomConfig:
+    """The configuration of a room that is served alone. Raises ValueError if a bot does not exist."""
+    for bot in bots:
+        bot_factory(room.bots, bot)
+    if port is None:
+        return RoomConfig(room, room.port, settings, deck, room.document_port, tuple(bots))
+    return RoomConfig(room, port, settings, deck, bots=tuple(bots))
 
 
 for each in ROOMS.values():
@@ -83,7 +100,7 @@ def open_all_rooms(
     rooms = [(each, PARSE_ARGUMENTS.get()(each.name)) for each in ROOMS.values()]
     ports = assign_ports([each.port for each, _ in rooms], [given.get("port") for _, given in rooms])
     room_configs = [
-        RoomConfig(each, port, given.get("room_settings", each.settings()), given.get("deck"))
+        room_config(each, port, given.get("deck"), given.get("room_settings", each.settings()), given.get("bot") or ())
         for (each, given), port in zip(rooms, ports, strict=True)
     ]
     return open_rooms(room_configs, server_config)

@@ -2,27 +2,30 @@
 
 import asyncio
 import secrets
+from collections.abc import Sequence
 from itertools import count
 from typing import Final
 
-from croupier.core.bots import Bot, bot_factory
-from croupier.core.dealer import FairDealer
+from croupier.core.bot_files import BotFile
+from croupier.core.bots import Bot, bot_factory, bot_failure, make_bot
+from croupier.core.dealer import FairDealer, Luck
 from croupier.core.referee import HOUSE
 from croupier.core.session import Received, Submitted
 from croupier.core.usernames import BOT_PREFIX
 from croupier.http.holdem_service import HoldemService
 from croupier.http.views import GameViewCache
+from croupier.logs import get_logger
 from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.player import Options, Player
 from croupier.rooms.holdem.table.views import View
-from croupier.rooms.holdem.wire import Created, Guid, Join, Leave
+from croupier.rooms.holdem.wire import Act, Created, Guid, Join, Leave
 from croupier.web.holdem_games import follow_game
 
 BOTS_AFTER_SECONDS: Final = 3.0
 """Other people have this long to join a person who is alone at a table."""
 
-BOTS: Final = ("tight", "caller")
+USUAL_BOTS: Final = ("tight", "caller")
 """The bots that join a person who is alone; they need little processor time."""
 
 THINKING_SECONDS: Final = 1.0
@@ -32,8 +35,9 @@ THINKING_SECONDS: Final = 1.0
 class HoldemBots:
     """Seats bots at tables where a person is alone. They leave when no person is there."""
 
-    def __init__(self, service: HoldemService) -> None:
+    def __init__(self, service: HoldemService, bots: Sequence[str] = USUAL_BOTS) -> None:
         self._service = service
+        self._bots = bots
         self._numbers = count(1)
         self._tasks: set[asyncio.Task[None]] = set()
         self._people: dict[Guid, set[str]] = {}  # the users who have sat down in a browser, by game
@@ -59,17 +63,17 @@ class HoldemBots:
             if found is None or len(found.shown.guids) != 1 or not self._has_people(found):
                 return
             async with asyncio.TaskGroup() as group:
-                for name in BOTS:
+                for name in self._bots:
                     group.create_task(self._play(game, name))
 
     async def _play(self, game: Guid, name: str) -> None:
         """Play in a game while a person is there, and the bot has chips."""
-        user = f"{BOT_PREFIX}{name}-{next(self._numbers)}"
+        user = f"{BOT_PREFIX}{short_name(name)}-{next(self._numbers)}"
         joined = await self._service.execute(Join(user, game))
         if not isinstance(joined, Created):
             return
         player = Player(Options(user, joined.guid))
-        bot: Bot[View, Move] = bot_factory(ROOM.bots, name)()
+        bot = make_bot(bot_factory(ROOM.bots, name))
         luck = FairDealer(secrets.token_bytes(32)).luck
         async for found in follow_game(self._service, game):
             if not self._has_people(found):
@@ -78,11 +82,30 @@ class HoldemBots:
             player.on(Received(HOUSE, found.shown.view(user)), 0.0)
             if player.is_exhausted:
                 return
-            if (act := player.decide(bot, luck)) is not None:
+            if (act := self._decide(player, bot, luck, name)) is not None:
                 await asyncio.sleep(THINKING_SECONDS)
                 player.on(Submitted(act), 0.0)
                 await self._service.execute(act)
 
+    def _decide(self, player: Player, bot: Bot[View, Move], luck: Luck, name: str) -> Act | None:
+        """The bot's next act; a bot that fails checks or folds."""
+        try:
+            return player.decide(bot, luck)
+        except (Exception, SystemExit) as error:
+            get_logger(room=ROOM.name).error("the bot has failed", bot=name, reason=bot_failure(error))
+            assert player.view is not None, "the bot had to decide"
+            return player.act(player.view.check_or_fold)
+
     def _has_people(self, game: GameViewCache) -> bool:
         """Whether a person who has sat down in a browser is in a game, or waits for a seat."""
         return not self._people.get(game.guid, set()).isdisjoint(game.shown.guids)
+
+
+def short_name(bot: str) -> str:
+    """The name of a bot without its file and its argument.
+
+    >>> short_name("tight:10"), short_name("bots/mine.py:Careful")
+    ('tight', 'Careful')
+    """
+    file = BotFile.parse(bot)
+    return bot.partition(":")[0] if file is None else file.name

@@ -4,16 +4,19 @@ import asyncio
 import secrets
 from collections import deque
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any, Final
 
 from msgspec import Struct
 
 from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
-from croupier.core.bots import RandomBot
+from croupier.core.bots import bot_factory, bot_failure
 from croupier.core.codec import SpanCodec
 from croupier.core.dealer import FairDealer, Luck
 from croupier.core.presentation import TableCommand, TableView, Text, text
 from croupier.core.session import Address, Effect, Event, Malformed, Received
+from croupier.logs import get_logger
+from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import TABLE, Options
 from croupier.rooms.oldmaid.presenter import OldMaidPresenter
 from croupier.rooms.oldmaid.ring.player_events import PlayerFinished
@@ -25,6 +28,9 @@ from croupier.web.seats import LEFT, Seat
 
 BOTS_AFTER_SECONDS: Final = 3.0
 """Other people have this long to join; then bots take the places that are left."""
+
+USUAL_BOTS: Final = ("random",)
+"""The bots that join people."""
 
 TABLE_UNREACHABLE: Final = text("The table cannot be reached. Try again later.")
 
@@ -44,8 +50,9 @@ class RingTable(Struct, frozen=True):
 class RingLobby:
     """The people who wait for a game, and the bots that join them."""
 
-    def __init__(self, table: RingTable) -> None:
+    def __init__(self, table: RingTable, bots: Sequence[str] = USUAL_BOTS) -> None:
         self.table = table
+        self._bot_names = cycle(bots)
         self._waiting: set[RingSeat] = set()
         self._bots: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -74,13 +81,17 @@ class RingLobby:
             return
         for _ in range(max(1, self.table.settings.players - len(self._waiting))):
             self._bot_count += 1
-            bot = asyncio.ensure_future(self._play(f"bot {self._bot_count}"))
+            bot = asyncio.ensure_future(self._play(f"bot {self._bot_count}", next(self._bot_names)))
             self._bots.add(bot)
             bot.add_done_callback(self._bots.discard)
 
-    async def _play(self, nick: str) -> None:
-        """Play one game. A bot for which no game begins is sent away by the table."""
-        await play_ring_games(lambda: self.table.client(nick), RandomBot(), new_luck(), 1, RingTally(nick))
+    async def _play(self, nick: str, name: str) -> None:
+        """Play one game. A bot for which no game begins is sent away by the table; one that fails leaves the game."""
+        try:
+            bot = bot_factory(ROOM.bots, name)()
+            await play_ring_games(lambda: self.table.client(nick), bot, new_luck(), 1, RingTally(nick))
+        except (Exception, SystemExit) as error:
+            get_logger(room=ROOM.name).error("the bot has failed", bot=name, reason=bot_failure(error))
 
 
 class RingSeat(Seat):

@@ -38,7 +38,8 @@ class RoomEntry(Struct, frozen=True):
     """A room of the server: `open_room` is what serves it, with these settings.
 
     With `has_accounts` the coins of a client are known to the room alone. `address` is that of the room for programs on
-    this machine, None if it is not known or needs TLS.
+    this machine, None if it is not known or needs TLS. `bots` join people who are alone at a table; if it is empty, the
+    usual ones do.
     """
 
     room: Room
@@ -46,6 +47,7 @@ class RoomEntry(Struct, frozen=True):
     open_room: OpenRoom
     has_accounts: bool = False
     address: Address | None = None
+    bots: tuple[str, ...] = ()
 
     @property
     def is_playable(self) -> bool:
