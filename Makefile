@@ -87,6 +87,7 @@ bench: $(VENV)/bench.stamp  ## run every benchmark with its yardstick; see bench
 	$(BIN)/python bench/start_up.py
 	$(BIN)/python bench/rules.py
 	$(BIN)/python bench/solve.py
+	$(BIN)/python bench/arena.py
 	$(BIN)/python bench/servers.py
 	$(BIN)/python bench/ranks.py
 	$(BIN)/python bench/hands.py

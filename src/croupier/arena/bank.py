@@ -43,6 +43,7 @@ class BankGame(ABC):
     unit: Final = "bets/hand"
     min_pairs: Final = 100
     baseline: Final = BASELINE
+    pilot_pairs: Final = 0
     rules: ClassVar[BankRules]
     default_moves: ClassVar[Sequence[BankMove]]
     verbs: ClassVar[Mapping[BankMove, str]]

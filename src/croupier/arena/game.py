@@ -57,6 +57,8 @@ class Game(Protocol):
     """The number of pairs before which `until_sure` decides nothing: the intervals are valid asymptotically."""
     baseline: str
     """The id of the baseline for adjusted results."""
+    pilot_pairs: int
+    """The pairs that are played, and discarded, to fit the baseline to the bots of a pairing."""
 
     def play_chunk(self, chunk: Chunk) -> Tally:
         """Play both seatings, and return the results of the first bot in `unit`, one value for each pair.

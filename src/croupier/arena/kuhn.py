@@ -53,6 +53,7 @@ class KuhnGame:
     unit: Final = "coins/hand"
     min_pairs: Final = 100
     baseline: Final = BASELINE
+    pilot_pairs: Final = 0
 
     def play_chunk(self, chunk: Chunk) -> Tally:
         """Play both seatings; `ends` counts pairs by `index of the first end · len(ENDS) + index of the second`."""

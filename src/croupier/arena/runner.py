@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, MutableSequence
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.sharedctypes import RawArray
@@ -29,6 +29,14 @@ POLL_SECONDS: Final = 0.5
 
 MOVE_TIMEOUT_SECONDS: Final = 10.0
 """The time that a bot in a process of its own has for a move."""
+
+
+SEND_INTERVAL_SECONDS: Final = 0.1
+"""A process sends its tallies after this time, or when it has played all its chunks."""
+
+CALL_CELL: Final = 0
+FINISHED_CELL: Final = 1
+"""What a process shows in shared memory: the call of a bot (see `Player`), and the number of finished chunks."""
 
 
 class Job(NamedTuple):
@@ -59,40 +67,52 @@ class SerialRunner:
 
 
 class Worker:
-    """A process that plays chunks. `jobs` are those that it has not finished."""
+    """A process that plays chunks. `jobs` are those of which it has not sent the tallies."""
 
     def __init__(self, plan: Plan) -> None:
         context = multiprocessing.get_context("spawn")
         self.jobs: deque[Job] = deque()
         self.connection, other = context.Pipe()
-        self._calls: Any = RawArray("q", [NO_CALL])
-        self._process = context.Process(target=_work, args=(plan, other, self._calls), daemon=True)
+        self._shared: Any = RawArray("q", [NO_CALL, 0])
+        self._process = context.Process(target=_work, args=(plan, other, self._shared), daemon=True)
         self._process.start()
         other.close()
-        self._seen = NO_CALL
-        self._changed_at = monotonic()
+        self._received = 0
+        self._seen_call = NO_CALL
+        self._call_since = monotonic()
 
-    def assign(self, jobs: Iterable[Job]) -> None:
-        """Let it play these chunks."""
+    def assign(self, jobs: Sequence[Job]) -> None:
+        """Let it play these chunks. All earlier ones are finished."""
         self.jobs.extend(jobs)
-        self.connection.send([*self.jobs])
-        self.note_progress()
+        self._shared[FINISHED_CELL] = self._received = 0
+        self.connection.send(jobs)
 
-    def note_progress(self) -> None:
-        """Restart the time for the current move."""
-        self._seen, self._changed_at = self._calls[0], monotonic()
+    def receive(self) -> Iterator[tuple[Job, Tally]]:
+        """The chunks that it has sent. Raises OSError or EOFError if it has ended, and its own exceptions."""
+        found = self.connection.recv()
+        if isinstance(found, Exception):
+            raise found
+        for tally in found:
+            self._received += 1
+            yield self.jobs.popleft(), tally
 
     def is_stalled(self, timeout: float) -> bool:
         """Whether the same call of a bot has lasted for more than `timeout` seconds."""
-        if self._calls[0] != self._seen or self._seen == NO_CALL:
-            self.note_progress()
-        return monotonic() - self._changed_at > timeout
+        call = self._shared[CALL_CELL]
+        if call != self._seen_call or call == NO_CALL:
+            self._seen_call, self._call_since = call, monotonic()
+        return monotonic() - self._call_since > timeout
 
     @property
     def called_bot(self) -> int | None:
         """The bot that is being called, the first or the second of the pairing; None while none is."""
-        call = int(self._calls[0])
+        call = int(self._shared[CALL_CELL])
         return None if call == NO_CALL else call % 2
+
+    def split_jobs(self) -> tuple[list[Job], Job, list[Job]]:
+        """The chunks that are finished but were not sent, the one that is being played, and those after it."""
+        jobs, finished = [*self.jobs], self._shared[FINISHED_CELL] - self._received
+        return jobs[:finished], jobs[finished], jobs[finished + 1 :]
 
     @property
     def process_id(self) -> int:
@@ -142,19 +162,14 @@ class ProcessRunner:
             busy = {worker.connection: worker for worker in self._workers if worker.jobs}
             if not busy:
                 return
-            for connection in wait([*busy], POLL_SECONDS):
-                worker = busy[connection]  # type: ignore[index]  # only connections were waited for
-                try:
-                    tally = worker.connection.recv()
-                except (EOFError, OSError):
-                    yield from self._replace(worker, again, None)
-                else:
-                    if isinstance(tally, Exception):
-                        raise tally
-                    worker.note_progress()
-                    yield worker.jobs.popleft(), tally
-            for worker in busy.values():
-                if worker.jobs and worker in self._workers and worker.is_stalled(self._move_timeout):
+            ready = wait([*busy], POLL_SECONDS)
+            for connection, worker in busy.items():
+                if connection in ready:
+                    try:
+                        yield from worker.receive()
+                    except (EOFError, OSError):
+                        yield from self._replace(worker, again, None)
+                elif worker.is_stalled(self._move_timeout):
                     yield from self._replace(worker, again, f"no move after {self._move_timeout:g} seconds")
 
     @property
@@ -176,30 +191,41 @@ class ProcessRunner:
         """Replace a process that died or hangs. Its chunk is repeated, or a forfeit that is yielded."""
         worker.kill()
         self._workers.remove(worker)
-        (job, *others), bot = worker.jobs, worker.called_bot
+        finished, job, later = worker.split_jobs()
+        bot = worker.called_bot
+        again.extend(finished)
         self.deaths[job] = self.deaths.get(job, 0) + 1
         if stall is None and self.deaths[job] < MAX_DEATHS:
-            again.extend(worker.jobs)
+            again.extend((job, *later))
         elif bot is None:
             raise ChildProcessError(f"the process of chunk {job.chunk} died {MAX_DEATHS} times")
         else:
-            again.extend(other for other in others if other.pairing != job.pairing)  # the pairing ends with this chunk
+            again.extend(other for other in later if other.pairing != job.pairing)  # the pairing ends with this chunk
             first_hand = 2 * job.chunk * self._plan.chunk_pairs + 1
             yield job, Tally(0, faults=(Fault(bot, first_hand, stall or "its process died"),), forfeit=bot)
 
 
-def _work(plan: Plan, connection: Connection, calls: MutableSequence[int]) -> None:
+def _work(plan: Plan, connection: Connection, shared: MutableSequence[int]) -> None:
     """The main function of a process. What bots print goes to standard error."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of the terminal; the first one decides
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    while True:
+    try:
+        while True:
+            _play_jobs(plan, connection, shared)
+    except (EOFError, OSError):
+        return  # the first process has ended
+
+
+def _play_jobs(plan: Plan, connection: Connection, shared: MutableSequence[int]) -> None:
+    """Receive chunks, play them, and send their tallies, several at a time; or an exception, which ends them."""
+    jobs, tallies, sent_at = connection.recv(), [], monotonic()
+    for job in jobs:
         try:
-            jobs = connection.recv()
-        except (EOFError, OSError):
+            tallies.append(play_chunk(plan, job.pairing, job.chunk, shared))
+        except Exception as error:
+            connection.send(error)
             return
-        for job in jobs:
-            try:
-                tally: Tally | Exception = play_chunk(plan, job.pairing, job.chunk, calls)
-            except Exception as error:
-                tally = error
-            connection.send(tally)
+        shared[FINISHED_CELL] += 1
+        if job is jobs[-1] or monotonic() - sent_at > SEND_INTERVAL_SECONDS:
+            connection.send(tallies)
+            tallies, sent_at = [], monotonic()

@@ -9,7 +9,7 @@ from croupier.arena.game import find_game
 from croupier.arena.intervals import Interval, sequence_interval, student_interval
 from croupier.arena.leaks import LeakLine
 from croupier.arena.plan import Pairing, Plan
-from croupier.arena.tally import Fault, Moments, Tally, add_moments, merge
+from croupier.arena.tally import Fault, Moments, Tally, merge
 from croupier.clients.contestants import parse_contestant
 from croupier.rooms import find_room
 
@@ -28,6 +28,7 @@ class Method(Struct, frozen=True):
     """How a result was made. `known` has the bots (`a`, `b`) that published their probabilities.
 
     `statistic` is what the interval takes as independent values: pairs of hands, or chunks if a bot may have a memory.
+    `pilot_pairs` are the pairs that were played, and discarded, to fit the baseline to the bots.
     """
 
     duplicate: bool
@@ -91,7 +92,7 @@ class Series:
         self._by_chunk[chunk] = tally
         while not self._is_over and (following := self._by_chunk.get(len(self._counted))) is not None:
             self._counted.append(following)
-            self._running = add_moments([self._running, self._values(following)])
+            self._running += self._values(following)
             self._is_over = (
                 following.forfeit is not None
                 or len(self._counted) == self.plan.chunks
@@ -142,7 +143,7 @@ class Series:
                 interval="sequence" if self.plan.until_sure else "student",
                 alpha=self.plan.alpha,
                 t_star=self.plan.t_star,
-                pilot_pairs=0,
+                pilot_pairs=self._game.pilot_pairs if self.plan.adjust else 0,
             ),
             status=self._status(total, interval),
             fault_counts={name: sum(fault.bot == bot for fault in total.faults) for bot, name in enumerate("ab")},

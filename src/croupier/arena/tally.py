@@ -12,11 +12,14 @@ from croupier.core.stored import Stored
 
 
 class Moments(Struct, frozen=True):
-    """The number, the sum and the sum of squares of values."""
+    """The number, the sum and the sum of squares of values. The moments of several parts are added in their order."""
 
     count: int = 0
     total: float = 0.0
     squares: float = 0.0
+
+    def __add__(self, other: "Moments") -> "Moments":
+        return Moments(self.count + other.count, self.total + other.total, self.squares + other.squares)
 
     @property
     def mean(self) -> float:
@@ -38,13 +41,6 @@ def moments_of(values: Iterable[tuple[float, int]]) -> Moments:
         sum(count for _, count in pairs),
         fsum(value * count for value, count in pairs),
         fsum(value * value * count for value, count in pairs),
-    )
-
-
-def add_moments(parts: Sequence[Moments]) -> Moments:
-    """The moments of all values together."""
-    return Moments(
-        sum(each.count for each in parts), fsum(each.total for each in parts), fsum(each.squares for each in parts)
     )
 
 
@@ -90,8 +86,8 @@ def merge(tallies: Sequence[Tally]) -> Tally:
     adjusted = [tally.adjusted for tally in tallies if tally.adjusted is not None]
     return Tally(
         pairs=sum(tally.pairs for tally in tallies),
-        plain=add_moments([tally.plain for tally in tallies]),
-        adjusted=add_moments(adjusted) if adjusted else None,
+        plain=sum((tally.plain for tally in tallies), Moments()),
+        adjusted=sum(adjusted, Moments()) if adjusted else None,
         ends=dict(sorted(ends.items())),
         leaks=(_merge_leaks(tallies, 0), _merge_leaks(tallies, 1)),
         known=tallies[0].known if tallies else (False, False),
