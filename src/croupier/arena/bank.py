@@ -95,7 +95,7 @@ class BankGame(ABC):
         """Play a hand, and replace the luck of its cards by the values before and after each decision."""
         rules, value = self.rules, self.values.value
         state = rules.start(BET)
-        adjusted = value(state)
+        start_value, change = value(state), 0.0
         while (turn := state.node.turn) is not Turn.OVER:
             if turn is CHANCE:
                 state = rules.play(state, next(cards))
@@ -103,12 +103,11 @@ class BankGame(ABC):
             move, chances = self._decide(player, state)
             after = rules.play(state, move)
             before, now = value(state), value(after)
-            adjusted -= before
-            adjusted += now if chances is None else self._expected_value(state, chances)
+            change += (now if chances is None else self._expected_value(state, chances)) - before
             if before > now:
                 losses.setdefault(self.describe(state, move), []).append(before - now)
             state = after
-        return Hand(rules.payoff(state)[0], adjusted)
+        return Hand(rules.payoff(state)[0], start_value + change)
 
     def _decide(self, player: BankPlayer, state: BankState) -> tuple[BankMove, Mapping[BankMove, Fraction] | None]:
         """A move, and the probabilities from which it was drawn if the bot publishes them."""

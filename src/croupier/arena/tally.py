@@ -3,12 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from msgspec import Struct
 
 from croupier.arena.leaks import Leak
 from croupier.core.stored import Stored
+
+DECIMALS: Final = 12
+"""The decimals of the results of pairs."""
 
 
 class Moments(Struct, frozen=True):
@@ -35,8 +38,11 @@ class Moments(Struct, frozen=True):
 
 
 def moments_of(values: Iterable[tuple[float, int]]) -> Moments:
-    """The moments of values, each with the number of its occurrences."""
-    pairs = [*values]
+    """The moments of values, each with the number of its occurrences.
+
+    They are rounded, so that a rounding error is not taken for a difference between bots that play equally well.
+    """
+    pairs = [(round(value, DECIMALS), count) for value, count in values]
     return Moments(
         sum(count for _, count in pairs),
         fsum(value * count for value, count in pairs),
