@@ -14,7 +14,7 @@ from croupier.arena.plan import Pairing, Plan
 from croupier.arena.players import Forfeit, Player
 from croupier.arena.tally import Tally, moments_of
 from croupier.core.dealer import derive_server_seed
-from croupier.rooms.holdem.cards import CARDS
+from croupier.rooms.holdem.cards import CARDS, Card
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import FOLD, Move
 from croupier.rooms.holdem.engine.stakes import STAKES, Stakes
@@ -95,9 +95,11 @@ class HoldemGame:
         return first, second
 
     def _play_seatings(self, chunk: Chunk) -> Seatings:
-        return self._play_seating(chunk, 0), self._play_seating(chunk, 1)
+        first = deals_of(chunk, 0)
+        second = first if chunk.plan.duplicate else deals_of(chunk, 1)
+        return self._play_seating(chunk, 0, first), self._play_seating(chunk, 1, second)
 
-    def _play_seating(self, chunk: Chunk, seating: int) -> Sequence[PlayedHand]:
+    def _play_seating(self, chunk: Chunk, seating: int, deals: Sequence[Sequence[Card]]) -> Sequence[PlayedHand]:
         """Play the hands of a seating. The first bot has seat 0 in seating 0, and seat 1 in seating 1."""
         players: list[HoldemPlayer] = [chunk.player(seating, index, DEFAULT_MOVES) for index in range(SEATS)]
         finished: list[PlayedHand] = []
@@ -105,13 +107,12 @@ class HoldemGame:
             player.finished = finished
         seats, names = (players, NAMES) if seating == 0 else (players[::-1], NAMES[::-1])
         choosers = [player.choose for player in seats]
-        dealer, new_hand = chunk.dealer(seating), self._new_hand
-        for _ in range(chunk.plan.chunk_pairs):
-            cards = tuple(islice(dealer.next_deck(len(CARDS)), 2 * SEATS + BOARD_CARDS))
+        new_hand, view_of = self._new_hand, View.of
+        for cards in deals:
             hand = new_hand.copy()
             hand.deal_from(cards)
             while isinstance(seat := hand.turn, int):
-                view = View.of(hand, seat, names)
+                view = view_of(hand, seat, names)
                 move = choosers[seat](view, view.legal)
                 if isinstance(move, int):
                     hand.bet(move)
@@ -119,6 +120,12 @@ class HoldemGame:
                     hand.fold()
             finished.append(PlayedHand(cards, hand))
         return finished
+
+
+def deals_of(chunk: Chunk, seating: int) -> Sequence[Sequence[Card]]:
+    """The nine cards of each hand of a seating."""
+    next_deck = chunk.dealer(seating).next_deck
+    return [tuple(islice(next_deck(len(CARDS)), 2 * SEATS + BOARD_CARDS)) for _ in range(chunk.plan.chunk_pairs)]
 
 
 def _sample_seed(chunk: Chunk) -> bytes:

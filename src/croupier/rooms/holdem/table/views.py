@@ -1,6 +1,5 @@
 """The view of a hand that bots decide on: own cards, the board, all stacks and bets, and the legal moves."""
 
-from functools import cached_property
 from typing import Self
 
 from msgspec import Struct
@@ -22,7 +21,7 @@ class VisiblePlayer(Struct, frozen=True, gc=False):
     small_blind: bool
 
 
-class View(Struct, frozen=True, dict=True):
+class View(Struct, frozen=True, gc=False):
     """Everything that one player may know of a hand. Cards are numbers (`cards.CARDS` has their names).
 
     `names`, `stacks` and `bets` are those of the players dealt in, clockwise; `live` is the set of the players who have
@@ -68,7 +67,7 @@ class View(Struct, frozen=True, dict=True):
             hand.legal if hand.turn == seat else NO_MOVES,
         )
 
-    @cached_property
+    @property
     def players(self) -> tuple[VisiblePlayer, ...]:
         """The players dealt in, clockwise."""
         names = self.names or tuple(map(str, range(len(self.stacks))))
