@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from croupier.arena.baselines.holdem import BASELINE, PILOT_PAIRS, PlayedHand, Seatings
+from croupier.arena.baselines.holdem import PILOT_PAIRS, PlayedHand, Seatings
 from croupier.arena.game import Chunk
 from croupier.arena.leaks import LeakLine
 from croupier.arena.plan import Pairing, Plan
@@ -43,12 +43,18 @@ class HoldemGame:
 
     unit: Final = "bb/100"
     min_pairs: Final = 500
-    baseline: Final = BASELINE
     pilot_pairs: Final = PILOT_PAIRS
 
     def __init__(self, stakes: Stakes = STAKES, stack: int = Settings.stack) -> None:
         self._new_hand = Hand([stack] * SEATS, stakes=stakes)
         self._baselines: dict[tuple[Plan, Pairing], Baseline] = {}
+
+    @property
+    def baseline(self) -> str:
+        """The id of the baseline. Raises ModuleNotFoundError without numpy (the extra `arena`)."""
+        from croupier.arena.baselines.holdem.baseline import BASELINE
+
+        return BASELINE
 
     def play_chunk(self, chunk: Chunk) -> Tally:
         """Play both seatings. With a baseline, the first chunk of a pairing in each process plays a pilot before."""

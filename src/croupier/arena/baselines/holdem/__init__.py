@@ -12,9 +12,6 @@ from typing import Final, NamedTuple
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.hand import Hand
 
-BASELINE: Final = "holdem-profiles-1"
-"""The id of the baseline; another baseline needs another id."""
-
 PILOT_PAIRS: Final = 500
 """The pairs of hands from which profiles are learned. They are not counted."""
 

@@ -1,6 +1,7 @@
 """The corrections of the baseline for pairs of hands, with the profiles of both bots."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -9,6 +10,9 @@ from croupier.arena.baselines.holdem.history import history_of
 from croupier.arena.baselines.holdem.profiles import LevelDecision, Profile, learn, rounds_of
 from croupier.arena.baselines.holdem.values import CardLuck, Runouts
 from croupier.rooms.holdem.engine.hand import Hand
+
+BASELINE: Final = "holdem-profiles-1"
+"""The id of the baseline; another baseline needs another id."""
 
 
 class Baseline:

@@ -10,10 +10,14 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from croupier.arena.baselines.holdem.history import (
+    ALL_IN,
+    BET,
     CHOICES,
     FOLDS,
+    RAISED,
     RAISES,
     SITUATIONS,
+    UNBET,
     Decision,
 )
 from croupier.arena.baselines.holdem.strengths import CARDS, Array
@@ -124,17 +128,17 @@ class _BettingRound:
 
     def play(self, blinds: tuple[float, float]) -> None:
         """Begin: with the blinds and the button before the flop, else with the other seat."""
-        is_later = self._before > 0
-        self._act(
-            1 if is_later else 0, (0.0, 0.0) if is_later else blinds, 0 if is_later else 1, np.ones(1), is_last=False
-        )
+        if self._before:
+            self._act(1, (0.0, 0.0), 0, np.ones(1), is_last=False)
+        else:
+            self._act(0, blinds, 1, np.ones(1), is_last=False)
 
     def _act(self, seat: Seat, bets: tuple[float, float], raises: int, weight: Array, *, is_last: bool) -> None:
         """Add the ends after the decision of a seat. `is_last` is whether a check or call ends the round."""
         most = max(bets)
-        situation = 0 if bets[seat] == most else min(raises, 2)
+        situation = UNBET if bets[seat] == most else BET if raises == 1 else RAISED
         fold, call, raise_, all_in = (weight * self._choices[seat][situation][..., choice] for choice in range(CHOICES))
-        if situation == 0:
+        if situation == UNBET:
             fold, call = np.zeros(1), call + fold
         if raises >= MAX_RAISES:
             call, raise_, all_in = call + raise_ + all_in, np.zeros(1), np.zeros(1)
@@ -144,7 +148,7 @@ class _BettingRound:
         else:
             self._act(1 - seat, (most, most), raises, call, is_last=True)
         if raises < MAX_RAISES:
-            answers = self._choices[1 - seat][3][..., FOLDS]
+            answers = self._choices[1 - seat][ALL_IN][..., FOLDS]
             self._all_ins += all_in * (1 - answers)
             self._folds += (all_in if seat == 0 else -all_in) * answers * (self._before + bets[1 - seat])
             raised = most + self._sizes[seat] * 2 * (self._before + most)

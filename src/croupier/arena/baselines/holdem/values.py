@@ -65,7 +65,7 @@ def values_of(runouts: Runouts, rounds: Rounds, street: int, paid: int, stack: i
         at = later, *runouts.levels[later]
         room = stack / pots
         can_bet = room > 1
-        won = rounds.folds[at] + rounds.all_ins[at] * room * runouts.outcomes
+        won = np.clip(rounds.folds[at], -room, room) + rounds.all_ins[at] * room * runouts.outcomes
         growth = np.where(can_bet, np.minimum(rounds.stakes[at], room), 1)
         total = total + np.where(can_bet, stakes * won, 0)
         stakes = stakes * growth
