@@ -15,6 +15,7 @@ from croupier.core.session import Address
 from croupier.core.transcript import Transcript, house_settings
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.house_fixture import HouseFixture, new_bench, opened, run_cases
+from tests.conformance.mutants.simulated_time import run_in_simulated_time
 from tests.conformance.suites import check_server, run_bench, server_cases
 from tests.rooms.conversation_fixture import HANG_UP, before, followed, instead
 from tests.sampling import extended
@@ -234,7 +235,7 @@ def test_a_mute_server_is_waited_for_a_few_times_only() -> None:
         async with opened(HouseFixture(room, habit=lambda *_: [])) as port:
             return await over_a_socket(room, port, timeout=0.3, cases=cases)
 
-    results = asyncio.run(check())
+    results = run_in_simulated_time(check())
     assert sum(result.seconds >= 0.3 and not result.outcome.is_good for result in results) <= 4
     deaf = next(result for result in results if result.case == "kuhn/4.1/document-example-1")
     assert (deaf.outcome, deaf.failure and deaf.failure.clause) == (Outcome.FAIL, "kuhn-4.1")
