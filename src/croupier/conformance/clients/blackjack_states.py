@@ -251,6 +251,7 @@ STATES: Final = (
         "blackjack-3.2",
         in_game(has_hit_to_20_with_figure),
         "the client never hit to 20 with a figure",
+        demands_answer=True,
         decks="JH 4D 9S 6C TC / 4H QD TS 6C TC / KH 3D 9S 7C TC",
         max_games=20,
     ),
