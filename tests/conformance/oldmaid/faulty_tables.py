@@ -256,6 +256,15 @@ def hangs_up() -> Mutation:
     return mutation
 
 
+def hangs_up_silently() -> Mutation:
+    """Disconnects from a client in place of an error."""
+
+    def mutation(_: Event[Any], effects: Effects) -> Effects:
+        return [Drop(effect.peer) if _refuses(effect) else effect for effect in effects]  # type: ignore[union-attr]
+
+    return mutation
+
+
 def greets() -> Mutation:
     """Answers a join with "wait"."""
 

@@ -1,7 +1,7 @@
 """Tests of tables: our table passes, and each faulty table fails by its clause."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from croupier.conformance.program import free_port
 from croupier.conformance.results import Outcome, Report, Result
 from croupier.conformance.run import Plan, check
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.core.session import Event, Received
+from croupier.core.session import Drop, Event, Malformed, Received
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
@@ -23,6 +23,8 @@ from tests.conformance.oldmaid.faulty_tables import (
     FaultyTable,
     Mutation,
     answers_refused,
+    hangs_up,
+    hangs_up_silently,
     open_faulty_table,
 )
 from tests.conformance.suites import check_server, server_cases
@@ -92,6 +94,38 @@ def test_a_second_out_of_cards_may_be_answered_ok() -> None:
     """The document has no other answer to it (oldmaid-6.3)."""
     table = replace(HONEST, mutation=answers_refused(OutOfCards, "oldmaid-6.3", Reply("ok")))
     assert {result.outcome for result in run(table, "oldmaid/6.3", timeout=5.0)} == {Outcome.CHOICE}
+
+
+@pytest.mark.parametrize(
+    ("case", "mutation", "clause"),
+    [
+        ("oldmaid/3.7/nicks", hangs_up, "oldmaid-8.1"),
+        ("oldmaid/3.7/nicks", hangs_up_silently, "oldmaid-3.7"),
+        ("oldmaid/3.7/empty", hangs_up_silently, "oldmaid-3.7"),
+        ("oldmaid/2.10/numbers", hangs_up_silently, "oldmaid-8.7"),
+        ("oldmaid/5.9/discard-when-out", hangs_up_silently, "oldmaid-5.9"),
+    ],
+)
+def test_a_close_in_answer_to_a_readable_request_is_no_choice(
+    case: str, mutation: Callable[[], Mutation], clause: str
+) -> None:
+    failures = failed(run(replace(HONEST, mutation=mutation), case, timeout=5.0))
+    assert [found for _, found, _ in failures] == [clause]
+
+
+@pytest.mark.parametrize("case", ["oldmaid/1.7/text-between", "oldmaid/8.3/no-json", "oldmaid/2.11/swallowed"])
+def test_a_close_after_what_need_not_be_readable_is_a_choice(case: str) -> None:
+    def closes_on_garbage() -> Mutation:
+        def mutation(event: Event[Any], effects: Effects) -> Effects:
+            is_garbage = isinstance(event, Malformed) or (
+                isinstance(event, Received) and isinstance(event.message, Reply)
+            )
+            return [Drop(event.peer)] if is_garbage else effects
+
+        return mutation
+
+    (result,) = run(replace(HONEST, mutation=closes_on_garbage), case, timeout=5.0)
+    assert result.outcome is Outcome.CHOICE
 
 
 def test_dialect_njaal() -> None:

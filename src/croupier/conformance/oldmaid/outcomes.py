@@ -79,6 +79,10 @@ class Failed(Ended):
         )
 
 
+class HungUp(Failed):
+    """The table has closed a connection on which it could read every request: nothing leaves that open."""
+
+
 class ImplementationChoice(Ended):
     """The document leaves this open; the text says what the program does."""
 
@@ -120,7 +124,7 @@ def make_attempt(
     match error:
         case None:
             return Attempt(Outcome.PASS, dialogue=dialogue)
-        case Failed() if failure_is_choice or find_clause(error.clause).is_open:
+        case Failed() if not isinstance(error, HungUp) and (failure_is_choice or find_clause(error.clause).is_open):
             note = f"ours has {error.expected}; this one: {error.actual} ({error.clause})"
             return Attempt(Outcome.CHOICE, note, dialogue=dialogue)
         case Failed():

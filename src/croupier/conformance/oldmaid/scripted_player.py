@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery, close_connection
 from croupier.conformance.channel.streams import Streams
+from croupier.conformance.clauses import find_clause
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.oldmaid.answers import (
     ANSWER_CLAUSES,
@@ -19,12 +20,20 @@ from croupier.conformance.oldmaid.answers import (
 )
 from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.dialects import RESULTS
-from croupier.conformance.oldmaid.outcomes import Failed, NotReached, dialogue_line, display_text, unfinished_message
+from croupier.conformance.oldmaid.outcomes import (
+    Failed,
+    HungUp,
+    NotReached,
+    dialogue_line,
+    display_text,
+    unfinished_message,
+)
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.conformance.timeouts import AnswerTimeout, StallTolerantTimeout
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, Sent
 from croupier.core.session import Address
+from croupier.core.spans import SpanReader
 from croupier.rooms.oldmaid.referee import TABLE, Referee
 from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Dialect, Message, Reply, Standing, Status, Wire
 
@@ -49,7 +58,8 @@ class ScriptedPlayer:
 
     `timeout` sets how long an answer may take and records how long it took. Before each request, `surplus_seconds` are
     waited for what the table sends without being asked. `referee` judges the game, None before it. `on_send` is called
-    before each judged message. `is_last_readable`: every table knows where the last message ends, and answers it once.
+    before each judged message. `is_last_readable`: every table knows where the last message ends, and answers it once;
+    `are_all_readable`: that holds for everything that was sent on the connection.
     """
 
     def __init__(
@@ -74,10 +84,11 @@ class ScriptedPlayer:
         self._is_patient = is_patient
         self._surplus_seconds = surplus_seconds
         self._reader_of_table = MessageReader("player", dialect, detected_dialect)
-        self._own_codec = Wire("table")
+        self._own_spans = SpanReader[Message](Wire("table"))
         self._received: deque[ReceivedMessage] = deque()
         self._unanswered_count = 0
         self.is_last_readable = False
+        self._has_sent_unreadable = False
         self._is_last_error = False
         self._clock = asyncio.get_running_loop().time
 
@@ -102,6 +113,11 @@ class ScriptedPlayer:
         """The clauses whose tolerance the table has needed."""
         return self._reader_of_table.tolerated
 
+    @property
+    def are_all_readable(self) -> bool:
+        """See the class."""
+        return not (self._has_sent_unreadable or self._own_spans.incomplete.strip())
+
     # Sending.
 
     async def send(self, player_input: PlayerInput, *, delivery: Delivery = WHOLE, is_judged: bool = True) -> None:
@@ -115,8 +131,9 @@ class ScriptedPlayer:
             self.on_send(self, player_input)
         data = player_input if isinstance(player_input, bytes) else JSON_ENCODER.encode(player_input) + b"\n"
         self._dialogue.append(dialogue_line(CLIENT, self.nick, "table", data, self._clock()))
-        for message in self._own_codec.feed(data):
+        for message in (span.message for span in self._own_spans.feed(data)):
             self.is_last_readable = _has_certain_end(message, data)
+            self._has_sent_unreadable |= not self.is_last_readable
             if not isinstance(message, Reply):
                 self._unanswered_count += 1
                 self._reader_of_table.expect_answer(message)
@@ -138,7 +155,8 @@ class ScriptedPlayer:
         if surplus is not None:
             clause = "oldmaid-8.1" if self._is_last_error else "oldmaid-1.8"
             found = "the end of the connection after the answer"
-            raise Failed(clause, found, "that the conversation goes on", kind=FoundKind.CLOSED)
+            failure = HungUp if self.are_all_readable else Failed
+            raise failure(clause, found, "that the conversation goes on", kind=FoundKind.CLOSED)
 
     async def _read_surplus(self) -> ReceivedMessage | None:
         """Return what has arrived, an empty message if the table has disconnected."""
@@ -184,10 +202,18 @@ class ScriptedPlayer:
                 raise NotReached("the table has reset the connection in the middle of a message")
             if unfinished := unfinished_message(incomplete, expected):
                 raise unfinished
-            what = "the end of the connection" if self.is_disconnected else f"nothing within {seconds:g} seconds"
-            kind = FoundKind.CLOSED if self.is_disconnected else FoundKind.SILENCE
-            raise Failed(clause, what, expected, kind=kind)
+            self._require_connected(clause, expected)
+            raise Failed(clause, f"nothing within {seconds:g} seconds", expected, kind=FoundKind.SILENCE)
         return received
+
+    def _require_connected(self, clause: str, expected: str) -> None:
+        """Raise Failed if the table has disconnected, HungUp if it owed the answer to a single request."""
+        if not self.is_disconnected:
+            return
+        if self.are_all_readable and self._unanswered_count == 1:  # it may limit what is sent ahead
+            clause = "oldmaid-2.3" if find_clause(clause).is_open else clause
+            raise HungUp(clause, "the end of the connection", expected, kind=FoundKind.CLOSED)
+        raise Failed(clause, "the end of the connection", expected, kind=FoundKind.CLOSED)
 
     async def receive_optional_answer(self) -> ReceivedMessage | None:
         """Return the answer to something that the table may leave unanswered, None if there is none."""
@@ -229,6 +255,7 @@ class ScriptedPlayer:
         await self.send(request)
         received = await self.receive_optional_answer()
         if received is None:
+            self._require_connected(clause, "an error")
             raise Failed(clause, f"nothing, as if it were right, to {_render(request)}", "an error")
         require_refusal(request, received, clause)
 
