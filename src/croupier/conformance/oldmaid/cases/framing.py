@@ -37,6 +37,10 @@ def _delivery_case(clause: str, data: bytes, piece_bytes: int = 0) -> Play[Table
     return play
 
 
+WHOLE_TRIES: Final = 4
+"""How often a game that has failed in pieces has to pass in whole messages: the cards may decide what is asked."""
+
+
 def in_pieces(play: Callable[[TableContext, Delivery], Awaitable[None]], delivery: Delivery) -> Play[TableContext]:
     """Make a case in which requests are sent in pieces. If it fails, the same is played with whole messages."""
 
@@ -47,7 +51,8 @@ def in_pieces(play: Callable[[TableContext, Delivery], Awaitable[None]], deliver
             if not may_come_from_reads(failed):
                 raise
             shown = len(context.dialogue)
-            await play(context, WHOLE)  # a table that fails here as well breaks another clause
+            for _ in range(WHOLE_TRIES):
+                await play(context, WHOLE)  # a table that fails here as well breaks another clause
             del context.dialogue[shown:]
             failed.clause, failed.cause = "oldmaid-1.4", failed.cause or ONE_READ_CAUSE
             raise
