@@ -16,7 +16,7 @@ from croupier.core.session import Drop, Event, Malformed, Received
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
-from croupier.rooms.oldmaid.wire import Join, OutOfCards, Reply, Wire
+from croupier.rooms.oldmaid.wire import Draw, Join, OutOfCards, Reply, Wire
 from tests.conformance.oldmaid.faulty_tables import (
     FAULTY_TABLES,
     Effects,
@@ -111,6 +111,18 @@ def test_a_close_in_answer_to_a_readable_request_is_no_choice(
 ) -> None:
     failures = failed(run(replace(HONEST, mutation=mutation), case, timeout=5.0))
     assert [found for _, found, _ in failures] == [clause]
+
+
+def test_a_table_may_limit_the_length_of_messages() -> None:
+    def closes_on_long_messages() -> Mutation:
+        def mutation(event: Event[Any], effects: Effects) -> Effects:
+            return [Drop(event.peer)] if isinstance(event, Received) and isinstance(event.message, Draw) else effects
+
+        return mutation
+
+    table = replace(HONEST, mutation=closes_on_long_messages)
+    (result,) = run(table, "oldmaid/8.9/long-message", timeout=5.0)
+    assert result.outcome is Outcome.CHOICE
 
 
 @pytest.mark.parametrize("case", ["oldmaid/1.7/text-between", "oldmaid/8.3/no-json", "oldmaid/2.11/swallowed"])

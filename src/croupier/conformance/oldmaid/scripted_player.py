@@ -49,6 +49,9 @@ MAX_STATUS_POLLS: Final = 40
 UNFRAMED_CLAUSES: Final = frozenset({"oldmaid-8.3", "oldmaid-8.8", "oldmaid-8.9"})
 """The clauses of input whose end a table may see elsewhere, or that ends the conversation."""
 
+MAX_USUAL_BYTES: Final = 1024
+"""A table may limit the length of messages, but not to this."""
+
 type PlayerInput = Message | Violation | bytes
 """A message, or raw bytes."""
 
@@ -131,9 +134,10 @@ class ScriptedPlayer:
             self.on_send(self, player_input)
         data = player_input if isinstance(player_input, bytes) else JSON_ENCODER.encode(player_input) + b"\n"
         self._dialogue.append(dialogue_line(CLIENT, self.nick, "table", data, self._clock()))
-        for message in (span.message for span in self._own_spans.feed(data)):
+        for span in self._own_spans.feed(data):
+            message = span.message
             self.is_last_readable = _has_certain_end(message, data)
-            self._has_sent_unreadable |= not self.is_last_readable
+            self._has_sent_unreadable |= not self.is_last_readable or len(span.data) > MAX_USUAL_BYTES
             if not isinstance(message, Reply):
                 self._unanswered_count += 1
                 self._reader_of_table.expect_answer(message)
