@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from croupier.arena.bank import BankGame
 from croupier.arena.baselines.kuhn import RANDOM_VALUES
 from croupier.arena.intervals import sequence_interval, student_interval
 from croupier.arena.kuhn import KuhnGame
+from croupier.arena.plan import Plan
+from croupier.arena.play import play_chunk
 from croupier.arena.series import MIN_CHUNKS
 from croupier.arena.tally import Moments, moments_of
 from tests.arena.enumeration import pair_values, policy_of
@@ -91,6 +94,15 @@ def sequence_coverage(mean: float, draws: NDArray[np.float64], first: int, t_sta
 def test_sequences_cover_the_mean_at_the_stop_and_never_miss_it(opponent: str, method: str) -> None:
     mean, draws = draw_pairs(opponent, method, (2_000, 3_000), 2)
     never_missed, at_stop = sequence_coverage(mean, draws, first=KuhnGame.min_pairs)
+    assert min(never_missed, at_stop) >= 0.94
+
+
+@pytest.mark.extended
+def test_sequences_cover_the_skewed_adjusted_results_of_blackjack() -> None:
+    plan = Plan("blackjack", ("exact", "book"), pairs=1, chunk_pairs=1, seed=1, duplicate=True, adjust="any")
+    results = np.array([play_chunk(plan, (0, 1), chunk).result.total for chunk in range(10_000)])
+    draws = np.random.default_rng(4).choice(results, (2_000, 3_000))
+    never_missed, at_stop = sequence_coverage(float(results.mean()), draws, first=BankGame.min_pairs)
     assert min(never_missed, at_stop) >= 0.94
 
 

@@ -3,13 +3,17 @@
 import json
 import signal
 import sys
+from io import StringIO
 from pathlib import Path
 from time import sleep
 from typing import Any
 
 import pytest
+from rich.console import Console
 
-from croupier.cli.arena import PlanOptions, RunOptions, arena
+from croupier.arena.runner import SerialRunner
+from croupier.arena.tournament import Tournament
+from croupier.cli.arena import PlanOptions, RunOptions, arena, show_progress
 from tests.arena import bots
 from tests.processes import Background, croupier
 
@@ -154,6 +158,19 @@ def test_a_folder_holds_one_tournament(tmp_path: Path) -> None:
 )
 def test_a_wrong_command_is_explained(words: tuple[str, ...], error: str) -> None:
     assert error in run(*words, status=2)
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_on_a_terminal_the_interval_so_far_is_shown(is_terminal: bool) -> None:
+    plan = PlanOptions(hands=2000).make_plan("kuhn", ("equilibrium", "random"))
+    tournament, output = Tournament(plan), StringIO()
+    console = Console(file=output, force_terminal=is_terminal, width=100)
+    with show_progress(tournament, console) as show:
+        for series in tournament.play(SerialRunner(plan)):
+            show(series)
+            if len(series.tallies) == 5:
+                break  # the output is drawn at the end
+    assert ("equilibrium v random: +0." in output.getvalue()) == is_terminal
 
 
 def test_without_scipy_the_error_names_the_extra(

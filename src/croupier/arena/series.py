@@ -109,6 +109,12 @@ class Series:
         """The tallies that count, in the order of their chunks."""
         return self._counted
 
+    @property
+    def forfeit(self) -> int | None:
+        """The bot that could not go on, None if both could."""
+        last = self._counted[-1].forfeit if self._counted else None
+        return None if last is None else self.pairing[last]
+
     def interval(self) -> Interval:
         """The mean of what the first bot wins, with its interval so far."""
         if self.plan.until_sure:

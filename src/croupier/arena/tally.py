@@ -1,6 +1,5 @@
 """Tallies: what is kept of the hands of a chunk, and how the tallies of several chunks merge."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 from typing import ClassVar, Final
@@ -86,9 +85,10 @@ class Tally(Stored, frozen=True):
 
 def merge(tallies: Sequence[Tally]) -> Tally:
     """One tally of all chunks, given in the order of their numbers."""
-    ends: Counter[int] = Counter()
+    ends: dict[int, int] = {}
     for tally in tallies:
-        ends.update(tally.ends)
+        for key, count in tally.ends.items():
+            ends[key] = ends.get(key, 0) + count
     adjusted = [tally.adjusted for tally in tallies if tally.adjusted is not None]
     return Tally(
         pairs=sum(tally.pairs for tally in tallies),

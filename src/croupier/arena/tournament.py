@@ -1,6 +1,7 @@
 """Tournaments: all pairings of a plan, chunk by chunk, on any runner."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf
 from typing import ClassVar
 
 from croupier.arena.plan import Pairing, Plan
@@ -53,12 +54,12 @@ class Tournament:
                 yield series
 
     def winnings(self) -> Mapping[int, float]:
-        """The mean winnings of every bot over its pairings so far."""
+        """The mean winnings of every bot over its pairings so far; minus infinity for one that has forfeited."""
         results: dict[int, list[float]] = {}
         for (first, second), series in self.series.items():
             mean = series.interval().mean
-            results.setdefault(first, []).append(mean)
-            results.setdefault(second, []).append(-mean)
+            results.setdefault(first, []).append(-inf if series.forfeit == first else mean)
+            results.setdefault(second, []).append(-inf if series.forfeit == second else -mean)
         return {bot: sum(means) / len(means) for bot, means in results.items()}
 
     def result(self) -> TournamentResult:

@@ -12,6 +12,8 @@ from croupier.cli.options import check_minimum
 from croupier.cli.output import fail, print_error, print_json
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from croupier.arena.plan import Plan
     from croupier.arena.record import Record
     from croupier.arena.series import Series
@@ -150,7 +152,7 @@ def _play(plan: "Plan", record: "Record | None", options: RunOptions) -> int:
     tournament = Tournament(plan, record.played, record.add) if record else Tournament(plan)
     is_complete = False
     try:
-        with ProcessRunner(plan, options.jobs) as runner, _progress(tournament) as show:
+        with ProcessRunner(plan, options.jobs) as runner, show_progress(tournament) as show:
             for series in tournament.play(runner):
                 show(series)
         is_complete = True
@@ -171,27 +173,26 @@ def _play(plan: "Plan", record: "Record | None", options: RunOptions) -> int:
 
 
 @contextmanager
-def _progress(tournament: "Tournament") -> Iterator[Callable[["Series"], None]]:
-    """Show each pairing with its interval so far on standard error, if that is a terminal."""
+def show_progress(tournament: "Tournament", console: "Console | None" = None) -> Iterator[Callable[["Series"], None]]:
+    """Show the pairings that are being played, with their intervals so far, if standard error is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
-    console = Console(stderr=True)
+    console = console or Console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TextColumn("hands"))
     tasks: dict[tuple[int, int], TaskID] = {}
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
 
         def show(series: "Series") -> None:
-            if not console.is_terminal:
+            if not console.is_terminal or not series.tallies:
                 return
             if series.pairing not in tasks:
-                tasks[series.pairing] = progress.add_task("")
-            played, pairs = sum(tally.pairs for tally in series.tallies), tournament.plan.pairs
+                tasks[series.pairing] = progress.add_task("", total=2 * tournament.plan.pairs)
             progress.update(
                 tasks[series.pairing],
                 description=series.headline(),
-                completed=2 * played,
-                total=2 * (played if series.is_over else pairs),
+                completed=2 * len(series.tallies) * tournament.plan.chunk_pairs,
+                visible=not series.is_over,
             )
 
         yield show
