@@ -20,6 +20,7 @@ from croupier.rooms.holdem.engine.legal import FOLD, Move
 from croupier.rooms.holdem.engine.stakes import STAKES, Stakes
 from croupier.rooms.holdem.engine.streets import BOARD_CARDS
 from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.simulation import play_out
 from croupier.rooms.holdem.table.views import View
 
 if TYPE_CHECKING:  # it needs numpy, of the extra `arena`
@@ -113,17 +114,10 @@ class HoldemGame:
             player.finished = finished
         seats, names = (players, NAMES) if seating == 0 else (players[::-1], NAMES[::-1])
         choosers = [player.choose for player in seats]
-        new_hand, view_of = self._new_hand, View.of
         for cards in deals:
-            hand = new_hand.copy()
+            hand = self._new_hand.copy()
             hand.deal_from(cards)
-            while isinstance(seat := hand.turn, int):
-                view = view_of(hand, seat, names)
-                move = choosers[seat](view, view.legal)
-                if isinstance(move, int):
-                    hand.bet(move)
-                else:
-                    hand.fold()
+            play_out(hand, choosers, names)
             finished.append(PlayedHand(cards, hand))
         return finished
 
