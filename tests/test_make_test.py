@@ -65,11 +65,11 @@ def test_the_tests_that_are_left_out_are_those_of_make_test_extended() -> None:
     for values in product([False, True], repeat=len(MARKS)):
         marks = dict(zip(MARKS, values, strict=True))
         first, second = (eval(selection(target), {}, marks) for target in ("test", "test-extended"))
-        assert (first or second) != (marks["slow"] or marks["browser"]), marks
+        assert (first or second) != (marks["slow"] or marks["browser"] or marks["interop"]), marks
         assert not (first and second) or marks["hypothesis"], "only random tests are run twice"
 
 
-def test_the_ci_job_runs_both_and_those_with_a_browser() -> None:
+def test_the_ci_job_runs_both_and_those_with_a_browser_or_other_libraries() -> None:
     job = (ROOT / ".ci" / "run").read_text()
-    assert "for tests in test test-extended test-browser; do\n" in job
+    assert "for tests in test test-extended test-browser test-interop; do\n" in job
     assert "make check\n" in job

@@ -1,0 +1,25 @@
+"""The games of the environments, by the name of their room."""
+
+from typing import Any
+
+from croupier.core.bank import BankRules
+from croupier.environments.encoding import EncodedGame
+from croupier.environments.holdem_game import HoldemGame
+from croupier.environments.rules_game import BankEncoder, IndexEncoder, RulesGame
+from croupier.rooms import find_room
+from croupier.simulation import Game, game_rules
+
+
+def find_game(game: Game, **options: Any) -> EncodedGame:
+    """The game of a room, or of rules. Raises ValueError on an unknown one, or a bad option.
+
+    Old Maid has no rules for a whole game: its players deal among themselves, and no program knows all cards.
+    """
+    name = game if isinstance(game, str) else type(game).__name__
+    rules = game_rules(game) if isinstance(game, str) else game
+    if options and rules is not None:
+        raise ValueError(f"found the options {', '.join(options)} for {name}; allowed: none")
+    bots = find_room(game).bots if isinstance(game, str) else {}
+    if rules is None:
+        return HoldemGame(bots, **options)
+    return RulesGame(name, rules, BankEncoder(rules) if isinstance(rules, BankRules) else IndexEncoder(rules), bots)

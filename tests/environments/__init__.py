@@ -1,0 +1,1 @@
+"""Tests of the environments that need no library of others."""
