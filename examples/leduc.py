@@ -26,8 +26,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from croupier.core.errors import IllegalMove
-from croupier.core.rules import Seat, Turn
+from croupier import IllegalMove, Turn
 
 RANKS = ("J", "Q", "K")
 """Jack < queen < king."""
@@ -49,7 +48,7 @@ class State(NamedTuple):
 
 
 class Leduc:
-    """The rules. See `croupier.core.rules.Rules`."""
+    """The rules. See `croupier.Rules`."""
 
     seats = 2
 
@@ -57,7 +56,7 @@ class Leduc:
         """The state before the deal."""
         return State()
 
-    def turn(self, state: State) -> Seat | Turn:
+    def turn(self, state: State) -> int | Turn:
         """Who is to move: chance deals, the players act in turn, and a fold or the end of the second round ends it."""
         actions = state.rounds[-1]
         if len(state.cards) < 2:
@@ -103,7 +102,7 @@ class Leduc:
         won = chips_in_pot(state)[1 - winner]
         return (won, -won) if winner == 0 else (-won, won)
 
-    def view(self, state: State, seat: Seat) -> tuple[object, ...]:
+    def view(self, state: State, seat: int) -> tuple[object, ...]:
         """What a player knows: its own card, the shared card and all actions."""
         return state.cards[seat : seat + 1], state.cards[2:], state.rounds
 
@@ -127,7 +126,7 @@ def chips_in_pot(state: State) -> list[int]:
     return chips
 
 
-def find_winner(state: State) -> Seat | None:
+def find_winner(state: State) -> int | None:
     """The player who wins, None if the pot is split."""
     last = state.rounds[-1]
     if "fold" in last:

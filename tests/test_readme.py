@@ -162,7 +162,7 @@ def test_every_example_of_the_tutorial_works_as_printed(reader: Reader, tmp_path
             assert output is not None, block
             reader.compare(output, reader.python(block))
     assert saved == ["bot.py", "cards.py", "careful.py"]
-    assert len(reader.commands) == 5
+    assert len(reader.commands) == 7
 
 
 def test_the_snippets_about_the_library_work(reader: Reader) -> None:
