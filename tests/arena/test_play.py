@@ -15,6 +15,7 @@ from tests.arena import bots
 from tests.arena.enumeration import exact, policy_of
 
 FILE = Path(bots.__file__)
+RAISING_LINE = 1 + next(n for n, line in enumerate(FILE.read_text().splitlines()) if "raise RuntimeError" in line)
 PLAN = Plan("kuhn", ("equilibrium", "book:always-bet", "random"), pairs=1000, seed=1, duplicate=True, adjust="any")
 
 
@@ -62,7 +63,9 @@ def test_the_ends_of_pairs_are_counted() -> None:
 @pytest.mark.parametrize("room", ["kuhn", "sevenhalf", "blackjack"])
 def test_an_exception_costs_the_default_move_and_is_a_fault(room: str) -> None:
     tally = play_chunk(Plan(room, ("random", f"{FILE}:Raises"), pairs=100, seed=1), (0, 1), 0)
-    assert {(fault.bot, fault.reason) for fault in tally.faults} == {(1, "RuntimeError: ('no idea', <object object>)")}
+    assert {(fault.bot, fault.reason) for fault in tally.faults} == {
+        (1, f"line {RAISING_LINE}: RuntimeError: ('no idea', <object object>)")
+    }
     assert (tally.pairs, tally.forfeit) == (100, None)
 
 
@@ -90,7 +93,7 @@ def test_a_bot_that_can_not_be_made_forfeits(tmp_path: Path) -> None:
         "        return legal[0]\n"
     )
     tally = play_chunk(Plan("kuhn", (f"{file}:Once", "random"), pairs=100, seed=1), (0, 1), 0)
-    assert (tally.forfeit, tally.faults) == (0, (Fault(0, 1, "AssertionError: only to find errors"),))
+    assert (tally.forfeit, tally.faults) == (0, (Fault(0, 1, "line 5: AssertionError: only to find errors"),))
 
 
 def test_the_arena_plays_what_a_bot_publishes_so_a_lie_shifts_nothing() -> None:
@@ -109,8 +112,8 @@ def test_probabilities_that_are_none_are_faults() -> None:
     assert str(Fraction(1, 3)) not in tally.faults[0].reason.split("(")[0]
 
 
-def test_a_room_without_a_game_and_a_bot_without_a_class_are_errors() -> None:
+def test_a_room_without_a_game_and_a_bot_that_does_not_exist_are_errors() -> None:
     with pytest.raises(ValueError, match="found the room 'oldmaid', which the arena does not play"):
         play_chunk(replace(PLAN, room="oldmaid", bots=("random", "first")), (0, 1), 0)
-    with pytest.raises(ValueError, match="allowed: a built-in bot"):
-        play_chunk(replace(PLAN, bots=("random", "mine {host} {port}")), (0, 1), 0)
+    with pytest.raises(ValueError, match="found the bot 'clever'"):
+        play_chunk(replace(PLAN, bots=("random", "clever")), (0, 1), 0)

@@ -81,6 +81,6 @@ def test_a_bot_that_hangs_forfeits_and_the_others_go_on() -> None:
 
 
 def test_an_invalid_plan_is_an_error_of_the_first_process() -> None:
-    played = plan("random", "mine {host} {port}")
-    with ProcessRunner(played, 1) as runner, pytest.raises(ValueError, match="allowed: a built-in bot"):
+    played = plan("random", "clever")
+    with ProcessRunner(played, 1) as runner, pytest.raises(ValueError, match="found the bot 'clever'"):
         next(runner.run([Job((0, 1), 0)]))

@@ -1,8 +1,7 @@
 """Play a chunk: a pure function of the plan, the pairing and the number of the chunk."""
 
-from collections.abc import Callable, MutableSequence
+from collections.abc import MutableSequence
 from functools import cache
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -10,8 +9,7 @@ from croupier.arena.game import Chunk, find_game
 from croupier.arena.plan import Pairing, Plan
 from croupier.arena.players import NO_CALL, Forfeit
 from croupier.arena.tally import Tally
-from croupier.clients.contestants import parse_contestant
-from croupier.core.bots import Bot, bot_factory
+from croupier.clients.contestants import Contestant, parse_contestant
 from croupier.rooms import find_room
 
 
@@ -20,8 +18,8 @@ def play_chunk(plan: Plan, pairing: Pairing, number: int, calls: MutableSequence
 
     Raises ValueError for a room that the arena does not play, or an invalid contestant.
     """
-    first, second = (_bot_maker(plan.room, plan.bots[index]) for index in pairing)
-    chunk = Chunk(plan, pairing, number, (first, second), [NO_CALL] if calls is None else calls)
+    first, second = (_contestant(plan.room, plan.bots[index]) for index in pairing)
+    chunk = Chunk(plan, pairing, number, (first.make, second.make), [NO_CALL] if calls is None else calls)
     try:
         tally = find_game(plan.room).play_chunk(chunk)
     except Forfeit as forfeit:
@@ -30,10 +28,6 @@ def play_chunk(plan: Plan, pairing: Pairing, number: int, calls: MutableSequence
 
 
 @cache
-def _bot_maker(room: str, text: str) -> Callable[[], Bot[Any, Any]]:
-    """A function that makes a bot, made once in each process: a file has to be run, and a strategy computed."""
-    found = find_room(room)
-    contestant = parse_contestant(found, text)
-    if not contestant.bot_name:
-        raise ValueError(f"found the bot {text!r} ({contestant.kind}); allowed: a built-in bot, FILE.py:CLASS")
-    return bot_factory(found.bots, contestant.bot_name)
+def _contestant(room: str, text: str) -> Contestant:
+    """Parse a contestant once in each process."""
+    return parse_contestant(find_room(room), text)

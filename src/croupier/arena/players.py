@@ -9,6 +9,7 @@ from typing import Any
 from croupier.arena.tally import Fault
 from croupier.core.bots import Bot, MixedBot, lottery
 from croupier.core.dealer import Luck
+from croupier.core.python_files import describe_error
 from croupier.core.text import printable
 
 MAX_FAULTS = 3
@@ -130,8 +131,3 @@ class Player[V, M]:
 def lot[M](chances: tuple[tuple[M, Fraction], ...]) -> tuple[M, ...]:
     """See `lottery`; cached, because bots publish the same probabilities again and again."""
     return lottery(dict(chances))
-
-
-def describe_error(error: BaseException) -> str:
-    """An exception in one line."""
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
