@@ -49,7 +49,9 @@ class Record:
             _check_equal(Plan.from_json(plan_file.read_bytes()), plan, folder)
             self.played = self._read_chunks()
         else:
-            plan_file.write_bytes(plan.to_json() + b"\n")
+            unfinished = plan_file.with_suffix(".new")
+            unfinished.write_bytes(plan.to_json() + b"\n")
+            unfinished.replace(plan_file)
         self._chunks: BufferedWriter = (folder / CHUNKS_FILE).open("ab")
 
     def add(self, job: Job, tally: Tally) -> None:
