@@ -12,7 +12,7 @@ from croupier.arena.plan import Plan
 from croupier.arena.play import play_chunk
 from croupier.arena.tally import Fault, Tally, merge
 from tests.arena import bots
-from tests.arena.enumeration import exact, policy_of
+from tests.arena.enumeration import exact, pair_values, policy_of
 
 FILE = Path(bots.__file__)
 RAISING_LINE = 1 + next(n for n, line in enumerate(FILE.read_text().splitlines()) if "raise RuntimeError" in line)
@@ -48,10 +48,14 @@ def test_played_hands_have_the_exact_mean_and_variance(opponent: str, duplicate:
     assert tally.adjusted is not None
     bot, other = policy_of("equilibrium"), policy_of(opponent)
     for moments, values in ((tally.plain, None), (tally.adjusted, RANDOM_VALUES)):
-        expected = exact(bot, other, duplicate=duplicate, values=values, known=(True, True))
-        pair_variance = float(expected.variance) / 2
-        assert abs(moments.mean - expected.mean) <= 3 * sqrt(pair_variance / moments.count)
-        assert moments.variance == pytest.approx(pair_variance, rel=0.05)
+        exact_values = pair_values(bot, other, duplicate=duplicate, values=values, known=(True, True))
+        mean = float(sum(value * chance for value, chance in exact_values.items()))
+        variance, fourth = (
+            sum((float(value) - mean) ** power * float(chance) for value, chance in exact_values.items())
+            for power in (2, 4)
+        )
+        assert abs(moments.mean - mean) <= 3 * sqrt(variance / moments.count)
+        assert abs(moments.variance - variance) <= 3 * sqrt((fourth - variance**2) / moments.count)
 
 
 def test_the_ends_of_pairs_are_counted() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import permutations
+from math import sqrt
 from typing import Any
 
 import pytest
@@ -108,6 +109,15 @@ def test_the_variance_against_the_book_falls_as_in_the_documentation(room: str, 
     assert both.adjusted is not None
     assert plain.variance / both.adjusted.variance > factor
     assert abs(both.adjusted.mean - both.plain.mean) < 4 * (both.plain.variance / both.pairs) ** 0.5
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("room", ["sevenhalf", "blackjack"])
+def test_adjustment_shifts_no_mean_of_100_000_hands(room: str) -> None:
+    tally = play(room, "book", "random", pairs=50_000, adjust="any")
+    assert tally.adjusted is not None
+    deviation = sqrt(tally.plain.variance / tally.pairs) + sqrt(tally.adjusted.variance / tally.pairs)
+    assert abs(tally.plain.mean - tally.adjusted.mean) <= 3 * deviation
 
 
 @pytest.mark.parametrize("room", ["sevenhalf", "blackjack"])
