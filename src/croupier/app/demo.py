@@ -146,11 +146,13 @@ async def play_house(room: HouseRoom, address: Address, bot_name: str, pause_sec
             await wait_to_retry(log, tally.fault)
 
 
-async def play_holdem(address: Address, pause_seconds: float) -> None:
-    """Let bots play at all tables of hold'em, without end."""
+async def play_holdem(
+    address: Address, pause_seconds: float, tables: Sequence[Mapping[str, str]] = HOLDEM_TABLES
+) -> None:
+    """Let bots play at tables of hold'em, without end."""
     url = f"http://{format_address(address)}"
     async with asyncio.TaskGroup() as seats:
-        for number, table in enumerate(HOLDEM_TABLES):
+        for number, table in enumerate(tables):
             clients = [HoldemClient(url, name, secrets.token_urlsafe()) for name in table]
             game = await open_game(clients[0], number)
             for client, bot_name, pause in zip(clients, table.values(), own_pauses(pause_seconds), strict=False):

@@ -28,6 +28,7 @@ app.command(
     "croupier.cli.check:check", name="check", help="Test whether a server or a client conforms to its protocol."
 )
 app.command("croupier.cli.arena:arena", name="arena", help="Let bots play each other: which one is better, and why.")
+app.command("croupier.cli.mcp:mcp", name="mcp", help="Let a language model play, as an MCP server.")
 app.command("croupier.cli.accounts:app", name="accounts", help="Manage player accounts.")
 app.command("croupier.cli.hands:app", name="hands", help="List, show and export recorded hands.")
 app.command("croupier.cli.replay:replay", name="replay", help="Replay a recorded game step by step.")

@@ -14,7 +14,14 @@ from croupier.core.text import printable
 
 MAX_ERROR_CHARS = 5000
 
-EXTRAS = {"highspy": "solve", "numpy": "solve", "matplotlib": "arena", "scipy": "arena"}
+EXTRAS = {
+    "highspy": "solve",
+    "matplotlib": "arena",
+    "mcp": "mcp",
+    "numpy": "solve",
+    "pyarrow": "datasets",
+    "scipy": "arena",
+}
 """The extra that installs a library which only some commands need."""
 
 INDENT = "    "

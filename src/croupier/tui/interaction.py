@@ -26,24 +26,32 @@ async def interact(presenter: Presenter[Any, Any], open_seat: OpenSeat, place: s
 
     Return the exit status: 1 if the conversation has ended otherwise. With `plain` the table is shown as lines of text.
     """
-    connecting = TableView(
-        title=presenter.title, seats=(), actions=(LEAVE,), blocked=text("Connecting to {place}.", place=place)
-    )
-    async with open_display(place, presenter.rules, connecting, plain=plain) as display:
-        is_seated = False
-        while True:
-            conversation = Conversation(presenter, open_seat, display)
-            command, reason = await conversation.hold()
-            is_seated |= conversation.is_seated
-            if command is TableCommand.REJOIN:
-                continue
-            ending = reason or HAS_LEFT
-            if is_seated:
-                presenter.ended(ending)
-                display.show(presenter.table(0.0))
-            else:
-                display.show(TableView(title=presenter.title, seats=(), status=ending, is_over=True))
-            return 1 if command is None else 0
+    async with open_display(place, presenter.rules, connecting_view(presenter, place), plain=plain) as display:
+        return await converse(presenter, open_seat, display)
+
+
+def connecting_view(presenter: Presenter[Any, Any], place: str) -> TableView:
+    """Return the view of a table before the person sits down."""
+    blocked = text("Connecting to {place}.", place=place)
+    return TableView(title=presenter.title, seats=(), actions=(LEAVE,), blocked=blocked)
+
+
+async def converse(presenter: Presenter[Any, Any], open_seat: OpenSeat, display: Display) -> int:
+    """Let a person play until they leave, in one or several connections. Return the exit status as `interact`."""
+    is_seated = False
+    while True:
+        conversation = Conversation(presenter, open_seat, display)
+        command, reason = await conversation.hold()
+        is_seated |= conversation.is_seated
+        if command is TableCommand.REJOIN:
+            continue
+        ending = reason or HAS_LEFT
+        if is_seated:
+            presenter.ended(ending)
+            display.show(presenter.table(0.0))
+        else:
+            display.show(TableView(title=presenter.title, seats=(), status=ending, is_over=True))
+        return 1 if command is None else 0
 
 
 class Conversation:

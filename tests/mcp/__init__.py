@@ -1,0 +1,1 @@
+"""Tests of tables that are played by calls, without the MCP SDK."""
