@@ -5,22 +5,20 @@ from typing import Final
 
 from croupier.conformance.matrix.cells import LOOKS, Cell, CellKind
 from croupier.conformance.matrix.standings import Results
-from croupier.conformance.report.look import html_text, page
+from croupier.core.html_page import html_text, page
 from croupier.core.plural import format_count
 from croupier.version import __version__
 
 STYLESHEET: Final = """
-:root { color-scheme: light dark; --line: #8886; --paper: light-dark(#fff, #181818); }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem; background: var(--paper); }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; } .wide { overflow-x: auto; }
-table { border-collapse: collapse; } td, th { border: 1px solid var(--line); padding: 0.25rem 0.5rem; }
+body { max-width: none; margin: 2rem; }
+h2 { margin-top: 2.5rem; }
+td, th { border: 1px solid var(--line); padding: 0.25rem 0.5rem; }
 thead th { vertical-align: bottom; } thead th.client { writing-mode: vertical-rl; transform: rotate(180deg); }
 th { text-align: left; font-weight: normal; white-space: nowrap; } td { text-align: center; }
 td a { text-decoration: none; display: block; white-space: nowrap; } td.none { opacity: 0.4; }
 .cell { display: none; position: fixed; inset: 5vh 5vw; overflow: auto; padding: 1rem 1.5rem; z-index: 1;
   background: var(--paper); border: 2px solid currentColor; border-radius: 0.5rem; }
 .cell:target { display: block; } .close { float: right; }
-pre { font: 0.875rem/1.45 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
 pre .wrong { font-weight: bold; text-decoration: underline wavy; }
 @media print { .cell { display: block; position: static; break-inside: avoid; } .close { display: none; } }
 """

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from croupier.conformance.report.look import html_text, page
 from croupier.conformance.report.summary import (
     LOOKS,
     MEANINGS,
@@ -18,6 +17,7 @@ from croupier.conformance.report.summary import (
     verdict_sentence,
 )
 from croupier.conformance.results import Outcome, Report, Result
+from croupier.core.html_page import html_text, page
 from croupier.core.plural import format_count
 
 CODE_PATTERN: Final = re.compile(r"`([^`]*)`")
@@ -25,16 +25,14 @@ MARK_PATTERN: Final = re.compile(r"^( +)(\^\^)$", re.MULTILINE)
 """The mark below the first wrong byte."""
 
 STYLESHEET: Final = """
-:root { color-scheme: light dark; --line: #8884; --paper: #8881; --mark: #ffd75e; --ink: #000; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin-bottom: 0; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-pre, code, .dialogue { font: 0.875rem/1.45 ui-monospace, monospace; }
-pre { background: var(--paper); padding: 0.5rem 0.75rem; overflow-x: auto; white-space: pre-wrap; }
+:root { --mark: #ffd75e; --ink: #000; }
+h1 { margin-bottom: 0; } h2 { font-size: 1.1rem; }
+.dialogue { font: 0.875rem/1.45 ui-monospace, monospace; }
+pre { background: var(--shade); padding: 0.5rem 0.75rem; overflow-x: auto; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.25rem 1rem; margin: 0.5rem 0; }
 dt { opacity: 0.7; } dd { margin: 0; overflow-wrap: anywhere; } dd.likely { font-weight: 600; }
-details { border: 1px solid var(--line); border-radius: 0.3rem; margin: 0.25rem 0; padding: 0.25rem 0.75rem; }
-summary { cursor: pointer; } .note { opacity: 0.8; }
-table { border-collapse: collapse; } td, th { padding: 0 0.6rem 0 0; text-align: left; vertical-align: top; }
+.note { opacity: 0.8; }
+td, th { padding: 0 0.6rem 0 0; text-align: left; vertical-align: top; }
 .dialogue td { white-space: pre-wrap; overflow-wrap: anywhere; } .dialogue .side, .dialogue .hex { opacity: 0.7; }
 mark { background: var(--mark); color: var(--ink); outline: 2px solid currentColor; font-weight: bold; }
 .causes { border-left: 0.3rem solid var(--mark); padding-left: 1rem; }
