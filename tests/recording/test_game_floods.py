@@ -1,15 +1,12 @@
 """Users who create too many games, before and after a restart of the house."""
 
 import asyncio
-import re
 from pathlib import Path
 
 import pytest
 
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.wire import Close
-from tests.clients.test_holdem import FIRST, url
-from tests.http.service_fixture import opened
 from tests.recording.test_holdem_journal import service_with_store
 
 
@@ -41,20 +38,3 @@ def test_one_user_cannot_exhaust_the_games(tmp_path: Path) -> None:
 def test_many_users_cannot_exhaust_the_games(tmp_path: Path) -> None:
     """holdem-9.11, holdem-9.12, holdem-9.13"""
     asyncio.run(create_too_many_games(tmp_path / "kept.db", 40, 100))
-
-
-@pytest.mark.slow
-def test_first_bot_of_the_tutorial_plays_twenty_times(capsys: pytest.CaptureFixture[str]) -> None:
-    """The bots play more hands than their chips last: they join again when they have lost them."""
-    assert "hands=100" in FIRST
-
-    async def main() -> None:
-        for _ in range(20):
-            async with opened(stack=200) as service:
-                program = FIRST.replace("http://127.0.0.1:8080", url(service)).replace("hands=100", "hands=30")
-                async with asyncio.timeout(10):
-                    await asyncio.to_thread(exec, compile(program, "first_bot.py", "exec"), {})
-
-    asyncio.run(main())
-    lines = capsys.readouterr().out.splitlines()
-    assert len([line for line in lines if re.fullmatch(r"30 hands, [+-]\d+ chips ", line)]) == 20
