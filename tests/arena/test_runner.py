@@ -39,7 +39,7 @@ def test_the_result_is_the_same_on_one_process_and_on_two(until_sure: bool) -> N
 
 
 def test_a_killed_process_changes_nothing() -> None:
-    played = plan("equilibrium", "random", pairs=6000)
+    played = plan("equilibrium", "random", pairs=20_000)
     tournament = Tournament(played)
     with ProcessRunner(played, 2) as runner:
         kills = 0

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from contextlib import suppress
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.sharedctypes import RawArray
@@ -85,7 +86,8 @@ class Worker:
         """Let it play these chunks. All earlier ones are finished."""
         self.jobs.extend(jobs)
         self._shared[FINISHED_CELL] = self._received = 0
-        self.connection.send(jobs)
+        with suppress(OSError):  # if it has died, the connection is at its end, and `receive` notices
+            self.connection.send(jobs)
 
     def receive(self) -> Iterator[tuple[Job, Tally]]:
         """The chunks that it has sent. Raises OSError or EOFError if it has ended, and its own exceptions."""
