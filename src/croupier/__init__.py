@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from croupier.clients.game import connect
     from croupier.clients.identify import OtherProtocol
     from croupier.clients.luck import make_luck
-    from croupier.core.bots import Bot
+    from croupier.core.bots import Bot, MixedBot
     from croupier.core.dealer import Luck
     from croupier.core.errors import IllegalMove, Violation
     from croupier.core.room import Room
@@ -36,6 +36,7 @@ __all__ = [
     "IllegalMove",
     "Luck",
     "MatchResult",
+    "MixedBot",
     "OtherProtocol",
     "Room",
     "Rules",
@@ -64,6 +65,7 @@ _MODULES = {
     "IllegalMove": "croupier.core.errors",
     "Luck": "croupier.core.dealer",
     "MatchResult": "croupier.simulation",
+    "MixedBot": "croupier.core.bots",
     "OtherProtocol": "croupier.clients.identify",
     "Room": "croupier.core.room",
     "Rules": "croupier.core.rules",
