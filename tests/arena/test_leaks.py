@@ -7,7 +7,7 @@ import pytest
 
 from croupier.arena.baselines.kuhn import Policy
 from croupier.arena.kuhn import DEALS, KuhnGame
-from croupier.arena.kuhn_leaks import choice_costs, count_choices, observed_policy
+from croupier.arena.kuhn_leaks import choice_costs, count_choices, estimated_policy
 from croupier.arena.leaks import Leak, LeakLine, leak_lines
 from croupier.arena.plan import Plan
 from croupier.arena.play import play_chunk
@@ -53,12 +53,29 @@ def test_the_costs_of_choices_add_up_to_the_distance_from_the_best_response(bot:
         assert sum(choices.values()) == best_response_value(seat, other) - value
 
 
-def test_what_a_seat_has_played_is_read_from_the_ends() -> None:
-    policy = policy_of("equilibrium:1/6")
-    ends = exact_ends((policy, policy_of("random")))
-    counts = {end: int(chance * 6 * 6 * 6 * 8) for end, chance in ends.items()}
-    observed = observed_policy(count_choices(counts, 0), 0)
-    assert observed == {view: {**row} for view, row in policy.items() if len(view.history) % 2 == 0}
+def test_how_a_seat_plays_is_estimated_from_the_ends() -> None:
+    policy = policy_of("random")
+    ends = exact_ends((policy, policy))
+    counts = {end: int(chance * 6 * 6 * 6 * 8000) for end, chance in ends.items()}
+    estimated = estimated_policy(count_choices(counts, 0), 0)
+    assert {*estimated} == {view for view in policy if len(view.history) % 2 == 0}
+    for view, row in estimated.items():
+        assert sum(row.values()) == 1
+        assert row == pytest.approx(policy[view], abs=0.001)
+
+
+def test_at_views_that_did_not_occur_the_equilibrium_is_assumed() -> None:
+    equilibrium = policy_of("equilibrium:1/6")
+    estimated = estimated_policy({}, 1)
+    assert estimated == {view: {**row} for view, row in equilibrium.items() if len(view.history) % 2}
+
+
+def test_a_bot_that_bets_kings_only_is_not_charged_with_bluffs_that_nobody_has_called() -> None:
+    """Its opponent, the equilibrium, never had a king when it faced a bet."""
+    plan = Plan("kuhn", ("book:king-only", "equilibrium"), pairs=5000, seed=1, duplicate=True)
+    tally = merge([play_chunk(plan, (0, 1), chunk) for chunk in range(plan.chunks)])
+    own, _ = KuhnGame().leaks(tally)
+    assert sum(line.cost for line in own) < 0.01
 
 
 def test_the_report_names_the_choices_and_their_cost() -> None:

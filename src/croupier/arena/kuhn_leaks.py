@@ -1,4 +1,4 @@
-"""Leaks in Kuhn poker: every choice is compared with the best response to what the opponent played."""
+"""Leaks in Kuhn poker: every choice is compared with the best response to how the opponent has played."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,6 +8,7 @@ from typing import Final
 from croupier.arena.baselines.kuhn import Policy
 from croupier.arena.leaks import Leak
 from croupier.core.rules import Seat, Turn
+from croupier.rooms.kuhn.bots import equilibrium_bot
 from croupier.rooms.kuhn.rules import (
     BETTING_TREE,
     CARDS,
@@ -27,6 +28,12 @@ SITUATIONS: Final[Mapping[BettingHistory, str]] = {
     ("CHK", "BET"): "facing a bet after its check",
 }
 
+ASSUMED_DECISIONS: Final = 10
+"""How many decisions of the equilibrium are added to those that a bot made at a view."""
+
+ASSUMED_BOT: Final = equilibrium_bot(Fraction(1, 6))
+"""The equilibrium that is assumed: the middle one of P_1's."""
+
 type Choice = tuple[View, KuhnAction]
 
 
@@ -40,16 +47,21 @@ def count_choices(ends: Mapping[KuhnState, int], seat: Seat) -> Counter[Choice]:
     return choices
 
 
-def observed_policy(choices: Mapping[Choice, int], seat: Seat) -> Policy:
-    """What a seat has played: the frequency of each action at each view; uniform at views that did not occur."""
+def estimated_policy(choices: Mapping[Choice, int], seat: Seat) -> Policy:
+    """How a seat plays, from its choices: their frequencies, with `ASSUMED_DECISIONS` of the equilibrium at each view.
+
+    At a view that has not occurred, an opponent is assumed to play the equilibrium. Anything weaker would charge the
+    other bot with gains that nobody knows to be there.
+    """
     policy: dict[View, Mapping[Move, Fraction]] = {}
     for history, (turn, actions) in BETTING_TREE.items():
         for card in CARDS if turn == seat else ():
-            counts = {action: choices.get((View(card, history), action), 0) for action in actions}
-            total = sum(counts.values())
-            policy[View(card, history)] = {
-                action: Fraction(count, total) if total else Fraction(1, len(actions))
-                for action, count in counts.items()
+            view = View(card, history)
+            assumed = ASSUMED_BOT.policy(view, actions)
+            counts = {action: choices.get((view, action), 0) for action in actions}
+            total = sum(counts.values()) + ASSUMED_DECISIONS
+            policy[view] = {
+                action: (count + ASSUMED_DECISIONS * assumed[action]) / total for action, count in counts.items()
             }
     return policy
 
@@ -84,7 +96,7 @@ def kuhn_leaks(ends: tuple[Mapping[KuhnState, int], Mapping[KuhnState, int]]) ->
     """The leaks of a bot that was P_1 in hands with the first ends, and P_2 in hands with the second."""
     leaks = {}
     for seat in (0, 1):
-        costs = choice_costs(seat, observed_policy(count_choices(ends[seat], 1 - seat), 1 - seat))
+        costs = choice_costs(seat, estimated_policy(count_choices(ends[seat], 1 - seat), 1 - seat))
         for (view, action), count in count_choices(ends[seat], seat).items():
             text = f"{VERBS[action]} with {view.card} {SITUATIONS[view.history]}"
             leaks[text] = Leak(count, float(costs[view, action] * count))

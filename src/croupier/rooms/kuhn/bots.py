@@ -14,7 +14,7 @@ DEFAULT_ALPHA: Final = Fraction(1, 3)
 """The probability that P_1 bets a jack in the default equilibrium: the largest that the family allows."""
 
 
-def equilibrium_bot(alpha: Fraction = DEFAULT_ALPHA) -> KuhnBot:
+def equilibrium_bot(alpha: Fraction = DEFAULT_ALPHA) -> PolicyBot[View, KuhnAction]:
     """Return a bot that plays an exact equilibrium (H. W. Kuhn, "Simplified two-person poker", 1950).
 
     P_1 has a family of equilibrium strategies with one parameter, 0 ≤ alpha ≤ 1/3: it bets a jack with probability
@@ -42,7 +42,7 @@ def equilibrium_bot(alpha: Fraction = DEFAULT_ALPHA) -> KuhnBot:
     return _policy_bot(lambda card, history: aggression[card, history])
 
 
-def _policy_bot(aggression: Callable[[Rank, BettingHistory], Fraction | bool]) -> KuhnBot:
+def _policy_bot(aggression: Callable[[Rank, BettingHistory], Fraction | bool]) -> PolicyBot[View, KuhnAction]:
     """A bot that puts a coin in (BET or CAL) with the given probability at each of the twelve information sets."""
     table: dict[View, Mapping[KuhnAction, Fraction]] = {}
     for card, (history, (_, actions)) in product(CARDS, BETTING_TREE.items()):
