@@ -71,6 +71,24 @@ def test_hands_are_exported_into_a_new_folder(played: tuple[Path, str], tmp_path
     assert "File exists" in again.stderr
 
 
+def test_a_dataset_has_one_row_for_each_hand_and_a_data_sheet(played: tuple[Path, str], tmp_path: Path) -> None:
+    store, game = played
+    folder = tmp_path / "out"
+    done = croupier("hands", "export", folder, "--format", "rows", "--player", "ann", "--store", store)
+    assert done.stdout == f"2 hands of {store} are in {folder}\n"
+    rows = [json.loads(line) for line in (folder / "holdem.jsonl").read_text().splitlines()]
+    assert [(row["table"], row["number"]) for row in rows] == [(game, 2), (game, 1)]
+    assert sorted(rows[1]["net"]) == [-10, 10]
+    assert [len(row["hole_cards"]) for row in rows] == [2, 2]
+    assert len(rows[0]["board"]) == 5
+    assert rows[1]["actions"] == [{"seat": rows[1]["button"], "street": 0, "move": "fold", "chips": 0}]
+    assert {action["street"] for action in rows[0]["actions"]} == {0, 1, 2, 3}
+    sheet = json.loads((folder / "datasheet.json").read_text())
+    assert (sheet["rows"], sheet["chosen"]) == (2, {"player": "ann"})
+    assert [column["name"] for column in sheet["columns"]] == [*rows[0]]
+    assert "| `actions.chips` | integer | chips |" in (folder / "README.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

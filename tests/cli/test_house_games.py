@@ -1,6 +1,7 @@
 """`croupier hands` and `croupier accounts` with games against a house."""
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,21 @@ def test_games_are_exported_oldest_first(played: Path, tmp_path: Path) -> None:
     assert "File exists" in again.stderr
 
 
+def test_a_dataset_of_games_has_a_data_sheet(played: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    done = croupier("hands", "export", folder, "--room", "kuhn", "--format", "rows", "--store", played)
+    assert done.stdout == f"4 games of {played} are in {folder}\n"
+    data = (folder / "kuhn.jsonl").read_bytes()
+    rows = [json.loads(line) for line in data.splitlines()]
+    assert [{"room": "kuhn", **row} for row in rows] == listed(played)[::-1]
+    sheet = json.loads((folder / "datasheet.json").read_text())
+    assert (sheet["rows"], sheet["sha256"], sheet["licence"]) == (4, sha256(data).hexdigest(), None)
+    assert [column["name"] for column in sheet["columns"]] == [*rows[0]]
+    assert "`kuhn.jsonl` has 4 rows, one for each game (all games of the room)" in (folder / "README.md").read_text()
+    again = croupier("hands", "export", folder, "--room", "kuhn", "--format", "rows", "--store", played)
+    assert (again.returncode, again.stderr) == (1, f"croupier: cannot write {folder}: File exists\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -108,7 +124,7 @@ def test_games_are_exported_oldest_first(played: Path, tmp_path: Path) -> None:
         (["show", "kuhn/x-1/1", "--format", "phh"], "found --format phh for games of kuhn; allowed: jsonl"),
         (
             ["export", "out", "--room", "kuhn", "--format", "ohh"],
-            "found --format ohh for games of kuhn; allowed: jsonl",
+            "found --format ohh for games of kuhn; allowed: jsonl, rows, parquet",
         ),
     ],
 )

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from cyclopts import App, Parameter
 
+from croupier.cli.datasets import export_dataset
 from croupier.cli.db import StoreArgument, with_store
 from croupier.cli.games import export_games, list_games, parse_place, show_game
 from croupier.cli.options import check_minimum
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 
 app = App(name="hands", help="List, show and export recorded hands.")
 
-type ExportFormat = Literal["phh", "ohh", "jsonl"]
+type HandFormat = Literal["phh", "ohh", "jsonl"]
+type ExportFormat = Literal["phh", "ohh", "jsonl", "rows", "parquet"]
+
+DATASET_FORMATS: Final = ("rows", "parquet")
 
 HOLDEM: Final = "holdem"
 OLDMAID: Final = "oldmaid"
@@ -74,7 +78,7 @@ def list_hands(
 def show(
     hand: str,
     *,
-    export_format: Annotated[ExportFormat | None, Parameter(name="--format")] = None,
+    export_format: Annotated[HandFormat | None, Parameter(name="--format")] = None,
     store: StoreArgument = None,
 ) -> int:
     """Show one hand, including all cards.
@@ -121,7 +125,8 @@ def export(
 ) -> int:
     """Export hands, including all cards, to a new folder.
 
-    Hands of holdem and oldmaid are written to one file each, games of the other rooms to one JSON Lines file.
+    Hands of holdem and oldmaid are written to one file each, games of the other rooms to one JSON Lines file. The
+    formats rows and parquet make a dataset instead: one file with a row for each hand, and a data sheet.
 
     Parameters
     ----------
@@ -130,13 +135,16 @@ def export(
     room:
         Room: holdem, oldmaid, kuhn, sevenhalf or blackjack.
     export_format:
-        phh, ohh (Open Hand History) or jsonl (as stored). [default: phh for holdem; others have only jsonl]
+        phh, ohh (Open Hand History) or jsonl (as stored), of which only holdem has the first two; for a dataset rows
+        (JSON Lines) or parquet. [default: phh for holdem, jsonl for others]
     table:
         Only hands of this table. In kuhn, sevenhalf and blackjack a table is a connection.
     player:
         Only hands of this user.
     """
-    _check_room(room, export_format)
+    _check_room(room, export_format, ("jsonl", *DATASET_FORMATS))
+    if export_format == "rows" or export_format == "parquet":  # noqa: PLR1714 -- mypy narrows the type by it
+        return export_dataset(folder, room, export_format, table=table, player=player, location=store)
 
     async def action(store: "Store") -> int:
         if room in HOUSE_ROOMS:
@@ -162,15 +170,17 @@ def export(
     return with_store(store, action)
 
 
-def _check_room(room: str, export_format: ExportFormat | None = None) -> None:
-    """Raise ValueError if there is no such room, or if it does not have this format."""
+def _check_room(
+    room: str, export_format: ExportFormat | None = None, allowed_formats: Sequence[str] = ("jsonl",)
+) -> None:
+    """Raise ValueError if there is no such room, or if it is not hold'em and does not have this format."""
     if room not in RECORDED_ROOMS:
         raise ValueError(f"found the room {room[:100]!r}; allowed: {', '.join(RECORDED_ROOMS)}")
-    if room != HOLDEM and export_format not in {None, "jsonl"}:
-        raise ValueError(f"found --format {export_format} for games of {room}; allowed: jsonl")
+    if room != HOLDEM and export_format not in {None, *allowed_formats}:
+        raise ValueError(f"found --format {export_format} for games of {room}; allowed: {', '.join(allowed_formats)}")
 
 
-def _format_hand(stored: "StoredHand", export_format: ExportFormat) -> str:
+def _format_hand(stored: "StoredHand", export_format: HandFormat) -> str:
     """Return a hand in a format. Raises ValueError if its record is damaged."""
     if export_format == "jsonl":
         return f"{stored.record}\n"
@@ -185,10 +195,10 @@ def _format_hand(stored: "StoredHand", export_format: ExportFormat) -> str:
     return f"{history.decode()}\n"
 
 
-DEFAULT_FORMATS: Final[dict[str, ExportFormat]] = {HOLDEM: "phh", OLDMAID: "jsonl"}
+DEFAULT_FORMATS: Final[dict[str, HandFormat]] = {HOLDEM: "phh", OLDMAID: "jsonl"}
 """The format of a room's hands without --format."""
 
-FILE_SUFFIXES: Final[dict[ExportFormat, str]] = {"phh": "phh", "ohh": "json", "jsonl": "jsonl"}
+FILE_SUFFIXES: Final[dict[HandFormat, str]] = {"phh": "phh", "ohh": "json", "jsonl": "jsonl"}
 
 
 def _utc_time(hand: "StoredHand") -> datetime:
