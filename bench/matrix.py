@@ -72,7 +72,7 @@ def main() -> None:
         started, before = perf_counter(), cpu()
         matrix = Matrix(plan, lambda cell, _: cells.append(cell))
         is_complete = asyncio.run(matrix.play())
-        write_results(plan, matrix.ordered_cells(), is_complete=is_complete)
+        write_results(plan.results(matrix.cells, is_complete=is_complete), out)
         seconds, used = perf_counter() - started, cpu() - before
     assert is_complete
     well = sum(cell.finding.kind is CellKind.WELL for cell in cells)

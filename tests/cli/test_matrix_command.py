@@ -6,14 +6,18 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.conformance.test_matrix import hand_in
 from tests.processes import COMMAND, PATIENCE, croupier, environment
 
 MATRIX = (*COMMAND, "matrix")
+
+type StartMatrix = Callable[..., tuple[subprocess.Popen[str], str]]
 
 
 def matrix(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -121,9 +125,73 @@ def test_an_interrupt_ends_all_programs_and_the_run_can_continue(tmp_path: Path)
     assert "kuhn: bob at ada: the client breaks kuhn-6.2: " in done.stdout
 
 
+@pytest.fixture
+def watched() -> Iterator[StartMatrix]:
+    """A function that starts a matrix with a page; it returns the process and the URL of the page."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: object) -> tuple[subprocess.Popen[str], str]:
+        command = [*MATRIX, *map(str, arguments), "--watch"]
+        process = subprocess.Popen(
+            command, env=environment(), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
+        )
+        processes.append(process)
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith("The class is at http://127.0.0.1:")
+        return process, line.split()[-1]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def test_the_page_of_a_class_stays_until_an_interrupt(tmp_path: Path, watched: StartMatrix) -> None:
+    folder, out = tmp_path / "class", tmp_path / "out"
+    hand_in(folder, "ada")
+    hand_in(folder, "bob", server="deals-twice", client=None)
+    options = ("--out", out, "--games", 1, "--no-reference", "--anonymous")
+    process, url = watched(folder, *options)
+    assert process.stdout is not None
+    lines = []
+    while not lines or "until you press Ctrl-C" not in lines[-1]:
+        lines.append(process.stdout.readline())
+        assert lines[-1]
+    assert sorted(line.split(" is ")[1] for line in lines[:2]) == ["Ada (ada)\n", "Bob (bob)\n"]
+    assert (out / "matrix.csv").exists()
+    page = httpx.get(url, follow_redirects=True).text
+    assert "2 of 2 cells" in page
+    assert "broke a clause, kuhn-5.4" in page
+    assert "Bob" not in page
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE) == 0
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(url)
+
+
+def test_an_interrupt_before_the_end_closes_the_page_and_writes_results(tmp_path: Path, watched: StartMatrix) -> None:
+    folder, out = tmp_path / "class", tmp_path / "out"
+    hand_in(folder, "ada", client="says-nothing")
+    process, url = watched(folder, "--out", out, "--no-reference", "--timeout", 60)
+    end = time.monotonic() + 3 * PATIENCE
+    while "is played now" not in httpx.get(url, follow_redirects=True).text:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert "0 of 1 cells are in " in output
+    assert "more to come" in (out / "matrix.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [
+        (["class", "--anonymous"], "found --anonymous without --watch; allowed: both"),
+        (["class", "--watch-port", "8001"], "found --watch-port without --watch; allowed: both"),
         (["nowhere"], "found 'nowhere' (No such file or directory); allowed: a folder with submissions"),
         (["."], "found no folder in '.'; allowed: one for each submission"),
         ([".", "--games", "0"], "found --games 0; allowed: 1 or more"),

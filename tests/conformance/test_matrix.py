@@ -49,7 +49,7 @@ def played(one: MatrixPlan) -> tuple[list[Cell], list[bool]]:
     seen: list[bool] = []
     matrix = Matrix(one, lambda cell, before: seen.append(before))
     assert asyncio.run(matrix.play())
-    return matrix.ordered_cells(), seen
+    return [*one.results(matrix.cells, is_complete=True).cells], seen
 
 
 def found(cells: Iterable[Cell]) -> dict[tuple[str, str], tuple[CellKind, tuple[str, ...], str]]:
@@ -251,7 +251,7 @@ def test_unusable_submissions_have_cells_and_results_are_written(tmp_path: Path)
         ("ada", "cid"): ("client",),
         **{(server, client): ("server",) for server in ("bob", "cid") for client in ("ada", "bob", "cid")},
     }
-    write_results(one, cells, is_complete=True)
+    write_results(one.results(cells, is_complete=True), out)
     assert sorted(path.name for path in out.iterdir()) == [
         *("cells.jsonl", "gradescope", "matrix.csv", "matrix.html", "matrix.json", "work"),
     ]

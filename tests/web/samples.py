@@ -7,6 +7,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from croupier.conformance.live_state import CauseView, DialogueView, RunState
+from croupier.conformance.matrix.cells import Cell, CellFinding, CellKind
+from croupier.conformance.report.summary import ShownLine
 from croupier.core.presentation import (
     BACK,
     ActionView,
@@ -18,6 +20,19 @@ from croupier.core.presentation import (
     counted,
     text,
     verbatim,
+)
+from croupier.web.class_page import LEGEND
+from croupier.web.class_view import (
+    RUNNING as PLAYED_NOW,
+)
+from croupier.web.class_view import (
+    RUNNING_SIGN,
+    RUNNING_TEXT,
+    CellView,
+    GridView,
+    Member,
+    ProgramView,
+    finding_text,
 )
 from croupier.web.protocols import protocol_page
 
@@ -306,6 +321,64 @@ def check_run(state: RunState, **more: Any) -> tuple[str, dict[str, Any]]:
     return "check_run.html", {"run": run, "room": run.room, "version": "7f-1", "state": state, "note": None} | more
 
 
+def grid_cell(place: str, finding: CellFinding | None = None, *, is_running: bool = False) -> CellView:
+    if finding is not None:
+        return CellView(place, finding.kind.name, "S§4.2", finding_text(finding), f"/class/i/kuhn/{place}")
+    return CellView(place, PLAYED_NOW, RUNNING_SIGN, RUNNING_TEXT) if is_running else CellView(place)
+
+
+BROKEN = CellFinding(
+    CellKind.BROKE,
+    ("server",),
+    "kuhn-4.2",
+    "the server breaks kuhn-4.2: found CARD C_K; allowed: ACTN CHK",
+    (ShownLine("client", "STRT P_2", b"STRT P_2".hex(" ")), ShownLine("server", "CARD C_K", b"CARD C_K".hex(" "))),
+)
+FINDINGS = [CellFinding(kind) for kind in CellKind if kind is not CellKind.BROKE] + [BROKEN]
+MEMBERS = [Member(number, f"group {number}") for number in range(1, 12)]
+GRID = GridView(
+    servers=[
+        ProgramView(
+            server,
+            f"server-{server.number}",
+            "50",
+            [
+                grid_cell(
+                    f"c-{server.number}-{client.number}",
+                    FINDINGS[number % len(FINDINGS)] if server.number < 8 else None,
+                    is_running=server.number == 8,
+                )
+                for number, client in enumerate(MEMBERS, start=server.number)
+            ],
+        )
+        for server in MEMBERS
+    ],
+    clients=[ProgramView(client, f"client-{client.number}", "") for client in MEMBERS],
+)
+CLASS = {
+    "room": room("kuhn"),
+    "path": "/class/i/kuhn",
+    "version": "7f-1",
+    "grid": GRID,
+    "done": 77,
+    "total": 121,
+    "building": [text("number {number}", number=3)],
+    "is_running": True,
+    "class_pages": [row(room=room(name), plan=row(path=f"/class/i/{name}")) for name in ("kuhn", "blackjack")],
+    "legend": LEGEND,
+    "report": "/class/i/report.html",
+}
+CLASS_CELL = {
+    "room": room("kuhn"),
+    "path": "/class/i/kuhn",
+    "server": verbatim("Ada"),
+    "client": verbatim("Bob"),
+    "cell": Cell("kuhn", "ada", "bob", "", BROKEN, 1, 1, 2),
+    "sign": "§",
+    "verdict": finding_text(BROKEN),
+    "note": BROKEN.note,
+    "stderr": "Traceback (most recent call last):\nValueError: a long line " + 20 * "of characters ",
+}
 STEPS = {
     "step": 2,
     "steps": 3,
@@ -384,6 +457,9 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "check-finished": check_run(FINISHED),
     "check-stopped": check_run(replace(RUNNING, is_running=False), note=text("You have stopped the run.")),
     "check-impossible": check_run(REFUSED),
+    "class": ("class.html", CLASS),
+    "class-over": ("class.html", CLASS | {"is_running": False, "building": [], "report": None}),
+    "class-cell": ("class_cell.html", CLASS_CELL),
     "fair": ("fair.html", {"deal": DEAL}),
     "fair-empty": ("fair.html", {"deal": None}),
     "login": (

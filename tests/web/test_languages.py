@@ -9,8 +9,8 @@ import pytest
 from croupier.core.languages import CATALOGUES, DOMAIN, locales
 from croupier.rooms import HOUSE_ROOMS
 from croupier.web import render
-from croupier.web.app import ERROR_TEXTS
 from croupier.web.locales import choose_locale
+from croupier.web.site import ERROR_TEXTS
 from tests.net.raw_client import Run
 from tests.web.app_fixture import Browser, house, serve
 

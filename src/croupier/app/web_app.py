@@ -90,8 +90,9 @@ async def serve_web(
     from croupier.web.admin_routes import AdminAccess
     from croupier.web.app import create_app
     from croupier.web.config import WebConfig
+    from croupier.web.http_server import TlsFiles
     from croupier.web.records import Records
-    from croupier.web.server import TlsFiles, WebServer
+    from croupier.web.server import WebServer
 
     web_config = WebConfig(
         is_classroom=config.classroom,

@@ -1,14 +1,15 @@
 """`croupier matrix`: test every client of a class against every server."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from cyclopts import Parameter
 
 from croupier.cli.containment import ContainmentOptions, report_missing_sandbox
 from croupier.cli.options import check_minimum, check_positive, command_line
-from croupier.cli.output import fail, print_line
+from croupier.cli.output import fail, print_line, print_now
 from croupier.core.text import printable
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ def matrix(
     visibility: Literal["visible", "hidden", "after_due_date", "after_published"] = "visible",
     fresh: bool = False,
     no_reference: bool = False,
+    watch: bool = False,
+    watch_port: int = 0,
+    anonymous: bool = False,
     contain: Annotated[ContainmentOptions, Parameter(name="*")] = ContainmentOptions(),
 ) -> int:
     """Test every client of a class against every server, and report which side broke which clause.
@@ -78,7 +82,15 @@ def matrix(
         Ignore saved results and run every cell again.
     no_reference:
         Leave out croupier's own server and client.
+    watch:
+        Serve a page for a projector that shows the matrix while it is played, and stay until Ctrl-C.
+    watch_port:
+        Port of this page on 127.0.0.1; 0 picks a free one.
+    anonymous:
+        Show numbers on this page in place of names; also without this flag unless the visibility is visible.
     """
+    import asyncio
+
     from rich.console import Console
 
     from croupier.cli.check import build_options
@@ -106,6 +118,8 @@ def matrix(
             if room
             else [HOUSE_ROOMS[each] for each in HOUSE_ROOMS if any(each in names for names in submitted_rooms)]
         )
+        if not watch and (watch_port or anonymous):
+            raise ValueError(f"found --{'watch-port' if watch_port else 'anonymous'} without --watch; allowed: both")
         if not rooms:
             raise ValueError(f"no submission has a program for any of these rooms: {', '.join(HOUSE_ROOMS)}")
         plan = MatrixPlan(
@@ -127,19 +141,63 @@ def matrix(
             grading=parse_grading(weights, points, visibility),
             is_fresh=fresh,
         )
+        is_visible = visibility == "visible"
+        page = WatchOptions(watch_port, anonymous or not is_visible, not is_visible) if watch else None
         with contained(contain.containment(folder, out)):
-            return _run_matrix(plan, console)
+            is_complete = asyncio.run(
+                _run_matrix(plan, page, console)
+            )  # uvloop starts programs three times more slowly
     except (ValueError, OSError) as error:
         return fail(error, 2)
+    return 0 if is_complete else 130
 
 
-def _run_matrix(plan: "MatrixPlan", console: "Console") -> int:
-    import asyncio
+class WatchOptions(NamedTuple):
+    """The page of a class: its port on loopback, and what it hides, as in `ClassPrivacy`."""
 
+    port: int
+    is_anonymous: bool
+    opens_own_only: bool
+
+
+async def _run_matrix(plan: "MatrixPlan", page: WatchOptions | None, console: "Console") -> bool:
+    """Play a matrix, write its results, and serve its page if there is one. Returns whether it is complete."""
+    from croupier.conformance.containment.policy import current_containment
+
+    if current_containment().is_sandboxed:
+        await report_missing_sandbox()
+    if page is None:
+        return await _play(plan, plan, console, lambda _: None)
+
+    from croupier.conformance.stop_signals import stop_on_signals
+    from croupier.web.class_server import serve_class, shuffle_students
+    from croupier.web.class_view import ClassPrivacy
+
+    shown = shuffle_students(plan) if page.is_anonymous else plan
+    async with serve_class(shown, ClassPrivacy(page.is_anonymous, page.opens_own_only), page.port) as (pages, url):
+        print_now(f"The class is at {url}")
+        if page.is_anonymous:
+            for number, each in enumerate(shown.submissions, start=1):
+                print_now(printable(f"{number:>3} is {each.name} ({each.id})"))
+        is_complete = await _play(plan, shown, console, pages.note)
+        pages.end()
+        if is_complete:
+            print_now("The page stays until you press Ctrl-C.")
+            with stop_on_signals() as stop:
+                await stop.wait()
+        return is_complete
+
+
+async def _play(
+    plan: "MatrixPlan", order: "MatrixPlan", console: "Console", on_change: "Callable[[Matrix], None]"
+) -> bool:
+    """Play a matrix in the order of a plan, with its progress on the terminal, and write and print its results.
+
+    Returns whether it is complete.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
     from rich.table import Column
 
-    from croupier.conformance.containment.policy import current_containment
     from croupier.conformance.matrix.grid import grid
     from croupier.conformance.matrix.matrix import Matrix, write_results
 
@@ -153,25 +211,20 @@ def _run_matrix(plan: "MatrixPlan", console: "Console") -> int:
             if not is_cached and not console.is_terminal:
                 print_line(f"{cell.room}: {cell.client} at {cell.server}: {cell.finding}")
 
-        def on_change(matrix: Matrix) -> None:
+        def show_change(matrix: Matrix) -> None:
             progress.update(bar, description=_activity(matrix))
+            on_change(matrix)
 
-        run = Matrix(plan, on_cell, on_change)
-
-        async def main() -> bool:
-            if current_containment().is_sandboxed:
-                await report_missing_sandbox()
-            return await run.play()
-
-        is_complete = asyncio.run(main())  # uvloop starts programs three times more slowly
-    cells = run.ordered_cells()
-    results = write_results(plan, cells, is_complete=is_complete)
+        run = Matrix(order, on_cell, show_change)
+        is_complete = await run.play()
+    results = plan.results(run.cells, is_complete=is_complete)
+    write_results(results, plan.output_folder)
     for part in grid(results, console.width):
         console.print(part)
-    remaining = plan.cells - len(cells)
+    remaining = plan.cells - len(run.cells)
     state = "" if is_complete else f"; {remaining:,} remain: run the same command to continue"
-    print_line(f"{len(cells):,} of {plan.cells:,} cells are in {plan.output_folder}{state}")
-    return 0 if is_complete else 130
+    print_line(f"{len(run.cells):,} of {plan.cells:,} cells are in {plan.output_folder}{state}")
+    return is_complete
 
 
 def _activity(matrix: "Matrix") -> str:

@@ -29,6 +29,7 @@ from croupier.conformance.report.summary import (
 from croupier.conformance.results import Outcome, Result
 from croupier.conformance.run import Plan, check
 from croupier.conformance.suite import find_suite
+from croupier.conformance.throttle import Throttle
 from croupier.net.addresses import format_address
 from croupier.net.event_loop import run
 from croupier.net.pinned_tls import pinned_tls_context
@@ -56,12 +57,12 @@ class LiveRun:
         self._total = len(plan.cases)
         self._results: dict[str, Result] = {}
         self._remark = ""
-        self._changed = asyncio.Event()
+        self._states = Throttle(self._write_state, WRITE_INTERVAL_SECONDS)
 
     async def run(self) -> None:
         """Run the plan, and write its states."""
-        self._changed.set()
-        writing = asyncio.create_task(self._write_states())
+        self._states.note()
+        writing = asyncio.create_task(self._states.run())
         try:
             report = await check(self._plan, self._on_result, time.time())
         except (OSError, ProgramError, ValueError) as error:
@@ -78,14 +79,10 @@ class LiveRun:
             self._remark = capitalize(result)
         else:
             self._results[result.case] = result
-        self._changed.set()
+        self._states.note()
 
-    async def _write_states(self) -> None:
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            self._write(self._state([*self._results.values()]))
-            await asyncio.sleep(WRITE_INTERVAL_SECONDS)
+    def _write_state(self) -> None:
+        self._write(self._state([*self._results.values()]))
 
     def _state(self, results: Sequence[Result], **end: object) -> RunState:
         failed = sum(not result.is_good for result in results)

@@ -6,9 +6,9 @@ from msgspec import Struct
 
 
 class DialogueView(Struct, frozen=True):
-    """A message of a dialogue: its sender (client, server), its text, and its bytes unless the text shows them."""
+    """A message of a dialogue: its side (client, server), its text, and its bytes unless the text shows them."""
 
-    sender: str
+    side: str
     text: str
     hex: str = ""
 

@@ -1,17 +1,11 @@
-"""The web app: its routes, its errors and its state."""
+"""The web app of a server: its routes and its state."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from croupier.core.logger import Logger, SilentLogger
-from croupier.core.presentation import text
 from croupier.web.admin_routes import AdminAccess, AdminRoutes
 from croupier.web.check_routes import CheckRoutes
 from croupier.web.checks import Checks
@@ -27,25 +21,11 @@ from croupier.web.replay_routes import ReplayRoutes
 from croupier.web.rooms import RoomEntry, authenticator
 from croupier.web.seating import Seating
 from croupier.web.seats import SERVER_CLOSING
-from croupier.web.security import SecurityMiddleware
-from croupier.web.static_files import static_files
+from croupier.web.site import create_site
 from croupier.web.streams import Streams
 from croupier.web.table_routes import TableRoutes
 from croupier.web.tables import Tables
 from croupier.web.watch_routes import WatchRoutes
-
-ERROR_TEXTS: Final = {
-    400: text("The request cannot be understood."),
-    403: text("The form has expired. Go back, reload the page and try again."),
-    404: text("There is nothing here, or it is not yours."),
-    405: text("This address takes no such request."),
-    408: text("The form took too long to arrive. Try again."),
-    413: text("The request is too large."),
-    415: text("The request is not a form."),
-    429: text("Too many requests. Wait a moment and try again."),
-    503: text("The server has too much to do. Try again later."),
-}
-SERVER_FAULT: Final = text("A fault of the server. It has been logged.")
 
 
 def create_app(
@@ -80,33 +60,16 @@ def create_app(
     if admin is not None:
         optional_routes += AdminRoutes(admin, tables, watch, keys=keys, renderer=renderer, config=config).routes
 
-    async def show_error(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException), "other errors are not handled here"
-        response = renderer.error(request, error.status_code, ERROR_TEXTS.get(error.status_code, SERVER_FAULT))
-        response.headers.update(error.headers or {})
-        return response
-
-    def show_fault(request: Request) -> Response:
-        return renderer.error(request, 500, SERVER_FAULT)
-
-    app = Starlette(
-        routes=[
-            *lobby.routes,
-            *table_routes.routes,
-            *watch.routes,
-            *optional_routes,
-            *ProtocolRoutes(renderer).routes,
-            *ReplayRoutes(renderer, records or Records()).routes,
-            *CheckRoutes(entries, checks, streams, renderer, config).routes,
-            Route("/static/{hash}/{name:path}", static_files().respond),
-        ],
-        middleware=[
-            Middleware(SecurityMiddleware, config=config, keys=keys, log=log, show_fault=show_fault, logins=logins)
-        ],
-        exception_handlers={HTTPException: show_error},
-    )
-    renderer.pages = frozenset(route.path.split("/")[1] for route in app.routes if isinstance(route, Route))
-    app.state.keys = keys
+    routes = [
+        *lobby.routes,
+        *table_routes.routes,
+        *watch.routes,
+        *optional_routes,
+        *ProtocolRoutes(renderer).routes,
+        *ReplayRoutes(renderer, records or Records()).routes,
+        *CheckRoutes(entries, checks, streams, renderer, config).routes,
+    ]
+    app = create_site(routes, renderer, config, keys=keys, logins=logins, log=log)
     app.state.tables = tables
     app.state.checks = checks
     app.state.streams = streams

@@ -13,7 +13,8 @@ class WebConfig(Struct, frozen=True):
     A seat is kept for `reconnect_seconds` after the last stream of its table has ended. `is_classroom` allows ten times
     the new sessions from one address, because a school often has only one. `has_tls` says whether browsers connect with
     TLS. `hosts` are names under which browsers may reach the server, besides its addresses, `localhost` and names that
-    end with `.local`. `keeps_coins` says whether the houses keep the coins of a user between games.
+    end with `.local`. `keeps_coins` says whether the houses keep the coins of a user between games. `cookie` is the
+    visitors' cookie: browsers send cookies to all ports of a host, so two apps on a host need two names.
     """
 
     reconnect_seconds: float = 120.0
@@ -21,6 +22,7 @@ class WebConfig(Struct, frozen=True):
     has_tls: bool = False
     hosts: frozenset[str] = frozenset()
     keeps_coins: bool = False
+    cookie: str = "croupier"
     proxies: TrustedProxies = TrustedProxies()
     check_networks: Sequence[IPNetwork] = ()
     """Networks whose servers anybody may have tested."""
@@ -51,3 +53,8 @@ class WebConfig(Struct, frozen=True):
     def new_sessions_per_minute(self) -> int:
         """The number of new sessions that one address may have take seats in a minute."""
         return 600 if self.is_classroom else 60
+
+    @property
+    def cookie_name(self) -> str:
+        """The full name of the visitors' cookie; with TLS browsers accept it from this host only."""
+        return f"__Host-{self.cookie}" if self.has_tls else self.cookie

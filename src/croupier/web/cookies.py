@@ -85,11 +85,6 @@ class SigningKeys:
         return self.verify("csrf", visitor.session, token)
 
 
-def cookie_name(*, has_tls: bool) -> str:
-    """Return the name of the visitors' cookie; with TLS browsers accept it from this host only."""
-    return "__Host-croupier" if has_tls else "croupier"
-
-
 def set_cookie(name: str, value: str, *, has_tls: bool) -> str:
     """Return the value of a Set-Cookie header."""
     attributes = f"Path=/; Max-Age={COOKIE_SECONDS}; SameSite=Lax"

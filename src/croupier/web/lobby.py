@@ -1,4 +1,4 @@
-"""The routes of the lobby: its page, taking a seat, and the settings of a browser."""
+"""The routes of the lobby: its page, and taking a seat."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,10 +14,9 @@ from croupier.core.session import Address
 from croupier.net.client_addresses import address_key
 from croupier.net.rate_limiter import RateLimiter
 from croupier.web.config import WebConfig
-from croupier.web.cookies import Visitor, set_cookie
+from croupier.web.cookies import Visitor
 from croupier.web.holdem_seat import SeatRefused
-from croupier.web.locales import locales
-from croupier.web.render import THEMES, Renderer
+from croupier.web.render import Renderer
 from croupier.web.seating import Seating
 from croupier.web.security import read_form
 from croupier.web.tables import Tables, TooManySeats
@@ -46,8 +45,6 @@ class LobbyRoutes:
         return [
             Route("/", self.show),
             Route("/play", self.play, methods=["POST"]),
-            Route("/language", self.set_language, methods=["POST"]),
-            Route("/theme", self.set_theme, methods=["POST"]),
         ]
 
     async def show(self, request: Request) -> Response:
@@ -79,24 +76,6 @@ class LobbyRoutes:
             return self._renderer.error(request, 409, detail)
         return RedirectResponse(f"/tables/{table.page.id}", 303)
 
-    async def set_language(self, request: Request) -> Response:
-        """Choose the language of this browser."""
-        return await self._set(request, "locale", locales())
-
-    async def set_theme(self, request: Request) -> Response:
-        """Choose the theme of this browser."""
-        return await self._set(request, "theme", THEMES)
-
-    async def _set(self, request: Request, name: str, allowed: Sequence[str]) -> Response:
-        """Keep a setting in a cookie, and go back to the page that the form was on."""
-        form = await read_form(request, self._config.max_body_bytes)
-        value = form.get(name, "")
-        if value not in allowed:
-            raise HTTPException(400)
-        response = RedirectResponse(previous_path(request), 303)
-        response.headers.append("set-cookie", set_cookie(name, value, has_tls=self._config.has_tls))
-        return response
-
     def _check_new_session(self, visitor: Visitor, address: Address) -> None:
         """Raise HTTPException if too many new sessions from one address take seats."""
         if self._tables.has_seats(visitor.session):
@@ -112,10 +91,3 @@ def client_address(request: Request, config: WebConfig) -> Address:
         lines = [[value.encode("latin-1") for value in request.headers.getlist(name)] for name in FORWARDED]
         return config.proxies.client_address(host, *lines), 0
     return host, port
-
-
-def previous_path(request: Request) -> str:
-    """Return the path of the page that a form was on, the lobby if it is unknown."""
-    referer = request.headers.get("referer", "")
-    base = str(request.base_url)
-    return f"/{referer[len(base) :]}".partition("#")[0] if referer.startswith(base) else "/"

@@ -18,7 +18,7 @@ from croupier.net.client_addresses import address_key
 from croupier.net.rate_limiter import RateLimiter
 from croupier.web.checks import Checks
 from croupier.web.config import WebConfig
-from croupier.web.cookies import SigningKeys, Visitor, cookie_name, set_cookie
+from croupier.web.cookies import SigningKeys, Visitor, set_cookie
 from croupier.web.lobby import client_address
 from croupier.web.logins import Logins
 from croupier.web.render import Renderer, request_locale, translator
@@ -170,8 +170,7 @@ class LoginRoutes:
     def _redirect(self, visitor: Visitor) -> Response:
         """Send a browser with a new session to the lobby."""
         response = RedirectResponse("/", 303)
-        has_tls = self._config.has_tls
-        value = set_cookie(cookie_name(has_tls=has_tls), self._keys.encode(visitor), has_tls=has_tls)
+        value = set_cookie(self._config.cookie_name, self._keys.encode(visitor), has_tls=self._config.has_tls)
         response.headers.append("set-cookie", value)
         return response
 

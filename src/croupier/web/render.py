@@ -70,8 +70,11 @@ class Renderer:
 
     def parts(self, names: Sequence[str], locale: str, context: Mapping[str, Any]) -> Mapping[str, str]:
         """Render the parts of a page that are replaced when it changes, by their names, such as `felt`."""
-        templates = {name: environment(locale).get_template(f"parts/{name}.html") for name in names}
-        return {name: template.render(**context, pages=self.pages) for name, template in templates.items()}
+        return {name: self.part(name, locale, context) for name in names}
+
+    def part(self, name: str, locale: str, context: Mapping[str, Any]) -> str:
+        """Render a part of a page."""
+        return environment(locale).get_template(f"parts/{name}.html").render(**context, pages=self.pages)
 
     def envelope(self, table: "TablePage", snapshot: Snapshot, locale: str, now: float) -> Envelope:
         """Render what a browser receives of a table that has changed."""

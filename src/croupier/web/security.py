@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from croupier.core.logger import Logger
 from croupier.net.client_addresses import parse_ip_address
 from croupier.web.config import WebConfig
-from croupier.web.cookies import SigningKeys, Visitor, cookie_name, read_cookies, set_cookie
+from croupier.web.cookies import SigningKeys, Visitor, read_cookies, set_cookie
 from croupier.web.logins import Logins
 
 CONTENT_SECURITY_POLICY: Final = "; ".join(
@@ -77,7 +77,6 @@ class SecurityMiddleware:
         self._show_fault = show_fault
         self._logins = logins
         self._clock = clock
-        self._cookie_name = cookie_name(has_tls=config.has_tls)
         self._headers = HEADERS | (TLS_HEADERS if config.has_tls else {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,7 +90,7 @@ class SecurityMiddleware:
         state.update(visitor=visitor, csrf=self._keys.csrf_token(visitor))
         cookie = ""
         if is_new and not scope["path"].startswith("/static/"):
-            cookie = set_cookie(self._cookie_name, self._keys.encode(visitor), has_tls=self._config.has_tls)
+            cookie = set_cookie(self._config.cookie_name, self._keys.encode(visitor), has_tls=self._config.has_tls)
         response = SecuredResponse(send, self._headers, cookie)
         host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
         if not is_own_host(host, self._config.hosts):
@@ -108,7 +107,7 @@ class SecurityMiddleware:
     def _visitor(self, scope: Scope) -> tuple[Visitor, bool]:
         """Return the visitor of a request, and whether they are new."""
         now = self._clock()
-        value = read_cookies(scope["headers"]).get(self._cookie_name, "")
+        value = read_cookies(scope["headers"]).get(self._config.cookie_name, "")
         visitor = self._keys.decode(value, now) if value else None
         return (self._keys.issue(now), True) if visitor is None else (visitor, False)
 

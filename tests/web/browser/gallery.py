@@ -31,7 +31,7 @@ HEADERS: Final = {
     ),
     "referrer-policy": "same-origin",
 }
-STREAMS: Final = ("/tables/7f/events", "/watch/7f/events", "/check/r1/events")
+STREAMS: Final = ("/tables/7f/events", "/watch/7f/events", "/check/r1/events", "/class/i/kuhn/events")
 
 
 @cache
@@ -49,7 +49,7 @@ def make_environment(locale: str = "en") -> Environment:
         csrf="token",
         locale=locale,
         locales=locales(),
-        pages=["watch", "replay", "protocols", "check", "login"],
+        pages=["", "watch", "replay", "protocols", "check", "login"],
         static=lambda name: f"/static/{name}",
     )
     return environment

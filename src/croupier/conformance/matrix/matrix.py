@@ -60,6 +60,15 @@ class MatrixPlan(Struct, frozen=True, kw_only=True):
             len(self.players(each.room, "server")) * len(self.players(each.room, "client")) for each in self.terms
         )
 
+    def results(self, cells: Iterable[Cell], *, is_complete: bool) -> Results:
+        """The results of these cells in the order of the rooms and submissions. `is_complete`: none is left to play."""
+        rooms = [*self.titles]
+        order = [each.id for each in self.submissions]
+        ordered = sorted(
+            cells, key=lambda cell: (rooms.index(cell.room), order.index(cell.server), order.index(cell.client))
+        )
+        return Results(ordered, self.submissions, self.titles, self.grading, is_complete)
+
 
 class Matrix:
     """Plays a plan. `on_cell` receives every cell, and whether it was played in an earlier run.
@@ -109,14 +118,6 @@ class Matrix:
                 except ExceptionGroup as group:
                     raise group.exceptions[0] from None
             return is_complete
-
-    def ordered_cells(self) -> list[Cell]:
-        """The finished cells in the order of the submissions."""
-        rooms = [*self._plan.titles]
-        order = [each.id for each in self._plan.submissions]
-        return sorted(
-            self.cells, key=lambda cell: (rooms.index(cell.room), order.index(cell.server), order.index(cell.client))
-        )
 
     async def _rows(self, cell_file: CellFile) -> None:
         """Report the stored cells, build everything that still has to be played, and then play it row by row."""
@@ -246,15 +247,13 @@ def _cell(position: tuple[str, str, str], key: str, played: PairingResult, secon
     )
 
 
-def write_results(plan: MatrixPlan, cells: Sequence[Cell], *, is_complete: bool) -> Results:
-    """Write the results, and return them: the HTML page, JSON, CSV for Moodle, and a Gradescope file per student.
+def write_results(results: Results, folder: Path) -> None:
+    """Write the results into a folder: the HTML page, JSON, CSV for Moodle, and a Gradescope file per student.
 
-    `is_complete`: no cell is left to play. Raises OSError.
+    Raises OSError.
     """
-    results = Results(cells, plan.submissions, plan.titles, plan.grading, is_complete)
     files = {"matrix.html": html(results), "matrix.json": full_json(results), "matrix.csv": moodle(results)}
     files |= {f"gradescope/{each.id}.json": gradescope(results, each) for each in results.students}
-    (plan.output_folder / "gradescope").mkdir(exist_ok=True)
+    (folder / "gradescope").mkdir(exist_ok=True)
     for name, text in files.items():
-        (plan.output_folder / name).write_text(text, encoding="utf-8", newline="")
-    return results
+        (folder / name).write_text(text, encoding="utf-8", newline="")

@@ -6,22 +6,31 @@ const policy = globalThis.trustedTypes?.createPolicy("croupier", { createHTML: (
 const RETRY_MILLISECONDS = 3000;
 const shown = new WeakMap(); // the HTML of each part that was swapped
 
-/** Replace the content of elements by their ids. The focus, open details and edited numbers stay. */
+/**
+ * Replace the content of elements by their ids, and return those that have changed. The focus, open details and edited
+ * numbers stay.
+ */
 export function swap(parts) {
+  const changed = [];
   for (const [id, html] of Object.entries(parts)) {
     const part = document.getElementById(id);
     if (!part || shown.get(part) === html) continue;
-    replace(part, html);
     shown.set(part, html);
+    const next = part.cloneNode(false);
+    next.innerHTML = policy.createHTML(html);
+    if (next.isEqualNode(part)) continue;
+    replace(part, next.childNodes);
+    changed.push(part);
   }
+  return changed;
 }
 
-function replace(part, html) {
+function replace(part, nodes) {
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
   const kept = [...part.querySelectorAll("input[data-edited]")].map((input) => [input.id, input.value]);
   const opened = [...part.querySelectorAll("details[open]")].map(nameOf);
   const cards = cardsOf(part);
-  part.innerHTML = policy.createHTML(html);
+  part.replaceChildren(...nodes);
   for (const details of part.querySelectorAll("details")) details.open = opened.includes(nameOf(details));
   for (const [id, value] of kept) restore(part.querySelector(`#${CSS.escape(id)}`), value);
   cardsOf(part).forEach((hand, place) => {

@@ -1,0 +1,111 @@
+"""The routes of a class: the live grid of each room, the causes of each cell, and the report."""
+
+from collections.abc import Callable, Mapping, Sequence
+from secrets import compare_digest
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from croupier.conformance.matrix.cells import LOOKS
+from croupier.conformance.matrix.chart import html
+from croupier.web.class_page import LEGEND, GridPage
+from croupier.web.class_view import finding_text
+from croupier.web.render import Renderer
+from croupier.web.streams import FeedStream, Streams
+
+
+class ClassRoutes:
+    """Shows a class to those who know its id. `pages` are by the names of the rooms."""
+
+    def __init__(self, class_id: str, pages: Mapping[str, GridPage], streams: Streams, renderer: Renderer) -> None:
+        self._id = class_id
+        self._pages = pages
+        self._streams = streams
+        self._renderer = renderer
+
+    @property
+    def routes(self) -> Sequence[BaseRoute]:
+        """The routes."""
+        return [
+            Route("/class/{id}", self._protect(self.choose_room)),
+            Route("/class/{id}/report.html", self._protect(self.report)),
+            Route("/class/{id}/{room}", self._protect(self.show)),
+            Route("/class/{id}/{room}/events", self._protect(self.events)),
+            Route("/class/{id}/{room}/{server:int}/{client:int}", self._protect(self.show_cell)),
+        ]
+
+    def _protect(self, endpoint: Callable[[Request], Response]) -> Callable[[Request], Any]:
+        """Answer requests with another id as if there were no class."""
+
+        async def respond(request: Request) -> Response:
+            if not compare_digest(request.path_params["id"].encode(), self._id.encode()):
+                raise HTTPException(404)
+            return endpoint(request)
+
+        return respond
+
+    def choose_room(self, request: Request) -> Response:  # noqa: ARG002 -- an endpoint
+        """Go to the page of the first room."""
+        return RedirectResponse(next(iter(self._pages.values())).plan.path)
+
+    def show(self, request: Request) -> Response:
+        """Show the grid of a room."""
+        page = self._page(request)
+        return self._renderer.page(
+            request,
+            "class.html",
+            **page.context(page.feed.snapshot),
+            class_pages=[*self._pages.values()],
+            legend=LEGEND,
+            report=self._report_path,
+        )
+
+    def events(self, request: Request) -> Response:
+        """Stream the grid of a room."""
+        return FeedStream(self._streams, self._page(request).feed, request)
+
+    def show_cell(self, request: Request) -> Response:
+        """Show the finding of a cell, and the conversation that it is based on."""
+        page = self._page(request)
+        numbers = request.path_params["server"], request.path_params["client"]
+        cell = page.find(*numbers)
+        if cell is None:
+            raise HTTPException(404)
+        privacy, members = page.plan.privacy, page.plan.members
+        return self._renderer.page(
+            request,
+            "class_cell.html",
+            room=page.room,
+            path=page.plan.path,
+            server=members[cell.server].label,
+            client=members[cell.client].label,
+            cell=cell,
+            sign=LOOKS[cell.finding.kind].sign,
+            verdict=finding_text(cell.finding),
+            note=privacy.note(cell),
+            stderr=privacy.stderr(cell),
+        )
+
+    def report(self, request: Request) -> Response:  # noqa: ARG002 -- an endpoint
+        """Download the report: it is a page with styles of its own, which the policy of our pages forbids."""
+        if self._report_path is None:
+            raise HTTPException(404)
+        results = next(iter(self._pages.values())).feed.snapshot.state.results
+        headers = {"cache-control": "no-store", "content-disposition": 'attachment; filename="matrix.html"'}
+        return Response(html(results), 200, headers, "text/html")
+
+    @property
+    def _report_path(self) -> str | None:
+        """The path of the report, None if it would show what the pages hide."""
+        page = next(iter(self._pages.values()))
+        return f"/class/{self._id}/report.html" if page.plan.privacy.hides_nothing else None
+
+    def _page(self, request: Request) -> GridPage:
+        """Return the page of the room in the path. Raises HTTPException if there is none."""
+        page = self._pages.get(request.path_params["room"])
+        if page is None:
+            raise HTTPException(404)
+        return page
