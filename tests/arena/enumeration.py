@@ -7,11 +7,11 @@ from itertools import product
 from typing import NamedTuple
 
 from croupier.arena.baselines.kuhn import Policy, Values, corrections
-from croupier.arena.kuhn import ACTIONS, DEALS
+from croupier.arena.kuhn import ACTIONS
 from croupier.core.bots import MixedBot, bot_factory
 from croupier.core.rules import Turn
 from croupier.rooms.kuhn.bots import BOT_SPECS
-from croupier.rooms.kuhn.rules import KuhnState
+from croupier.rooms.kuhn.rules import DEALS, KuhnState
 
 OPPONENTS = ("equilibrium", "random", "book", "book:no-jack", "book:always-bet", "book:never-bet", "book:check-call")
 """The seven opponents of the table in docs/arena.md."""

@@ -6,13 +6,13 @@ from fractions import Fraction
 import pytest
 
 from croupier.arena.baselines.kuhn import Policy
-from croupier.arena.kuhn import DEALS, KuhnGame
+from croupier.arena.kuhn import KuhnGame
 from croupier.arena.kuhn_leaks import choice_costs, count_choices, estimated_policy
 from croupier.arena.leaks import Leak, LeakLine, leak_lines
 from croupier.arena.plan import Plan
 from croupier.arena.play import play_chunk
 from croupier.arena.tally import merge
-from croupier.rooms.kuhn.rules import KUHN, KuhnState, View
+from croupier.rooms.kuhn.rules import DEALS, KUHN, KuhnState, View
 from croupier.strategy.best_response import best_response
 from croupier.strategy.game_tree import GameTree
 from tests.arena.enumeration import OPPONENTS, ends_of, policy_of

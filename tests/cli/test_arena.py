@@ -15,7 +15,7 @@ from rich.console import Console
 from croupier.arena.runner import SerialRunner
 from croupier.arena.tournament import Tournament
 from croupier.cli.arena import PlanOptions, RunOptions, arena, show_progress
-from tests.arena import bots
+from tests.arena import bots, faulty_kuhn_client
 from tests.processes import Background, croupier
 
 FILE = Path(bots.__file__)
@@ -144,6 +144,29 @@ def test_a_folder_holds_one_tournament(tmp_path: Path) -> None:
     assert "with sources = (None, 'sha256:" in run(*words, "--resume", status=2)
 
 
+def test_programs_play_and_their_crashes_are_results() -> None:
+    command = f"{sys.executable} -S {Path(faulty_kuhn_client.__file__)} {{host}} {{port}}"
+    words = ("kuhn", "equilibrium", f"{command} none 1000", f"{command} crash 20", "--schedule", "gauntlet")
+    played, crashed = results(*words, "--duplicate", "--adjust", "--hands", "1000", "--jobs", "2")
+    assert (played["status"], played["hands"], played["method"]["known"]) == ("finished", 1000, ["a"])
+    assert played["mean"] > 0, "it always checks and folds"
+    assert (crashed["status"], crashed["hands"]) == ("forfeit", 0)
+    assert crashed["faults"][0]["reason"] == "it ended during the hand with exit status 1: ValueError: no idea"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_programs_end_with_the_tournament(tmp_path: Path, number: int) -> None:
+    file = tmp_path / "id"
+    command = f"{sys.executable} -S {Path(faulty_kuhn_client.__file__)} {{host}} {{port}} absent {file}"
+    with Background("arena", "kuhn", "random", command) as process:
+        while not file.exists() or not file.read_text():
+            sleep(0.01)
+        process.signal(number)
+        process.end()
+        while Path(f"/proc/{file.read_text()}").exists():
+            sleep(0.01)
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [
@@ -151,7 +174,8 @@ def test_a_folder_holds_one_tournament(tmp_path: Path) -> None:
         (("go", "random", "random"), "found the room 'go'"),
         (("kuhn", "random"), "allowed: two or more"),
         (("kuhn", "random", "clever"), "found the bot 'clever'"),
-        (("kuhn", "random", "java Mine {host} {port}"), "(command); allowed: a built-in bot, FILE.py:CLASS"),
+        (("kuhn", "java Mine {host} {port}", "mine -p {port}"), "a client of Kuhn poker plays against a house"),
+        (("kuhn", "random", "book", "--answer-seconds", "0"), "found --answer-seconds 0; allowed: more than 0"),
         (("kuhn", "random", "book", "--hands", "1"), "found --hands 1; allowed: 2 or more"),
         (("kuhn", "random", "book", "--jobs", "0"), "found --jobs 0; allowed: 1 or more"),
         (("kuhn", "random", "book", "--resume"), "found --resume without --out"),

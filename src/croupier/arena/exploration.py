@@ -24,10 +24,10 @@ from croupier.rooms.kuhn.rules import (
     ANTE,
     BET,
     CARDS,
+    DEALS,
     KUHN,
     P_1,
     P_2,
-    START_STATE,
     BettingHistory,
     KuhnAction,
     Rank,
@@ -39,9 +39,6 @@ DEFAULT_COINS: Final = 10
 
 MAX_GAME_COST: Final = ANTE + BET
 """The most coins that a game can cost."""
-
-DEALS: Final = tuple(state for first in START_STATE.next.values() for state in first.next.values())
-"""The six deals, which are equally likely."""
 
 
 class Choice(NamedTuple):

@@ -10,6 +10,7 @@ from croupier.arena.leaks import LeakLine
 from croupier.arena.plan import Pairing, Plan
 from croupier.arena.players import NO_CALL, Player
 from croupier.arena.tally import Fault, Tally
+from croupier.clients.contestants import Contestant
 from croupier.core.bots import Bot
 from croupier.core.dealer import FairDealer
 from croupier.rooms import find_room
@@ -20,13 +21,14 @@ class Chunk:
     """A chunk of a pairing: `plan.chunk_pairs` hands in each of two seatings, 0 and 1.
 
     `makers` make the two bots, anew for every seating, so that no memory of theirs passes from one to the other.
-    `calls` is described in `Player`.
+    `programs` has the bots that play over a connection, which cannot be made. `calls` is described in `Player`.
     """
 
     plan: Plan
     pairing: Pairing
     number: int
     makers: tuple[Callable[[], Bot[Any, Any]], Callable[[], Bot[Any, Any]]]
+    programs: tuple[Contestant | None, Contestant | None] = (None, None)
     calls: MutableSequence[int] = field(default_factory=lambda: [NO_CALL])
     faults: list[Fault] = field(default_factory=list)
 
@@ -34,14 +36,17 @@ class Chunk:
         """The deals of a seating; in both the same in duplicates."""
         return deal_stream(self.plan, self.number, seating)
 
+    def first_hand(self, seating: int) -> int:
+        """The number of the first hand of a seating in the pairing, from 1."""
+        return (2 * self.number + seating) * self.plan.chunk_pairs + 1
+
     def player[M](self, seating: int, index: int, default_moves: Sequence[M]) -> Player[Any, M]:
         """The first or second bot (`index` 0 or 1) of the pairing, new for a seating."""
-        hands = self.plan.chunk_pairs
         return Player(
             self.makers[index],
             bot_stream(self.plan, self.pairing, self.number, seating, index).luck,
             index=index,
-            first_hand=(2 * self.number + seating) * hands + 1,
+            first_hand=self.first_hand(seating),
             default_moves=default_moves,
             faults=self.faults,
             calls=self.calls,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from croupier.arena.baselines.kuhn import BASELINE, RANDOM_VALUES, Policy, corrections
 from croupier.arena.game import Chunk
@@ -14,13 +14,7 @@ from croupier.arena.players import Player, lot
 from croupier.arena.tally import Tally, moments_of
 from croupier.core.dealer import Luck
 from croupier.core.rules import Turn
-from croupier.rooms.kuhn.rules import START_STATE, KuhnAction, KuhnState, View
-
-DEFAULT_MOVES: Final[Sequence[KuhnAction]] = ("CHK", "FLD")
-"""What stands for the move of a bot that makes a fault."""
-
-DEALS: Final = tuple(state for first in START_STATE.next.values() for state in first.next.values())
-"""The six deals, which are equally likely."""
+from croupier.rooms.kuhn.rules import DEALS, DEFAULT_ACTIONS, START_STATE, KuhnAction, KuhnState, View
 
 type KuhnPlayer = Player[View, KuhnAction]
 
@@ -47,6 +41,13 @@ ENDS: Final = tuple(state for state in walk(START_STATE) if state.turn is Turn.O
 INDEX_OF_END: Final = {state: index for index, state in enumerate(ENDS)}
 
 
+class PlayedSeating(NamedTuple):
+    """The ends of the hands of a seating, and the policies of P_1 and P_2 if they are known."""
+
+    ends: Sequence[KuhnState]
+    policies: tuple[FrozenPolicy | None, FrozenPolicy | None]
+
+
 class KuhnGame:
     """Kuhn poker in the arena. See `Game`."""
 
@@ -57,18 +58,11 @@ class KuhnGame:
 
     def play_chunk(self, chunk: Chunk) -> Tally:
         """Play both seatings; `ends` counts pairs by `index of the first end · len(ENDS) + index of the second`."""
-        ends: list[Sequence[KuhnState]] = []
-        values: list[Mapping[KuhnState, float]] = []
-        known = (False, False)
-        for seating in (0, 1):
-            players = [chunk.player(seating, index, DEFAULT_MOVES) for index in (0, 1)]
-            policies = [freeze(player) if player.is_known else None for player in players]
-            seats = players if seating == 0 else players[::-1]
-            seat_policies = (policies[seating], policies[1 - seating])
-            ends.append(play_hands(seats, seat_policies, chunk.dealer(seating).luck, chunk.plan.chunk_pairs))
-            values.append(adjusted_values(seat_policies))
-            known = (players[0].is_known, players[1].is_known)
-        pairs = Counter(zip(*ends, strict=True))
+        play = play_bots if chunk.programs == (None, None) else play_program
+        seatings = play(chunk)
+        pairs = Counter(zip(*(seating.ends for seating in seatings), strict=True))
+        values = [adjusted_values(seating.policies) for seating in seatings]
+        first, second = seatings[0].policies
         plain = (((one.payoff[0] + other.payoff[1]) / 2, count) for (one, other), count in pairs.items())
         adjusted = (((values[0][one] - values[1][other]) / 2, count) for (one, other), count in pairs.items())
         return Tally(
@@ -76,7 +70,7 @@ class KuhnGame:
             plain=moments_of(plain),
             adjusted=moments_of(adjusted) if chunk.plan.adjust else None,
             ends={INDEX_OF_END[one] * len(ENDS) + INDEX_OF_END[two]: count for (one, two), count in pairs.items()},
-            known=known,
+            known=(first is not None, second is not None),
         )
 
     def leaks(self, tally: Tally) -> tuple[Sequence[LeakLine], Sequence[LeakLine]]:
@@ -88,6 +82,34 @@ class KuhnGame:
             second[ENDS[other]] += count
         hands = 2 * tally.pairs
         return leak_lines(kuhn_leaks((first, second)), hands), leak_lines(kuhn_leaks((second, first)), hands)
+
+
+def play_bots(chunk: Chunk) -> Sequence[PlayedSeating]:
+    """Play both seatings with bots in process."""
+    seatings = []
+    for seating in (0, 1):
+        players = [chunk.player(seating, index, DEFAULT_ACTIONS) for index in (0, 1)]
+        seats = players if seating == 0 else players[::-1]
+        first, second = (freeze(player) if player.is_known else None for player in seats)
+        policies = (first, second)
+        ends = play_hands(seats, policies, chunk.dealer(seating).luck, chunk.plan.chunk_pairs)
+        seatings.append(PlayedSeating(ends, policies))
+    return seatings
+
+
+def play_program(chunk: Chunk) -> Sequence[PlayedSeating]:
+    """Play both seatings with a bot in process and a program."""
+    from croupier.arena.kuhn_programs import Seating, play_against_client
+
+    index = 0 if chunk.programs[0] else 1
+    seatings, policies = [], []
+    for number in (0, 1):
+        player = chunk.player(number, 1 - index, DEFAULT_ACTIONS)
+        policy = freeze(player) if player.is_known else None
+        seatings.append(Seating(chunk, number, index, player, _chooser(player, policy)))
+        policies.append((None, policy) if number == index else (policy, None))
+    play_against_client(chunk, index, seatings)
+    return [PlayedSeating(seating.counted_ends(), both) for seating, both in zip(seatings, policies, strict=True)]
 
 
 def freeze(player: KuhnPlayer) -> FrozenPolicy:
@@ -123,6 +145,14 @@ def play_hands(
             state = steps[seat](state)  # type: ignore[index]  # the cards have been dealt, so it is a seat
         finished.append(state)
     return finished
+
+
+def _chooser(player: KuhnPlayer, policy: FrozenPolicy | None) -> Callable[[View, Sequence[KuhnAction]], KuhnAction]:
+    """A function that returns the move of the player at a view."""
+    if policy is None:
+        return player.choose
+    lots = {view: lot(chances) for view, chances in policy}
+    return lambda view, _: player.draw(lots[view])
 
 
 def _stepper(player: KuhnPlayer, policy: FrozenPolicy | None) -> Callable[[KuhnState], KuhnState]:

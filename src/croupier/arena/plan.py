@@ -22,6 +22,7 @@ class Plan(Stored, frozen=True, forbid_unknown_fields=True):
     `duplicate` both have the same deal. `adjust` is the id of the baseline that removes luck, None for plain results.
     Pairs are played in chunks of `chunk_pairs`, each with random numbers of its own, and chunks are whole. Intervals
     have the confidence 1 − `alpha`. With `until_sure` they are always valid, and narrowest after about `t_star` pairs.
+    A program has `answer_seconds` for each of its messages.
     """
 
     MALFORMED: ClassVar[str] = "a malformed plan"
@@ -38,6 +39,7 @@ class Plan(Stored, frozen=True, forbid_unknown_fields=True):
     chunk_pairs: int = 100
     alpha: float = 0.05
     t_star: int = 1000
+    answer_seconds: float = 10.0
 
     @property
     def chunks(self) -> int:

@@ -19,7 +19,14 @@ def play_chunk(plan: Plan, pairing: Pairing, number: int, calls: MutableSequence
     Raises ValueError for a room that the arena does not play, or an invalid contestant.
     """
     first, second = (_contestant(plan.room, plan.bots[index]) for index in pairing)
-    chunk = Chunk(plan, pairing, number, (first.make, second.make), [NO_CALL] if calls is None else calls)
+    chunk = Chunk(
+        plan,
+        pairing,
+        number,
+        (first.make, second.make),
+        (first if first.is_program else None, second if second.is_program else None),
+        [NO_CALL] if calls is None else calls,
+    )
     try:
         tally = find_game(plan.room).play_chunk(chunk)
     except Forfeit as forfeit:

@@ -118,13 +118,22 @@ class Player[V, M]:
     def _replace_move(self, reason: str, legal: Sequence[M]) -> M:
         self._calls[0] = NO_CALL
         self._add_fault(reason)
-        if sum(fault.bot == self.index for fault in self._faults) >= MAX_FAULTS:
+        if has_forfeited(self.index, self._faults):
             raise Forfeit(self.index)
         return next(move for move in self._default_moves if move in legal)
 
     def _add_fault(self, reason: str) -> None:
-        reason = printable(OBJECT_ADDRESS.sub("", reason), MAX_REASON_CHARS)
-        self._faults.append(Fault(self.index, self._first_hand + len(self.finished), reason))
+        self._faults.append(make_fault(self.index, self._first_hand + len(self.finished), reason))
+
+
+def make_fault(bot: int, hand: int, reason: str) -> Fault:
+    """A fault with a reason of one short line."""
+    return Fault(bot, hand, printable(OBJECT_ADDRESS.sub("", reason), MAX_REASON_CHARS))
+
+
+def has_forfeited(bot: int, faults: Sequence[Fault]) -> bool:
+    """Whether the faults of a chunk cost a bot the pairing."""
+    return sum(fault.bot == bot for fault in faults) >= MAX_FAULTS
 
 
 @lru_cache(maxsize=1024)

@@ -18,6 +18,9 @@ from croupier.arena.plan import Pairing, Plan
 from croupier.arena.play import play_chunk
 from croupier.arena.players import NO_CALL
 from croupier.arena.tally import Fault, Tally
+from croupier.clients.contestants import parse_contestant
+from croupier.clients.programs import STOP_SECONDS
+from croupier.rooms import find_room
 
 BATCH_CHUNKS: Final = 10
 """The chunks that a process gets at a time."""
@@ -38,6 +41,10 @@ SEND_INTERVAL_SECONDS: Final = 0.1
 CALL_CELL: Final = 0
 FINISHED_CELL: Final = 1
 """What a process shows in shared memory: the call of a bot (see `Player`), and the number of finished chunks."""
+
+
+KILL_SECONDS: Final = STOP_SECONDS + 2
+"""The time that a process has to end after SIGTERM: it ends the programs that it has started."""
 
 
 class Job(NamedTuple):
@@ -123,7 +130,9 @@ class Worker:
         return self._process.pid
 
     def kill(self) -> None:
-        """End the process."""
+        """End the process. SIGTERM ends it at once, unless it has to end a program first."""
+        self._process.terminate()
+        self._process.join(KILL_SECONDS)
         self._process.kill()
         self._process.join()
         self.connection.close()
@@ -154,10 +163,10 @@ class ProcessRunner:
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
         """See `Runner`. Raises ValueError if the plan cannot be played."""
-        remaining, again = iter(jobs), deque[Job]()
+        remaining, again, batch_chunks = iter(jobs), deque[Job](), self._batch_chunks()
         while True:
             while (worker := self._free_worker()) is not None:
-                batch = [again.popleft()] if again else [*islice(remaining, BATCH_CHUNKS)]
+                batch = [again.popleft()] if again else [*islice(remaining, batch_chunks)]
                 if not batch:
                     break
                 worker.assign(batch)
@@ -178,6 +187,12 @@ class ProcessRunner:
     def process_ids(self) -> list[int]:
         """The ids of the running processes."""
         return [worker.process_id for worker in self._workers]
+
+    def _batch_chunks(self) -> int:
+        """The chunks that a process gets at a time: those of programs take seconds. Raises ValueError."""
+        room = find_room(self._plan.room)
+        has_programs = any(parse_contestant(room, bot).is_program for bot in self._plan.bots)
+        return 1 if has_programs else BATCH_CHUNKS
 
     def _free_worker(self) -> Worker | None:
         """A process without a chunk, started if necessary; None if all are busy."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Group, Parameter
 
-from croupier.cli.options import check_minimum
+from croupier.cli.options import check_minimum, check_positive
 from croupier.cli.output import fail, print_error, print_json
 
 if TYPE_CHECKING:
@@ -48,24 +48,25 @@ class PlanOptions:
     schedule: Literal["round-robin", "gauntlet", "swiss"] = "round-robin"
     """Who plays whom: all each other, the first bot all others, or bots with similar results."""
 
+    answer_seconds: float = 10.0
+    """Seconds that a program has for each of its messages."""
+
     def make_plan(self, room: str, bots: tuple[str, ...]) -> "Plan":
         """The plan of a tournament. Raises ValueError if it cannot be played, and OSError if a file cannot be read."""
         from croupier.arena.game import find_game
         from croupier.arena.plan import Plan, source_digest
+        from croupier.arena.programs import check_programs
         from croupier.clients.contestants import parse_contestant
         from croupier.rooms import find_room
 
         check_minimum(2, hands=self.hands)
+        check_positive(answer_seconds=self.answer_seconds)
         if len(bots) < 2:
             raise ValueError(f"found {len(bots)} of the bots; allowed: two or more")
         game = find_game(room)
         contestants = [parse_contestant(find_room(room), bot) for bot in bots]
-        for contestant in contestants:
-            if not contestant.bot_name:
-                found = f"found the bot {contestant.text!r} ({contestant.kind})"
-                raise ValueError(f"{found}; allowed: a built-in bot, FILE.py:CLASS")
         hands = self.hands or (MAX_UNTIL_SURE_HANDS if self.until_sure else DEFAULT_HANDS)
-        return Plan(
+        plan = Plan(
             room=room,
             bots=bots,
             pairs=-(-hands // 2),
@@ -75,7 +76,10 @@ class PlanOptions:
             adjust=game.baseline if self.adjust else None,
             until_sure=self.until_sure,
             schedule=self.schedule,
+            answer_seconds=self.answer_seconds,
         )
+        check_programs(plan, contestants)
+        return plan
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,8 @@ def arena(
     room:
         Room: kuhn, sevenhalf, blackjack or holdem. Against a bank each bot plays alone, and their wins are compared.
     bots:
-        Two or more bots: built-in names (croupier play ROOM --bot help), or FILE.py:CLASS.
+        Two or more bots: built-in names (croupier play ROOM --bot help), FILE.py:CLASS, or programs that speak the
+        room's protocol: a command with {host} and {port}.
     """
     from croupier.arena.record import Record
 

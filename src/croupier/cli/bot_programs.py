@@ -1,21 +1,13 @@
 """Bots that are programs: `croupier play ROOM --bot 'COMMAND -s {host} -p {port}'`."""
 
 import json
-import os
-import signal
-import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from time import perf_counter
-from types import FrameType
-from typing import Final
 
 from croupier.cli.output import fail
+from croupier.clients.programs import Process, end_programs, start_program, terminated_as_interrupted
 from croupier.core.command_line import describe_exit
-
-STOP_SECONDS: Final = 2.0
-"""How long programs have to end after SIGTERM; then they are killed."""
 
 
 def play_with_programs(name: str, commands: Sequence[Sequence[str]], server: str, *, as_json: bool) -> int:
@@ -41,49 +33,10 @@ def run_programs(commands: Sequence[Sequence[str]], *, stdout: int | None = None
 
     What they have started ends with them. Raises OSError if one cannot be started; the others end then.
     """
-    processes: list[subprocess.Popen[bytes]] = []
-    with _terminated_as_interrupted():
+    processes: list[Process] = []
+    with terminated_as_interrupted():
         try:
-            processes.extend(_start(words, stdout) for words in commands)  # keeps those before an error
+            processes.extend(start_program(words, stdout=stdout) for words in commands)  # keeps those before an error
             return [process.wait() for process in processes]
         finally:
-            _end(processes)
-
-
-def _start(words: Sequence[str], stdout: int | None) -> "subprocess.Popen[bytes]":
-    """Start a program in a process group of its own. Raises OSError."""
-    try:
-        return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=stdout, start_new_session=True)  # noqa: S603 -- the user's own command
-    except OSError as error:
-        raise OSError(f"{words[0]!r} cannot be started: {error.strerror}") from error
-
-
-def _end(processes: "Sequence[subprocess.Popen[bytes]]") -> None:
-    """End what is left of programs and of everything that they have started."""
-    try:
-        _signal_groups(processes, signal.SIGTERM)
-        for process in processes:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(STOP_SECONDS)
-    finally:
-        _signal_groups(processes, signal.SIGKILL)
-
-
-def _signal_groups(processes: "Sequence[subprocess.Popen[bytes]]", number: signal.Signals) -> None:
-    for process in processes:
-        with suppress(ProcessLookupError, PermissionError):  # macOS: a group of zombies
-            os.killpg(process.pid, number)
-
-
-@contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """Raise KeyboardInterrupt on SIGTERM, too, so that no program outlives us."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+            end_programs(processes)

@@ -43,6 +43,11 @@ class Contestant:
     bot_name: str = ""
     """For a built-in bot or a file: `text`, with the absolute path of the file."""
 
+    @property
+    def is_program(self) -> bool:
+        """Whether it plays over a connection: a command, or an address."""
+        return not self.bot_name
+
     def make(self) -> Bot[Any, Any]:
         """A new bot; built-in bots without memory may be shared.
 

@@ -7,9 +7,9 @@ from itertools import product
 import pytest
 
 from croupier.arena.baselines.kuhn import RANDOM_VALUES, Values, corrections
-from croupier.arena.kuhn import DEALS, walk
+from croupier.arena.kuhn import walk
 from croupier.core.dealer import FairDealer
-from croupier.rooms.kuhn.rules import START_STATE
+from croupier.rooms.kuhn.rules import DEALS, START_STATE
 from tests.arena.enumeration import OPPONENTS, ends_of, exact, policy_of
 
 EQUILIBRIUM = policy_of("equilibrium")

@@ -120,6 +120,9 @@ def _build_betting(cards: tuple[Rank, ...], history: BettingHistory) -> KuhnStat
 
 START_STATE: Final = _build_deal(())
 
+DEALS: Final = tuple(state for first in START_STATE.next.values() for state in first.next.values())
+"""The six deals, which are equally likely (kuhn-3.2)."""
+
 
 class Kuhn:
     """The rules of Kuhn poker. See `croupier.core.rules.Rules`.

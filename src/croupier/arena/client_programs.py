@@ -1,0 +1,262 @@
+"""Programs that play as clients: the arena serves a house on a local port, and counts what the house settles.
+
+The house deals the hands of a chunk, on any number of connections. A program that ends after some hands is started
+again. What it does wrong is a fault, and cannot stop the arena: it is ended when it does not answer, or forfeits.
+"""
+
+import asyncio
+from asyncio import Future
+from collections.abc import Sequence
+from functools import partial
+from tempfile import TemporaryFile
+from typing import IO, Any, Final, Protocol
+
+from croupier.arena.game import Chunk
+from croupier.arena.players import Forfeit, has_forfeited, make_fault
+from croupier.clients.programs import Process, end_programs, start_program, terminated_as_interrupted
+from croupier.core.command_line import describe_exit
+from croupier.core.dealer import Dealer
+from croupier.core.hall import Hall
+from croupier.core.logger import SilentLogger
+from croupier.core.referee import CLIENT, RefereeObserver, Verdict
+from croupier.core.room import HouseRoom
+from croupier.core.session import (
+    BotFailed,
+    Effect,
+    Event,
+    Joined,
+    Left,
+    Peer,
+    Received,
+    Session,
+    Settle,
+    TimedOut,
+    Timeouts,
+)
+from croupier.net.endpoint import Endpoint
+from croupier.net.event_loop import run
+from croupier.net.limits import EndpointLimits
+
+HOST: Final = "127.0.0.1"
+
+START_SECONDS: Final = 20.0
+"""How long a program has to send its first message after its start, and the next one between two connections."""
+
+MAX_HAND_MESSAGES: Final = 10
+"""A program that needs the time of more messages for a hand has stopped playing."""
+
+CLOSE_SECONDS: Final = 0.5
+"""How long a program has to close its connection when all hands are played."""
+
+MAX_STDERR_BYTES: Final = 4000
+"""How much of the end of a program's standard error is read."""
+
+
+class Tables(Protocol):
+    """The tables of a room at which a program plays the hands of a chunk.
+
+    `settings` are those of the house. `hand` is the number of the program's current hand in the pairing, and `hands`
+    counts those that are over. `forfeit` is set if a bot of ours could not go on.
+    """
+
+    room: HouseRoom
+    settings: Any
+    forfeit: Forfeit | None
+
+    @property
+    def hand(self) -> int: ...  # noqa: D102 -- see the class
+
+    @property
+    def hands(self) -> int: ...  # noqa: D102 -- see the class
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all hands of the chunk have been played."""
+        ...
+
+    @property
+    def imbalance(self) -> str | None:
+        """Why the program will never play the hands of the chunk; None if it may."""
+        ...
+
+    def dealer(self, peer: Peer) -> Dealer:
+        """The dealer of a new table."""
+        ...
+
+    def open_table(self, peer: Peer, dealer: Dealer, timeouts: Timeouts) -> Session[Any, Any]:
+        """A table for a connection of the program."""
+        ...
+
+    def settle(self, effect: Settle) -> bool:
+        """Count a hand, and return whether the program has finished it. Raises Forfeit, from a bot of ours."""
+        ...
+
+
+def play_as_client(chunk: Chunk, index: int, tables: Tables) -> None:
+    """Let a program of the chunk (0 or 1) play at these tables until they are complete. Raises Forfeit."""
+
+    async def play() -> None:
+        await ClientProgram(chunk, index, tables).play()
+
+    with terminated_as_interrupted():
+        run(play())
+
+
+class ClientProgram:
+    """A program that plays at tables of ours. Its faults are added to those of the chunk."""
+
+    def __init__(self, chunk: Chunk, index: int, tables: Tables) -> None:
+        self._chunk = chunk
+        self._index = index
+        self._tables = tables
+        self._limit = chunk.plan.answer_seconds
+        self._over: Future[None] = asyncio.get_running_loop().create_future()
+        self._left_hand: int | None = None
+        self._message_at = self._hand_at = 0.0
+
+    async def play(self) -> None:
+        """Serve the house, and run the program until the tables are complete. Raises Forfeit."""
+        tables, timeouts = self._tables, Timeouts(idle=self._limit)
+        referee = partial(tables.room.referee, tables.settings, False)
+        endpoint = Endpoint(
+            Hall(lambda peer, dealer: tables.open_table(peer, dealer, timeouts), tables.dealer, timeouts.shortest),
+            partial(tables.room.codec, False, tables.settings),
+            SilentLogger(),
+            observers=[RefereeObserver(referee, self._on_verdict), self._on_event],
+            limits=EndpointLimits(close_timeout=CLOSE_SECONDS),
+        )
+        try:
+            address = await endpoint.listen(HOST, 0)
+            while not self._over.done():
+                await self._run_program(endpoint, address)
+        finally:
+            await endpoint.close()
+        self._over.result()
+
+    async def _run_program(self, endpoint: Endpoint, address: tuple[str, int]) -> None:
+        """Run the program once, until it ends or the chunk is over."""
+        contestant = self._chunk.programs[self._index]
+        assert contestant is not None, "it is a program"
+        words = contestant.command({"host": address[0], "port": address[1]})
+        hands = self._tables.hands
+        self._message_at = self._hand_at = asyncio.get_running_loop().time()
+        with TemporaryFile() as stderr:
+            try:
+                process = start_program(words, stdout=asyncio.subprocess.DEVNULL, stderr=stderr)
+            except OSError as error:
+                self._forfeit(str(error))
+                return
+            watch = asyncio.create_task(self._watch())
+            try:
+                await self._wait(process, endpoint)
+            finally:
+                watch.cancel()
+                end_programs([process])
+            if not self._over.done():
+                self._on_ended(process.returncode, _last_line(stderr), self._tables.hands - hands)
+
+    async def _wait(self, process: Process, endpoint: Endpoint) -> None:
+        """Wait until the program has ended and its connections are closed, or the chunk is over."""
+        ended = asyncio.create_task(asyncio.to_thread(process.wait))
+        await asyncio.wait((ended, self._over), return_when=asyncio.FIRST_COMPLETED)
+        if not self._over.done():
+            drained = asyncio.create_task(endpoint.wait_drained())
+            await asyncio.wait((drained, self._over), timeout=CLOSE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            drained.cancel()
+
+    async def _watch(self) -> None:
+        """Let the program forfeit when it sends nothing, or finishes no hand."""
+        loop = asyncio.get_running_loop()
+        start, hand = max(START_SECONDS, self._limit), START_SECONDS + MAX_HAND_MESSAGES * self._limit
+        while not self._over.done():
+            now = loop.time()
+            if now >= self._message_at + start:
+                self._forfeit(f"no message for {start:g} seconds")
+            elif now >= self._hand_at + hand:
+                self._forfeit(f"no hand finished in {hand:g} seconds")
+            await asyncio.sleep(min(self._message_at + start, self._hand_at + hand) - now)
+
+    def _on_event(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
+        """Observe the house."""
+        if self._over.done():
+            return
+        try:
+            if type(event) is Received:
+                self._message_at = now
+            elif type(event) is Joined:
+                self._end_left_hand("it left the hand")
+            for effect in effects:
+                if type(effect) is Settle:
+                    self._hand_at = now
+                    self._on_settled(effect, event)
+                elif type(effect) is BotFailed:
+                    self._stop(self._tables.forfeit)
+        except Forfeit as forfeit:
+            self._stop(forfeit)
+        except Exception as error:
+            self._stop(error)
+
+    def _on_settled(self, effect: Settle, event: Event[Any]) -> None:
+        tables, hand = self._tables, self._tables.hand
+        if tables.settle(effect):
+            pass
+        elif type(event) is TimedOut:
+            self._forfeit(f"no message for {self._limit:g} seconds", hand)
+        elif type(event) is Left:
+            self._left_hand = hand
+        else:
+            self._add_fault("it left the hand", hand)
+        if tables.is_complete:
+            self._end_left_hand("it left the hand")
+            self._stop(None)
+        elif tables.imbalance is not None:
+            self._forfeit(tables.imbalance)
+
+    def _on_verdict(self, _peer: Peer, verdict: Verdict) -> None:
+        if verdict.party == CLIENT:
+            self._add_fault(str(verdict.violation))
+
+    def _on_ended(self, status: int, last_line: str, hands: int) -> None:
+        """The program has ended before the chunk was over."""
+        during = " during the hand" if self._left_hand is not None else ""
+        end = f"it ended{during} with {describe_exit(status)}{last_line and f': {last_line}'}"
+        if not hands:
+            self._forfeit(end)
+        elif status:
+            self._left_hand = self._left_hand or self._tables.hand
+        self._end_left_hand(end)
+
+    def _end_left_hand(self, reason: str) -> None:
+        """Add a fault for the hand that the program has left, if there is one."""
+        if self._left_hand is not None:
+            hand, self._left_hand = self._left_hand, None
+            self._add_fault(reason, hand)
+
+    def _add_fault(self, reason: str, hand: int | None = None) -> None:
+        if self._over.done():
+            return
+        faults = self._chunk.faults
+        faults.append(make_fault(self._index, self._tables.hand if hand is None else hand, reason))
+        if has_forfeited(self._index, faults):
+            self._stop(Forfeit(self._index))
+
+    def _forfeit(self, reason: str, hand: int | None = None) -> None:
+        self._add_fault(reason, hand)
+        self._stop(Forfeit(self._index))
+
+    def _stop(self, error: Exception | None) -> None:
+        """End the chunk."""
+        if self._over.done():
+            return
+        if error is None:
+            self._over.set_result(None)
+        else:
+            self._over.set_exception(error)
+
+
+def _last_line(file: IO[bytes]) -> str:
+    """The last line of a file that is not empty; "" without one."""
+    size = file.seek(0, 2)
+    file.seek(max(0, size - MAX_STDERR_BYTES))
+    lines = file.read().decode(errors="backslashreplace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
