@@ -119,3 +119,39 @@ def test_programs_may_play_if_they_never_meet() -> None:
     bots = ("random", "a {port}", "b {port}")
     contestants = [parse_contestant(find_room("kuhn"), bot) for bot in bots]
     check_programs(replace(plan(*bots), schedule="gauntlet"), contestants)
+
+
+@pytest.mark.parametrize("room", ["sevenhalf", "blackjack"])
+def test_at_a_bank_a_program_plays_the_same_shoes(room: str) -> None:
+    command = f"{sys.executable} -m croupier play {room} -s {{host}} -p {{port}} --bot book --games 100000"
+    tally = play_chunk(replace(plan("book", command), room=room), (0, 1), 1)
+    assert (tally.pairs, tally.faults) == (40, ())
+    assert tally.plain.squares == 0, "the program plays like the bot in process"
+    assert tally.adjusted is not None
+    assert tally.adjusted.squares == 0
+    assert tally.leaks[0] == tally.leaks[1]
+
+
+@pytest.mark.parametrize("room", ["sevenhalf", "blackjack"])
+def test_two_programs_compare_at_a_bank(room: str) -> None:
+    client = f"{sys.executable} -S {FOLDER}/{room}_client.py {{host}} {{port}} --choice games=30 --choice seed=1"
+    played = replace(plan(client, f"{client} --choice check=yes"), room=room)
+    check_programs(played, [parse_contestant(find_room(room), bot) for bot in played.bots])
+    tally = play_chunk(played, (0, 1), 1)
+    assert (tally.pairs, tally.faults) == (40, ())
+
+
+@pytest.mark.parametrize(
+    ("room", "message", "reason"),
+    [
+        ("sevenhalf", "STRT", "it ended during the hand with exit status 0"),
+        ("blackjack", "HELLO!", "blackjack-2.10: found"),
+    ],
+)
+def test_a_program_that_leaves_the_bank_forfeits(room: str, message: str, reason: str) -> None:
+    script = (
+        f"import socket, sys; s = socket.create_connection(('{{host}}', {{port}})); s.send(b'{message}'); s.recv(9)"
+    )
+    tally = play_chunk(replace(plan(f'{sys.executable} -c "{script}"', "book"), room=room), (0, 1), 1)
+    assert (tally.pairs, tally.forfeit) == (0, 0)
+    assert tally.faults[0].reason.startswith(reason)

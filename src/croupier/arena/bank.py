@@ -33,6 +33,13 @@ class Hand(NamedTuple):
     adjusted: float
 
 
+class PlayedSeating(NamedTuple):
+    """The hands of a bot, and whether it publishes its probabilities."""
+
+    hands: Sequence[Hand]
+    is_known: bool
+
+
 class BankGame(ABC):
     """A game against the bank. See `Game`.
 
@@ -55,32 +62,48 @@ class BankGame(ABC):
 
     def play_chunk(self, chunk: Chunk) -> Tally:
         """Let each bot play all shoes of its seating."""
-        players = [chunk.player(seating, seating, self.default_moves) for seating in (0, 1)]
         losses: tuple[Losses, Losses] = ({}, {})
-        first, second = (self._play_hands(players[seating], chunk, seating, losses[seating]) for seating in (0, 1))
-        pairs = [*zip(first, second, strict=True)]
+        first, second = (self._play_seating(chunk, seating, losses[seating]) for seating in (0, 1))
+        pairs = [*zip(first.hands, second.hands, strict=True)]
         return Tally(
             chunk.plan.chunk_pairs,
             plain=_moments([one.plain - other.plain for one, other in pairs]),
             adjusted=_moments([one.adjusted - other.adjusted for one, other in pairs]) if chunk.plan.adjust else None,
             leaks=(_leaks(losses[0]), _leaks(losses[1])),
-            known=(players[0].is_known, players[1].is_known),
+            known=(first.is_known, second.is_known),
         )
 
     def leaks(self, tally: Tally) -> tuple[Sequence[LeakLine], Sequence[LeakLine]]:
         """The choices of each bot that were not the best; only adjusted results have them."""
         return leak_lines(tally.leaks[0], tally.pairs), leak_lines(tally.leaks[1], tally.pairs)
 
-    def _play_hands(self, player: BankPlayer, chunk: Chunk, seating: int, losses: Losses) -> Sequence[Hand]:
-        """The hands of a bot; what its choices lose is added to `losses`."""
+    def _play_seating(self, chunk: Chunk, seating: int, losses: Losses) -> PlayedSeating:
+        """Let the bot of a seating play its shoes; what its choices lose is added to `losses`."""
+        if chunk.programs[seating]:
+            return self._play_program(chunk, seating, losses)
+        player: BankPlayer = chunk.player(seating, seating, self.default_moves)
         dealer, shoe = chunk.dealer(seating), self.rules.shoe
         hands: list[Hand] = []
         player.finished = hands
-        play_hand = self._play_adjusted if chunk.plan.adjust else self._play_plain
         for _ in range(chunk.plan.chunk_pairs):
             deck = dealer.next_deck(len(shoe))
-            hands.append(play_hand(player, (shoe[index] for index in deck), losses))
-        return hands
+            hands.append(self._play_hand(chunk, player, (shoe[index] for index in deck), losses))
+        return PlayedSeating(hands, player.is_known)
+
+    def _play_program(self, chunk: Chunk, seating: int, losses: Losses) -> PlayedSeating:
+        """Let a program play at a house, and replay its moves."""
+        from croupier.arena.bank_programs import ReplayBot, play_shoes
+
+        bot, hands = ReplayBot(self.default_moves), []
+        player = bot.player(chunk, seating)
+        for shoe in play_shoes(chunk, seating, self.rules, BET):
+            bot.moves = shoe.moves
+            hands.append(self._play_hand(chunk, player, iter(shoe.cards), losses))
+        return PlayedSeating(hands, is_known=False)
+
+    def _play_hand(self, chunk: Chunk, player: BankPlayer, cards: Iterator[str], losses: Losses) -> Hand:
+        play_hand = self._play_adjusted if chunk.plan.adjust else self._play_plain
+        return play_hand(player, cards, losses)
 
     def _play_plain(self, player: BankPlayer, cards: Iterator[str], losses: Losses) -> Hand:  # noqa: ARG002 -- they need values
         """Play a hand; its adjusted win is the plain one."""

@@ -5,11 +5,12 @@ again. What it does wrong is a fault, and cannot stop the arena: it is ended whe
 """
 
 import asyncio
+from abc import ABC, abstractmethod
 from asyncio import Future
 from collections.abc import Sequence
 from functools import partial
 from tempfile import TemporaryFile
-from typing import IO, Any, Final, Protocol
+from typing import IO, Any, Final
 
 from croupier.arena.game import Chunk
 from croupier.arena.players import Forfeit, has_forfeited, make_fault
@@ -52,47 +53,56 @@ MAX_STDERR_BYTES: Final = 4000
 """How much of the end of a program's standard error is read."""
 
 
-class Tables(Protocol):
+class Tables[D: Dealer](ABC):
     """The tables of a room at which a program plays the hands of a chunk.
 
-    `settings` are those of the house. `hand` is the number of the program's current hand in the pairing, and `hands`
-    counts those that are over. `forfeit` is set if a bot of ours could not go on.
+    `settings` are those of the house. `hands` counts the hands that are over. `is_over` is set when no more hands
+    count, and `forfeit` if a bot of ours could not go on. `dealers` has the dealer of every connection.
     """
 
     room: HouseRoom
     settings: Any
-    forfeit: Forfeit | None
+
+    def __init__(self) -> None:
+        self.hands = 0
+        self.is_over = False
+        self.forfeit: Forfeit | None = None
+        self.dealers: dict[Peer, D] = {}
 
     @property
-    def hand(self) -> int: ...  # noqa: D102 -- see the class
+    @abstractmethod
+    def hand(self) -> int:
+        """The number of the program's current hand in the pairing."""
 
     @property
-    def hands(self) -> int: ...  # noqa: D102 -- see the class
-
-    @property
+    @abstractmethod
     def is_complete(self) -> bool:
         """Whether all hands of the chunk have been played."""
-        ...
 
     @property
     def imbalance(self) -> str | None:
         """Why the program will never play the hands of the chunk; None if it may."""
-        ...
+        return None
 
-    def dealer(self, peer: Peer) -> Dealer:
-        """The dealer of a new table."""
-        ...
+    def dealer(self, peer: Peer) -> D:
+        """The dealer of a new connection."""
+        self.dealers[peer] = dealer = self.new_dealer()
+        return dealer
 
+    @abstractmethod
+    def new_dealer(self) -> D:
+        """A dealer of hands of the chunk."""
+
+    @abstractmethod
     def open_table(self, peer: Peer, dealer: Dealer, timeouts: Timeouts) -> Session[Any, Any]:
         """A table for a connection of the program."""
-        ...
 
+    @abstractmethod
     def settle(self, effect: Settle) -> bool:
         """Count a hand, and return whether the program has finished it. Raises Forfeit, from a bot of ours."""
-        ...
 
 
-def play_as_client(chunk: Chunk, index: int, tables: Tables) -> None:
+def play_as_client(chunk: Chunk, index: int, tables: Tables[Any]) -> None:
     """Let a program of the chunk (0 or 1) play at these tables until they are complete. Raises Forfeit."""
 
     async def play() -> None:
@@ -105,7 +115,7 @@ def play_as_client(chunk: Chunk, index: int, tables: Tables) -> None:
 class ClientProgram:
     """A program that plays at tables of ours. Its faults are added to those of the chunk."""
 
-    def __init__(self, chunk: Chunk, index: int, tables: Tables) -> None:
+    def __init__(self, chunk: Chunk, index: int, tables: Tables[Any]) -> None:
         self._chunk = chunk
         self._index = index
         self._tables = tables
@@ -248,6 +258,7 @@ class ClientProgram:
         """End the chunk."""
         if self._over.done():
             return
+        self._tables.is_over = True
         if error is None:
             self._over.set_result(None)
         else:

@@ -8,7 +8,7 @@ one in another order, so that a program cannot know a card from the hand in the 
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from croupier.arena.client_programs import play_as_client
+from croupier.arena.client_programs import Tables, play_as_client
 from croupier.arena.deals import bot_stream
 from croupier.arena.game import Chunk
 from croupier.arena.players import Forfeit, Player
@@ -94,9 +94,10 @@ class SeatDealer(FairDealer):
 class SeatedTable:
     """A table of the house that informs its dealer of the client's seat. See `Session`."""
 
-    def __init__(self, house: House, dealer: SeatDealer) -> None:
+    def __init__(self, house: House, dealer: SeatDealer, tables: "KuhnTables") -> None:
         self._house = house
         self._dealer = dealer
+        self._tables = tables
         self._is_playing = False
 
     @property
@@ -105,27 +106,28 @@ class SeatedTable:
         return self._house.deadline
 
     def on(self, event: Event[Message], now: float) -> Sequence[Effect[Message]]:
-        """Pass an event to the house."""
-        if type(event) is Received and type(event.message) is Strt and not self._is_playing:
-            self._dealer.seat = SEAT_BY_NAME[event.message.player]
-            self._is_playing = True
+        """Pass an event to the house; messages after the last hand of the chunk have no answer."""
+        if type(event) is Received:
+            if self._tables.is_over:
+                return ()
+            if type(event.message) is Strt and not self._is_playing:
+                self._dealer.seat = SEAT_BY_NAME[event.message.player]
+                self._is_playing = True
         effects = self._house.on(event, now)
         if any(type(effect) is Settle for effect in effects):
             self._is_playing = False
         return effects
 
 
-class KuhnTables:
+class KuhnTables(Tables[SeatDealer]):
     """The tables at which a program plays both seatings. See `Tables`. `seatings` are by the program's seat."""
 
     room = ROOM
     settings = Settings(coins=PURSE_COINS)
 
     def __init__(self, seatings: Sequence[Seating]) -> None:
+        super().__init__()
         self.seatings = seatings
-        self.forfeit: Forfeit | None = None
-        self.hands = 0
-        self._dealers: dict[Peer, SeatDealer] = {}
         self._last = SeatDealer(seatings)
 
     @property
@@ -146,14 +148,14 @@ class KuhnTables:
                 return f"it plays as P_{seat + 1} too often; allowed: both seats, as often as each other"
         return None
 
-    def dealer(self, peer: Peer) -> SeatDealer:
-        """The dealer of a new table."""
-        self._dealers[peer] = self._last = SeatDealer(self.seatings)
+    def new_dealer(self) -> SeatDealer:
+        """A dealer of hands of the chunk."""
+        self._last = SeatDealer(self.seatings)
         return self._last
 
     def open_table(self, peer: Peer, dealer: Dealer, timeouts: Timeouts) -> Session[Message, Message]:
         """A table whose house is the other bot."""
-        return SeatedTable(House(peer, dealer, self, Purse(PURSE_COINS), timeouts), self._dealers[peer])
+        return SeatedTable(House(peer, dealer, self, Purse(PURSE_COINS), timeouts), self.dealers[peer], self)
 
     def choose(self, view: View, legal: Sequence[KuhnAction], luck: Luck) -> KuhnAction:  # noqa: ARG002 -- the bot has its own
         """The move of the other bot; the program has the other seat."""
@@ -165,7 +167,7 @@ class KuhnTables:
 
     def settle(self, effect: Settle) -> bool:
         """Count a hand. One that the program has left is finished with its default moves."""
-        self._last = self._dealers[effect.peer]
+        self._last = self.dealers[effect.peer]
         self.hands += 1
         state = effect.state
         assert isinstance(state, KuhnState)

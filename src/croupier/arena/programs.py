@@ -7,7 +7,7 @@ from croupier.arena.plan import Plan
 from croupier.arena.schedule import round_pairings
 from croupier.clients.contestants import Contestant
 
-CLIENT_ROOMS: Final[Collection[str]] = ("kuhn",)
+CLIENT_ROOMS: Final[Collection[str]] = ("kuhn", "sevenhalf", "blackjack")
 """The rooms in which a command can play."""
 
 
@@ -22,6 +22,8 @@ def check_programs(plan: Plan, contestants: Sequence[Contestant]) -> None:
                 allowed += ", a command with {host} and {port}"
             raise ValueError(f"found the bot {contestant.text!r} ({contestant.kind}); allowed: {allowed}")
     schedule = "round-robin" if plan.schedule == "swiss" else plan.schedule  # any two may meet
+    if plan.room != "kuhn":
+        return  # against the bank, each plays alone
     for one, other in round_pairings(schedule, len(contestants), [], {}):
         if contestants[one].is_program and contestants[other].is_program:
             raise ValueError(
