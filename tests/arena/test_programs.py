@@ -1,7 +1,11 @@
 """Programs play over real connections: the same deals as in process, and what they do wrong is a result."""
 
+import socket
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from msgspec.structs import replace
@@ -15,6 +19,7 @@ from croupier.clients.contestants import parse_contestant
 from croupier.rooms import find_room
 from tests.arena import faulty_kuhn_client
 from tests.conformance.strangers import FOLDER
+from tests.processes import Serving
 
 CLIENT = f"{sys.executable} -S {FOLDER}/kuhn_client.py {{host}} {{port}} --choice seed=1 --choice games=1000"
 FAULTY = f"{sys.executable} -S {Path(faulty_kuhn_client.__file__)} {{host}} {{port}}"
@@ -102,10 +107,16 @@ def test_a_fault_of_the_bot_in_process_is_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("room", "bots", "error"),
     [
-        ("kuhn", ("random", "a {port}", "b {port}"), "both are clients"),
-        ("kuhn", ("a {port}", "random", "b {port}"), "both are clients"),
+        (
+            "kuhn",
+            ("random", "a {port}", "b {port}"),
+            "'a {port}' (a client) and 'b {port}' (a client) against each other",
+        ),
+        ("kuhn", ("a {port}", "random", "b {port}"), "against each other; allowed: a program against a bot of ours"),
         ("holdem", ("random", "a {port}"), "'a {port}' (command); allowed: a built-in bot, FILE.py:CLASS"),
-        ("kuhn", ("random", "localhost:1212"), "(address); allowed: a built-in bot, FILE.py:CLASS, a command"),
+        ("blackjack", ("book", "localhost:1214"), "(address); allowed: a built-in bot, FILE.py:CLASS, a command"),
+        ("kuhn", ("random", "localhost:1212"), "found --duplicate and the server 'localhost:1212', which deals"),
+        ("holdem", ("random", "http://localhost:8080"), "(address); allowed: a built-in bot, FILE.py:CLASS"),
     ],
 )
 def test_programs_that_cannot_play_are_refused(room: str, bots: tuple[str, ...], error: str) -> None:
@@ -155,3 +166,60 @@ def test_a_program_that_leaves_the_bank_forfeits(room: str, message: str, reason
     tally = play_chunk(replace(plan(f'{sys.executable} -c "{script}"', "book"), room=room), (0, 1), 1)
     assert (tally.pairs, tally.forfeit) == (0, 0)
     assert tally.faults[0].reason.startswith(reason)
+
+
+def test_a_server_plays_against_our_client() -> None:
+    with Serving("kuhn", "--port", "0", "--journal", "off", "--bot", "script:CHK,FLD") as server:
+        bots = ("book:always-bet", f"127.0.0.1:{server.ports['kuhn']}")
+        for pairing, won in (((0, 1), 1.0), ((1, 0), -1.0)):
+            tally = play_chunk(Plan("kuhn", bots, pairs=200, seed=1, answer_seconds=30), pairing, 0)
+            assert (tally.pairs, tally.faults) == (100, ())
+            assert (tally.plain.mean, tally.plain.variance) == (won, 0), "every bet is folded to"
+
+
+@contextmanager
+def server(answer: bytes) -> Iterator[str]:
+    """A server that sends the same bytes to every client; yields its address."""
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listening.accept()
+                with connection:
+                    connection.recv(8)
+                    connection.sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = Thread(target=serve)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+def play_server(address: str) -> Sequence[str]:
+    """The reasons with which a server forfeits."""
+    tally = play_chunk(Plan("kuhn", ("random", address), pairs=200, seed=1, answer_seconds=30), (0, 1), 0)
+    assert (tally.pairs, tally.forfeit) == (0, 1)
+    assert all(fault.bot == 1 for fault in tally.faults)
+    return [fault.reason for fault in tally.faults]
+
+
+def test_a_server_that_breaks_the_protocol_forfeits() -> None:
+    with server(b"HELLO!!!") as address:
+        reasons = play_server(address)
+    assert [reason[:9] for reason in reasons] == ["kuhn-2.7:"] * 3
+
+
+def test_a_server_without_coins_forfeits() -> None:
+    with Serving("kuhn", "--port", "0", "--journal", "off", "--coins", "0") as serving:
+        reasons = play_server(f"127.0.0.1:{serving.ports['kuhn']}")
+    assert reasons == ["it gives a new connection no coins to play with"] * 3
+
+
+def test_a_server_that_is_not_there_forfeits() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+    assert all("no house answers at" in reason for reason in play_server(address))

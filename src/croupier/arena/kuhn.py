@@ -58,8 +58,9 @@ class KuhnGame:
 
     def play_chunk(self, chunk: Chunk) -> Tally:
         """Play both seatings; `ends` counts pairs by `index of the first end · len(ENDS) + index of the second`."""
-        play = play_bots if chunk.programs == (None, None) else play_program
-        seatings = play(chunk)
+        if any(program is not None and program.kind == "address" for program in chunk.programs):
+            return play_server(chunk)
+        seatings = play_bots(chunk) if chunk.programs == (None, None) else play_program(chunk)
         pairs = Counter(zip(*(seating.ends for seating in seatings), strict=True))
         values = [adjusted_values(seating.policies) for seating in seatings]
         first, second = seatings[0].policies
@@ -110,6 +111,17 @@ def play_program(chunk: Chunk) -> Sequence[PlayedSeating]:
         policies.append((None, policy) if number == index else (policy, None))
     play_against_client(chunk, index, seatings)
     return [PlayedSeating(seating.counted_ends(), both) for seating, both in zip(seatings, policies, strict=True)]
+
+
+def play_server(chunk: Chunk) -> Tally:
+    """Play both seatings with a bot in process and a server, which deals, and whose cards are hidden after a fold."""
+    from croupier.arena.kuhn_servers import play_against_server
+
+    index = 0 if chunk.programs[0] else 1
+    nets = [play_against_server(chunk, index, seating) for seating in (0, 1)]
+    return Tally(
+        chunk.plan.chunk_pairs, plain=moments_of(((one + other) / 2, 1) for one, other in zip(*nets, strict=True))
+    )
 
 
 def freeze(player: KuhnPlayer) -> FrozenPolicy:

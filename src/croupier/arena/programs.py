@@ -1,4 +1,4 @@
-"""Which programs the arena can let play: clients of the rooms whose house it can serve."""
+"""Which programs the arena can let play: commands as clients of its houses, and the servers of Kuhn poker."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -10,24 +10,43 @@ from croupier.clients.contestants import Contestant
 CLIENT_ROOMS: Final[Collection[str]] = ("kuhn", "sevenhalf", "blackjack")
 """The rooms in which a command can play."""
 
+SERVER_ROOMS: Final[Collection[str]] = ("kuhn",)
+"""The rooms in which an address can play: its server has a seat."""
+
+SIDES: Final = {"command": "a client", "address": "a server"}
+"""The side of the protocol that a program plays."""
+
 
 def check_programs(plan: Plan, contestants: Sequence[Contestant]) -> None:
     """Raise ValueError if a program cannot play as the plan says. `contestants` are its bots."""
     for contestant in contestants:
-        allowed = "a built-in bot, FILE.py:CLASS"
-        if contestant.kind == "command" and plan.room in CLIENT_ROOMS:
-            continue
-        if contestant.is_program:
-            if plan.room in CLIENT_ROOMS:
-                allowed += ", a command with {host} and {port}"
-            raise ValueError(f"found the bot {contestant.text!r} ({contestant.kind}); allowed: {allowed}")
+        _check_kind(plan, contestant)
+    if plan.room == "kuhn":  # against a bank, each plays alone
+        _check_pairings(plan, contestants)
+
+
+def _check_kind(plan: Plan, contestant: Contestant) -> None:
+    rooms = {"command": CLIENT_ROOMS, "address": SERVER_ROOMS}
+    if contestant.is_program and plan.room not in rooms[contestant.kind]:
+        allowed = ["a built-in bot", "FILE.py:CLASS"]
+        if plan.room in CLIENT_ROOMS:
+            allowed.append("a command with {host} and {port}")
+        raise ValueError(f"found the bot {contestant.text!r} ({contestant.kind}); allowed: {', '.join(allowed)}")
+    if contestant.kind == "address":
+        option = "--duplicate" if plan.duplicate else "--adjust" if plan.adjust else ""
+        if option:
+            reason = "deals the cards, and shows not all of them"
+            raise ValueError(f"found {option} and the server {contestant.text!r}, which {reason}; allowed: neither")
+
+
+def _check_pairings(plan: Plan, contestants: Sequence[Contestant]) -> None:
+    """Raise ValueError if two programs could meet."""
     schedule = "round-robin" if plan.schedule == "swiss" else plan.schedule  # any two may meet
-    if plan.room != "kuhn":
-        return  # against the bank, each plays alone
-    for one, other in round_pairings(schedule, len(contestants), [], {}):
-        if contestants[one].is_program and contestants[other].is_program:
+    for pairing in round_pairings(schedule, len(contestants), [], {}):
+        one, other = (contestants[index] for index in pairing)
+        if one.is_program and other.is_program:
+            sides = " and ".join(f"{each.text!r} ({SIDES[each.kind]})" for each in (one, other))
             raise ValueError(
-                f"found the programs {contestants[one].text!r} and {contestants[other].text!r} against each other, but "
-                f"both are clients, and a client of Kuhn poker plays against a house; allowed: a program against a "
-                f"bot of ours, for example with --schedule gauntlet and the bot first"
+                f"found the programs {sides} against each other; allowed: a program against a bot of ours, which "
+                "plays the other side, for example with --schedule gauntlet and the bot first"
             )
