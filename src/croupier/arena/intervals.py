@@ -27,12 +27,17 @@ def student_interval(moments: Moments, alpha: float = 0.05) -> Interval:
 
     It is infinite for fewer than two values. Raises ModuleNotFoundError without scipy (the extra `arena`).
     """
-    from scipy.special import stdtrit
-
     if moments.count < 2:
         return Interval(moments.mean, -inf, inf)
-    quantile = float(stdtrit(moments.count - 1, 1 - alpha / 2))
-    return _interval(moments, quantile * sqrt(moments.variance / moments.count))
+    quantile = student_quantile(moments.count, alpha)
+    return interval_around(moments.mean, quantile * sqrt(moments.variance / moments.count))
+
+
+def student_quantile(count: int, alpha: float) -> float:
+    """The half width of Student's interval for the mean of `count` values, two or more, in standard errors."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(count - 1, 1 - alpha / 2))
 
 
 def sequence_interval(moments: Moments, alpha: float = 0.05, t_star: int = 1000) -> Interval:
@@ -48,8 +53,9 @@ def sequence_interval(moments: Moments, alpha: float = 0.05, t_star: int = 1000)
     rho_squared = (-2 * log(alpha) + log(1 - 2 * log(alpha))) / t_star
     scale = moments.count * rho_squared + 1
     boundary = sqrt(2 * scale / (moments.count**2 * rho_squared) * log(sqrt(scale) / alpha))
-    return _interval(moments, sqrt(moments.variance) * boundary)
+    return interval_around(moments.mean, sqrt(moments.variance) * boundary)
 
 
-def _interval(moments: Moments, radius: float) -> Interval:
-    return Interval(moments.mean, moments.mean - radius, moments.mean + radius)
+def interval_around(mean: float, radius: float) -> Interval:
+    """The interval of half the width `radius`."""
+    return Interval(mean, mean - radius, mean + radius)

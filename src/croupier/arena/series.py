@@ -115,12 +115,13 @@ class Series:
         last = self._counted[-1].forfeit if self._counted else None
         return None if last is None else self.pairing[last]
 
-    def interval(self) -> Interval:
-        """The mean of what the first bot wins, with its interval so far."""
+    def interval(self, alpha: float | None = None) -> Interval:
+        """The mean of what the first bot wins, with its interval so far; `alpha` is the plan's if it is not given."""
+        alpha = self.plan.alpha if alpha is None else alpha
         if self.plan.until_sure:
             t_star = self.plan.t_star if self._unit == "pair" else max(1, self.plan.t_star // self.plan.chunk_pairs)
-            return sequence_interval(self._running, self.plan.alpha, t_star)
-        return student_interval(self._running, self.plan.alpha)
+            return sequence_interval(self._running, alpha, t_star)
+        return student_interval(self._running, alpha)
 
     def headline(self) -> str:
         """The bots and the interval so far."""

@@ -5,6 +5,7 @@ from math import inf
 from typing import ClassVar
 
 from croupier.arena.plan import Pairing, Plan
+from croupier.arena.ratings import Standing, standings
 from croupier.arena.runner import Job, Runner
 from croupier.arena.schedule import round_pairings, rounds
 from croupier.arena.series import PairResult, Series
@@ -13,7 +14,7 @@ from croupier.core.stored import Stored
 
 
 class TournamentResult(Stored, frozen=True):
-    """The results of all pairings. `plan` is the hash of the plan."""
+    """The results of all pairings, and the places of the bots. `plan` is the hash of the plan."""
 
     MALFORMED: ClassVar[str] = "malformed results"
 
@@ -21,6 +22,7 @@ class TournamentResult(Stored, frozen=True):
     room: str
     seed: int
     pairs: Sequence[PairResult]
+    standings: Sequence[Standing]
 
 
 class Tournament:
@@ -63,9 +65,10 @@ class Tournament:
         return {bot: sum(means) / len(means) for bot, means in results.items()}
 
     def result(self) -> TournamentResult:
-        """All results so far."""
+        """All results so far. Raises ModuleNotFoundError without the extra `arena`."""
         pairs = [self.series[pairing].result() for pairing in sorted(self.series)]
-        return TournamentResult(self.plan.digest, self.plan.room, self.plan.seed, pairs)
+        ranked = standings(self.plan, self.series.values())
+        return TournamentResult(self.plan.digest, self.plan.room, self.plan.seed, pairs, ranked)
 
     def _open(self, pairing: Pairing) -> Series:
         series = self.series[pairing] = Series(self.plan, pairing)

@@ -90,7 +90,7 @@ class RunOptions:
     """Number of processes that play."""
 
     out: Path | None = None
-    """Folder for the plan, all chunks of hands, and the results."""
+    """Folder for the plan, all chunks of hands, and the results: a page, plots, and tables for other programs."""
 
     resume: bool = False
     """Go on with the tournament in the folder."""
@@ -129,7 +129,7 @@ def arena(
         if run.resume and run.out is None:
             raise ValueError("found --resume without --out; allowed: both")
         made = plan.make_plan(room, bots)
-        _check_libraries(made)
+        _check_libraries(run)
         record = Record(run.out, made, resume=run.resume) if run.out else None
     except ModuleNotFoundError as error:
         return fail(f"the module {error.name} is missing; install it with: pip install 'croupier[arena]'")
@@ -138,18 +138,20 @@ def arena(
     return _play(made, record, run)
 
 
-def _check_libraries(plan: "Plan") -> None:
-    """Raise ModuleNotFoundError now, and not after all hands, if the library of the intervals is missing."""
-    from croupier.arena.intervals import student_interval
-    from croupier.arena.tally import Moments
+def _check_libraries(options: RunOptions) -> None:
+    """Raise ModuleNotFoundError now, and not after all hands, if a library of the extra `arena` is missing."""
+    from importlib.util import find_spec
 
-    if not plan.until_sure:
-        student_interval(Moments(2))
+    for name in ("scipy.special", "choix", *(["matplotlib"] if options.out else [])):
+        if find_spec(name) is None:
+            raise ModuleNotFoundError(name=name)
 
 
 def _play(plan: "Plan", record: "Record | None", options: RunOptions) -> int:
     from msgspec import to_builtins
 
+    from croupier.arena.report.files import write_report
+    from croupier.arena.report.summary import Report
     from croupier.arena.runner import ProcessRunner
     from croupier.arena.tournament import Tournament
     from croupier.cli.arena_report import print_results
@@ -167,9 +169,11 @@ def _play(plan: "Plan", record: "Record | None", options: RunOptions) -> int:
     finally:
         if record:
             record.close()
-    result = tournament.result()
-    if record and is_complete:
+    report = Report.of(tournament)
+    result = report.result
+    if record and options.out and is_complete:
         record.write_results(result)
+        write_report(options.out, report)
     if options.json:
         print_json(to_builtins(result))
     else:

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 
 from croupier.arena.leaks import LeakLine
+from croupier.arena.report.summary import fault_lines
 from croupier.arena.series import PairResult
 from croupier.arena.tournament import TournamentResult
 from croupier.cli.output import print_line
-from croupier.core.plural import format_count
 
 MAX_PRINTED_LEAKS: Final = 10
 
@@ -40,15 +40,6 @@ def format_mean(pair: PairResult) -> str:
     if not pair.hands:
         return ""
     return f"{pair.mean:+.4f}" + ("" if pair.high is None else f" ± {pair.high - pair.mean:.4f}")
-
-
-def fault_lines(pair: PairResult) -> Iterator[str]:
-    """A line for each bot with faults, with the first of them."""
-    for name, bot in (("a", pair.a), ("b", pair.b)):
-        first = next((fault for fault in pair.faults if fault.bot == name), None)
-        if first is not None:
-            count = format_count(pair.fault_counts[name], "fault")
-            yield f"{bot}: {count}, the first in hand {first.hand:,}: {first.reason}"
 
 
 def leak_texts(pair: PairResult) -> Iterator[str]:

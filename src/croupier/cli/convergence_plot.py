@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from croupier.arena.report.plots import BLUE, VERMILION, new_figure
 from croupier.strategy.best_response import Checkpoint, ValueBounds
 
-BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#555555"
-"""Colours of M. Okabe and K. Ito, which people with any colour vision can tell apart."""
+GREY = "#555555"
 
 MAX_LINEAR_ITERATIONS = 100
 """The axis of more iterations is logarithmic."""
@@ -29,12 +29,8 @@ def plot_convergence(title: str, run: Convergence, value: ValueBounds, path: Pat
     `value` is what the linear program proves, drawn as horizontal lines. Raises ValueError on an unknown ending, and
     ModuleNotFoundError if matplotlib is not installed.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(SIZE_INCHES, layout="constrained")
-    canvas = FigureCanvasAgg(figure)
-    allowed = sorted(canvas.get_supported_filetypes())
+    figure = new_figure(*SIZE_INCHES)
+    allowed = sorted(figure.canvas.get_supported_filetypes())
     if path.suffix.removeprefix(".") not in allowed:
         raise ValueError(f"found the plot {str(path)!r}; allowed: a file that ends with .{', .'.join(allowed)}")
     bounds, distance = figure.subplots(2, 1, sharex=True)
