@@ -11,6 +11,7 @@ MODULES = (
     "croupier.blackjack",
     "croupier.holdem",
     "croupier.oldmaid",
+    "croupier.environments",
 )
 HEAD = """# Public API
 

@@ -17,7 +17,7 @@ from tests.processes import ROOT, Serving
 
 PAGES = [
     ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("arena", "bots", "library", "quickstart", "solutions")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("arena", "bots", "environments", "library", "quickstart", "solutions")),
     *(ROOT / "examples").glob("*.py"),
 ]
 EXAMPLES = [path for path in sorted((ROOT / "src").rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]

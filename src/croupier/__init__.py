@@ -1,7 +1,7 @@
 """A card room for programs and people: servers, clients, bots, solvers and a conformance tester for five games.
 
-The public API is this module and one module for each room: `croupier.kuhn`, `croupier.sevenhalf`, `croupier.blackjack`,
-`croupier.holdem` and `croupier.oldmaid`. Everything else may change between releases.
+The public API is this module, one module for each room (`croupier.kuhn`, `croupier.sevenhalf`, `croupier.blackjack`,
+`croupier.holdem` and `croupier.oldmaid`), and `croupier.environments`. Everything else may change between releases.
 
 Example:
     >>> import croupier
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from croupier.version import __version__
 
 if TYPE_CHECKING:
-    from croupier import blackjack, holdem, kuhn, oldmaid, sevenhalf
+    from croupier import blackjack, environments, holdem, kuhn, oldmaid, sevenhalf
     from croupier.api import play, solve
     from croupier.clients.game import connect
     from croupier.clients.identify import OtherProtocol
@@ -45,6 +45,7 @@ __all__ = [
     "__version__",
     "blackjack",
     "connect",
+    "environments",
     "equity",
     "find_room",
     "holdem",
@@ -81,12 +82,12 @@ _MODULES = {
     "simulate": "croupier.simulation",
     "solve": "croupier.api",
 }
-_ROOM_MODULES = {"blackjack", "holdem", "kuhn", "oldmaid", "sevenhalf"}
+_PUBLIC_MODULES = {"blackjack", "environments", "holdem", "kuhn", "oldmaid", "sevenhalf"}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use, so that `croupier --help` does not load an event loop."""
-    if name in _ROOM_MODULES:
+    if name in _PUBLIC_MODULES:
         return import_module(f"croupier.{name}")
     if name in _MODULES:
         return getattr(import_module(_MODULES[name]), name)

@@ -10,12 +10,11 @@ from croupier.environments import aec, gym
 from croupier.environments.games import find_game
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.stakes import STAKES
-from croupier.rooms.sevenhalf.rules import SevenHalf
 
 ALL_GAMES: list[tuple[Any, dict[str, Any]]] = [
     ("kuhn", {}),
     ("sevenhalf", {}),
-    (SevenHalf(max_bet=300), {}),
+    ("sevenhalf", {"max_bet": 300}),
     ("blackjack", {}),
     ("holdem", {"stack": 300}),
     ("holdem", {"seats": 6, "raises": (50, 100, 200)}),
@@ -88,7 +87,7 @@ def test_a_seat_of_holdem_observes_its_own_cards_and_the_board_only() -> None:
 def test_actions_and_features_have_names() -> None:
     assert find_game("kuhn").action_names == ("CHK", "BET", "CAL", "FLD")
     assert find_game("blackjack").action_names == ("H", "S", "SRD")
-    assert find_game(SevenHalf(max_bet=200)).action_names == ("DRAW", "PASS", "RAISE")
+    assert find_game("sevenhalf", max_bet=200).action_names == ("DRAW", "PASS", "RAISE")
     assert find_game(LEDUC).max_loss == 13
     bank = find_game("sevenhalf")
     hand = bank.deal(1, 1)
@@ -103,6 +102,7 @@ def test_actions_and_features_have_names() -> None:
         ("oldmaid", {}, "found the room 'oldmaid'; allowed: kuhn, sevenhalf, blackjack, holdem"),
         ("chess", {}, "found the room 'chess'"),
         ("kuhn", {"seats": 3}, "found the options seats for kuhn; allowed: none"),
+        ("sevenhalf", {"max_bet": 50}, "found the highest bet 50; allowed: 100 to "),
         ("holdem", {"seats": 7}, "found 7 seats; allowed: 2 to 6"),
         ("holdem", {"raises": (100, 50)}, r"found the raises \(100, 50\); allowed: percents"),
     ],

@@ -14,7 +14,6 @@ from croupier.core.dealer import FairDealer
 from croupier.environments import aec, gym
 from croupier.rooms.kuhn.bots import BOT_SPECS
 from croupier.rooms.kuhn.rules import KUHN
-from croupier.rooms.sevenhalf.rules import SevenHalf
 
 pytestmark = pytest.mark.interop
 
@@ -30,7 +29,7 @@ AEC_GAMES: list[tuple[Any, dict[str, Any]]] = [
 GYM_GAMES: list[tuple[Any, dict[str, Any]]] = [
     ("blackjack", {}),
     ("sevenhalf", {}),
-    (SevenHalf(max_bet=200), {}),
+    ("sevenhalf", {"max_bet": 200}),
     ("kuhn", {"opponents": ["equilibrium"]}),
     ("kuhn", {"opponents": ["script:CHK,BET,CAL"], "seat": 1}),
     ("holdem", {"opponents": ["tight"] * 5}),

@@ -29,7 +29,8 @@ def aec(game: Game, *, render_mode: str | None = None, **options: Any) -> Any:
             `Rules` and at most 100,000 states.
         render_mode: `"ansi"` lets `render` return what the agent to act knows, as text.
         options: For hold'em: `seats` (2 to 6, by default 2), `stack` (chips, by default 10,000) and `raises` (percents
-            of the pot, by default `(100,)`).
+            of the pot, by default `(100,)`). For seven and a half: `max_bet`, the coins to which the bet of 100 may be
+            raised, by default 100.
 
     The reward of an agent comes at the end of the hand: what it has won, in coins, in bets against a bank, and in big
     blinds in hold'em. An action that is not legal ends the hand; its agent loses as much as it ever can in a hand.

@@ -7,7 +7,8 @@ from croupier.environments.encoding import EncodedGame
 from croupier.environments.holdem_game import HoldemGame
 from croupier.environments.rules_game import BankEncoder, IndexEncoder, RulesGame
 from croupier.rooms import find_room
-from croupier.simulation import Game, game_rules
+from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, SevenHalf
+from croupier.simulation import BET, Game, game_rules
 
 
 def find_game(game: Game, **options: Any) -> EncodedGame:
@@ -17,9 +18,18 @@ def find_game(game: Game, **options: Any) -> EncodedGame:
     """
     name = game if isinstance(game, str) else type(game).__name__
     rules = game_rules(game) if isinstance(game, str) else game
+    if game == "sevenhalf" and options.keys() == {"max_bet"}:
+        rules = _rules_with_raises(options.pop("max_bet"))
     if options and rules is not None:
         raise ValueError(f"found the options {', '.join(options)} for {name}; allowed: none")
     bots = find_room(game).bots if isinstance(game, str) else {}
     if rules is None:
         return HoldemGame(bots, **options)
     return RulesGame(name, rules, BankEncoder(rules) if isinstance(rules, BankRules) else IndexEncoder(rules), bots)
+
+
+def _rules_with_raises(max_bet: int) -> SevenHalf:
+    """The rules of seven and a half, where the bet may be raised to `max_bet` coins. Raises ValueError."""
+    if not BET <= max_bet <= MAX_TOTAL_BET:
+        raise ValueError(f"found the highest bet {max_bet}; allowed: {BET} to {MAX_TOTAL_BET}")
+    return SevenHalf(max_bet)
