@@ -96,6 +96,16 @@ def test_a_program_that_plays_nothing_forfeits(command: str, reason: str) -> Non
     assert [fault.reason for fault in tally.faults] == [reason]
 
 
+def test_the_time_of_the_other_bot_is_not_that_of_the_program(tmp_path: Path) -> None:
+    bot = tmp_path / "slow.py"
+    bot.write_text(
+        "import time\nclass Slow:\n    slept = False\n    def choose(self, view, legal, luck):\n"
+        "        time.sleep(0 if self.slept else 3)\n        self.slept = True\n        return legal[0]\n"
+    )
+    tally = play(f"{CLIENT}", f"{bot}:Slow", seconds=2)
+    assert (tally.pairs, tally.faults) == (40, ())
+
+
 def test_a_fault_of_the_bot_in_process_is_its_own(tmp_path: Path) -> None:
     bot = tmp_path / "mine.py"
     bot.write_text("class Illegal:\n    def choose(self, view, legal, luck):\n        return 'ALL'\n")

@@ -57,7 +57,8 @@ class Tables[D: Dealer](ABC):
     """The tables of a room at which a program plays the hands of a chunk.
 
     `settings` are those of the house. `hands` counts the hands that are over. `is_over` is set when no more hands
-    count, and `forfeit` if a bot of ours could not go on. `dealers` has the dealer of every connection.
+    count, and `forfeit` if a bot of ours could not go on. `thinking_seconds` is the time that a bot of ours has used,
+    which is not the program's. `dealers` has the dealer of every connection.
     """
 
     room: HouseRoom
@@ -66,6 +67,7 @@ class Tables[D: Dealer](ABC):
     def __init__(self) -> None:
         self.hands = 0
         self.is_over = False
+        self.thinking_seconds = 0.0
         self.forfeit: Forfeit | None = None
         self.dealers: dict[Peer, D] = {}
 
@@ -120,7 +122,8 @@ class ClientProgram:
         self._index = index
         self._tables = tables
         self._limit = chunk.plan.answer_seconds
-        self._over: Future[None] = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
+        self._over: Future[None] = self._loop.create_future()
         self._left_hand: int | None = None
         self._message_at = self._hand_at = 0.0
 
@@ -134,6 +137,7 @@ class ClientProgram:
             SilentLogger(),
             observers=[RefereeObserver(referee, self._on_verdict), self._on_event],
             limits=EndpointLimits(close_timeout=CLOSE_SECONDS),
+            clock=self._clock,
         )
         try:
             address = await endpoint.listen(HOST, 0)
@@ -149,7 +153,7 @@ class ClientProgram:
         assert contestant is not None, "it is a program"
         words = contestant.command({"host": address[0], "port": address[1]})
         hands = self._tables.hands
-        self._message_at = self._hand_at = asyncio.get_running_loop().time()
+        self._message_at = self._hand_at = self._clock()
         with TemporaryFile() as stderr:
             try:
                 process = start_program(words, stdout=asyncio.subprocess.DEVNULL, stderr=stderr)
@@ -166,20 +170,26 @@ class ClientProgram:
                 self._on_ended(process.returncode, _last_line(stderr), self._tables.hands - hands)
 
     async def _wait(self, process: Process, endpoint: Endpoint) -> None:
-        """Wait until the program has ended and its connections are closed, or the chunk is over."""
+        """Wait until the program has ended and its connections are closed; if the chunk is over, not for long."""
         ended = asyncio.create_task(asyncio.to_thread(process.wait))
         await asyncio.wait((ended, self._over), return_when=asyncio.FIRST_COMPLETED)
         if not self._over.done():
             drained = asyncio.create_task(endpoint.wait_drained())
             await asyncio.wait((drained, self._over), timeout=CLOSE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             drained.cancel()
+        else:
+            endpoint.halt(final=True)  # a goodbye
+            await asyncio.wait((ended,), timeout=CLOSE_SECONDS)
+
+    def _clock(self) -> float:
+        """The time in seconds, without that which a bot of ours has used."""
+        return self._loop.time() - self._tables.thinking_seconds
 
     async def _watch(self) -> None:
         """Let the program forfeit when it sends nothing, or finishes no hand."""
-        loop = asyncio.get_running_loop()
         start, hand = max(START_SECONDS, self._limit), START_SECONDS + MAX_HAND_MESSAGES * self._limit
         while not self._over.done():
-            now = loop.time()
+            now = self._clock()
             if now >= self._message_at + start:
                 self._forfeit(f"no message for {start:g} seconds")
             elif now >= self._hand_at + hand:
@@ -200,6 +210,7 @@ class ClientProgram:
                     self._hand_at = now
                     self._on_settled(effect, event)
                 elif type(effect) is BotFailed:
+                    assert self._tables.forfeit is not None, "a player of the arena replaces illegal moves"
                     self._stop(self._tables.forfeit)
         except Forfeit as forfeit:
             self._stop(forfeit)

@@ -6,6 +6,7 @@ one in another order, so that a program cannot know a card from the hand in the 
 """
 
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Final
 
 from croupier.arena.client_programs import Tables, play_as_client
@@ -159,11 +160,14 @@ class KuhnTables(Tables[SeatDealer]):
 
     def choose(self, view: View, legal: Sequence[KuhnAction], luck: Luck) -> KuhnAction:  # noqa: ARG002 -- the bot has its own
         """The move of the other bot; the program has the other seat."""
+        started = monotonic()
         try:
             return self.seatings[1 - len(view.history) % 2].choose(view, legal)
         except Forfeit as forfeit:
             self.forfeit = forfeit
             raise
+        finally:
+            self.thinking_seconds += monotonic() - started
 
     def settle(self, effect: Settle) -> bool:
         """Count a hand. One that the program has left is finished with its default moves."""
