@@ -174,7 +174,10 @@ def test_programs_end_with_the_tournament(tmp_path: Path, number: int) -> None:
         (("go", "random", "random"), "found the room 'go'"),
         (("kuhn", "random"), "allowed: two or more"),
         (("kuhn", "random", "clever"), "found the bot 'clever'"),
-        (("kuhn", "java Mine {host} {port}", "mine -p {port}"), "(a client) and 'mine -p {port}' (a client) against each other"),
+        (
+            ("kuhn", "java Mine {host} {port}", "mine {port}"),
+            "(a client) and 'mine {port}' (a client) against each other",
+        ),
         (("kuhn", "random", "book", "--answer-seconds", "0"), "found --answer-seconds 0; allowed: more than 0"),
         (("kuhn", "random", "book", "--hands", "1"), "found --hands 1; allowed: 2 or more"),
         (("kuhn", "random", "book", "--jobs", "0"), "found --jobs 0; allowed: 1 or more"),

@@ -9,7 +9,7 @@ from typing import Any
 from croupier.arena.tally import Fault
 from croupier.core.bots import Bot, MixedBot, lottery
 from croupier.core.dealer import Luck
-from croupier.core.python_files import describe_error
+from croupier.core.python_files import MODULE_PREFIX, describe_error
 from croupier.core.text import printable
 
 MAX_FAULTS = 3
@@ -19,7 +19,8 @@ NO_CALL = -1
 """What `calls` holds while no bot is called."""
 
 MAX_REASON_CHARS = 200
-OBJECT_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+LOCAL_NAME = re.compile(rf" at 0x[0-9a-fA-F]+|{MODULE_PREFIX}[0-9a-f]+\.")
+"""What the text of an object has only in one process or for one path: its address, and the module of a bot's file."""
 
 
 class Forfeit(Exception):
@@ -128,7 +129,7 @@ class Player[V, M]:
 
 def make_fault(bot: int, hand: int, reason: str) -> Fault:
     """A fault with a reason of one short line."""
-    return Fault(bot, hand, printable(OBJECT_ADDRESS.sub("", reason), MAX_REASON_CHARS))
+    return Fault(bot, hand, printable(LOCAL_NAME.sub("", reason), MAX_REASON_CHARS))
 
 
 def has_forfeited(bot: int, faults: Sequence[Fault]) -> bool:

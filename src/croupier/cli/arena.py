@@ -1,7 +1,7 @@
 """`croupier arena`: let bots play each other, and say which one is better, how sure that is, and why."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from croupier.arena.plan import Plan
     from croupier.arena.record import Record
+    from croupier.arena.runner import Runner
     from croupier.arena.series import Series
     from croupier.arena.tournament import Tournament
 
@@ -89,6 +90,9 @@ class RunOptions:
     jobs: int = 1
     """Number of processes that play."""
 
+    cluster: str | None = None
+    """Scheduler of a Dask cluster whose workers play instead: HOST:PORT or tls://HOST:PORT."""
+
     out: Path | None = None
     """Folder for the plan, all chunks of hands, and the results: a page, plots, and tables for other programs."""
 
@@ -122,20 +126,38 @@ def arena(
         Two or more bots: built-in names (croupier play ROOM --bot help), FILE.py:CLASS, or programs that speak the
         room's protocol: a command with {host} and {port}.
     """
+    from croupier.arena.cluster_worker import ClusterError
     from croupier.arena.record import Record
 
-    try:
-        check_minimum(1, jobs=run.jobs)
-        if run.resume and run.out is None:
-            raise ValueError("found --resume without --out; allowed: both")
-        made = plan.make_plan(room, bots)
-        _check_libraries(run)
-        record = Record(run.out, made, resume=run.resume) if run.out else None
-    except ModuleNotFoundError as error:
-        return fail(f"the module {error.name} is missing; install it with: pip install 'croupier[arena]'")
-    except (ValueError, OSError) as error:
-        return fail(error, 2)
-    return _play(made, record, run)
+    with ExitStack() as stack:
+        try:
+            if run.resume and run.out is None:
+                raise ValueError("found --resume without --out; allowed: both")
+            made = plan.make_plan(room, bots)
+            _check_libraries(run)
+            runner = stack.enter_context(_make_runner(made, run))
+            record = Record(run.out, made, resume=run.resume) if run.out else None
+        except ModuleNotFoundError as error:
+            return fail(f"the module {error.name} is missing; install it with: pip install 'croupier[arena]'")
+        except ClusterError as error:
+            return fail(error)
+        except (ValueError, OSError) as error:
+            return fail(error, 2)
+        return _play(made, runner, record, run)
+
+
+def _make_runner(plan: "Plan", run: RunOptions) -> "AbstractContextManager[Runner]":
+    """What plays the plan. Raises ValueError for options that cannot, and ClusterError."""
+    from croupier.arena.runner import ProcessRunner
+
+    check_minimum(1, jobs=run.jobs)
+    if run.cluster is None:
+        return ProcessRunner(plan, run.jobs)
+    if run.jobs > 1:
+        raise ValueError("found --jobs with --cluster; allowed: one of them")
+    from croupier.arena.cluster import ClusterRunner
+
+    return ClusterRunner(plan, run.cluster)
 
 
 def _check_libraries(options: RunOptions) -> None:
@@ -147,38 +169,41 @@ def _check_libraries(options: RunOptions) -> None:
             raise ModuleNotFoundError(name=name)
 
 
-def _play(plan: "Plan", record: "Record | None", options: RunOptions) -> int:
+def _play(plan: "Plan", runner: "Runner", record: "Record | None", options: RunOptions) -> int:
     from msgspec import to_builtins
 
+    from croupier.arena.cluster_worker import ClusterError
     from croupier.arena.report.files import write_report
     from croupier.arena.report.summary import Report
-    from croupier.arena.runner import ProcessRunner
     from croupier.arena.tournament import Tournament
     from croupier.cli.arena_report import print_results
 
     tournament = Tournament(plan, record.played, record.add) if record else Tournament(plan)
-    is_complete = False
+    advice = "run the same command with --resume to go on" if record else "add --out DIR to keep what was played"
+    status = 0
     try:
-        with ProcessRunner(plan, options.jobs) as runner, show_progress(tournament) as show:
+        with show_progress(tournament) as show:
             for series in tournament.play(runner):
                 show(series)
-        is_complete = True
     except KeyboardInterrupt:
-        advice = "run the same command with --resume to go on" if record else "add --out DIR to keep what was played"
+        status = 130
         print_error(f"the tournament was interrupted; {advice}")
+    except ClusterError as error:
+        status = 1
+        print_error(f"{error}; {advice}")
     finally:
         if record:
             record.close()
     report = Report.of(tournament)
     result = report.result
-    if record and options.out and is_complete:
+    if record and options.out and status == 0:
         record.write_results(result)
         write_report(options.out, report)
     if options.json:
         print_json(to_builtins(result))
     else:
         print_results(result, with_leaks=options.leaks)
-    return 0 if is_complete else 130
+    return status
 
 
 @contextmanager
