@@ -87,6 +87,19 @@ def test_an_action_that_is_not_offered_is_refused_and_nothing_happens() -> None:
     asyncio.run(play())
 
 
+def test_a_second_action_before_the_answer_to_the_first_is_refused() -> None:
+    async def play() -> None:
+        async with own_places() as places, seated(places, "kuhn") as table:
+            first = asyncio.ensure_future(table.act("first", None, PATIENCE))
+            await asyncio.sleep(0)
+            with pytest.raises(UnknownAction, match="found first before the last action was answered"):
+                await table.act("first", None, PATIENCE)
+            await first
+            assert "You are dealt" in str(table.observe()["text"])
+
+    asyncio.run(play())
+
+
 def test_two_players_of_holdem_never_see_the_cards_of_each_other_in_a_running_hand() -> None:
     async def play() -> int:
         compared = 0

@@ -82,11 +82,11 @@ class Tables:
         return {"table": name, **table.observe()}
 
     async def leave(self, name: str) -> dict[str, object]:
-        """Leave a table. Return what it looked like at the end."""
+        """Leave a table. Return what it looked like at the end. Raises ToolError."""
         table = self.find(name)
-        await table.leave(WAIT_SECONDS)
-        await self._stacks.pop(name).aclose()
         del self._tables[name]
+        async with self._stacks.pop(name):
+            await table.leave(WAIT_SECONDS)
         return {"table": name, **table.observe()}
 
     async def close(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 from msgspec.structs import replace
 
 from croupier.core.linear import linear_text
-from croupier.core.presentation import ActionView, Presenter, TableView, Text, find_action
+from croupier.core.presentation import ActionView, Presenter, TableView, Text, UnknownAction, find_action
 from croupier.tui.interaction import OpenSeat, connecting_view, converse
 from croupier.tui.table_keys import Choice
 
@@ -100,8 +100,10 @@ class CallTable:
         return [_action_values(action) for action in self._display.view.actions]
 
     async def act(self, action: str, amount: int | None, wait_seconds: float) -> None:
-        """Do something, and wait until something else can be done. Raises UnknownAction if it is not offered."""
+        """Do something, and wait until something else can be done. Raises UnknownAction if it is not offered now."""
         find_action(self._display.view.actions, action, amount)
+        if not self._display.can_act:
+            raise UnknownAction(f"found {action} before the last action was answered; observe the table first")
         self._display.answer(Choice(action, amount))
         await self.settle(wait_seconds)
 
