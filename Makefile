@@ -89,6 +89,7 @@ bench: $(VENV)/bench.stamp  ## run every benchmark with its yardstick; see bench
 	$(BIN)/python bench/solve.py
 	$(BIN)/python bench/arena.py
 	$(BIN)/python bench/arena_holdem.py
+	$(BIN)/python bench/arena_programs.py
 	$(BIN)/python bench/servers.py
 	$(BIN)/python bench/ranks.py
 	$(BIN)/python bench/hands.py
