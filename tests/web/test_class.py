@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import httpx
+import pytest
 
 from croupier.conformance.matrix.cells import LOOKS, Cell, CellFinding, CellKind
 from croupier.conformance.matrix.matrix import MatrixPlan
@@ -244,3 +245,22 @@ def test_the_style_sheet_has_the_colours_of_the_report() -> None:
     rules = (WEB / "static" / "style.css").read_text()
     for kind, look in LOOKS.items():
         assert look.rule(f'[data-kind="{kind.name}"]') in rules
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of a colour (WCAG 2.2)."""
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("kind", CellKind)
+def test_signs_can_be_read_on_panels_and_pages(kind: CellKind) -> None:
+    """Axe does not measure the contrast of signs."""
+    rules = (WEB / "static" / "style.css").read_text()
+    for surface in ("--bg", "--panel"):
+        found = re.search(rf"{surface}: light-dark\((#[0-9a-f]{{6}}), (#[0-9a-f]{{6}})\)", rules)
+        assert found
+        for colour, ground in zip((LOOKS[kind].light, LOOKS[kind].dark), found.groups(), strict=True):
+            darker, lighter = sorted((luminance(colour), luminance(ground)))
+            assert (lighter + 0.05) / (darker + 0.05) >= 4.5

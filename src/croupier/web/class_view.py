@@ -87,9 +87,14 @@ class CellView(Struct, frozen=True):
 
     id: str
     kind: str = ""
-    label: str = ""
+    sign: str = ""
     text: Text | None = None
     address: str = ""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it has a result."""
+        return self.kind not in {"", RUNNING}
 
 
 class ProgramView(Struct, frozen=True):
