@@ -228,3 +228,14 @@ def test_the_command_repeats_the_tournament() -> None:
     assert command(plan) == (
         "croupier arena kuhn 'a b.py:C' random --hands 100 --adjust --until-sure --schedule swiss --seed 3"
     )
+
+
+def test_the_page_of_a_bank_game_says_that_bots_play_alone() -> None:
+    found = report_of(Plan("sevenhalf", ("exact", "book"), pairs=400, seed=1, duplicate=True, adjust="bank-best-1"))
+    assert headline(found).startswith("exact beats book by 0.01")
+    assert "Each bot plays alone against the bank" in Page(html(found)).text
+
+
+def test_an_interval_of_no_width_has_two_decimals() -> None:
+    found = report_of(Plan("kuhn", ("book:always-bet", "book:never-bet"), pairs=200, seed=1))
+    assert headline(found) == "book:always-bet beats book:never-bet by 1.00 coins a hand (95%: 1.00 to 1.00)"

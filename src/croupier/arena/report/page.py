@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from croupier.arena.bank import BankGame
+from croupier.arena.game import find_game
 from croupier.arena.leaks import LeakLine
 from croupier.arena.plan import Pairing
 from croupier.arena.ratings import Standing
@@ -32,15 +34,15 @@ STYLESHEET: Final = """
 h1 { font-size: 1.6rem; text-wrap: balance; overflow-wrap: anywhere; } .note { opacity: 0.8; max-width: 46rem; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; display: block; }
 td, th { border-bottom: 1px solid var(--line); padding: 0.3rem 0.75rem; text-align: right; white-space: nowrap; }
-.name { text-align: left; white-space: normal; overflow-wrap: anywhere; font-weight: normal; }
+.name { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 9rem; font-weight: normal; }
 td small { display: block; opacity: 0.8; } .matrix td, .matrix th { border: 1px solid var(--line); }
 .unplayed { background: var(--shade); }
 .won { background: light-dark(#cde6f7, #0a3d5c); font-weight: bold; }
 .lost { background: light-dark(#f9dccb, #5c2a0a); font-weight: bold; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.25rem 1rem; }
 dt { opacity: 0.8; } dd { margin: 0; overflow-wrap: anywhere; }
-@media print { body { max-width: none; } figure, tr, details { break-inside: avoid; }
-  td, th { print-color-adjust: exact; } .wide { overflow: visible; } }
+@media print { body { max-width: none; margin: 0; font-size: 12px; } td, th { padding: 0.2rem 0.4rem; }
+  figure, tr, details { break-inside: avoid; } td, th { print-color-adjust: exact; } .wide { overflow: visible; } }
 """
 
 
@@ -75,7 +77,10 @@ def _setting(report: Report) -> str:
         "adjusted for luck" if plan.adjust else "",
         "" if report.is_complete else "more to come",
     ]
-    return f"{', '.join(part for part in parts if part)}."
+    setting = f"{', '.join(part for part in parts if part)}."
+    if isinstance(find_game(plan.room), BankGame):
+        return f"{setting} Each bot plays alone against the bank; a result is the difference of what two bots win."
+    return setting
 
 
 def _table_start(kind: str = "") -> str:
@@ -193,7 +198,7 @@ def _leaks(report: Report) -> Iterator[str]:
     if not lists:
         return
     yield "<h2>Leaks</h2>"
-    yield '<p class="note">What the choices of a bot cost it, compared with the best choice against this opponent.</p>'
+    yield '<p class="note">What the choices of a bot cost it, compared with the best choice.</p>'
     is_open = " open" if len(lists) <= MAX_OPEN_LEAKS else ""
     for bot, other, lines in lists:
         total = format_number(sum(line.cost for line in lines), LEAK_DECIMALS)
@@ -234,7 +239,7 @@ def _faults(report: Report) -> Iterator[str]:
 
 def _method(report: Report) -> Iterator[str]:
     plan, method = report.plan, report.result.pairs[0].method
-    pairs = f"pairs of hands{' with the same deal' if plan.duplicate else ''}, one in each seat"
+    pairs = f"pairs of hands{' with the same deal' if plan.duplicate else ''}"
     facts = {
         "command": command(plan),
         "intervals": "confidence sequences, valid at every time" if plan.until_sure else "Student's",

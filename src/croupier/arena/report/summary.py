@@ -83,10 +83,8 @@ def decimals_for(low: float | None, high: float | None, digits: int = 2) -> int:
     >>> decimals_for(0.09, 0.13), decimals_for(0.09, 0.13, 1), decimals_for(-8.0, 8.0), decimals_for(None, None)
     (3, 2, 1, 2)
     """
-    if low is None or high is None:
+    if low is None or high is None or low == high:
         return DECIMALS_WITHOUT_INTERVAL
-    if high == low:
-        return MAX_DECIMALS
     return max(0, min(MAX_DECIMALS, digits - 1 - floor(log10((high - low) / 2))))
 
 
