@@ -75,7 +75,6 @@ def _setting(report: Report) -> str:
         f"{plan.room}, {len(plan.bots)} bots, {format_count(len(report.series), 'pairing')}, {hands:,} hands",
         "duplicate deals" if plan.duplicate else "",
         "adjusted for luck" if plan.adjust else "",
-        "" if report.is_complete else "more to come",
     ]
     setting = f"{', '.join(part for part in parts if part)}."
     if isinstance(find_game(plan.room), BankGame):

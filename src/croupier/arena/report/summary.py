@@ -18,17 +18,16 @@ DECIMALS_WITHOUT_INTERVAL: Final = 2
 
 @dataclass(frozen=True)
 class Report:
-    """The results of a tournament, so far if it is not complete."""
+    """The results of a tournament."""
 
     plan: Plan
     result: TournamentResult
     series: Mapping[Pairing, Series]
-    is_complete: bool = True
 
     @classmethod
-    def of(cls, tournament: Tournament, *, is_complete: bool = True) -> Self:
+    def of(cls, tournament: Tournament) -> Self:
         """The report of a tournament in which a series was played. See `Tournament.result` for its errors."""
-        return cls(tournament.plan, tournament.result(), dict(tournament.series), is_complete)
+        return cls(tournament.plan, tournament.result(), dict(tournament.series))
 
     @property
     def standings(self) -> Sequence[Standing]:
