@@ -182,6 +182,8 @@ def test_programs_end_with_the_tournament(tmp_path: Path, number: int) -> None:
         (("kuhn", "random", "book", "--hands", "1"), "found --hands 1; allowed: 2 or more"),
         (("kuhn", "random", "book", "--jobs", "0"), "found --jobs 0; allowed: 1 or more"),
         (("kuhn", "random", "book", "--resume"), "found --resume without --out"),
+        (("kuhn", "random", "book", "--jobs", "2", "--cluster", "127.0.0.1:1"), "found --jobs with --cluster"),
+        (("kuhn", "random", "book", "--cluster", "localhost"), "allowed: HOST:PORT, tcp://HOST:PORT, tls://HOST:PORT"),
     ],
 )
 def test_a_wrong_command_is_explained(words: tuple[str, ...], error: str) -> None:
@@ -208,3 +210,12 @@ def test_without_scipy_the_error_names_the_extra(
     assert arena("kuhn", "random", "book", plan=PlanOptions(), run=RunOptions()) == 1
     error = capsys.readouterr().err
     assert "the module scipy.special is missing; install it with: pip install 'croupier[arena]'" in error
+
+
+def test_without_dask_the_error_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert arena("kuhn", "random", "book", plan=PlanOptions(), run=RunOptions(cluster="127.0.0.1:1")) == 1
+    error = capsys.readouterr().err
+    assert "the module distributed is missing; install it with: pip install 'croupier[cluster]'" in error

@@ -137,13 +137,10 @@ def _play_beside(shipment: Shipment, jobs: Sequence[Job]) -> Sequence[tuple[Job,
 def _take(shipment: Shipment) -> ChunkProcess:
     """A process that has no chunks, started if necessary. Those that have ended are removed."""
     with _idle_lock:
-        for key in [*_idle]:
-            running = [process for process in _idle[key] if not process.has_ended]
-            for process in _idle.pop(key):
-                if process not in running:
-                    process.end()
-            if running:
-                _idle[key] = running
+        for key, processes in [*_idle.items()]:
+            processes[:] = [process for process in processes if not process.has_ended]
+            if not processes:
+                del _idle[key]
         if shipment in _idle:
             return _idle[shipment].pop()
     return ChunkProcess(shipment)
