@@ -5,10 +5,13 @@ from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.engine.hand import Hand
+from croupier.rooms.holdem.engine.legal import Legal, Move
+from croupier.rooms.holdem.simulation import play_out
 from croupier.rooms.holdem.table.views import View
 from tests.rooms.holdem.random_hands import begin, redealt, steps
 
@@ -32,6 +35,10 @@ def hand(stacks: tuple[int, ...] = (1000, 1000, 1000), moves: str = "") -> Hand:
 def in_turn(played: Hand) -> View:
     assert isinstance(played.turn, int)
     return View.of(played, played.turn)
+
+
+def fields_of(view: View) -> list[object]:
+    return [getattr(view, name) for name in View.__struct_fields__ if name != "legal"]
 
 
 def test_a_view_has_amounts_players_and_cards() -> None:
@@ -60,6 +67,23 @@ def test_a_view_keeps_its_values_while_the_hand_goes_on() -> None:
 
 def test_a_view_names_the_players_as_its_maker_does() -> None:
     assert [one.name for one in View.of(hand(), 0, ("ann", "bob", "eve")).rivals] == ["bob", "eve"]
+
+
+def test_bots_in_a_simulation_see_what_views_of_their_hand_show() -> None:
+    played = Hand((1000, 1000, 1000))
+    played.deal_from(DECK)
+    seen: list[tuple[View, View]] = []
+
+    def call(view: View, legal: Legal) -> Move:
+        assert legal is view.legal
+        seen.append((view, in_turn(played)))
+        return legal.call
+
+    play_out(played, [call] * 3, ("ann", "bob", "eve"))
+    assert [view.me for view, _ in seen] == [0, 1, 2, *[1, 2, 0] * 3]
+    assert [fields_of(view) for view, _ in seen] == [
+        fields_of(replace(expected, names=("ann", "bob", "eve"))) for _, expected in seen
+    ]
 
 
 def test_views_can_be_pickled_and_hashed() -> None:
@@ -129,6 +153,4 @@ def test_a_view_does_not_depend_on_hidden_cards(luck: Random) -> None:
             others = redealt(played, dict(zip(hidden, played.unseen, strict=False)))
             assert len(played.unseen) >= len(hidden)
             mine, blind = in_turn(played), in_turn(others)
-            assert [getattr(mine, name) for name in View.__struct_fields__ if name != "legal"] == [
-                getattr(blind, name) for name in View.__struct_fields__ if name != "legal"
-            ]
+            assert fields_of(mine) == fields_of(blind)

@@ -29,8 +29,10 @@ def play_hand(
 
 def play_out(hand: Hand, seats: Sequence[Choose], names: tuple[str, ...] = ()) -> None:
     """Play a hand whose deck is known to its end. The players are called by `names`, or by the numbers of the seats."""
+    make_view = View.of  # binding the method at every decision is slow
+    holes = [hand.hole_of(seat) for seat in range(len(seats))]
     while isinstance(seat := hand.turn, int):
-        view = View.of(hand, seat, names)
+        view = make_view(hand, seat, names, holes[seat])
         move = seats[seat](view, view.legal)
         if isinstance(move, int):
             hand.bet(move)

@@ -65,14 +65,30 @@ class Hand(HandEngine):
             return (FOLD, to_call, pot, stack) if to_call else (to_call, pot, stack)
         return (FOLD, to_call, stack) if to_call else (to_call, stack)
 
+    def hole_of(self, seat: Seat) -> tuple[Card, ...]:
+        """Return the hole cards of a player, in the order of the deal."""
+        seats = len(self.start_stacks)
+        return self._cards[(seat - self.small_blind) % seats : 2 * seats : seats]
+
+    @property
+    def holes(self) -> list[list[Card]]:
+        """The hole cards of each seat, in the order of the deal."""
+        return [[*self.hole_of(seat)] for seat in range(len(self.start_stacks))]
+
+    @property
+    def shown_board(self) -> tuple[Card, ...]:
+        """The cards on the board, in the order of the deal, as a tuple: the cheapest form for simulations."""
+        first = 2 * len(self.start_stacks)
+        return self._cards[first : first + BOARD_SIZES[self.street]]
+
+    @property
+    def board(self) -> list[Card]:
+        """The cards on the board, in the order of the deal."""
+        return [*self.shown_board]
+
     def cards_of(self, seat: Seat) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
         """Return the cards that a player sees: their hole cards and the board, each in the order of the deal."""
-        cards, seats = self._cards, len(self.stacks)
-        board = 2 * seats
-        return (
-            cards[(seat - self.small_blind) % seats : board : seats],
-            cards[board : board + BOARD_SIZES[self.street]],
-        )
+        return self.hole_of(seat), self.shown_board
 
     def payoff(self) -> tuple[int, ...]:
         """Return the net result of each seat in chips; the results sum to 0. The hand must be over."""

@@ -183,18 +183,6 @@ class HandEngine:
         """The cards that have been dealt, in the order of the deal."""
         return self._cards[: 2 * len(self.start_stacks) + BOARD_SIZES[self.street]]
 
-    @property
-    def holes(self) -> list[list[Card]]:
-        """The hole cards of each seat, in the order of the deal."""
-        seats = len(self.start_stacks)
-        dealt = self._cards[: 2 * seats]
-        return [[*dealt[(seat - self.small_blind) % seats :: seats]] for seat in range(seats)]
-
-    @property
-    def board(self) -> list[Card]:
-        """The cards on the board, in the order of the deal."""
-        return [*self._dealt_cards[2 * len(self.start_stacks) :]]
-
     # Betting
 
     @property

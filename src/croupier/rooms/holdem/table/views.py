@@ -48,12 +48,14 @@ class View(Struct, frozen=True, gc=False):
     legal: Legal
 
     @classmethod
-    def of(cls, hand: Hand, seat: Seat, names: tuple[str, ...] = ()) -> Self:
-        """Return what a seat may know of a hand. Without `names`, the numbers of the seats name the players."""
-        hole, board = hand.cards_of(seat)
+    def of(cls, hand: Hand, seat: Seat, names: tuple[str, ...] = (), hole: tuple[Card, ...] | None = None) -> Self:
+        """Return what a seat may know of a hand. Without `names`, the numbers of the seats name the players.
+
+        `hole` may be passed by a caller that makes several views of a seat: its hole cards do not change in a hand.
+        """
         return cls(
-            hole,
-            board,
+            hand.hole_of(seat) if hole is None else hole,
+            hand.shown_board,
             names,
             tuple(hand.stacks),
             tuple(hand.bets),
