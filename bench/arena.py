@@ -56,12 +56,13 @@ def make_plan(hands: int) -> Plan:
 
 
 def arena(make_runner: Callable[[Plan], Runner], hands: int) -> None:
-    """Play a tournament of one pairing, with its result."""
+    """Play a tournament of one pairing, with its result but for the ratings."""
     plan = make_plan(hands)
     tournament = Tournament(plan)
     for _ in tournament.play(make_runner(plan)):
         pass
-    tournament.result()
+    for series in tournament.series.values():
+        series.result()
 
 
 def openspiel(hands: int) -> float:

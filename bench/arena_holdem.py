@@ -23,12 +23,13 @@ TARGET: Final = 60_000
 
 
 def arena(hands: int, *, duplicate: bool) -> None:
-    """Play a tournament of two callers, with its result."""
+    """Play a tournament of two callers, with its result but for the ratings."""
     plan = Plan("holdem", ("caller", "caller"), pairs=hands // 2, seed=SEED, duplicate=duplicate)
     tournament = Tournament(plan)
     for _ in tournament.play(SerialRunner(plan)):
         pass
-    tournament.result()
+    for series in tournament.series.values():
+        series.result()
 
 
 def rate(play: Callable[[int], object], hands: int) -> float:

@@ -16,6 +16,7 @@ from hypothesis import settings
 from tests.net.raw_client import LOOPS, Run
 
 TESTS = Path(__file__).parent
+INTEROP = TESTS / "interop"
 QUICK_EXAMPLES = 10
 
 # A background job of a shell ignores SIGINT, and one under nohup SIGHUP; child processes would inherit that.
@@ -47,6 +48,11 @@ def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
             item.add_marker("extended")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the tests with libraries of others, whose modules import them, unless they are selected."""
+    return True if collection_path == INTEROP and "not interop" in config.option.markexpr else None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Keep the thousands of tests out of the collections of garbage, those during their own collection included."""
@@ -68,7 +74,8 @@ def import_share_of_worker() -> None:
     """
     number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    for path in sorted(TESTS.rglob("test_*.py"))[number::count]:
+    paths = [path for path in TESTS.rglob("test_*.py") if INTEROP not in path.parents]
+    for path in sorted(paths)[number::count]:
         with suppress(Exception):  # the collection imports the module again, and reports the error
             import_module(".".join(path.relative_to(TESTS.parent).with_suffix("").parts))
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally
-from croupier.core.bank import BankRules
+from croupier.core.bank import SIMULATED_BET, BankRules
 from croupier.core.bots import Bot, find_bot
 from croupier.core.dealer import FairDealer, Luck, derive_server_seed
 from croupier.core.plural import format_count
@@ -20,9 +20,6 @@ from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.simulation import play_hand
 from croupier.rooms.sevenhalf.rules import SevenHalf
 from croupier.strategy.simulation import play_game
-
-BET: Final = 100
-"""The bet at the start of a game against the bank, in coins."""
 
 MIN_HANDS: Final = 100
 """The fewest hands of a match: its interval assumes that means of pairs are normally distributed."""
@@ -95,7 +92,7 @@ def match(
         for deal in range(hands // 2):
             one, other = (table.play(deal)[0] for table in tables)
             pairs.nets.append(one - other)
-        scale, unit = 1 / BET, "bets/hand"
+        scale, unit = 1 / SIMULATED_BET, "bets/hand"
     else:
         table = open_table(room, [first, second], seed)
         for deal in range(hands // 2):
@@ -163,7 +160,7 @@ def game_rules(room: str) -> Rules[Any, Any] | None:
         return None
     if room not in HOUSE_ROOMS:
         raise ValueError(f"found the room {room!r}; allowed: {', '.join(HOUSE_ROOMS)}, holdem")
-    return SevenHalf(BET) if room == "sevenhalf" else HOUSE_ROOMS[room].rules
+    return SevenHalf(SIMULATED_BET) if room == "sevenhalf" else HOUSE_ROOMS[room].rules
 
 
 def is_bank(room: Game) -> bool:

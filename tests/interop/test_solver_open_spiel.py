@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import pyspiel
 import pytest
 from examples.leduc import RULES as LEDUC
 
@@ -18,7 +19,6 @@ from croupier.strategy.cfr_plus import solve_with_cfr_plus
 from croupier.strategy.game_tree import BehaviourStrategy, GameTree, behaviour_strategy, realization_plan
 from croupier.strategy.zero_sum import find_equilibrium
 
-pyspiel = pytest.importorskip("pyspiel")
 pytestmark = pytest.mark.interop
 
 CARDS: Mapping[str, Sequence[str]] = {"kuhn_poker": "JQK", "leduc_poker": "JJQQKK"}

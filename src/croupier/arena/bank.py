@@ -12,13 +12,10 @@ from croupier.arena.game import Chunk
 from croupier.arena.leaks import Leak, LeakLine, leak_lines
 from croupier.arena.players import Player, lot
 from croupier.arena.tally import Moments, Tally, moments_of
-from croupier.core.bank import CHANCE, BankMove, BankRules, BankState, client_cards
+from croupier.core.bank import CHANCE, SIMULATED_BET, BankMove, BankRules, BankState, client_cards
 from croupier.core.rules import Turn
 from croupier.rooms.blackjack.rules import BLACKJACK, HIT, STAND, SURRENDER
 from croupier.rooms.sevenhalf.rules import SevenHalf, total
-
-BET: Final = 100
-"""The bet of a hand in coins. It is even, so that half of it is whole."""
 
 type BankPlayer = Player[BankState, BankMove]
 
@@ -96,7 +93,7 @@ class BankGame(ABC):
 
         bot, hands = ReplayBot(self.default_moves), []
         player = bot.player(chunk, seating)
-        for shoe in play_shoes(chunk, seating, self.rules, BET):
+        for shoe in play_shoes(chunk, seating, self.rules, SIMULATED_BET):
             bot.moves = shoe.moves
             hands.append(self._play_hand(chunk, player, iter(shoe.cards), losses))
         return PlayedSeating(hands, is_known=False)
@@ -107,7 +104,7 @@ class BankGame(ABC):
 
     def _play_plain(self, player: BankPlayer, cards: Iterator[str], losses: Losses) -> Hand:  # noqa: ARG002 -- they need values
         """Play a hand; its adjusted win is the plain one."""
-        state = self.rules.start(BET)
+        state = self.rules.start(SIMULATED_BET)
         while (turn := state.node.turn) is not Turn.OVER:
             move = next(cards) if turn is CHANCE else self._decide(player, state)[0]
             state = self.rules.play(state, move)
@@ -117,7 +114,7 @@ class BankGame(ABC):
     def _play_adjusted(self, player: BankPlayer, cards: Iterator[str], losses: Losses) -> Hand:
         """Play a hand, and replace the luck of its cards by the values before and after each decision."""
         rules, value = self.rules, self.values.value
-        state = rules.start(BET)
+        state = rules.start(SIMULATED_BET)
         start_value, change = value(state), 0.0
         while (turn := state.node.turn) is not Turn.OVER:
             if turn is CHANCE:
@@ -160,7 +157,7 @@ class BankGame(ABC):
 class SevenHalfGame(BankGame):
     """Seven and a half, where a bot may raise to twice the bet. See `Game`."""
 
-    rules = SevenHalf(max_bet=2 * BET)
+    rules = SevenHalf(max_bet=2 * SIMULATED_BET)
     default_moves = ("PASS", "DRAW")
     verbs: ClassVar[Mapping[BankMove, str]] = {"DRAW": "draws", "PASS": "passes"}
 
@@ -184,8 +181,8 @@ class BlackjackGame(BankGame):
 
 def _moments(coins: Sequence[float]) -> Moments:
     """The moments of wins in bets."""
-    return moments_of((win / BET, 1) for win in coins)
+    return moments_of((win / SIMULATED_BET, 1) for win in coins)
 
 
 def _leaks(losses: Losses) -> Mapping[str, Leak]:
-    return {choice: Leak(len(coins), fsum(coins) / BET) for choice, coins in sorted(losses.items())}
+    return {choice: Leak(len(coins), fsum(coins) / SIMULATED_BET) for choice, coins in sorted(losses.items())}

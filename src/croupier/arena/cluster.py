@@ -102,11 +102,8 @@ class ClusterRunner:
         return max(1, min(MAX_BATCH_CHUNKS, int(BATCH_SECONDS / max(self._fastest, 1e-6))))
 
     def _connect(self) -> "Client":
-        try:
-            from distributed import Client
-        except ModuleNotFoundError as error:
-            problem = f"the module {error.name} is missing; install it with: pip install 'croupier[cluster]'"
-            raise ClusterError(problem) from None
+        from distributed import Client
+
         for name in ("distributed", "distributed.client"):  # the loggers with handlers; our errors say the same
             logging.getLogger(name).handlers[:] = [logging.NullHandler()]
         try:

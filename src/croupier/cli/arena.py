@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import Group, Parameter
 
 from croupier.cli.options import check_minimum, check_positive
-from croupier.cli.output import fail, print_error, print_json
+from croupier.cli.output import fail, fail_without, print_error, print_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -116,7 +116,7 @@ def arena(
     """Let bots play each other: which one is better, how sure that is, and why.
 
     The result of a pairing is what its first bot wins per hand, with a 95% interval. The same command has the same
-    result, on any number of processes.
+    result, on any number of processes or machines.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def arena(
             runner = stack.enter_context(_make_runner(made, run))
             record = Record(run.out, made, resume=run.resume) if run.out else None
         except ModuleNotFoundError as error:
-            return fail(f"the module {error.name} is missing; install it with: pip install 'croupier[arena]'")
+            return fail_without(error)
         except ClusterError as error:
             return fail(error)
         except (ValueError, OSError) as error:

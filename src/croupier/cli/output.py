@@ -15,6 +15,8 @@ from croupier.core.text import printable
 MAX_ERROR_CHARS = 5000
 
 EXTRAS = {
+    "choix": "arena",
+    "distributed": "cluster",
     "highspy": "solve",
     "matplotlib": "arena",
     "mcp": "mcp",

@@ -25,6 +25,9 @@ BANK_SEAT: Final[Seat] = 1
 """The two seats. The bank makes no decisions: chance moves for it."""
 
 
+SIMULATED_BET: Final = 100
+"""The bet of a simulated game in coins. It is even, so that half of it is whole."""
+
 type BankMove = str | int
 """A card, the name of an action, or a raise by this number of coins."""
 

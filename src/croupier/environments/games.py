@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from croupier.core.bank import BankRules
+from croupier.core.bank import SIMULATED_BET, BankRules
 from croupier.environments.encoding import EncodedGame
 from croupier.environments.holdem_game import HoldemGame
 from croupier.environments.rules_game import BankEncoder, IndexEncoder, RulesGame
 from croupier.rooms import find_room
 from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, SevenHalf
-from croupier.simulation import BET, Game, game_rules
+from croupier.simulation import Game, game_rules
 
 
 def find_game(game: Game, **options: Any) -> EncodedGame:
@@ -30,6 +30,6 @@ def find_game(game: Game, **options: Any) -> EncodedGame:
 
 def _rules_with_raises(max_bet: int) -> SevenHalf:
     """The rules of seven and a half, where the bet may be raised to `max_bet` coins. Raises ValueError."""
-    if not BET <= max_bet <= MAX_TOTAL_BET:
-        raise ValueError(f"found the highest bet {max_bet}; allowed: {BET} to {MAX_TOTAL_BET}")
+    if not SIMULATED_BET <= max_bet <= MAX_TOTAL_BET:
+        raise ValueError(f"found the highest bet {max_bet}; allowed: {SIMULATED_BET} to {MAX_TOTAL_BET}")
     return SevenHalf(max_bet)
