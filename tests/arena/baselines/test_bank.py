@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from croupier.arena.bank import BET, BankGame, BlackjackGame, SevenHalfGame
+from croupier.arena.bank import BankGame, BlackjackGame, SevenHalfGame
 from croupier.arena.plan import Plan
 from croupier.arena.play import play_chunk
 from croupier.arena.tally import Tally, merge
-from croupier.core.bank import BankMove, BankState
+from croupier.core.bank import SIMULATED_BET, BankMove, BankState
 from croupier.core.bots import RandomBot
 from croupier.rooms.blackjack.rules import Blackjack
 from croupier.rooms.sevenhalf.rules import SevenHalf
 
 
 class SmallSevenHalf(SevenHalfGame):
-    rules = SevenHalf(max_bet=2 * BET, cards=("2o", "3o", "4o", "5o", "6o", "7o"))
+    rules = SevenHalf(max_bet=2 * SIMULATED_BET, cards=("2o", "3o", "4o", "5o", "6o", "7o"))
 
 
 class SmallBlackjack(BlackjackGame):
