@@ -148,7 +148,7 @@ STEP = re.compile(r"^```(console|python|text)\n(.*?)^```$(?:\n\n```text\n(.*?)^`
 SAVED = re.compile(r"\bas\s+`(\w+\.py)`[^`]*\Z")
 
 
-@pytest.mark.parametrize("number", extended(range(20), 1))
+@pytest.mark.parametrize("number", extended(range(20), 20))
 def test_every_example_of_the_tutorial_works_as_printed(reader: Reader, tmp_path: Path, number: int) -> None:
     saved = []
     for step in STEP.finditer(TUTORIAL):
