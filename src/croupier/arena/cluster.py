@@ -104,7 +104,8 @@ class ClusterRunner:
     def _connect(self) -> "Client":
         from distributed import Client
 
-        for name in ("distributed", "distributed.client"):  # the loggers with handlers; our errors say the same
+        # Dask's loggers with handlers: our errors say the same, or Dask was interrupted.
+        for name in ("distributed", "distributed.client", "tornado.application"):
             logging.getLogger(name).handlers[:] = [logging.NullHandler()]
         try:
             found = asyncio.run(_identify(self._address))
