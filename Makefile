@@ -2,6 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# For each target of `make fuzz`.
+FUZZ_SECONDS ?= 60
+# The requirement files that `make audit` reads.
+AUDITED ?= run dev browser bench interop fuzz
 # Many tests wait for a process or a timer, so run 3 workers per processor.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * (os.cpu_count() or 1))')
 
@@ -9,7 +13,7 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(3 * (os.cpu_count() or 1))')
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: setup messages serve demo pictures test test-extended test-browser test-interop test-all crash check fmt bench fuzz docs lock clean
+.PHONY: setup messages serve demo pictures test test-extended test-browser test-interop wheel-compiled test-compiled test-all crash check fmt bench fuzz audit docs lock clean
 .DEFAULT_GOAL := setup
 
 $(BIN)/python:
@@ -56,6 +60,18 @@ $(VENV)/interop.stamp: $(VENV)/dev.stamp requirements/interop.txt
 test-interop: $(VENV)/interop.stamp  ## run the tests with the libraries of others: environments, datasets, MCP, clusters
 	$(PYTEST) -m interop tests/interop $(ARGS)
 
+dist/compiled: $(VENV)/dev.stamp hatch_build.py pyproject.toml $(shell find src -name '*.py')
+	rm -rf $@
+	HATCH_BUILD_HOOK_ENABLE_CUSTOM=true $(BIN)/python -m hatchling build --target wheel --directory $@
+
+wheel-compiled: dist/compiled  ## build a wheel in which mypyc has compiled the engine of hold'em, in dist/compiled
+
+# The wheel lies in a folder that precedes the sources in the import path.
+test-compiled: dist/compiled  ## run the tests of hold'em with the compiled wheel
+	rm -rf build/compiled
+	$(BIN)/python -m pip install --quiet --no-deps --target build/compiled dist/compiled/*.whl
+	PYTHONPATH=build/compiled $(PYTEST) --hypothesis-profile quick tests/rooms/holdem tests/arena/test_holdem.py $(ARGS)
+
 test-all: $(VENV)/dev.stamp  ## run all tests but the long fuzz and soak tests, and those with a browser or other libraries
 	$(PYTEST) $(ARGS)
 
@@ -73,8 +89,32 @@ fmt: $(VENV)/dev.stamp  ## format, and apply automatic lint fixes
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-fuzz: $(VENV)/dev.stamp  ## run the long fuzz and soak tests
+# atheris, which guides the fuzzing by coverage, exists for CPython on Linux only.
+$(VENV)/fuzz.stamp: $(VENV)/dev.stamp requirements/fuzz.txt
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/fuzz.txt
+	@touch $@
+
+fuzz: $(VENV)/fuzz.stamp  ## fuzz each parser for FUZZ_SECONDS, then run the long fuzz and soak tests
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS) $(TARGETS)
 	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
+
+# A virtual environment of its own, so that pip-audit sees no package of ours.
+$(VENV)/audit.stamp: $(BIN)/python requirements/audit.txt
+	$(PYTHON) -m venv $(VENV)/audit
+	$(VENV)/audit/bin/python -m pip install --quiet --require-hashes -r requirements/audit.txt
+	@touch $@
+
+# --strict: a library that the vulnerability database does not know, or that cannot be looked up, is a failure.
+audit: $(VENV)/audit.stamp  ## look for known vulnerabilities in all locked libraries; needs the network
+	@failed=; for file in $(AUDITED); do \
+	  echo "== requirements/$$file.txt"; \
+	  $(VENV)/audit/bin/pip-audit --strict --progress-spinner off --disable-pip --require-hashes \
+	    -r requirements/$$file.txt || failed="$$failed $$file"; \
+	done; \
+	if [ -n "$$failed" ]; then \
+	  echo "VULNERABLE, OR NOT AUDITED:$$failed (see above; without the network nothing is known about them)" >&2; \
+	  exit 1; \
+	fi
 
 crash: $(VENV)/dev.stamp  ## kill servers and a store 200 times each at random moments, fill their disk, and check what is left
 	$(BIN)/python -m pytest -n $(WORKERS) -m slow "tests/recording/test_crash_holdem.py::test_a_server_may_be_killed_a_thousand_times[0]" tests/recording/test_crash_oldmaid.py tests/recording/test_crash_deal_record.py tests/store/test_crash.py $(ARGS)
@@ -91,6 +131,7 @@ bench: $(VENV)/bench.stamp  ## run every benchmark with its yardstick; see bench
 	$(BIN)/python bench/arena_holdem.py
 	$(BIN)/python bench/arena_programs.py
 	$(BIN)/python bench/servers.py
+	$(BIN)/python bench/workers.py
 	$(BIN)/python bench/ranks.py
 	$(BIN)/python bench/hands.py
 	$(BIN)/python bench/oldmaid_rules.py
@@ -100,6 +141,8 @@ bench: $(VENV)/bench.stamp  ## run every benchmark with its yardstick; see bench
 	$(BIN)/python bench/matrix.py
 	$(BIN)/python bench/rest.py
 	$(BIN)/python bench/web.py
+	$(BIN)/python bench/capacity.py
+	$(BIN)/python bench/nodes.py
 
 docs: $(VENV)/dev.stamp  ## update the generated parts, then build the pages with warnings as errors
 	$(BIN)/python -m docs.generate
@@ -119,9 +162,12 @@ lock: pyproject.toml  ## recompile the requirement files
 	$(VENV)/lock/bin/python -m pip install --quiet uv
 	$(COMPILE) pyproject.toml --group build -o requirements/run.txt
 	$(COMPILE) pyproject.toml --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(COMPILE) pyproject.toml --extra bus --extra postgresql --extra tracing --group build -c requirements/dev.txt -o requirements/server.txt
 	$(COMPILE) pyproject.toml --group dev --group browser -c requirements/dev.txt -o requirements/browser.txt
 	$(COMPILE) pyproject.toml --group dev --group bench -c requirements/dev.txt -o requirements/bench.txt
 	$(COMPILE) pyproject.toml --group dev --group interop -c requirements/dev.txt -o requirements/interop.txt
+	$(COMPILE) pyproject.toml --group dev --group fuzz -c requirements/dev.txt -o requirements/fuzz.txt
+	$(COMPILE) pyproject.toml --group audit -c requirements/run.txt -o requirements/audit.txt
 
 clean:
 	rm -rf $(VENV) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,7 +1,8 @@
 """Benchmark: hands of heads-up hold'em per second in the arena, with views and statistics, compared with OpenSpiel.
 
-Both bots check and call, the cheapest way to play a whole hand: the arena makes a view and the legal moves for each
-of their eight decisions, and checks the move. OpenSpiel's loop, as in `hands.py`, only makes the moves.
+Both bots check and call, the cheapest way to play a whole hand: the arena makes a view for each of their eight
+decisions, from which they read the amount to call, and checks the move. OpenSpiel's loop, as in `hands.py`, only makes
+the moves.
 """
 
 import argparse

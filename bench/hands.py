@@ -71,14 +71,10 @@ def croupier(seats: int, hands: int, draw: Draw, *, random: bool) -> int:
         hand.deal_from(drawn(seats, draw))
         if random:
             while moves := hand.fcpa:
-                move = moves[int(draw() * len(moves))]
-                if isinstance(move, int):
-                    hand.bet(move)
-                else:
-                    hand.fold()
+                hand.play(moves[int(draw() * len(moves))])
         else:
-            while isinstance(seat := hand.turn, int):
-                hand.bet(hand.to_match - hand.bets[seat])
+            while not hand.over:
+                hand.call()
         won += hand.payoff()[0]
     return won
 

@@ -46,9 +46,12 @@ class Server:
     port: int
 
     def cpu_s(self) -> float:
-        """User and system time used so far, of all threads, to the clock tick (usually 10 ms)."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
+        """User and system time used so far by the process and its children, to the clock tick (usually 10 ms)."""
+        ticks = 0
+        for pid in (self.pid, *Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()):
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks / TICKS_PER_S
 
     def memory_bytes(self) -> int:
         """Proportional set size: private pages and its share of shared ones, but not the kernel's socket buffers."""
@@ -155,12 +158,12 @@ def compile_load() -> Path:
 
 
 @contextmanager
-def running(command: Sequence[str], core: int) -> Iterator[Server]:
-    """Run a server on a core, from its ready line (any line with HOST:PORT) to SIGTERM. It must serve 127.0.0.1."""
+def running(command: Sequence[str], *cores: int) -> Iterator[Server]:
+    """Run a server on these cores, from its ready line (a line with HOST:PORT) to SIGTERM. It must serve 127.0.0.1."""
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
         try:
-            os.sched_setaffinity(process.pid, {core})
+            os.sched_setaffinity(process.pid, cores)
             port = _wait_for_port(process, output.fileno(), command)
             yield Server(process.pid, port)
             if process.poll() is not None:
@@ -169,8 +172,8 @@ def running(command: Sequence[str], core: int) -> Iterator[Server]:
             _end(process)
 
 
-def run_load(server: Server, load: Load, core: int) -> Result:
-    """Run the load on the server, and measure the server's CPU time between the start and the end of the window."""
+def run_load(server: Server, load: Load, *cores: int) -> Result:
+    """Run the load on these cores, and measure the server's CPU time between the start and the end of the window."""
     options = {"port": server.port, **vars(load)}
     command = [str(compile_load()), *(part for name, value in options.items() for part in (f"--{name}", str(value)))]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -180,7 +183,7 @@ def run_load(server: Server, load: Load, core: int) -> Result:
     memory = open_files = 0
     errors = []
     try:
-        os.sched_setaffinity(process.pid, {core})
+        os.sched_setaffinity(process.pid, cores)
         for line in process.stderr:
             match line.strip():
                 case "measuring":

@@ -226,15 +226,19 @@ def play_beside(setting: Setting, *, is_open: bool, spectator_count: int = 0) ->
 
 
 def compare_playing(setting: Setting, spectator_count: int) -> None:
-    """Print the hands per second of two bots with the web app, as a share of those without it in the same round."""
-    rounds = [
-        (
-            play_beside(setting, is_open=False),
-            play_beside(setting, is_open=True),
-            play_beside(setting, is_open=True, spectator_count=spectator_count),
-        )
-        for _ in range(setting.rounds)
+    """Print the hands per second of two bots with the web app, as a share of those without it in the same round.
+
+    Rounds go forth and back in turns, so that a machine that becomes slower favours no side.
+    """
+    plays: list[Callable[[], Result]] = [
+        lambda: play_beside(setting, is_open=False),
+        lambda: play_beside(setting, is_open=True),
+        lambda: play_beside(setting, is_open=True, spectator_count=spectator_count),
     ]
+    rounds = []
+    for number in range(setting.rounds):
+        direction = -1 if number % 2 else 1
+        rounds.append([play() for play in plays[::direction]][::direction])
     closed, *others = zip(*rounds, strict=True)
     hands = median(result.hands / result.seconds for result in closed)
     print(f"two bots without the web app: {hands:,.0f} hands/s, median of {setting.rounds} rounds")

@@ -10,8 +10,17 @@ from docs.public_api import public_api_page
 
 from croupier.cli import app
 from croupier.cli.serve import EVERY_ROOM
-from croupier.core.dealer import FAIR_ALGORITHM, HOUSE_DECISIONS_HAND_NUMBER, FairDealer, commitment, derive_server_seed
+from croupier.core.dealer import (
+    FAIR_ALGORITHM,
+    FAIR_DEALERS,
+    HOUSE_DECISIONS_HAND_NUMBER,
+    SMALL_PACK_ALGORITHM,
+    FairDealer,
+    commitment,
+    derive_server_seed,
+)
 from croupier.core.transcript import Transcript, parse_transcript
+from croupier.observers.metrics import METRICS
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from croupier.rooms.blackjack import solution as solved_blackjack
 from croupier.rooms.blackjack.rules import BANK_STANDS_AT, client_wins
@@ -38,6 +47,7 @@ def pages() -> Iterator[tuple[Path, str]]:
             text = replace_part(text, name, part())
         yield page, text
     yield DOCS / "settings.md", replace_part((DOCS / "settings.md").read_text(), "settings", settings())
+    yield DOCS / "metrics.md", replace_part((DOCS / "metrics.md").read_text(), "metrics", metrics())
     yield DOCS / "api.md", public_api_page()
     yield DOCS / "fair-deal.json", vectors()
     yield DOCS / "solutions.md", solutions((DOCS / "solutions.md").read_text())
@@ -202,6 +212,15 @@ def settings() -> str:
     return "\n\n".join([title, table(shared, "CROUPIER_SERVE_", "[serve]"), *parts]) + "\n"
 
 
+def metrics() -> str:
+    """Return all metrics of the server as a table."""
+    rows = ["| Metric | Type | Unit | Labels | Meaning |", "|---|---|---|---|---|"]
+    for info in METRICS:
+        labels = ", ".join(f"`{label}`" for label in info.labels) or "none"
+        rows.append(f"| `{info.name}` | {info.type} | {info.unit} | {labels} | {info.meaning} |")
+    return "\n".join([*rows, ""])
+
+
 def arguments(*command: str) -> list[Argument]:
     """Return the arguments of a command that are flags."""
     collected = app[command[0]][command[1]].assemble_argument_collection(parse_docstring=True)
@@ -229,16 +248,26 @@ def cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
+VECTOR_HANDS = {
+    FAIR_ALGORITHM: [(3, 1), (3, 2), (3, 1000), (40, 1), (52, 1), (52, 3688), (416, 1)],
+    SMALL_PACK_ALGORITHM: [(3, 1), (3, 2), (3, 8), (3, 9), (3, 1000), (4, 5), (4, 6)],
+}
+"""The numbers of cards and of the hand of each test vector, by algorithm."""
+
+
 def vectors() -> str:
     """Return the test vectors of the fair deal as JSON; docs/fair-deal.md describes them."""
     server_seed = bytes(range(32))
     hands = []
     for client_seed in ("", "señor"):
-        for cards, hand in ((3, 1), (3, 2), (3, 1000), (40, 1), (52, 1), (52, 3688), (416, 1)):
-            dealer = FairDealer(server_seed, client_seed.encode())
-            dealer.hands = hand - 1
-            order = [*dealer.next_deck(cards)]
-            hands.append({"client_seed": client_seed, "hand": hand, "cards": cards, "order": order})
+        for algorithm, sizes in VECTOR_HANDS.items():
+            for cards, hand in sizes:
+                dealer = FAIR_DEALERS[algorithm](server_seed, client_seed.encode())
+                dealer.hands = hand - 1
+                order = [*dealer.next_deck(cards)]
+                hands.append(
+                    {"algorithm": algorithm, "client_seed": client_seed, "hand": hand, "cards": cards, "order": order}
+                )
     luck = FairDealer(server_seed).luck
     bounds = [3, 3, 2, 10, 1, 65536, 52, 40000, 40000, 40000]
     derived = [
@@ -246,7 +275,6 @@ def vectors() -> str:
         for seed, room, table in ((1, "kuhn", 1), (1, "kuhn", 2), (42, "blackjack", 7))
     ]
     parts = {
-        "algorithm": FAIR_ALGORITHM,
         "server_seed": server_seed.hex(),
         "commitment": commitment(server_seed).hex(),
         "hands": hands,

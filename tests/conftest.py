@@ -16,8 +16,10 @@ from hypothesis import settings
 from tests.net.raw_client import LOOPS, Run
 
 TESTS = Path(__file__).parent
-INTEROP = TESTS / "interop"
-QUICK_EXAMPLES = 10
+FOLDERS_BY_MARK = {"interop": TESTS / "interop", "browser": TESTS / "web" / "browser"}
+"""Tests that need other libraries, by their mark. Their modules are only imported if they are selected."""
+
+QUICK_EXAMPLES = 5
 
 # A background job of a shell ignores SIGINT, and one under nohup SIGHUP; child processes would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -49,8 +51,9 @@ def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out the tests with libraries of others, whose modules import them, unless they are selected."""
-    return True if collection_path == INTEROP and "not interop" in config.option.markexpr else None
+    """Leave out the folders of marks that are not selected."""
+    left_out = [folder for mark, folder in FOLDERS_BY_MARK.items() if f"not {mark}" in config.option.markexpr]
+    return True if collection_path in left_out else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -58,23 +61,23 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Keep the thousands of tests out of the collections of garbage, those during their own collection included."""
     gc.disable()
     try:
-        if [Path(path).resolve() for path in session.config.args] == [TESTS]:
-            import_share_of_worker()
+        worker = os.environ.get("PYTEST_XDIST_WORKER")  # not set in the process that distributes the tests
+        if worker is not None and [Path(path).resolve() for path in session.config.args] == [TESTS]:
+            import_share_of_worker(int(worker.removeprefix("gw")), int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
         yield
     finally:
         gc.freeze()
         gc.enable()
 
 
-def import_share_of_worker() -> None:
-    """Import the part of the test modules that falls to this worker of pytest-xdist.
+def import_share_of_worker(number: int, count: int) -> None:
+    """Import the part of the test modules that falls to this one of `count` workers of pytest-xdist.
 
     All workers collect all tests in the same order. In a clean checkout each of them would rewrite every module; with
     a different start each of them rewrites its part, and reads the parts of the others.
     """
-    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    paths = [path for path in TESTS.rglob("test_*.py") if INTEROP not in path.parents]
+    left_out = {*FOLDERS_BY_MARK.values()}
+    paths = [path for path in TESTS.rglob("test_*.py") if not left_out & {*path.parents}]
     for path in sorted(paths)[number::count]:
         with suppress(Exception):  # the collection imports the module again, and reports the error
             import_module(".".join(path.relative_to(TESTS.parent).with_suffix("").parts))

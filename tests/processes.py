@@ -1,4 +1,4 @@
-"""Runs `croupier` commands as separate processes: most are forked by a process that has imported everything."""
+"""Runs `croupier` commands as separate processes, which are forked by a process that has imported everything."""
 
 import json
 import os
@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Self
 
+from croupier.rooms import ROOMS
 from tests.fork_server import ForkedProcess, fork_croupier
 
 type Process = ForkedProcess | subprocess.Popen[bytes]
@@ -23,6 +24,8 @@ PATIENCE = 60.0
 MAX_OUTPUT_BYTES = 1 << 26
 READY = re.compile(r"(\w+) (?:is open )?at (?:http://)?\[?([\w.:]+?)\]?:(\d+)(/metrics)?( \(TLS\))?$")
 COMMAND = (sys.executable, "-m", "croupier")
+FREE_PORTS = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
+"""Variables with which `croupier serve` opens all rooms on free ports."""
 ROOT = Path(__file__).parent.parent
 
 
@@ -32,43 +35,34 @@ def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(removed)} | {**(variables or {})}
 
 
-def start(
-    arguments: Sequence[str],
-    *,
-    stdout: int,
-    stderr: int,
-    environment: Mapping[str, str],
-    stdin: int | None = None,
-    cwd: Path | None = None,
-    new_session: bool = False,
-) -> Process:
-    """Start `croupier ARGUMENTS` with these descriptors, in a new interpreter only if the environment configures it."""
-    if environment.get("PYTHONIOENCODING", "utf-8") == "utf-8":
-        return fork_croupier(arguments, environment, (stdin, stdout, stderr), cwd, new_session=new_session)
-    return subprocess.Popen(
-        [*COMMAND, *arguments],
-        stdin=subprocess.DEVNULL if stdin is None else stdin,
-        stdout=stdout,
-        stderr=stderr,
-        env=environment,
-        cwd=cwd,
-        start_new_session=new_session,
-    )
-
-
 class Background:
-    """A `croupier` command that runs while the context is open; its input is empty. It is killed at the end."""
+    """A `croupier` command that runs while the context is open. It is killed at the end.
 
-    def __init__(self, *arguments: object, variables: Mapping[str, str] | None = None, cwd: Path | None = None) -> None:
+    Its input is a pipe that contains `keys`, or empty.
+    """
+
+    def __init__(
+        self,
+        *arguments: object,
+        variables: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        keys: str | None = None,
+    ) -> None:
         self._words = [*map(str, arguments)]
         self._environment = environment(variables)
         self._cwd = cwd
+        self._keys = keys
 
     def __enter__(self) -> Self:
         self._output = tempfile.TemporaryFile()
         self._errors = tempfile.TemporaryFile()
-        streams = {"stdout": self._output.fileno(), "stderr": self._errors.fileno()}
-        self._process = start(self._words, environment=self._environment, cwd=self._cwd, **streams)
+        typed = None if self._keys is None else filled_pipe(self._keys)
+        try:
+            streams = (typed, self._output.fileno(), self._errors.fileno())
+            self._process = fork_croupier(self._words, self._environment, streams, self._cwd)
+        finally:
+            if typed is not None:
+                os.close(typed)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -91,10 +85,19 @@ def croupier(
     variables: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     timeout: float = PATIENCE,
+    keys: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a `croupier` command to its end."""
-    with Background(*arguments, variables=variables, cwd=cwd) as process:
+    with Background(*arguments, variables=variables, cwd=cwd, keys=keys) as process:
         return process.end(timeout)
+
+
+def filled_pipe(text: str) -> int:
+    """The end of a pipe from which a text can be read, and then nothing more."""
+    reading, writing = os.pipe()
+    os.write(writing, text.encode())
+    os.close(writing)
+    return reading
 
 
 def whole(file: IO[bytes]) -> str:
@@ -143,13 +146,8 @@ class Serving:
 
     def _start(self, output: int) -> Process:
         if tuple(self._arguments[: len(COMMAND)]) == COMMAND:
-            return start(
-                self._arguments[len(COMMAND) :],
-                stdout=output,
-                stderr=self._log.fileno(),
-                environment=self._environment,
-                cwd=self._cwd,
-            )
+            streams = (None, output, self._log.fileno())
+            return fork_croupier(self._arguments[len(COMMAND) :], self._environment, streams, self._cwd)
         return subprocess.Popen(
             self._arguments,
             stdout=output,

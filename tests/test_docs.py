@@ -170,4 +170,4 @@ def test_every_module_that_a_page_names_exists(page: Path) -> None:
 def test_operating_has_a_heading_for_each_task() -> None:
     headings = re.findall(r"^## (.+)$", (DOCS / "operating.md").read_text(), re.MULTILINE)
     tasks = {"Starting and stopping", "Logs", "Limits", "TLS", "Behind a proxy", "The store", "Recovery"}
-    assert tasks | {"Backup and restore", "Accounts", "Metrics and health"} <= {*headings}
+    assert tasks | {"Backup and restore", "Accounts", "Monitoring"} <= {*headings}

@@ -174,6 +174,7 @@ def test_bots_change_seats_after_each_game() -> None:
     )
 
 
+@pytest.mark.extended
 def test_a_simulation_agrees_with_the_exact_value_of_blackjack() -> None:
     (tally,) = croupier.simulate("blackjack", "book:17", games=20_000, seed=4)
     (best,) = croupier.simulate("blackjack", "exact", games=2000, seed=4)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from croupier.rooms import ROOMS
-from tests.processes import COMMAND, PATIENCE, ROOT, Serving, environment
-from tests.sampling import extended
+from tests.processes import COMMAND, FREE_PORTS, PATIENCE, ROOT, Serving, environment
 
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -45,9 +44,10 @@ class Reader:
 
     def environment(self) -> dict[str, str]:
         open_now = self._server.ports if self._server else {}
-        serve = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
         play = {f"CROUPIER_PLAY_{room.upper()}_PORT": str(port) for room, port in open_now.items() if room in ROOMS}
-        return environment({"PATH": self._path, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200", **serve, **play})
+        return environment(
+            {"PATH": self._path, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200", **FREE_PORTS, **play}
+        )
 
     def localize(self, text: str) -> str:
         """Return a text with 127.0.0.1 and free ports in place of its addresses."""
@@ -148,7 +148,8 @@ STEP = re.compile(r"^```(console|python|text)\n(.*?)^```$(?:\n\n```text\n(.*?)^`
 SAVED = re.compile(r"\bas\s+`(\w+\.py)`[^`]*\Z")
 
 
-@pytest.mark.parametrize("number", extended(range(20), 20))
+@pytest.mark.extended
+@pytest.mark.parametrize("number", range(20))
 def test_every_example_of_the_tutorial_works_as_printed(reader: Reader, tmp_path: Path, number: int) -> None:
     saved = []
     for step in STEP.finditer(TUTORIAL):
@@ -165,6 +166,7 @@ def test_every_example_of_the_tutorial_works_as_printed(reader: Reader, tmp_path
     assert len(reader.commands) == 7
 
 
+@pytest.mark.extended
 def test_the_snippets_about_the_library_work(reader: Reader) -> None:
     snippets = [block for kind, block in BLOCK.findall((ROOT / "docs" / "library.md").read_text()) if kind == "python"]
     ranks, hands = snippets
@@ -182,11 +184,11 @@ def test_the_commands_about_the_arena_print_what_the_page_shows(reader: Reader, 
             reader.console(block)
         else:
             mine.write_text(f"{mine.read_text() if mine.exists() else ''}{block}\n")
-    assert len(reader.commands) == 3
+    assert len(reader.commands) == 4
 
 
 def test_make_serve_opens_the_rooms() -> None:
-    free = {f"CROUPIER_SERVE_{name.upper()}_PORT": "0" for name in ("web", *ROOMS)}
+    free = FREE_PORTS | {"CROUPIER_SERVE_WEB_PORT": "0"}
     with Serving(command=["make", "serve"], cwd=ROOT, variables=free, ready=1 + len(ROOMS)) as server:
         url, *rooms = server.lines
         assert url == f"web at http://127.0.0.1:{server.ports['web']}"

@@ -1,4 +1,4 @@
-"""Health check: the status of every room, on the port of the metrics."""
+"""Liveness and readiness: the status of every room, on the port of the metrics."""
 
 import gzip
 import json
@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 from msgspec import structs
 
-from croupier.app.health import MonitoringApp, health_report, render_metrics
+from croupier.app.health import MonitoringApp, render_metrics
+from croupier.app.readiness import Readiness
 from croupier.core.session import Address
 from croupier.http.limits import MONITORING_LIMITS, ConnectionLimits
 from croupier.http.messages import Request, Response
@@ -26,7 +27,7 @@ class Room:
 
 
 def test_status_is_ok_if_every_room_is() -> None:
-    status, body = health_report(["kuhn", "holdem"], {"kuhn": Room(), "holdem": Room()})
+    status, body = Readiness(["kuhn", "holdem"], {"kuhn": Room(), "holdem": Room()}).report()
     assert status == 200
     assert json.loads(body) == {"status": "ok", "rooms": {"kuhn": {"status": "ok"}, "holdem": {"status": "ok"}}}
 
@@ -36,10 +37,28 @@ def test_status_is_ok_if_every_room_is() -> None:
     [({"kuhn": Room(), "holdem": Room("no space")}, "no space"), ({"kuhn": Room()}, "the room is not open yet")],
 )
 def test_room_that_is_down_reports_its_reason(rooms: dict[str, Room], reason: str) -> None:
-    status, body = health_report(["kuhn", "holdem"], rooms)
+    status, body = Readiness(["kuhn", "holdem"], rooms).report()
     assert status == 503
     expected = {"kuhn": {"status": "ok"}, "holdem": {"status": "down", "reason": reason}}
     assert json.loads(body) == {"status": "down", "rooms": expected}
+
+
+def test_server_that_is_closing_is_not_ready() -> None:
+    readiness = Readiness(["kuhn"], {"kuhn": Room()})
+    readiness.is_closing = True
+    status, body = readiness.report()
+    assert status == 503
+    assert json.loads(body) == {"status": "closing", "rooms": {"kuhn": {"status": "ok"}}}
+
+
+def test_server_is_alive_while_its_store_is_down(run: Run) -> None:
+    async def main() -> None:
+        async with monitoring(room=Room("no space")) as server, RawClient(server) as caller:
+            for path, status in (("/healthz", 200), ("/readyz", 503)):
+                await caller.send(request("GET", path))
+                assert (await answer(caller)).status == status
+
+    run(main())
 
 
 def metrics(request: Request) -> Response:
@@ -69,9 +88,12 @@ def test_metrics_are_rendered_as_the_client_accepts_them(encodings: str) -> None
 @pytest.mark.parametrize(
     ("method", "path", "status", "length"),
     [
-        ("GET", "/healthz", 200, 49),
+        ("GET", "/healthz", 200, 16),
         ("HEAD", "/healthz", 200, 0),
         ("POST", "/healthz", 405, None),
+        ("GET", "/readyz", 200, 49),
+        ("HEAD", "/readyz", 200, 0),
+        ("POST", "/readyz", 405, None),
         ("GET", "/metrics", 200, 7),
         ("POST", "/metrics", 405, None),
         ("GET", "/", 404, None),
@@ -113,8 +135,9 @@ def test_incomplete_requests_use_no_thread_and_time_out(run: Run) -> None:
 
 
 @asynccontextmanager
-async def monitoring(limits: ConnectionLimits = MONITORING_LIMITS) -> AsyncIterator[Address]:
-    server = HttpServer(MonitoringApp(metrics, ["kuhn"], {"kuhn": Room()}), limits, RoomCounters())
+async def monitoring(limits: ConnectionLimits = MONITORING_LIMITS, room: Room | None = None) -> AsyncIterator[Address]:
+    readiness = Readiness(["kuhn"], {"kuhn": room or Room()})
+    server = HttpServer(MonitoringApp(metrics, readiness), limits, RoomCounters())
     yield await server.listen("127.0.0.1", 0)
     server.close()
     await server.drain(1.0)

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from croupier.app.http_room import HttpRoom
+from croupier.app.local_houses import LoadedHouse
 from croupier.core.logger import SilentLogger
 from croupier.core.session import Drop, Event, Left, Received, Send
+from croupier.http.holdem_tables import HouseGroup
+from croupier.rooms.holdem.settings import Settings
 from croupier.store.store import open_store
 from tests.clients import oldmaid_fixtures
 from tests.http.service_fixture import InProcessService, house
@@ -108,8 +111,13 @@ def test_holdem_room_with_a_failing_observer_closes(run: Run) -> None:
     """The room itself is an observer, and is called although another observer fails."""
 
     async def main() -> None:
-        holdem_house = house()
-        web = HttpRoom(holdem_house, SilentLogger(), [failing_observer], clock=asyncio.get_running_loop().time)
+        async def load(number: int) -> LoadedHouse:
+            return LoadedHouse(house(), asyncio.get_running_loop().time)
+
+        settings = Settings()
+        group = HouseGroup(1, settings.dialect, str)
+        web = HttpRoom(group, load, settings, SilentLogger(), [failing_observer])
+        await web.houses.open(1)
         web.halt(final=False)
         async with asyncio.timeout(5):
             await web.wait_drained()

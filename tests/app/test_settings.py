@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from croupier.rooms import ROOMS
-from tests.processes import Serving, croupier, environment
+from tests.processes import FREE_PORTS, Serving, croupier, environment
 from tests.sampling import sampled
 
 NO_COINS = b"FAIL N_C"
@@ -26,8 +26,7 @@ def write_config(path: Path, text: str) -> Path:
 
 
 def test_all_rooms_open_by_default() -> None:
-    variables = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
-    with Serving("--no-web", variables=variables, ready=len(ROOMS)) as serving:
+    with Serving("--no-web", variables=FREE_PORTS, ready=len(ROOMS)) as serving:
         assert {*serving.ports} == {*ROOMS}
         assert all(port != room.port for room, port in zip(ROOMS.values(), serving.ports.values(), strict=True))
         assert serving.talk(b"ACTN BET", room="kuhn") == b"FAIL W_A"
@@ -58,7 +57,7 @@ def test_common_settings_apply_to_each_room(tmp_path: Path) -> None:
     file = write_config(tmp_path, "[serve]\nstrict = true\n[serve.kuhn]\nport = 0\n")
     with Serving("kuhn", "--config", file) as serving:
         assert serving.talk(b"\n\n\n\n") == b"FAIL W_ADISC"
-    with Serving("--no-web", "--config", file) as serving:
+    with Serving("--no-web", "--config", file, variables=FREE_PORTS) as serving:
         assert serving.talk(b"\n\n\n\n") == b"FAIL W_ADISC"
 
 
@@ -69,7 +68,7 @@ def test_room_settings_override_common_settings(tmp_path: Path) -> None:
 
 
 def test_common_variable_applies_to_each_room() -> None:
-    variables = {"CROUPIER_SERVE_KUHN_PORT": "0", "CROUPIER_SERVE_STRICT": "true"}
+    variables = FREE_PORTS | {"CROUPIER_SERVE_STRICT": "true"}
     for arguments in (("--no-web",), ("kuhn",)):
         with Serving(*arguments, variables=variables) as serving:
             assert serving.talk(b"\n\n\n\n") == b"FAIL W_ADISC"
@@ -78,7 +77,7 @@ def test_common_variable_applies_to_each_room() -> None:
 def test_file_and_common_flags_are_combined(tmp_path: Path) -> None:
     (tmp_path / "deck").write_text("K\nQ\n")
     file = write_config(tmp_path, f'[serve.kuhn]\nport = 0\nbot = "script:CAL"\ndeck = "{tmp_path / "deck"}"\n')
-    with Serving("--no-web", "--config", file, "--strict") as serving:
+    with Serving("--no-web", "--config", file, "--strict", variables=FREE_PORTS) as serving:
         assert serving.talk(b"STRT P_1ACTN BET\n\n\n\n") == b"CARD C_KCARD C_QFAIL W_ADISC"
 
 

@@ -99,10 +99,26 @@ def test_results_are_in_big_blinds_per_hundred_hands() -> None:
 def test_a_bot_that_makes_a_fault_checks_or_folds() -> None:
     faulty = Faulty(ValueError("no idea"), -5)  # it has the button: its first fault folds, its second too
     chunk = chunk_of(faulty, Caller(), plan("a", "b", chunk_pairs=3))
-    seatings = HoldemGame()._play_seatings(chunk)
-    assert [hand.payoff()[0] for _, hand in seatings[0]][:2] == [-10, -10]
+    first, _ = HoldemGame()._play_seatings(chunk)
+    assert first.nets[:2] == [-10, -10]
     assert [(fault.bot, fault.hand) for fault in chunk.faults] == [(0, 1), (0, 2)]
     assert [fault.reason for fault in chunk.faults] == ["ValueError: no idea", "the illegal move -5"]
+
+
+def test_moves_that_are_no_moves_are_faults_whatever_their_methods_do() -> None:
+    class Odd:
+        def __eq__(self, other: object) -> bool:
+            raise SystemExit
+
+        def __repr__(self) -> str:
+            raise ValueError("no text")
+
+        __hash__ = object.__hash__
+
+    chunk = chunk_of(Faulty(Odd(), True), Caller(), plan("a", "b", chunk_pairs=3))
+    first, _ = HoldemGame()._play_seatings(chunk)
+    assert first.nets[:2] == [-10, -10]
+    assert [fault.reason for fault in chunk.faults] == ["ValueError: no text", "the illegal move True"]
 
 
 def test_three_faults_forfeit() -> None:
@@ -159,6 +175,7 @@ def widths(one: str, other: str, chunks: int) -> tuple[float, float]:
     return adjusted.high - adjusted.low, plain.high - plain.low
 
 
+@pytest.mark.extended
 def test_duplicates_and_the_baseline_narrow_the_interval_of_tight_against_caller() -> None:
     adjusted, plain = widths("tight", "caller", chunks=3)
     assert adjusted < 0.5 * plain

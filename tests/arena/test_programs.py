@@ -123,10 +123,9 @@ def test_a_fault_of_the_bot_in_process_is_its_own(tmp_path: Path) -> None:
             "'a {port}' (a client) and 'b {port}' (a client) against each other",
         ),
         ("kuhn", ("a {port}", "random", "b {port}"), "against each other; allowed: a program against a bot of ours"),
-        ("holdem", ("random", "a {port}"), "'a {port}' (command); allowed: a built-in bot, FILE.py:CLASS"),
         ("blackjack", ("book", "localhost:1214"), "(address); allowed: a built-in bot, FILE.py:CLASS, a command"),
         ("kuhn", ("random", "localhost:1212"), "found --duplicate and the server 'localhost:1212', which deals"),
-        ("holdem", ("random", "http://localhost:8080"), "(address); allowed: a built-in bot, FILE.py:CLASS"),
+        ("holdem", ("random", "localhost:8080"), "found --duplicate and the server 'localhost:8080', which deals"),
     ],
 )
 def test_programs_that_cannot_play_are_refused(room: str, bots: tuple[str, ...], error: str) -> None:
@@ -153,6 +152,7 @@ def test_at_a_bank_a_program_plays_the_same_shoes(room: str) -> None:
     assert tally.leaks[0] == tally.leaks[1]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("room", ["sevenhalf", "blackjack"])
 def test_two_programs_compare_at_a_bank(room: str) -> None:
     client = f"{sys.executable} -S {FOLDER}/{room}_client.py {{host}} {{port}} --choice games=30 --choice seed=1"

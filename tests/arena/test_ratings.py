@@ -6,7 +6,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from scipy.stats import beta
 
 from croupier.arena import ratings
 from croupier.arena.intervals import student_interval
@@ -45,6 +44,7 @@ def test_known_strengths_are_recovered() -> None:
     assert all(0.03 < each.high - each.mean < 0.15 for each in found)
 
 
+@pytest.mark.extended
 def test_the_intervals_of_few_matches_hold_the_strengths(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ratings, "RESAMPLES", 200)
     held = [
@@ -57,13 +57,16 @@ def test_the_intervals_of_few_matches_hold_the_strengths(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize(("won", "lost"), [(50, 0), (30, 20), (1, 0), (0, 7)])
 def test_the_interval_of_two_bots_is_that_of_jeffreys(won: int, lost: int) -> None:
+    from scipy.special import betaincinv  # takes long to import, so only where it is used
+
     strong, weak = rate(2, {(0, 1): [1.0] * won + [0.0] * lost}, seed=3)
     chances = [1 / (1 + exp(-2 * bound)) for bound in (strong.low, strong.high)]
-    assert chances == pytest.approx([beta.ppf(q, won + 0.5, lost + 0.5) for q in (0.025, 0.975)], abs=0.04)
+    assert chances == pytest.approx([betaincinv(won + 0.5, lost + 0.5, q) for q in (0.025, 0.975)], abs=0.04)
     assert 2 * strong.mean == pytest.approx(log((won + 0.5) / (lost + 0.5)), abs=0.1)
     assert (weak.low, weak.mean, weak.high) == pytest.approx((-strong.high, -strong.mean, -strong.low))
 
 
+@pytest.mark.extended
 def test_the_order_of_the_results_does_not_matter() -> None:
     scores = simulate(60, seed=2)
     mixed = [*range(60)]
@@ -73,6 +76,22 @@ def test_the_order_of_the_results_does_not_matter() -> None:
     assert [each.mean for each in again] == pytest.approx([each.mean for each in found])
     for one, two in zip(found, again, strict=True):
         assert (two.low, two.high) == pytest.approx((one.low, one.high), abs=0.2), "the weights fall on other matches"
+
+
+def test_many_fits_at_once_are_those_of_choix() -> None:
+    from choix import ilsr_pairwise_dense  # takes long to import, so only where it is used
+
+    random = np.random.default_rng(5)
+    wins = random.integers(0, 30, (50, 6, 6)) * (random.random((50, 6, 6)) < 0.6) * (1.0 - np.eye(6))
+    wins[0] = 0.0
+    expected = [ilsr_pairwise_dense(each, ratings.REGULARIZATION, max_iter=10_000) for each in wins]
+    assert ratings.fit_all(wins, np.zeros(6)) == pytest.approx(np.array(expected), abs=1e-6)
+
+
+def test_a_search_that_does_not_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ratings, "MAX_ITERATIONS", 1)
+    with pytest.raises(RuntimeError, match="strengths have not converged after 1 steps"):
+        ratings.fit_all(np.array([[[0.0, 9.0], [1.0, 0.0]]]), np.zeros(2))
 
 
 def test_a_bot_that_never_loses_has_a_finite_strength_above_the_others() -> None:
@@ -93,6 +112,7 @@ def test_a_bot_that_has_not_met_anybody_may_be_of_any_strength() -> None:
     assert worse.mean < unknown.mean < better.mean
 
 
+@pytest.mark.extended
 def test_the_same_plan_has_the_same_intervals() -> None:
     scores = simulate(20, seed=1)
     assert rate(4, scores, seed=7) == rate(4, scores, seed=7) != rate(4, scores, seed=8)
@@ -106,6 +126,7 @@ def test_the_interval_over_clusters_is_students_where_all_samples_are_of_one_len
     assert clustered_interval([[1.0], [2.0]], 0.05) == (1.5, -inf, inf)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("lengths", [(20, 20, 20), (20, 40, 60)])
 def test_the_interval_over_clusters_covers_the_mean_where_samples_depend_on_each_other(
     lengths: tuple[int, int, int],
@@ -136,6 +157,7 @@ def test_mean_winnings_that_were_stopped_are_as_sure_as_all_their_pairings_at_on
     assert single.high > parts[0].interval().high
 
 
+@pytest.mark.extended
 def test_bots_are_ranked_by_winnings_and_bots_that_forfeit_are_last() -> None:
     plan = Plan("kuhn", ("random", "book", "equilibrium"), pairs=300, seed=1)
     forfeit = Tally(0, faults=(Fault(0, 401, "no move"),), forfeit=0)

@@ -9,16 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from croupier.arena.leaks import Gain, Trial
 from croupier.arena.plan import Plan
 from croupier.arena.report.curves import MAX_POINTS, bankroll
 from croupier.arena.report.files import pairs_csv, standings_csv, write_report
 from croupier.arena.report.page import html
 from croupier.arena.report.plots import BANKROLLS, PLOTS, STANDINGS, Plot, draw, inline, short_name, styles
-from croupier.arena.report.summary import Report, Unit, command, headline
+from croupier.arena.report.summary import Report, Unit, command, format_interval, headline
 from croupier.arena.runner import SerialRunner
 from croupier.arena.series import Series
 from croupier.arena.tally import Tally, moments_of
 from croupier.arena.tournament import Tournament
+from croupier.cli.arena_report import leak_texts
 from tests.arena import bots
 
 FILE = Path(bots.__file__)
@@ -87,6 +89,7 @@ def test_the_headline_of_several_bots_names_the_best(report: Report) -> None:
     assert headline(report_of(more)).startswith("book:always-bet wins most: 0.4")
 
 
+@pytest.mark.extended
 def test_a_forfeit_is_the_headline_and_a_row() -> None:
     found = report_of(Plan("kuhn", (f"{FILE}:Illegal", "random"), pairs=200, seed=1))
     assert headline(found) == f"{FILE}:Illegal forfeits against random"
@@ -94,6 +97,7 @@ def test_a_forfeit_is_the_headline_and_a_row() -> None:
     assert "forfeits" in Page(html(found)).text
 
 
+@pytest.mark.extended
 def test_the_page_needs_no_other_host_and_no_script(report: Report) -> None:
     page = Page(html(report))
     assert "script" not in page.elements
@@ -110,6 +114,7 @@ def test_the_page_has_all_bots_all_pairings_and_their_leaks(report: Report) -> N
         assert f"{pair.mean:+.3f}".replace("-", "−") in text or f"{pair.mean:+.4f}".replace("-", "−") in text
 
 
+@pytest.mark.extended
 def test_plots_have_texts_for_readers_who_do_not_see_them(report: Report) -> None:
     assert len(re.findall(r'<figure role="img" aria-label="[^"]{20,}">', html(report))) == len(PLOTS)
 
@@ -168,6 +173,7 @@ def test_curves_differ_without_their_colours() -> None:
     assert len({style[1:] for style in styles(28)}) == 28
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("plot", PLOTS, ids=[plot.name for plot in PLOTS])
 def test_plots_are_the_same_every_time(report: Report, plot: Plot) -> None:
     assert draw(report, plot, "svg") == draw(report, plot, "svg")
@@ -178,6 +184,23 @@ def test_plots_in_the_page_have_the_colour_of_its_text(report: Report) -> None:
     element = inline(report, STANDINGS)
     assert "currentColor" in element
     assert "#000000" not in element
+
+
+def test_plots_in_the_page_need_no_style(report: Report) -> None:
+    """The policy of the web app forbids styles in elements. Ids that are there twice would be those of both plots."""
+    elements = [inline(report, plot) for plot in PLOTS]
+    assert not re.search(r"<style|\bstyle=|\bfont=", "".join(elements))
+    assert 'stroke-width="0.8"' in elements[0]
+    ids = [found for element in elements for found in re.findall(r'\bid="([^"]*)"', element)]
+    assert len(ids) == len({*ids})
+
+
+def test_before_the_first_hand_the_headline_names_the_game() -> None:
+    tournament = Tournament(PLAN)
+    tournament.follow((0, 1), [])
+    found = Report.of(tournament)
+    assert headline(found) == "3 bots play kuhn"
+    assert "…" in Page(html(found)).text
 
 
 def test_csv_has_the_numbers_of_json(report: Report) -> None:
@@ -197,6 +220,7 @@ def test_csv_has_the_numbers_of_json(report: Report) -> None:
     ]
 
 
+@pytest.mark.extended
 def test_all_files_are_written(report: Report, tmp_path: Path) -> None:
     write_report(tmp_path, report)
     assert {path.name for path in tmp_path.iterdir()} == {
@@ -211,6 +235,7 @@ def test_all_files_are_written(report: Report, tmp_path: Path) -> None:
     assert all(path.stat().st_size for path in tmp_path.iterdir())
 
 
+@pytest.mark.extended
 def test_a_gauntlet_has_one_panel_and_a_round_robin_one_for_each_bot(report: Report) -> None:
     gauntlet = report_of(Plan("kuhn", BOTS, pairs=200, seed=1, schedule="gauntlet"))
     assert len(BANKROLLS.make(gauntlet).axes) == 1
@@ -230,6 +255,7 @@ def test_the_command_repeats_the_tournament() -> None:
     )
 
 
+@pytest.mark.extended
 def test_the_page_of_a_bank_game_says_that_bots_play_alone() -> None:
     found = report_of(Plan("sevenhalf", ("exact", "book"), pairs=400, seed=1, duplicate=True, adjust="bank-best-1"))
     assert headline(found).startswith("exact beats book by 0.01")
@@ -239,3 +265,27 @@ def test_the_page_of_a_bank_game_says_that_bots_play_alone() -> None:
 def test_an_interval_of_no_width_has_two_decimals() -> None:
     found = report_of(Plan("kuhn", ("book:always-bet", "book:never-bet"), pairs=200, seed=1))
     assert headline(found) == "book:always-bet beats book:never-bet by 1.00 coins a hand (95%: 1.00 to 1.00)"
+
+
+def test_estimated_leaks_have_intervals_and_a_better_choice() -> None:
+    plan = Plan("holdem", ("tight", "caller"), pairs=2000, seed=1, leaks=True, chunk_pairs=2000)
+    calls = Trial(
+        1000, {"a fold": Gain(1000, 2000.0, 5000.0, 1.0), "a raise by the pot": Gain(1000, 10.0, 5000.0, 9.0)}
+    )
+    tally = Tally(2000, plain=moments_of([(0.5, 1000), (-0.5, 1000)]), trials=({}, {"calls <with> K": calls}))
+    tournament = Tournament(plan)
+    tournament.follow((0, 1), [tally])
+    found = Report.of(tournament)
+    page = Page(html(found)).text
+    (pair,) = found.result.pairs
+    assert not pair.leaks["a"]
+    (line,) = pair.leaks["b"]
+    for expected in ("calls <with> K", "caller against tight", "a fold", "costs, bb per 100 hands", "Estimates."):
+        assert expected in page
+    assert format_interval(line.low, line.high, 1) in page
+    assert "--leaks" in command(plan)
+    low, high = line.low, line.high
+    assert [*leak_texts(pair)] == [
+        "caller against tight would win more with other choices:",
+        f"  calls <with> K: costs 1.0 bb per 100 hands ({low:.1f} to {high:.1f}); better: a fold",
+    ]

@@ -27,6 +27,7 @@ def serial_result(played: Plan) -> bytes:
     return tournament.result().to_json()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("until_sure", [False, True])
 def test_the_result_is_the_same_on_one_process_and_on_two(until_sure: bool) -> None:
     played = plan("equilibrium", "book:always-bet", "script:BET,CAL", until_sure=until_sure)
@@ -38,6 +39,7 @@ def test_the_result_is_the_same_on_one_process_and_on_two(until_sure: bool) -> N
         assert tournament.result().to_json() == serial_result(played)
 
 
+@pytest.mark.extended
 def test_a_killed_process_changes_nothing() -> None:
     played = plan("equilibrium", "random", pairs=20_000)
     tournament = Tournament(played)
@@ -47,7 +49,8 @@ def test_a_killed_process_changes_nothing() -> None:
             if series.tallies and not kills:
                 os.kill(runner.process_ids[0], signal.SIGKILL)
                 kills += 1
-        assert sum(runner.deaths.values()) == 1
+        assert kills == 1
+        assert sum(runner.deaths.values()) <= 1  # 0 if the process had no chunk at that moment
     assert tournament.result().to_json() == serial_result(played)
 
 
@@ -64,6 +67,7 @@ def test_a_bot_that_ends_its_process_forfeits() -> None:
     assert found == (Job((0, 1), 0), Tally(0, faults=(Fault(1, 1, "its process died"),), forfeit=1))
 
 
+@pytest.mark.extended
 def test_a_bot_that_hangs_forfeits_and_the_others_go_on() -> None:
     played = plan(f"{FILE}:Hangs", "random", "book", pairs=1000)
     tournament = Tournament(played)

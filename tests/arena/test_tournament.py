@@ -4,6 +4,8 @@ from itertools import combinations
 from math import inf
 from pathlib import Path
 
+import pytest
+
 from croupier.arena.plan import Plan
 from croupier.arena.runner import Job, SerialRunner
 from croupier.arena.tally import Tally
@@ -45,6 +47,7 @@ def test_all_pairings_share_the_deals() -> None:
     assert len(means) == 1
 
 
+@pytest.mark.extended
 def test_only_missing_chunks_are_played() -> None:
     chunks: dict[Job, Tally] = {}
     expected = play(Tournament(PLAN, on_chunk=chunks.__setitem__)).result()
@@ -52,3 +55,11 @@ def test_only_missing_chunks_are_played() -> None:
     again: dict[Job, Tally] = {}
     assert play(Tournament(PLAN, kept, again.__setitem__)).result() == expected
     assert again == {job: tally for job, tally in chunks.items() if job not in kept}
+
+
+def test_a_tournament_that_is_played_elsewhere_can_be_followed() -> None:
+    played, followed = play(Tournament(PLAN)), Tournament(PLAN)
+    for pairing, series in played.series.items():
+        followed.follow(pairing, series.tallies[:1])
+        followed.follow(pairing, series.tallies[1:])
+    assert followed.result() == played.result()

@@ -15,11 +15,13 @@ from rich.console import Console
 from croupier.arena.runner import SerialRunner
 from croupier.arena.tournament import Tournament
 from croupier.cli.arena import PlanOptions, RunOptions, arena, show_progress
+from croupier.version import __version__
 from tests.arena import bots, faulty_kuhn_client
 from tests.processes import Background, croupier
 
 FILE = Path(bots.__file__)
-PAIR = ("kuhn", "equilibrium", "book:always-bet", "--duplicate", "--adjust", "--hands", "4000")
+FEW_HANDS = ("kuhn", "equilibrium", "book:always-bet", "--duplicate", "--adjust", "--hands", "400")
+PAIR = (*FEW_HANDS[:-1], "4000")
 
 
 def run(*arguments: object, status: int = 0) -> str:
@@ -60,6 +62,7 @@ def test_json_has_the_result_of_every_pairing_and_how_it_was_made() -> None:
     }
 
 
+@pytest.mark.extended
 def test_until_sure_ends_when_the_interval_excludes_0() -> None:
     decided, undecided = results(
         "kuhn", "equilibrium", "random", "equilibrium:1/6", "--until-sure", "--hands", "2000", "--schedule", "gauntlet"
@@ -71,12 +74,14 @@ def test_until_sure_ends_when_the_interval_excludes_0() -> None:
     assert undecided["low"] < 0 < undecided["high"]
 
 
+@pytest.mark.extended
 def test_bots_that_may_remember_are_judged_by_chunks() -> None:
     (pair,) = results("kuhn", "random", f"{FILE}:First", "--until-sure")
     assert (pair["method"]["statistic"], pair["method"]["known"]) == ("chunk", ["a"])
     assert pair["hands"] >= 4000
 
 
+@pytest.mark.extended
 def test_at_a_bank_the_bots_are_compared_by_the_same_shoes() -> None:
     (pair,) = results("blackjack", "exact", "book", "--duplicate", "--adjust", "--hands", "2000")
     assert pair["unit"] == "bets/hand"
@@ -86,15 +91,22 @@ def test_at_a_bank_the_bots_are_compared_by_the_same_shoes() -> None:
     assert lost == pytest.approx(pair["mean"])
 
 
+def test_only_leaks_that_are_estimated_are_part_of_the_plan() -> None:
+    assert PlanOptions().make_plan("holdem", ("tight", "caller"), leaks=True).leaks
+    assert not PlanOptions().make_plan("holdem", ("tight", "caller")).leaks
+    assert not PlanOptions().make_plan("kuhn", ("random", "random"), leaks=True).leaks
+
+
 def test_the_table_has_a_row_for_each_pairing_and_leaks_on_demand() -> None:
-    text = run(*PAIR, "random")
+    text = run(*FEW_HANDS, "random")
     assert [line.split()[:2] for line in text.splitlines() if "finished" in line] == [
         ["equilibrium", "book:always-bet"],
         ["equilibrium", "random"],
         ["book:always-bet", "random"],
     ]
     assert "costs" not in text
-    leaks = run(*PAIR, "--leaks")
+    assert "No choice is known to cost a bot anything." in run("sevenhalf", "book", "book", "--hands", "2", "--leaks")
+    leaks = run(*FEW_HANDS, "--leaks")
     assert "book:always-bet against equilibrium loses" in leaks
     assert "\n  calls with J facing a bet: costs 0.0" in leaks
 
@@ -111,6 +123,7 @@ def test_what_a_bot_prints_is_not_in_the_results() -> None:
     assert pair["status"] == "finished"
 
 
+@pytest.mark.extended
 def test_an_interrupted_tournament_goes_on_with_the_same_result(tmp_path: Path) -> None:
     words = ("kuhn", "equilibrium", f"{FILE}:First", "--hands", 60_000, "--duplicate", "--json")
     whole = run(*words)
@@ -133,6 +146,7 @@ def test_an_interrupted_tournament_goes_on_with_the_same_result(tmp_path: Path) 
     assert chunks.read_bytes() == played, "nothing was left to play"
 
 
+@pytest.mark.extended
 def test_a_folder_holds_one_tournament(tmp_path: Path) -> None:
     bot = tmp_path / "mine.py"
     bot.write_text(FILE.read_text())
@@ -140,10 +154,17 @@ def test_a_folder_holds_one_tournament(tmp_path: Path) -> None:
     run(*words)
     assert "add --resume to go on, or choose another folder" in run(*words, status=2)
     assert "with seed = 1" in run(*words, "--resume", "--seed", 2, status=2)
+    plan = tmp_path / "out" / "plan.json"
+    recorded = plan.read_text()
+    assert f'"croupier":"{__version__}"' in recorded
+    plan.write_text(recorded.replace(__version__, "0.0.1"))
+    assert "with croupier = '0.0.1'" in run(*words, "--resume", status=2)
+    plan.write_text(recorded)
     bot.write_text(f"{FILE.read_text()}\n# better\n")
     assert "with sources = (None, 'sha256:" in run(*words, "--resume", status=2)
 
 
+@pytest.mark.extended
 def test_programs_play_and_their_crashes_are_results() -> None:
     command = f"{sys.executable} -S {Path(faulty_kuhn_client.__file__)} {{host}} {{port}}"
     words = ("kuhn", "equilibrium", f"{command} none 1000", f"{command} crash 20", "--schedule", "gauntlet")
@@ -154,6 +175,7 @@ def test_programs_play_and_their_crashes_are_results() -> None:
     assert crashed["faults"][0]["reason"] == "it ended during the hand with exit status 1: ValueError: no idea"
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_programs_end_with_the_tournament(tmp_path: Path, number: int) -> None:
     file = tmp_path / "id"
@@ -182,6 +204,7 @@ def test_programs_end_with_the_tournament(tmp_path: Path, number: int) -> None:
         (("kuhn", "random", "book", "--hands", "1"), "found --hands 1; allowed: 2 or more"),
         (("kuhn", "random", "book", "--jobs", "0"), "found --jobs 0; allowed: 1 or more"),
         (("kuhn", "random", "book", "--resume"), "found --resume without --out"),
+        (("kuhn", "random", "book", "--watch-port", "8000"), "found --watch-port without --watch"),
         (("kuhn", "random", "book", "--jobs", "2", "--cluster", "127.0.0.1:1"), "found --jobs with --cluster"),
         (("kuhn", "random", "book", "--cluster", "localhost"), "allowed: HOST:PORT, tcp://HOST:PORT, tls://HOST:PORT"),
     ],

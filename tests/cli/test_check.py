@@ -57,6 +57,7 @@ def test_croupiers_server_passes_and_every_case_is_printed() -> None:
     assert f"kuhn: the server {server.address}" in result.stdout
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("room", "section"), [("kuhn", "kuhn/4.1"), ("holdem", "holdem/2.2")])
 def test_a_server_is_tested_over_tls(room: str, section: str, tmp_path: Path) -> None:
     authority = trustme.CA()
@@ -72,7 +73,7 @@ def test_a_server_is_tested_over_tls(room: str, section: str, tmp_path: Path) ->
         untrusted = check(section, server.address, "--tls")
         assert (untrusted.returncode, "certificate verify failed" in untrusted.stderr) == (2, True)
         plain = check(section, server.address)
-        assert (plain.returncode, "speaks TLS. Test it with --tls" in plain.stderr) == (2, True)
+        assert (plain.returncode, "speaks TLS. Test it with TLS: --tls," in plain.stderr) == (2, True)
 
 
 def test_the_options_of_tls_are_part_of_the_command_that_repeats_a_case() -> None:

@@ -89,6 +89,14 @@ def test_a_dataset_has_one_row_for_each_hand_and_a_data_sheet(played: tuple[Path
     assert "| `actions.chips` | integer | chips |" in (folder / "README.md").read_text()
 
 
+def test_an_acpc_log_has_a_line_for_each_hand(played: tuple[Path, str], tmp_path: Path) -> None:
+    store, _ = played
+    folder = tmp_path / "out"
+    assert croupier("hands", "export", folder, "--format", "acpc", "--store", store).returncode == 0
+    lines = (folder / "holdem.log").read_text().splitlines()
+    assert [line.split(":")[:3] for line in lines] == [["STATE", "2", "cc/cc/cc/cc"], ["STATE", "1", "f"]]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

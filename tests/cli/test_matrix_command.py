@@ -92,6 +92,7 @@ def test_strange_submissions_harm_nobody_else(tmp_path: Path, monkeypatch: pytes
     assert {"ada.json", "croupier~.json", "b\\xffob.json"} < {path.name for path in (out / "gradescope").iterdir()}
 
 
+@pytest.mark.extended
 def test_an_interrupt_ends_all_programs_and_the_run_can_continue(tmp_path: Path) -> None:
     folder, out = tmp_path / "class", tmp_path / "out"
     hand_in(folder, "ada")
@@ -172,6 +173,7 @@ def test_the_page_of_a_class_stays_until_an_interrupt(tmp_path: Path, watched: S
         httpx.get(url)
 
 
+@pytest.mark.extended
 def test_an_interrupt_before_the_end_closes_the_page_and_writes_results(tmp_path: Path, watched: StartMatrix) -> None:
     folder, out = tmp_path / "class", tmp_path / "out"
     hand_in(folder, "ada", client="says-nothing")

@@ -103,7 +103,7 @@ def test_the_bots_are_listed_without_a_server() -> None:
 def test_help_does_not_import_the_http_client() -> None:
     script = (
         "import sys; from croupier.cli import app; app(['play', 'holdem', '--help'], result_action='return_value'); "
-        "sys.exit('croupier.cli.holdem' not in sys.modules or 'httpx' in sys.modules)"
+        "sys.exit('croupier.cli.holdem' not in sys.modules or 'croupier.clients.http_exchange' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert "--password" in done.stdout

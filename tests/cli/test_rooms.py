@@ -18,7 +18,7 @@ from croupier.cli.play import app as play_app
 from croupier.cli.serve import assign_ports
 from croupier.core.room import HouseRoom
 from croupier.rooms import HOUSE_ROOMS, ROOMS
-from tests.processes import Background, Serving, croupier
+from tests.processes import FREE_PORTS, Background, Serving, croupier
 from tests.properties.every_room import every_room
 from tests.properties.random_session import bot_names
 from tests.sampling import extended, sampled
@@ -105,6 +105,7 @@ def test_the_deal_record_verifies(room: HouseRoom, tmp_path: Path) -> None:
     assert "hands are as the seed deals them" in done.stdout
 
 
+@pytest.mark.extended
 def test_a_shoe_of_several_decks_verifies_and_a_forged_record_does_not(tmp_path: Path) -> None:
     record = tmp_path / "deals.jsonl"
     with Serving("blackjack", "--port", 0, "--decks", 6, "--deals", record) as server:
@@ -154,10 +155,9 @@ def test_sevenhalf_alone_listens_on_both_ports_unless_one_is_given(monkeypatch: 
 
 
 def test_each_room_logs_to_its_own_private_file(tmp_path: Path) -> None:
-    free = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
     two = {"CROUPIER_SERVE_OLDMAID_PLAYERS": "2"}
     flags = ("--no-web", "--log", tmp_path / "log.txt", "--deals", tmp_path / "deals.jsonl")
-    with Serving(*flags, ready=len(ROOMS), variables=free | two) as server:
+    with Serving(*flags, ready=len(ROOMS), variables=FREE_PORTS | two) as server:
         for room in HOUSE_ROOMS:
             play(room, f"{server.host}:{server.ports[room]}", "--games", 3)
         play("oldmaid", f"{server.host}:{server.ports['oldmaid']}", "--bots", 2, *FAST_PLAY)

@@ -18,16 +18,16 @@ from tests.processes import PATIENCE, Serving, croupier
 
 
 def health(serving: Serving) -> tuple[int, Any]:
-    """The status and the body of /healthz."""
+    """The status and the body of /readyz."""
     try:
-        with urllib.request.urlopen(f"http://{serving.host}:{serving.ports['metrics']}/healthz") as answer:
+        with urllib.request.urlopen(f"http://{serving.host}:{serving.ports['metrics']}/readyz") as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         with error:
             return error.code, json.load(error)
 
 
-def test_healthz_reports_the_status_of_all_rooms() -> None:
+def test_readyz_reports_the_status_of_all_rooms() -> None:
     with Serving("kuhn", "--port", 0, "--metrics-port", 0, ready=2) as serving:
         assert health(serving) == (200, {"status": "ok", "rooms": {"kuhn": {"status": "ok"}}})
 
@@ -82,7 +82,7 @@ def test_old_maid_games_are_void_while_the_disk_is_full(tmp_path: Path) -> None:
 
 
 def await_health(server: Serving) -> None:
-    """Wait until /healthz reports 200."""
+    """Wait until /readyz reports 200."""
     end = time.monotonic() + PATIENCE
     while health(server)[0] != 200:
         assert time.monotonic() < end

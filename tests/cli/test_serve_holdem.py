@@ -42,7 +42,7 @@ class HoldemServer:
         self._context = context
         self._connections: dict[str, http.client.HTTPConnection] = {}
         self.guids: dict[str, str] = {}
-        (first,) = self.ask("", "GET", "/games/").json
+        first, *_ = self.ask("", "GET", "/games/").json
         self.game = first["gameID"]
 
     def _connection(self, user: str) -> http.client.HTTPConnection:

@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import pytest
 from rich.console import Console
 
@@ -161,10 +160,13 @@ def test_an_exact_solution_of_a_rules_file_has_exact_probabilities() -> None:
     assert all(isinstance(record["probability"], Fraction) for record in found.records)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("method", "axis"), [("lp", "interior-point"), ("cfr+", "rounds")])
 def test_a_plot_shows_the_convergence_of_both_methods(
     method: Any, axis: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    import matplotlib as mpl  # takes long to import, so only where it is used
+
     path = tmp_path / "plot.svg"
     with mpl.rc_context({"svg.fonttype": "none"}):
         assert solve.solve_kuhn(method=solve.MethodOptions(method=method, rounds=200, plot=path)) == 0

@@ -13,6 +13,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from croupier.cli import main
+from croupier.store.records import JournalEntry, StoredHand
 from croupier.store.store import open_store
 from tests.processes import COMMAND, croupier, environment
 
@@ -171,6 +172,34 @@ def test_a_backup_is_a_store_and_overwrites_nothing(at_shell: Shell, tmp_path: P
     assert at_shell("db backup", copy) == (0, f"{tmp_path / 'store'} is copied to {copy}\n", "")
     assert at_shell("accounts credit alice 5 --reason gift", store=copy)[1] == "alice has 15 coins\n"
     assert at_shell("db backup", copy)[2] == f"croupier: {copy} already exists; choose a new file\n"
+
+
+def test_prune_prints_what_it_deletes_and_a_dry_run_deletes_nothing(at_shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "store"
+
+    async def fill() -> None:
+        async with await open_store(str(path), clock=lambda: 0.0) as store:
+            await store.append([JournalEntry("kuhn", "run", seq, b'{"games":[]}', float(seq)) for seq in range(1, 6)])
+            await store.append([], [StoredHand("kuhn", "run", 1, 1.0, ("ann",), "{}")])
+            await store.add_account("ann", coins=5)
+
+    asyncio.run(fill())
+    full, nothing = "3 facts, 1 hand, 1 transfer", "0 facts, 0 hands, 0 transfers"
+    for flags, numbers, verb in ((" --dry-run", full, "would be"), ("", full, "are"), ("", nothing, "are")):
+        status, text, errors = at_shell(f"db prune --older-than 30d{flags}")
+        assert (status, errors) == (0, "")
+        assert text.startswith(f"{numbers} of {path} from before ")
+        assert text.endswith(f" UTC {verb} deleted\n")
+    assert "ann" in at_shell("accounts list")[1]
+    assert at_shell("db check")[0] == 0
+
+
+@pytest.mark.parametrize("age", ["23h", "0", "soon"])
+def test_prune_needs_an_age_of_at_least_a_day(at_shell: Shell, age: str) -> None:
+    at_shell("accounts add ann --coins 5", typed="secret\n")
+    status, _, message = at_shell(f"db prune --older-than {age}")
+    assert status != 0
+    assert "--older-than" in message
 
 
 def test_an_export_goes_to_a_file_or_to_standard_output(at_shell: Shell, tmp_path: Path) -> None:

@@ -74,7 +74,8 @@ def test_a_recorded_transcript_can_be_replayed(house: Serving, tmp_path: Path) -
     play_transcript(transcript, make_harness(ROOM, transcript), ROOM.patterns)
 
 
-def test_a_violation_of_the_house_is_reported() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_violation_of_the_house_is_reported(number: signal.Signals) -> None:
     with socket.create_server(("127.0.0.1", 0)) as rogue:
         rogue.settimeout(PATIENCE)
         target = f"127.0.0.1:{rogue.getsockname()[1]}"
@@ -87,7 +88,7 @@ def test_a_violation_of_the_house_is_reported() -> None:
                 assert hear(client, 16) == b"CARD C_QACTN FLD"
                 client.close()
                 assert rest(connection) == b""
-            tap.signal(signal.SIGINT)
+            tap.signal(number)
             assert tap.end() == 1
             lines = tap_lines(tap)
     at = next(number for number, line in enumerate(lines) if "✗ the house breaks kuhn-" in line)

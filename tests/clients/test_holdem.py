@@ -3,17 +3,18 @@
 import asyncio
 import gc
 import ssl
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-import httpx
+import msgspec
 import pytest
 import trustme
 
 from croupier.clients import waiting_notice
 from croupier.clients.holdem import BlockingHoldemClient, HoldemClient, play_hands
-from croupier.clients.holdem_api import ApiRequest, ApiResponse, Refusal
+from croupier.clients.holdem_api import ApiRequest, ApiResponse, ConnectionFailed, Refusal
 from croupier.clients.holdem_seat import HoldemSeat
 from croupier.clients.play import BotTally
 from croupier.core.bots import bot_factory
@@ -25,7 +26,7 @@ from croupier.rooms.holdem.bots import BOT_SPECS
 from croupier.rooms.holdem.engine.legal import FOLD
 from croupier.rooms.holdem.wire import ACTION_BET, Act, ActDone, Game
 from tests.clients.independent_server import IndependentServer, versioned
-from tests.http.service_fixture import basic, opened
+from tests.http.service_fixture import opened
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.processes import ROOT
 from tests.sampling import extended
@@ -444,141 +445,38 @@ def test_blocking_client_without_a_server_raises(run: Run) -> None:
 # Servers that are not ours
 
 
-class BreakingStreams:
-    """A server whose streams send the table in chunks, two changes at once, and then break off."""
+def versions_only() -> tuple[IndependentServer, Counter[str]]:
+    """A server with versions but without streams; the game is gone after three requests, which are counted."""
+    server, looks = IndependentServer(), Counter[str]()
+    server.users = {"ann": "secret"}
+    answer_with_version = versioned(server)
 
-    def __init__(self) -> None:
-        self.server = IndependentServer()
-        self.server.users = {"ann": "secret"}
-        self.server.house.join("ann", "bob")
-        self.game = self.server.house.table().guid
-        self.table = versioned(self.server)
-        self.opened = 0
+    def override(request: ApiRequest) -> ApiResponse | ConnectionFailed | None:
+        found = answer_with_version(request)
+        if found is not None:
+            looks["game"] += 1
+        return found if looks["game"] < 4 else ApiResponse(404, {}, b"no such game\n")
 
-    def now(self) -> bytes:
-        """The table as ann sees it."""
-        return self.server.answer(
-            ApiRequest("GET", f"/games/{self.game}", headers={"authorization": basic("ann")})
-        ).body
-
-    def pieces(self) -> Iterator[bytes]:
-        """The chunks of a stream until it breaks off."""
-        yield b"\n" + self.now() + b"\n"
-        self.server.house.play("ann 10")
-        first = self.now()
-        self.server.house.play("bob 0")
-        yield first + b"\n" + self.now()[:50]
-        yield self.now()[50:] + b"\n\n"
-        self.server.house.play("bob fold")
-        if self.opened == 1:
-            raise httpx.ReadError("reset")
-
-    async def slowly(self) -> AsyncIterator[bytes]:
-        for piece in self.pieces():
-            yield piece
-
-    def answer(self, request: httpx.Request) -> httpx.Response:
-        if request.url.path.endswith("/events"):
-            self.opened += 1
-            return httpx.Response(200, content=self.slowly())
-        reply = self.table(ApiRequest("GET", request.url.path, headers=dict(request.headers)))
-        assert isinstance(reply, ApiResponse)
-        return httpx.Response(reply.status, headers=dict(reply.headers), content=reply.body)
-
-    def check(self, states: Sequence[Game]) -> None:
-        """Assert that no state is missing, except those replaced before they were read, and that none is repeated."""
-        assert [(each.turn.bet_so_far, len(each.cards.flop or ())) for each in states] == [
-            (10, 0),
-            (20, 0),
-            (0, 3),
-            (10, 0),
-        ]
-        assert self.opened == 1
-
-
-def test_stream_is_read_in_chunks_and_reopened(run: Run) -> None:
-    brittle = BreakingStreams()
-    transport = httpx.MockTransport(brittle.answer)
-
-    async def main() -> list[Game]:
-        states: list[Game] = []
-        async with HoldemClient("localhost", "ann", "secret", transport=transport) as ann:
-            async for game in ann.watch(brittle.game):
-                states.append(game)
-                if len(states) == 4:
-                    return states
-        return states
-
-    brittle.check(run(main()))
-
-
-def test_blocking_client_reads_streams_in_chunks() -> None:
-    brittle = BreakingStreams()
-    transport = httpx.MockTransport(brittle.answer)
-    states: list[Game] = []
-    with BlockingHoldemClient("localhost", "ann", "secret", transport=transport) as ann:
-        for game in ann.watch(brittle.game):
-            states.append(game)
-            if len(states) == 4:
-                break
-    brittle.check(states)
-
-
-class VersionsOnly:
-    """A server with versions but without streams; the game is gone after three requests."""
-
-    def __init__(self) -> None:
-        self.server = IndependentServer()
-        self.server.users = {"ann": "secret"}
-        self.looks = 0
-
-    def answer(self, request: httpx.Request) -> httpx.Response:
-        ask = ApiRequest(request.method, request.url.path, request.content, dict(request.headers))
-        if request.method == "POST" or ask.path == "/games/":
-            reply = self.server.answer(ask)
-        elif ask.path.endswith("/events"):
-            reply = ApiResponse(404, {}, b"no such path\n")
-        else:
-            self.looks += 1
-            found = versioned(self.server)(ask)
-            assert isinstance(found, ApiResponse)
-            reply = found if self.looks < 4 else ApiResponse(404, {}, b"no such game\n")
-        return httpx.Response(reply.status, headers=dict(reply.headers), content=reply.body)
+    server.override = override
+    return server, looks
 
 
 def test_server_without_streams_is_polled_until_the_game_ends(run: Run) -> None:
-    plain = VersionsOnly()
+    server, looks = versions_only()
 
     async def main() -> int:
-        async with (
-            HoldemClient("localhost", "ann", "secret", transport=httpx.MockTransport(plain.answer)) as ann,
-            ann.sit() as table,
-        ):
+        async with HoldemClient("localhost", "ann", "secret", exchange=server) as ann, ann.sit() as table:
             return len([game async for game in table])
 
     assert run(main()) == 1
-    assert plain.looks == 4
+    assert looks["game"] == 4
 
 
 def test_blocking_client_polls_until_the_game_ends() -> None:
-    plain = VersionsOnly()
-    with (
-        BlockingHoldemClient("localhost", "ann", "secret", transport=httpx.MockTransport(plain.answer)) as ann,
-        ann.sit() as table,
-    ):
+    server, looks = versions_only()
+    with BlockingHoldemClient("localhost", "ann", "secret", exchange=server) as ann, ann.sit() as table:
         assert len([*table]) == 1
-    assert plain.looks == 4
-
-
-def test_closing_the_blocking_client_closes_its_streams() -> None:
-    brittle = BreakingStreams()
-    transport = httpx.MockTransport(brittle.answer)
-    with BlockingHoldemClient("localhost", "ann", "secret", transport=transport) as ann:
-        watched = ann.watch(brittle.game)
-        next(watched)
-        next(watched)
-    with pytest.raises(RuntimeError):
-        next(watched)
+    assert looks["game"] == 4
 
 
 def test_closing_the_client_closes_its_streams(run: Run) -> None:
@@ -604,14 +502,15 @@ def test_bot_stops_if_it_loses_its_seat_before_a_hand(run: Run) -> None:
     server = IndependentServer()
     looks = iter([200, 404] * 2)
 
-    def answer(request: httpx.Request) -> httpx.Response:
-        reply = server.answer(ApiRequest(request.method, request.url.path, request.content, dict(request.headers)))
-        alone = request.method == "GET" and request.url.path != "/games/"
-        status = next(looks) if alone else reply.status
-        return httpx.Response(status, headers=dict(reply.headers), content=reply.body)
+    def override(request: ApiRequest) -> ApiResponse | None:
+        if request.method != "GET" or request.path == "/games/":
+            return None
+        return msgspec.structs.replace(server.answer(request), status=next(looks))
+
+    server.override = override
 
     async def main() -> BotTally:
-        async with HoldemClient("localhost", "ann", "secret", transport=httpx.MockTransport(answer)) as ann:
+        async with HoldemClient("localhost", "ann", "secret", exchange=server) as ann:
             return await play_hands(ann, bot_factory(BOT_SPECS, "caller")(), FairDealer(bytes(32)).luck, hands=1)
 
     tally = run(main())

@@ -4,6 +4,7 @@ import asyncio
 import re
 import socket
 import ssl
+import struct
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -13,9 +14,10 @@ import trustme
 from croupier.cli.holdem import authenticate
 from croupier.clients import game, identify, ring
 from croupier.clients.game import GameClient
-from croupier.clients.holdem import HoldemClient, server_address
+from croupier.clients.holdem import HoldemClient
 from croupier.clients.identify import OtherProtocol, locate
 from croupier.clients.play import BotTally, play_games
+from croupier.clients.server_url import server_address
 from croupier.clients.silence import SilenceWatch
 from croupier.core.bots import RandomBot, bot_factory
 from croupier.core.dealer import FairDealer
@@ -323,3 +325,19 @@ def test_error_about_a_taken_nick_names_the_flag(run: Run) -> None:
 
     assert ring.with_advice(run(main())).endswith(" (--nick NAME sets another nick)")
     assert ring.with_advice("the server closed the connection") == "the server closed the connection"
+
+
+def test_an_answer_that_a_reset_follows_is_read(run: Run) -> None:
+    async def main() -> None:
+        async def answer_and_reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.read(100)
+            writer.write(b"CARD C_Q")
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
+
+        server = await asyncio.start_server(answer_and_reset, "127.0.0.1", 0)
+        async with server:
+            address = server.sockets[0].getsockname()
+            assert await identify.probe(HOUSE_ROOMS["kuhn"], address) == b"CARD C_Q"
+
+    run(main())

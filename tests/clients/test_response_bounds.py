@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import httpx
 import pytest
 
-from croupier.clients import response_bodies
+from croupier.clients import http_exchange
 from croupier.clients.holdem import BlockingHoldemClient, HoldemClient
 from croupier.clients.response_bodies import MAX_BODY_BYTES, MAX_LINE_BYTES, NdjsonReader
 from croupier.core.errors import Violation
@@ -132,31 +131,18 @@ def test_oversized_answer_is_a_violation(run: Run, answer: Answer, call: Any, cl
     run(main())
 
 
-def test_client_requests_uncompressed_bodies() -> None:
-    encodings: list[str] = []
+def test_slow_body_times_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_exchange, "MAX_BODY_SECONDS", 0.01)
 
-    def answer(request: httpx.Request) -> httpx.Response:
-        encodings.append(request.headers["accept-encoding"])
-        return httpx.Response(200, content=b"[]")
+    def half_a_body(path: bytes) -> tuple[bytes, Iterator[bytes]]:
+        return HEAD + b"Content-Length: 2\r\n\r\n", iter([b"["])
 
-    with BlockingHoldemClient("localhost", "ann", "secret", transport=httpx.MockTransport(answer)) as ann:
-        assert ann.list_games() == []
-    assert encodings == ["identity"]
+    async def main() -> None:
+        async with serving(half_a_body) as url:
+            with pytest.raises(ConnectionError, match=r"a body of more than 0\.01 seconds"):
+                await get_game(url)
 
-
-def test_slow_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(response_bodies, "MAX_BODY_SECONDS", -1.0)
-
-    async def body() -> AsyncIterator[bytes]:
-        yield b"["
-        yield b"]"
-
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=body()))
-    with (
-        BlockingHoldemClient("localhost", "ann", "secret", retry_timeout=0.0, transport=transport) as ann,
-        pytest.raises(ConnectionError, match="a body of more than"),
-    ):
-        ann.list_games()
+    run(main())
 
 
 def test_line_in_chunks_is_read_whole() -> None:

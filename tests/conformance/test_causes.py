@@ -81,6 +81,7 @@ def test_a_rogue_is_told_what_it_does(name: str) -> None:
     assert hearing.cause == CAUSES[name]
 
 
+@pytest.mark.extended
 def test_a_cause_is_found_for_many_rogues_and_reads_as_a_sentence() -> None:
     """The others break a rule of the game rather than of writing: there the clause says it all."""
     causes = [hear(*rogue).cause for rogue in ROGUES[::3]]

@@ -340,10 +340,12 @@ asyncio.run(main())
 
 
 def test_a_program_that_kills_its_supervisor_ends_with_it() -> None:
-    program = asyncio.run(run_to_end("import os, signal; os.kill(os.getppid(), signal.SIGKILL); signal.pause()"))
+    script = "import os, signal, time; time.sleep(0.5); os.kill(os.getppid(), signal.SIGKILL); signal.pause()"
+    program = asyncio.run(run_to_end(script))  # it sleeps because it cannot see that its start is known
     assert program.end_description == "SIGKILL: it has lost its supervisor"
 
 
+@pytest.mark.extended
 def test_a_program_that_kills_the_launcher_does_not_stop_the_next_one() -> None:
     async def main() -> None:
         launcher = launch.LAUNCHER

@@ -14,6 +14,7 @@ from croupier.conformance.first_look import first_look
 from croupier.conformance.program import free_port
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from tests.clients.all_servers import serving
+from tests.processes import PATIENCE
 
 KUHN = ROOMS["kuhn"]
 
@@ -24,16 +25,28 @@ type Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[No
 async def stranger(serve: Serve) -> AsyncIterator[int]:
     """A server of somebody else; yields its port."""
 
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError):
-            await serve(reader, writer)
-        writer.close()
+    conversations: set[asyncio.Task[None]] = set()
 
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with suppress(ConnectionError):
+                await serve(reader, writer)
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        conversations.add(asyncio.create_task(handle(reader, writer)))
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
+        for conversation in conversations:
+            conversation.cancel()
+        await asyncio.gather(*conversations, return_exceptions=True)
 
 
 def look_at(serve: Serve, room: str = "kuhn", on_notice: Callable[[str], None] = lambda _: None) -> str | None:
@@ -55,9 +68,16 @@ def answering(answer: bytes, *, after: float = 0.0) -> Serve:
     return serve
 
 
+@pytest.fixture
+def patient_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a look wait for an answer as long as a test does."""
+    monkeypatch.setattr("croupier.conformance.first_look.LOOK_SECONDS", PATIENCE)
+
+
 # Nothing to report.
 
 
+@pytest.mark.usefixtures("patient_look")
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_server_of_the_room_is_fine(room: str) -> None:
     async def main() -> str | None:
@@ -74,7 +94,7 @@ def short_look(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("short_look")
-@pytest.mark.parametrize("serve", [answering(b""), answering(b"FAIL W_A", after=1.0)], ids=["silent", "slow"])
+@pytest.mark.parametrize("serve", [answering(b""), answering(b"FAIL W_A", after=PATIENCE)], ids=["silent", "slow"])
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_server_that_is_silent_or_slow_is_mentioned_but_fine(room: str, serve: Serve) -> None:
     notices: list[str] = []
@@ -83,8 +103,9 @@ def test_a_server_that_is_silent_or_slow_is_mentioned_but_fine(room: str, serve:
     assert "has accepted a connection, and has not answered" in notice
 
 
+@pytest.mark.usefixtures("patient_look")
 def test_an_answer_ends_the_silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("croupier.conformance.first_look.SILENT_SECONDS", 5.0)
+    monkeypatch.setattr("croupier.conformance.first_look.SILENT_SECONDS", PATIENCE)
     notices: list[str] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -150,14 +171,14 @@ def test_a_server_that_says_goodbye_to_a_second_client_is_fine() -> None:
     assert look_at(serve) is None
 
 
-@pytest.mark.usefixtures("short_look")
+@pytest.mark.usefixtures("patient_look")
 def test_a_server_of_one_client_after_the_other_is_fine() -> None:
     async def main() -> tuple[str | None, int]:
         looked = 0
 
         def serve() -> None:
             nonlocal looked
-            listening.settimeout(20)
+            listening.settimeout(PATIENCE)
             while looked < 2:
                 connection, _ = listening.accept()
                 looked += 1
@@ -183,7 +204,7 @@ def timed_look(port: int) -> str:
     begun = time.monotonic()
     notices: list[str] = []
     found = asyncio.run(first_look(KUHN, "127.0.0.1", port, on_notice=notices.append))
-    assert time.monotonic() - begun < 10, "the look itself is limited to two seconds"
+    assert time.monotonic() - begun < PATIENCE, "the look itself is limited to two seconds"
     assert notices == []
     assert found is not None
     return found
@@ -251,6 +272,7 @@ def test_a_megabyte_of_garbage_is_reported(after_probe: bool) -> None:
 WRONG = [(room, other) for room in ROOMS for other in ROOMS if other != room]
 
 
+@pytest.mark.usefixtures("patient_look")
 @pytest.mark.parametrize(("room", "other"), WRONG, ids=[f"{room}-at-{other}" for room, other in WRONG])
 def test_another_room_is_named(room: str, other: str) -> None:
     async def main() -> str | None:
@@ -263,6 +285,7 @@ def test_another_room_is_named(room: str, other: str) -> None:
     assert f"run `croupier check {other}`" in found
 
 
+@pytest.mark.usefixtures("patient_look")
 @pytest.mark.parametrize("room", HOUSE_ROOMS)
 def test_tls_is_named(room: str) -> None:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

@@ -1,4 +1,4 @@
-"""Hold'em with an independent server and bot: the tester accuses neither, and they play with our programs."""
+"""Hold'em with an independent server and bot: they play with our programs."""
 
 import importlib
 import json
@@ -13,147 +13,12 @@ from typing import Any
 import pytest
 import trustme
 
-from tests.conformance.stranger_checks import (
-    FOLDER,
-    FalseAlarms,
-    check,
-    command,
-    draw_options,
-    failed,
-    hosted,
-    readings,
-    run_programs,
-    skipped,
-)
+from tests.conformance.stranger_processes import hosted, run_programs
+from tests.conformance.strangers import FOLDER, TURN
 from tests.processes import COMMAND, Serving
 
 SERVER = "holdem_server.py"
 BOT = "holdem_client.py"
-
-TURN = "--turn-seconds 4"
-"""One case waits for a turn to end, so turns are shorter than the document's 15 seconds."""
-
-SERVER_CHOICES = (
-    ("", "--button random"),
-    ("", "--big-blind-twice allowed"),
-    ("", "--player-guid seat"),
-    ("", "--guid upper"),
-    ("", "--created unnamed", "--created never"),
-    ("", "--empty-games removed"),
-    ("", "--short-raises single"),
-    ("", "--dead-chips joined"),
-    ("", "--idle-pots none"),
-    ("", "--idle-turn null"),
-    ("", "--idle-state called"),
-    ("", "--expiry nanoseconds", "--expiry offset"),
-    ("", "--list-login ignored"),
-    ("", "--redirect 301", "--redirect 308"),
-    ("", "--pause 0.5"),
-    ("", "--json compact", "--json pretty"),
-    ("", "--errors json", "--errors empty"),
-    ("", "--request-chunks refused"),
-    ("", "--connection close"),
-    ("", "--framing chunked"),
-    ("", "--small-blind 5 --big-blind 10"),
-    ("", "--stack 500"),
-    ("", "--seats 6"),
-)
-BOT_CHOICES = (
-    ("", "--style caller", "--style shover", "--style raiser"),
-    ("", "--register late"),
-    ("", "--game last", "--game own"),
-    ("", "--queue leave"),
-    ("", "--look list"),
-    ("", "--sign needed"),
-    ("", "--connection each"),
-    ("", "--slashes never", "--slashes always"),
-    ("", "--content-type text/plain"),
-    ("", "--fold amount"),
-    ("", "--body pretty", "--body reversed"),
-    ("", "--poll 0.2"),
-    ("", "--goodbye"),
-)
-"""The readings of what the document leaves open, and the permitted settings; the default comes first."""
-
-SERVER_ALARMS: FalseAlarms = {}
-BOT_ALARMS: FalseAlarms = {}
-
-MOST_SKIPPED = 46
-"""No more than a fifth of the cases are skipped: those of the other dialect, and a few that depend on the cards."""
-
-
-def check_server(options: str, selection: str = "holdem", seed: int = 1) -> dict[str, str]:
-    return check(selection, "--server", command(SERVER, "{port}", TURN, options), "--seed", seed)
-
-
-def check_bot(options: str, selection: str = "holdem", seed: int = 1) -> dict[str, str]:
-    program = command(BOT, "--url {url} --user {user} --password {password}", options)
-    return check(selection, "--client", program, "--seed", seed)
-
-
-def test_an_independent_server_is_not_accused() -> None:
-    outcomes = check_server("", "holdem/6")
-    assert failed(outcomes) == set()
-    assert list(outcomes.values()).count("PASS") >= 20
-
-
-def test_an_independent_bot_is_not_accused() -> None:
-    assert set(check_bot("", "holdem/4.5").values()) == {"PASS"}
-
-
-@pytest.mark.extended
-def test_a_server_that_pauses_before_the_first_hand_is_waited_for() -> None:
-    assert set(check_server("--created never --pause 0.3", "holdem/4.3").values()) == {"PASS"}
-
-
-@pytest.mark.extended
-def test_the_pauses_of_a_server_that_deals_from_a_file_are_waited_for() -> None:
-    server = command(SERVER, "{port}", TURN, "--pause 0.15")
-    assert set(check("holdem/6.15", "--server", server, "--deck-flag", "--deck {file}").values()) == {"PASS"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", ["", *readings(SERVER_CHOICES, SERVER_ALARMS)])
-def test_no_reading_of_a_server_is_accused(options: str) -> None:
-    outcomes = check_server(options)
-    assert failed(outcomes) == set()
-    assert len(skipped(outcomes)) <= MOST_SKIPPED
-
-
-@pytest.mark.slow
-def test_a_game_that_is_only_listed_is_used() -> None:
-    assert len(skipped(check_server("--created unnamed --empty-games removed"))) <= MOST_SKIPPED
-
-
-BOT_READINGS = (
-    "",
-    "--style shover --connection each --slashes never --content-type text/plain --fold amount --body pretty",
-    "--style caller --slashes always --look list --sign needed --body reversed --game last",
-    "--style raiser --game own --poll 0.2 --queue leave --goodbye --register late",
-)
-"""Combinations of all readings that bring no false alarm: a run takes as long as the games it plays."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", BOT_READINGS)
-def test_no_reading_of_a_bot_is_accused(options: str) -> None:
-    outcomes = check_bot(options)
-    assert failed(outcomes) == set()
-    assert len(skipped(outcomes)) <= 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(1, 1001, 25))
-def test_no_server_is_accused_with_any_seed(first: int) -> None:
-    for seed in range(first, first + 25):
-        assert failed(check_server(draw_options(SERVER_CHOICES, SERVER_ALARMS, seed), seed=seed)) == set(), seed
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(1, 1001, 25))
-def test_no_bot_is_accused_with_any_seed(first: int) -> None:
-    for seed in range(first, first + 25):
-        assert failed(check_bot(draw_options(BOT_CHOICES, BOT_ALARMS, seed), seed=seed)) == set(), seed
 
 
 def bot_command(url: str, number: int, options: str) -> list[str]:

@@ -170,6 +170,7 @@ async def over_a_socket(room: HouseRoom, port: int, **more: Any) -> tuple[Result
     return results
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("part", [pytest.param(1, marks=pytest.mark.slow), 9])
 @rooms
 def test_our_own_house_has_no_faults_over_a_socket(room: HouseRoom, part: int) -> None:

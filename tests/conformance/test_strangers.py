@@ -9,57 +9,83 @@ from itertools import product
 
 import pytest
 
-from tests.conformance.strangers import CHOICES, FOLDER, Choices, readings
-from tests.conformance.strangers.soak import Run, check, lines
+from tests.conformance.simulation.programs import check_simulated
+from tests.conformance.strangers import FOLDER, HOUSE_GAMES, PROGRAMS, Reading, command, readings
+from tests.conformance.strangers.soak import Run, check, check_seed, lines
 from tests.processes import Serving, croupier
 from tests.sampling import extended
 
-HOUSE_GAMES = ("kuhn", "sevenhalf", "blackjack")
+SEEDS = 1000
+"""`make fuzz` checks the programs with this many seeds, `make test-extended` with one for each program."""
 
-MAX_SKIPPED = 0.2
-"""The share of skipped cases above which the exit status does not count: a house without coins begins no game."""
+BLOCK = 25
+"""How many seeds one test of `make fuzz` has."""
 
-READINGS = [(*program, choices) for program in CHOICES for choices in readings(*program)]
+BYTE_BY_BYTE = "--choice pieces=byte"
 
-
-def reading_id(reading: object) -> str | None:
-    """The changed choices of a reading."""
-    if not isinstance(reading, dict):
-        return None
-    return "-".join(str(value) for value in reading.values())
+SELECTIONS = [
+    ("kuhn", "server", "kuhn/8", BYTE_BY_BYTE),
+    ("holdem", "client", "holdem/4.5", ""),
+    ("oldmaid", "server", "oldmaid/6", "--join-window 1"),
+    ("sevenhalf", "server", "sevenhalf/8", BYTE_BY_BYTE),
+    ("sevenhalf", "client", "sevenhalf/5", BYTE_BY_BYTE),
+    ("blackjack", "client", "blackjack/5", BYTE_BY_BYTE),
+    ("blackjack", "server", "blackjack/5", BYTE_BY_BYTE),
+    ("kuhn", "client", "kuhn/5", BYTE_BY_BYTE),
+    ("holdem", "server", "holdem/6", ""),
+    ("holdem", "server", "holdem/4.3", "--created never --pause 0.3"),
+    ("oldmaid", "client", "oldmaid/7.2", ""),
+    ("oldmaid", "client", "oldmaid/7.9/left-is-out", "--out again"),
+]
+"""A program with options, and the cases that it passes."""
 
 
 def assert_no_alarm(run: Run) -> None:
     """The tester accuses the program of nothing."""
     assert run.alarms == [], "\n".join(lines(run))
-    has_tested_little = run.skipped_count > MAX_SKIPPED * len(run.results)
-    assert has_tested_little or run.status == 0
 
 
-@pytest.mark.parametrize(
-    ("room", "role", "section"),
-    extended(
-        [
-            ("kuhn", "server", "8"),
-            ("sevenhalf", "server", "8"),
-            ("sevenhalf", "client", "5"),
-            ("blackjack", "client", "5"),
-            ("blackjack", "server", "5"),
-            ("kuhn", "client", "5"),
-        ],
-        2,
-    ),
-)
-def test_a_stranger_is_not_accused(room: str, role: str, section: str) -> None:
-    run = check(room, role, {"pieces": "byte"}, selection=f"{room}/{section}")
-    assert run.alarms == [], "\n".join(lines(run))
+@pytest.mark.parametrize(("room", "role", "selection", "options"), extended(SELECTIONS, 3))
+def test_a_stranger_is_not_accused(room: str, role: str, selection: str, options: str) -> None:
+    run = check(room, role, Reading(options), selection=selection)
+    assert_no_alarm(run)
     assert (run.status, {result["outcome"] for result in run.results} >= {"PASS"}) == (0, True)
 
 
+def test_a_player_with_a_nick_of_its_own_is_not_accused() -> None:
+    program = command("oldmaid", "client").replace("{nick}", "student")
+    assert check_simulated(["oldmaid/1.4/table-in-pieces", "--client", program]).status == 0
+
+
+@pytest.mark.extended
+def test_the_pauses_of_a_server_that_deals_from_a_file_are_waited_for() -> None:
+    reading = Reading("--pause 0.15", ["--deck-flag", "--deck {file}"])
+    run = check("holdem", "server", reading, selection="holdem/6.15/a-pot-is-shared")
+    assert {result["outcome"] for result in run.results} == {"PASS"}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("room", "role", "choices"), READINGS, ids=reading_id)
-def test_no_reading_of_the_document_is_accused(room: str, role: str, choices: Choices) -> None:
-    assert_no_alarm(check(room, role, choices))
+@pytest.mark.parametrize(("room", "role"), PROGRAMS)
+def test_no_reading_of_the_document_is_accused(room: str, role: str) -> None:
+    usual, *others = readings(room, role)
+    run = check(room, role, usual)
+    assert_no_alarm(run)
+    assert run.status == 0
+    for reading in others:
+        assert_no_alarm(check(room, role, reading))
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("seed", range(len(PROGRAMS)))
+def test_no_program_is_accused_with_a_seed(seed: int) -> None:
+    assert_no_alarm(check_seed(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1, SEEDS + 1, BLOCK))
+def test_no_program_is_accused_with_any_seed(first: int) -> None:
+    for seed in range(first, first + BLOCK):
+        assert_no_alarm(check_seed(seed))
 
 
 # Strangers and our own programs at one table.
@@ -115,6 +141,5 @@ def test_strangers_and_our_programs_play_by_the_same_rules(
 
 
 def test_a_house_may_refuse_at_once_what_begins_no_message() -> None:
-    choices = {"garbage": "early", "spaces": "refuse"}
-    run = check("sevenhalf", "server", choices, selection="sevenhalf/2.9/quotes-around-a-card")
-    assert run.alarms == [], "\n".join(lines(run))
+    reading = Reading("--choice garbage=early --choice spaces=refuse")
+    assert_no_alarm(check("sevenhalf", "server", reading, selection="sevenhalf/2.9/quotes-around-a-card"))

@@ -20,7 +20,13 @@ from croupier.core.deal_record import (
     encode_entry,
     verify_record,
 )
-from croupier.core.dealer import FAIR_ALGORITHM, SCRIPTED_ALGORITHM, FairDealer
+from croupier.core.dealer import (
+    FAIR_ALGORITHM,
+    SCRIPTED_ALGORITHM,
+    SMALL_PACK_ALGORITHM,
+    FairDealer,
+    SmallPackDealer,
+)
 
 PACKS = {"kuhn": Pack(("J", "Q", "K"))}
 SEED = bytes(range(32))
@@ -33,7 +39,8 @@ def promise(table: int = 1, algorithm: str = FAIR_ALGORITHM, seed: bytes = SEED)
 
 
 def hand(number: int, table: int = 1, cards: int = 2, seed: bytes = SEED) -> DealtHand:
-    return DealtHand("kuhn", table, number, [*deal_cards((seed, CLIENT_SEED), number, PACKS["kuhn"], cards)], 1)
+    dealt = deal_cards(FairDealer(seed, CLIENT_SEED), number, PACKS["kuhn"], cards)
+    return DealtHand("kuhn", table, number, [*dealt], 1)
 
 
 def seed(table: int = 1, server_seed: bytes = SEED, client_seed: bytes = CLIENT_SEED, hands: int = 2) -> DealSeed:
@@ -252,10 +259,20 @@ def test_blank_lines_are_skipped_and_counted() -> None:
     assert outcomes(check(b"\n", promise(), b"  ", hand(1), seed(hands=1))) == [(5, True)]
 
 
+def test_hands_that_share_a_block_are_verified() -> None:
+    dealer = SmallPackDealer(SEED, CLIENT_SEED)
+    dealt = [[*deal_cards(dealer, number, PACKS["kuhn"], 2)] for number in range(1, 11)]
+    hands = [DealtHand("kuhn", 1, number, cards, 1) for number, cards in enumerate(dealt, start=1)]
+    start, end = promise(algorithm=SMALL_PACK_ALGORITHM), seed(hands=10)
+    assert outcomes(check(start, *hands, end)) == [(12, True)]
+    hands[8] = DealtHand("kuhn", 1, 9, dealt[8][::-1], 1)
+    assert outcomes(check(start, *hands, end)) == [(10, False)]
+
+
 def test_deal_cards_gives_the_cards_of_the_dealer() -> None:
     dealer = FairDealer(SEED, CLIENT_SEED)
     for number in range(1, 20):
         deck = dealer.next_deck(3)
         assert [PACKS["kuhn"].names[card] for card in deck] == [
-            *deal_cards((SEED, CLIENT_SEED), number, PACKS["kuhn"], 3)
+            *deal_cards(FairDealer(SEED, CLIENT_SEED), number, PACKS["kuhn"], 3)
         ]

@@ -21,6 +21,7 @@ from croupier.core.dealer import (
     Luck,
     Mac,
     ScriptedDealer,
+    SmallPackDealer,
     commitment,
     dealer_factory,
     derive_server_seed,
@@ -56,6 +57,17 @@ def in_order(size: int, words: Iterator[int]) -> list[int]:
     return cards
 
 
+def small_pack_words(server_seed: bytes, client_seed: bytes, hand: int, size: int) -> Iterator[int]:
+    """The words of a hand in croupier-fair-2: those of a shared block, then those of its own stream."""
+    each = min(max(size - 1, 1), 16)
+    blocks = stream(server_seed, client_seed, 2**64 - 1)
+    hands_in_block = 16 // each
+    block = [*islice(blocks, 16 * ((hand - 1) // hands_in_block), 16 * ((hand - 1) // hands_in_block) + 16)]
+    place = (hand - 1) % hands_in_block
+    yield from block[each * place : each * (place + 1)]
+    yield from stream(server_seed, client_seed, hand)
+
+
 class ScriptedMac:
     """A MAC with predetermined blocks, which counts its calls."""
 
@@ -72,6 +84,11 @@ def block(*words: int) -> bytes:
     return b"".join(word.to_bytes(2, "big") for word in words).ljust(32, b"\0")
 
 
+def deck_order(*draws: int) -> list[int]:
+    """The order of three cards after these two draws."""
+    return in_order(3, iter([*draws]))
+
+
 def deck_from_draws(size: int, *draws: int) -> Deck:
     """A deck with predetermined draws."""
     return shuffled([*range(size)], ScriptedMac(block(*draws)), 1)
@@ -82,6 +99,40 @@ def test_decks_are_dealt_as_documented(server_seed: bytes, client_seed: bytes, h
     dealer = FairDealer(server_seed, client_seed)
     dealer.hands = hand - 1
     assert [*dealer.next_deck(size)] == in_order(size, stream(server_seed, client_seed, hand))
+
+
+@given(seeds, words, st.integers(1, 200), st.integers(1, 60))
+def test_decks_of_small_packs_are_dealt_as_documented(
+    server_seed: bytes, client_seed: bytes, hand: int, size: int
+) -> None:
+    dealer = SmallPackDealer(server_seed, client_seed)
+    dealer.hands = hand - 1
+    expected = in_order(size, small_pack_words(server_seed, client_seed, hand, size))
+    assert [*dealer.next_deck(size)] == expected
+    assert dealer.hands == hand
+
+
+def test_hands_of_small_packs_are_the_same_in_any_order() -> None:
+    in_turn = SmallPackDealer(bytes(32))
+    decks = [[*in_turn.next_deck(3)] for _ in range(40)]
+    for number in (39, 0, 17, 16, 18, 7, 8):
+        in_turn.hands = number
+        assert [*in_turn.next_deck(3)] == decks[number]
+
+
+def test_a_rejected_word_of_a_shared_block_is_replaced_from_the_stream_of_the_hand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dealer = SmallPackDealer(bytes(32))
+    monkeypatch.setattr(dealer, "_mac", ScriptedMac(block(65535, 1), block(2, 1)))
+    assert [*dealer.next_deck(3)] == deck_order(1, 2)  # 65,535 has no equal chance below 3
+
+
+def test_all_six_deals_of_a_small_pack_are_equally_frequent() -> None:
+    dealer = SmallPackDealer(bytes(32))
+    seen = Counter(tuple(dealer.next_deck(3)) for _ in range(60_000))
+    assert len(seen) == 6
+    assert sum((times - 10_000) ** 2 / 10_000 for times in seen.values()) < 25.7  # chi-square, 5 degrees, p = 0.0001
 
 
 @given(st.binary(max_size=64), words, words)

@@ -9,6 +9,7 @@ from croupier.core.presentation import (
     UnknownAction,
     counted,
     find_action,
+    new_items,
     text,
 )
 
@@ -59,3 +60,13 @@ def test_an_action_is_found_by_its_id_and_its_number() -> None:
 def test_other_actions_and_numbers_are_refused(action: str, amount: int | None, message: str) -> None:
     with pytest.raises(UnknownAction, match=f"^{message}$"):
         find_action([CHECK, RAISE], action, amount)
+
+
+def test_announcements_are_new_once() -> None:
+    a, b, c = ["a"], ["b"], ["c"]
+    assert new_items([], [a, b]) == [a, b]
+    assert new_items([a], [a, b]) == [b]
+    assert new_items([a, b], [a, b]) == []
+    assert new_items([a, b], [b, c]) == [c], "the oldest is left out"
+    assert new_items([a, b], [c]) == [c]
+    assert new_items([a], [["a"]]) == [["a"]], "it was announced again"

@@ -13,7 +13,9 @@ from argon2 import PasswordHasher, extract_parameters
 from hypothesis import given
 from hypothesis import strategies as st
 
+from croupier.http import password_limits
 from croupier.http.auth import DEFAULT_HASHER, Authenticator, AuthError, MemoryUsers, UserRecord, parse_credentials
+from croupier.http.password_limits import PasswordLimits
 from croupier.net.rate_limiter import RateLimiter
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
 
@@ -329,6 +331,43 @@ def test_ipv6_network_counts_as_one_address(run: Run, authenticator: Authenticat
         assert (await auth_error(authenticator, WRONG, "198.51.100.7")).reason == "often"
 
     run(main())
+
+
+def test_guessing_from_many_networks_is_limited_per_name(run: Run, authenticator: Authenticator) -> None:
+    async def main() -> None:
+        await authenticator.register(ANN, ADDRESS)
+        networks = [f"2001:db8:{number >> 16:x}:{number & 0xFFFF:x}::1" for number in range(300)]
+        reasons = [(await auth_error(authenticator, WRONG, network)).reason for network in networks]
+        assert reasons == ["wrong"] * 100 + ["often"] * 200
+        assert (await auth_error(authenticator, basic("bob", "guess"), networks[-1])).reason == "wrong"
+
+    run(main())
+
+
+def test_guessing_from_many_networks_does_not_keep_users_out_where_they_have_logged_in(
+    run: Run, authenticator: Authenticator, clock: ManualClock
+) -> None:
+    async def main() -> None:
+        await authenticator.register(ANN, ADDRESS)
+        assert await authenticate(authenticator, ANN, OTHER_ADDRESS) == "ann"
+        clock.now += 600.0  # the login is no longer cached
+        for number in range(101):
+            error = await auth_error(authenticator, WRONG, f"2001:db8:0:{number:x}::1")
+        assert error.reason == "often"
+        assert (await auth_error(authenticator, ANN, "203.0.113.9")).reason == "often"
+        assert await authenticate(authenticator, ANN, ADDRESS) == "ann"
+        assert (await auth_error(authenticator, WRONG, ADDRESS)).reason == "wrong"
+
+    run(main())
+
+
+def test_number_of_known_networks_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(password_limits, "MAX_KNOWN_PLACES", 2)
+    limits = PasswordLimits(RateLimiter(10, 60.0), RateLimiter(10, 60.0), RateLimiter(1, 60.0))
+    for place in ("a", "b", "a", "c"):
+        limits.add_known_place(place, "ann")
+    limits.take("d", "ann", 0.0)
+    assert [limits.retry_after(place, "ann", 20.0) for place in "abc"] == [0.0, 40.0, 0.0]
 
 
 def test_concurrent_wrong_passwords_are_limited(run: Run, authenticator: Authenticator) -> None:

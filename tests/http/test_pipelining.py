@@ -4,6 +4,7 @@ import asyncio
 import re
 import ssl
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -153,17 +154,23 @@ STATES: dict[str, Callable[[str], bytes]] = {
 }
 
 
+@cache
+def tls_contexts() -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """The contexts of a server, and of a client that trusts it."""
+    authority = trustme.CA()
+    server, client = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
+    authority.issue_cert("127.0.0.1").configure_cert(server)
+    authority.configure_trust(client)
+    return server, client
+
+
 @pytest.mark.parametrize("secure", [False, True], ids=["plain", "TLS"])
 @pytest.mark.parametrize("state", STATES.values(), ids=STATES.keys())
 def test_client_that_disconnects_causes_no_log_entry(run: Run, state: Callable[[str], bytes], secure: bool) -> None:
     async def main() -> None:
         log = RecordedLog()
-        authority = trustme.CA()
-        tls_server, client = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
-        authority.issue_cert("127.0.0.1").configure_cert(tls_server)
-        authority.configure_trust(client)
+        context, client = tls_contexts() if secure else (None, None)
         limits = ServiceLimits(heartbeat_seconds=0.01)
-        context = tls_server if secure else None
         async with opened(
             context=context, limits=limits, log=log, connection_limits=ConnectionLimits(close_timeout=0.05)
         ) as server:
@@ -171,7 +178,7 @@ def test_client_that_disconnects_causes_no_log_entry(run: Run, state: Callable[[
             for close_method in ("close", "abort"):
                 for changes in (False, True):
                     reader, writer = await asyncio.open_connection(
-                        *server.address, ssl=client if secure else None, server_hostname="127.0.0.1" if secure else None
+                        *server.address, ssl=client, server_hostname="127.0.0.1" if secure else None
                     )
                     writer.write(state(guid))
                     await writer.drain()

@@ -376,11 +376,33 @@ def test_slow_reader_gets_the_newest_state(run: Run) -> None:
                 await web.check_or_call(game, dict(zip(guids, ("ann", "bob"), strict=True)))
                 await asyncio.sleep(0)
             newest = (await web.ask("GET", f"/games/{game}")).json
-            assert len(sent) == 3
+            assert len(sent) == 2
             client.connection.resume_writing()
-            await wait_for_writes(4)
-            assert json.loads(sent[3].split(b"\r\n")[1]) == newest
+            await wait_for_writes(3)
+            assert json.loads(sent[2].split(b"\r\n")[1]) == newest
             await client.leave()
             await wait_for_subscribers(web.service, 0)
+
+    run(main())
+
+
+def test_requests_after_a_stream_are_answered_in_their_order(run: Run) -> None:
+    """A request that was sent before, and is recognised, does not overtake one that waits for the end of the stream."""
+
+    async def main() -> None:
+        with InProcessService() as web:
+            game = await web.game()
+            client = InProcessConnection(web.service)
+            again = request("GET", "/openapi.json")
+            client.connection.data_received(again)
+            client.connection.data_received(request("GET", f"/games/{game}/events", Content_Length="3"))
+            client.connection.data_received(b"abc" + request("GET", "/nothing"))  # is read with the rest of the body
+            client.transport.writes.clear()
+            web.service.halt(final=True)
+            client.connection.data_received(again)
+            await asyncio.sleep(0)
+            answers = b"".join(client.transport.writes)
+            assert 0 <= answers.find(b"HTTP/1.1 404") < answers.find(b"HTTP/1.1 200")
+            await client.leave()
 
     run(main())

@@ -4,10 +4,13 @@ import asyncio
 from contextvars import Context
 from typing import Any
 
+import pytest
+
 from croupier.http.streams import EVENT_STREAM, GameStream
 from croupier.http.views import ViewCache
 from croupier.rooms.holdem.wire import Open
 from tests.net.raw_client import Run
+from tests.recording.test_holdem_journal import run_pending_callbacks
 from tests.rooms.holdem.house_fixture import HouseFixture
 
 
@@ -132,15 +135,14 @@ class CountedFuture(asyncio.Future[None]):
         return removed
 
 
-def test_a_long_stream_leaves_no_callbacks_of_its_waits_behind(run: Run) -> None:
+def test_long_stream_and_repeated_waits_leave_nothing_behind(run: Run) -> None:
     async def main() -> None:
         fixture = PublishedHouse()
         fixture.publish()
         game = fixture.views.game(fixture.made[0])
         assert game is not None
-        disconnected = CountedFuture()
 
-        async def may_continue() -> bool:
+        async def confirm() -> bool:
             return True
 
         stream = GameStream(
@@ -148,21 +150,84 @@ def test_a_long_stream_leaves_no_callbacks_of_its_waits_behind(run: Run) -> None
             None,
             EVENT_STREAM,
             None,
-            may_continue=may_continue,
             is_open=lambda: True,
+            is_confirmed=lambda: True,
+            confirm=confirm,
             close=lambda: None,
             heartbeat_seconds=0.0,
-            disconnected=disconnected,
         )
-        assert b"data: {" in (await stream.next_piece() or b"")
+        news = asyncio.Event()
+        stream.open(news.set)
+        assert b"data: {" in (stream.take_piece() or b"")
         for _ in range(100):
-            assert await stream.next_piece() == EVENT_STREAM.heartbeat
+            news.clear()
+            await news.wait()
+            assert stream.take_piece() == EVENT_STREAM.heartbeat
+            assert stream.take_piece() == b""
+            assert len(game.waiters) == 1
+        stream.close()
+        disconnected = CountedFuture()
+        for _ in range(100):
+            await game.wait_for_change(0.0, disconnected)
             assert (disconnected.callback_count, len(game.waiters)) == (0, 0)
         waiting = asyncio.create_task(game.wait_for_change(3600.0, disconnected))
         await asyncio.sleep(0)
         assert disconnected.callback_count == 1
         disconnected.set_result(None)
-        assert await stream.next_piece() is None
         await waiting
+
+    run(main())
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_stream_whose_viewer_has_to_be_confirmed_goes_on_or_ends(run: Run, *, is_allowed: bool) -> None:
+    """holdem-2.12"""
+
+    async def main() -> None:
+        fixture = PublishedHouse()
+        fixture.publish()
+        game = fixture.views.game(fixture.made[0])
+        assert game is not None
+        count = 0
+
+        async def confirm() -> bool:
+            nonlocal count
+            count += 1
+            await asyncio.sleep(0)
+            return is_allowed
+
+        stream = GameStream(
+            game,
+            None,
+            EVENT_STREAM,
+            None,
+            is_open=lambda: True,
+            is_confirmed=lambda: False,
+            confirm=confirm,
+            close=lambda: None,
+            heartbeat_seconds=3600.0,
+        )
+        pieces: list[bytes | None] = []
+
+        def take_all() -> None:
+            while piece := stream.take_piece():
+                pieces.append(piece)
+            if piece is None:
+                pieces.append(None)
+
+        stream.open(take_all)
+        take_all()
+        assert pieces == []
+        for user in ("ann", "bob"):
+            await run_pending_callbacks()
+            fixture.join(user)
+            fixture.publish()
+        await run_pending_callbacks()
+        stream.close()
+        if is_allowed:
+            assert [piece and piece[:3] for piece in pieces] == [b"id:"] * 3
+            assert count == 3
+        else:
+            assert (pieces, count) == ([None] * 3, 1)
 
     run(main())

@@ -111,11 +111,11 @@ def test_timed_out_connection_from_a_local_port_closes_its_socket(run: Run, monk
             stuck.append(sock)
             await loop.create_future()
 
-        endpoint = Endpoint(session, WordCodec, SilentLogger(), limits=EndpointLimits(connect_timeout=0.05))
+        endpoint = Endpoint(session, WordCodec, SilentLogger(), limits=EndpointLimits(connect_timeout=0.3))
         own = await endpoint.listen("127.0.0.1", 0)
         monkeypatch.setattr(endpoint, "_loop", Loop(loop, never_connect))
         await endpoint.connect(TABLE, ("127.0.0.1", 9), local_address=own)
-        assert session.events == [Left(TABLE, "no answer within 0.05 seconds")]
+        assert session.events == [Left(TABLE, "no answer within 0.3 seconds")]
         assert [sock.fileno() for sock in stuck] == [-1]
         await close(endpoint)
 

@@ -62,6 +62,7 @@ HEADERS: dict[str, tuple[bytes, Address | None]] = {
     "v2, IPv4": (v2_inet_header("192.0.2.7", 40001), ("192.0.2.7", 40001)),
     "v2, IPv6": (v2_inet_header("2001:db8::7", 40001), ("2001:db8::7", 40001)),
     "v2, more information": (v2_inet_header("192.0.2.7", 40001, b"\x03\x00\x04abcd"), ("192.0.2.7", 40001)),
+    "v2, as long as allowed": (v2_inet_header("192.0.2.7", 40001, bytes(536 - 28)), ("192.0.2.7", 40001)),
     "v2, local": (v2_header(0, 0x11, bytes(12)), None),
     "v2, local without addresses": (v2_header(0, 0, b""), None),
     "v2, unspecified": (v2_header(1, 0, b"abc"), None),
@@ -201,7 +202,7 @@ def test_trusted_proxy_without_a_header_is_refused(run: Run, data: bytes) -> Non
 
 def test_trusted_proxy_that_sends_nothing_times_out(run: Run) -> None:
     async def main() -> None:
-        async with behind_a_proxy(RecordingSession(), connect_timeout=0.05) as (endpoint, address):
+        async with behind_a_proxy(RecordingSession(), proxy_header_timeout=0.05) as (endpoint, address):
             async with RawClient(address) as caller:
                 assert await caller.read_to_end() == b""
             assert dict(endpoint.counts.refused) == {"proxy": 1}

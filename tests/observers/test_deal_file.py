@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from croupier.core.deal_record import DealPromise, DealSeed, DealtHand, RecordFinding, deal_cards, verify_record
-from croupier.core.dealer import FAIR_ALGORITHM, commitment, derive_server_seed
+from croupier.core.dealer import FAIR_ALGORITHM, FairDealer, commitment, derive_server_seed
 from croupier.observers import deal_file as module
 from croupier.observers.deal_file import DealFile, remove_partial_line
 from croupier.observers.line_writer import LineWriter
@@ -54,7 +54,7 @@ def promise(table: int) -> DealPromise:
 
 
 def hand(table: int, number: int = 1) -> DealtHand:
-    return DealtHand("kuhn", table, number, [*deal_cards((seed(table), b""), number, KUHN.pack, 2)], 1)
+    return DealtHand("kuhn", table, number, [*deal_cards(FairDealer(seed(table)), number, KUHN.pack, 2)], 1)
 
 
 def reveal(table: int, hands: int = 1) -> DealSeed:

@@ -109,6 +109,7 @@ def kill_repeatedly(store: Path, times: int, seed: int) -> None:
         assert void_count > times / 4
 
 
+@pytest.mark.extended
 def test_killed_table_has_stored_every_game_and_card(tmp_path: Path) -> None:
     """oldmaid-9.13 and oldmaid-9.14"""
     kill_repeatedly(tmp_path / "kept.db", 10, 1)

@@ -2,22 +2,19 @@
 
 import json
 import sys
+import tomllib
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from croupier.core.rules import Turn
-from croupier.recording.datasets import (
-    GAME_COLUMNS,
-    HOLDEM_COLUMNS,
-    OLDMAID_COLUMNS,
-    Dataset,
-    columns_of,
-    house_row,
-    stored_row,
-)
+from croupier.recording.dataset_columns import GAME_COLUMNS, HOLDEM_COLUMNS, OLDMAID_COLUMNS, columns_of
+from croupier.recording.dataset_rows import house_row, stored_row
+from croupier.recording.dataset_writers import Row
+from croupier.recording.datasets import Dataset, server_source
 from croupier.recording.game_records import GameRecord
 from croupier.rooms import ROOMS
 from croupier.rooms.holdem.cards import parse_cards
@@ -51,8 +48,14 @@ OLDMAID_RECORD = OldMaidRecord(
 OLDMAID = StoredHand("oldmaid", "table", 4, 5.0, ("ann", "bob"), OLDMAID_RECORD.to_json().decode())
 
 
+def row_of(hand: StoredHand) -> Row:
+    row = stored_row(hand)
+    assert row is not None
+    return row
+
+
 def test_a_hand_of_holdem_is_a_row() -> None:
-    row = stored_row(stored(played_hand()))
+    row = row_of(stored(played_hand()))
     assert row["hole_cards"] == ["KD KC", "AS AH"]
     assert row["board"] == ["2H", "3H", "4C", "9S"]
     assert row["actions"] == [
@@ -68,13 +71,14 @@ def test_a_hand_of_holdem_is_a_row() -> None:
 def test_a_void_hand_has_no_net() -> None:
     hand = Hand([1000, 400], button=1, stakes=Stakes(5, 10))
     hand.deal(parse_cards("AsKdAhKc"))
-    row = stored_row(stored(hand))
+    row = row_of(stored(hand))
     assert hand.turn is not Turn.OVER
+    assert stored_row(stored(hand), "acpc") is None, "it has no result"
     assert (row["net"], row["board"], row["actions"]) == ([], [], [])
 
 
 def test_a_game_of_old_maid_is_a_row() -> None:
-    row = stored_row(OLDMAID)
+    row = row_of(OLDMAID)
     assert (row["number"], row["is_void"], row["ranking"]) == (4, False, ["bob", "ann"])
     assert row["actions"] == [
         {"seat": 0, "move": "drew", "cards": ["AH"]},
@@ -85,7 +89,7 @@ def test_a_game_of_old_maid_is_a_row() -> None:
 
 @pytest.mark.parametrize(
     ("room", "row"),
-    [("kuhn", house_row(GAME)), ("holdem", stored_row(stored(played_hand()))), ("oldmaid", stored_row(OLDMAID))],
+    [("kuhn", house_row(GAME)), ("holdem", row_of(stored(played_hand()))), ("oldmaid", row_of(OLDMAID))],
 )
 def test_rows_have_the_columns_of_the_data_sheet(room: str, row: dict[str, Any]) -> None:
     columns = columns_of(room)
@@ -111,7 +115,7 @@ def test_all_rooms_have_columns() -> None:
 
 def test_a_dataset_is_described_by_its_data_sheet(tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    dataset = Dataset(folder, "kuhn", "rows", {"table": "1-7"})
+    dataset = Dataset(folder, server_source("kuhn", {"table": "1-7"}), "rows")
     dataset.write(house_row(GAME))
     dataset.close(now=0.0)
     data = (folder / "kuhn.jsonl").read_bytes()
@@ -124,8 +128,39 @@ def test_a_dataset_is_described_by_its_data_sheet(tmp_path: Path) -> None:
     assert "| `net` | integer | coins | what the client has won |" in page
 
 
+def test_hands_of_holdem_are_lines_of_an_acpc_log(tmp_path: Path) -> None:
+    dataset = Dataset(tmp_path / "out", server_source("holdem", {}), "acpc")
+    for number in (1, 2):
+        row = stored_row(replace(stored(played_hand(), ("ann", "b:o b")), number=number), "acpc")
+        assert row is not None
+        dataset.write(row)
+    dataset.close(now=0.0)
+    line = "STATE:1:cc/r30c/f:KdKc|AsAh/2h3h4c/9s:-30|30:ann|b_o_b"
+    assert (tmp_path / "out" / "holdem.log").read_text() == f"{line}\n{line.replace(':1:', ':2:', 1)}\n"
+
+
+def test_hands_of_holdem_are_tables_of_a_phhs_document(tmp_path: Path) -> None:
+    dataset = Dataset(tmp_path / "out", server_source("holdem", {}), "phhs")
+    for _ in range(2):
+        row = stored_row(stored(played_hand()), "phhs")
+        assert row is not None
+        dataset.write(row)
+    dataset.close(now=0.0)
+    document = tomllib.loads((tmp_path / "out" / "holdem.phhs").read_text())
+    assert [*document] == ["1", "2"]
+    assert document["2"]["finishing_stacks"] == [970, 430]
+    assert json.loads((tmp_path / "out" / "datasheet.json").read_text())["columns"][0]["name"] == "hand"
+
+
+def test_a_dataset_that_fails_can_be_discarded(tmp_path: Path) -> None:
+    dataset = Dataset(tmp_path / "out", server_source("kuhn", {}), "rows")
+    dataset.write(house_row(GAME))
+    dataset.discard()
+    assert not (tmp_path / "out").exists()
+
+
 def test_without_pyarrow_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ModuleNotFoundError):
-        Dataset(tmp_path / "out", "kuhn", "parquet", {})
+        Dataset(tmp_path / "out", server_source("kuhn", {}), "parquet")
     assert not (tmp_path / "out").exists()

@@ -4,6 +4,7 @@ import asyncio
 import json
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -307,6 +308,7 @@ def test_interrupted_games_are_void_and_match_their_promises(
             await first.say(peer, Draw())
         cards = [reply.card for peer in (ann, bob, ann) for reply in first.table.heard[peer][1:2]]
         first.write_deals()  # nothing else: the process was killed
+        assert ((await first.store.prune(inf, [])).facts > 0) == (facts_per_snapshot == 1)
         await first.store.close()
 
         second = await open_table(path)

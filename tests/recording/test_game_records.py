@@ -69,6 +69,17 @@ def test_latest_games_are_all_games_reversed(
     with_games(tmp_path / "kept.db", check)
 
 
+@pytest.mark.parametrize("before", [0.0, 1.5, 100.0, ENTRY_COUNT + 1.0])
+def test_games_after_the_pruned_ones_are_listed_from_either_end(tmp_path: Path, before: float) -> None:
+    async def check(store: Store) -> None:
+        kept = [game async for game in all_games(store, "kuhn") if game.time >= before]
+        await store.prune(before, ["kuhn"])
+        assert [game async for game in all_games(store, "kuhn")] == kept
+        assert [game async for game in latest_games(store, "kuhn")] == kept[::-1]
+
+    with_games(tmp_path / "kept.db", check)
+
+
 def test_games_are_filtered_by_table_and_by_client(tmp_path: Path) -> None:
     async def check(store: Store) -> None:
         table = f"{RUNS[0]}-2"

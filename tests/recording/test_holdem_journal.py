@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -395,7 +396,7 @@ def test_changed_turn_time_is_stored_before_any_game(tmp_path: Path) -> None:
     run(main)
 
 
-def test_long_journal_is_resumed_from_its_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_journal_is_resumed_from_its_snapshot_once_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_journal, "MIN_FACTS_PER_SNAPSHOT", 7)
     monkeypatch.setattr(event_journal, "APPROXIMATE_FACT_BYTES", 1 << 20)
 
@@ -414,6 +415,8 @@ def test_long_journal_is_resumed_from_its_snapshot(tmp_path: Path, monkeypatch: 
                 for _ in range(11):
                     assert (await web.check_or_call(game, users)).status == 201
                 state = (await web.ask("GET", f"/games/{game}")).json["table"]
+            async with await open_store(str(path)) as store:
+                assert (await store.prune(inf, [])).facts > 0
         async with await open_store(str(path)) as store:
             snapshot = await store.load_snapshot(ROOM_NAME, JOURNAL_TABLE)
             assert snapshot is not None

@@ -111,7 +111,7 @@ def test_killed_house_has_reported_only_results_in_the_ledger(tmp_path: Path, ki
 
 
 def health(serving: Serving) -> dict[str, Any]:
-    url = f"http://{serving.host}:{serving.ports['metrics']}/healthz"
+    url = f"http://{serving.host}:{serving.ports['metrics']}/readyz"
     try:
         with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
             return json.loads(answer.read())["rooms"]["kuhn"]

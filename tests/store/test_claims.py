@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from croupier.store.records import StoreError
+from croupier.store.records import NameTaken, StoreError
 from croupier.store.store import Store, open_store
 from tests.store.store_fixture import TempStore, fact, journal
 
@@ -39,3 +39,17 @@ def test_claim_waits_for_a_holder_that_is_just_closing(temp_store: TempStore) ->
             await second.claim("holdem")
 
     temp_store.run(steps)
+
+
+def test_a_shared_claim_excludes_only_servers_that_do_not_share(temp_store: TempStore) -> None:
+    """The nodes of a cluster have one room open together."""
+
+    async def steps(first: Store) -> None:
+        await first.claim("holdem", shared=True)
+        async with await open_store(temp_store.url) as second, await open_store(temp_store.url) as third:
+            await second.claim("holdem", shared=True)
+            with pytest.raises(NameTaken, match=r"^found another server that has holdem open"):
+                await third.claim("holdem")
+
+    temp_store.run(steps)
+    temp_store.run(lambda store: store.claim("holdem"))

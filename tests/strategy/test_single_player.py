@@ -227,6 +227,7 @@ def test_only_the_highest_raise_is_listed() -> None:
     assert list(SinglePlayerSolver(rules).move_values(state)) == ["DRAW", "PASS", 4]
 
 
+@pytest.mark.extended
 def test_value_of_one_deck_has_the_exact_published_fraction() -> None:
     """Its denominator divides 52!, because the value is a sum over orders of cards."""
     value = blackjack(1).value(BLACKJACK.start(2)) / 2

@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
-from tests.processes import PATIENCE, Process, Serving, environment, start
+from tests.fork_server import fork_croupier
+from tests.processes import PATIENCE, Process, Serving, environment
 from tests.tui.emulator import Emulator
 
 COLUMNS, ROWS = 100, 40
@@ -108,14 +109,8 @@ def terminal(
     rows = 24 if columns < COLUMNS else ROWS
     fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     try:
-        process = start(
-            command,
-            stdin=inner,
-            stdout=inner,
-            stderr=inner,
-            environment=environment({"TERM": "xterm", "PYTHONIOENCODING": encoding, **variables}),
-            new_session=True,
-        )
+        found = environment({"TERM": "xterm", "PYTHONIOENCODING": encoding, **variables})
+        process = fork_croupier(command, found, (inner, inner, inner), new_session=True)
         os.close(inner)
         try:
             yield Seat(process, outer, columns, rows)

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any, Self
 
-import httpx
+import msgspec
 import pytest
 
 from croupier.clients.holdem import HoldemClient
@@ -28,14 +28,26 @@ class Host:
         } | answers
         self.requests: list[str] = []
 
-    async def __call__(self, request: httpx.Request) -> httpx.Response:
-        endpoint = f"{request.method}_{request.url.path.rstrip('/').rpartition('/')[2]}"
+    async def request(self, request: ApiRequest) -> ApiResponse:
+        endpoint = f"{request.method}_{request.path.rstrip('/').rpartition('/')[2]}"
         self.requests.append(endpoint)
         answer = self.answers[endpoint]
         if answer is None:
             await asyncio.get_running_loop().create_future()
         assert answer is not None
-        return httpx.Response(answer[0], json=answer[1])
+        return ApiResponse(answer[0], {}, msgspec.json.encode(answer[1]))
+
+    def stream(self, request: ApiRequest) -> "Host":
+        return self
+
+    async def read(self) -> ApiResponse:
+        raise AssertionError("a server without versions has no streams")
+
+    async def wait(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    async def close(self) -> None:
+        pass
 
 
 def player(handle: str, guid: str, **more: object) -> dict[str, object]:
@@ -87,10 +99,9 @@ def hold(host: Host, *script: tuple[str, str]) -> tuple[TableCommand | None, str
     display = ScriptedDisplay(*script)
 
     async def main() -> tuple[TableCommand | None, Text | None]:
-        transport = httpx.MockTransport(host)
         async with (
             asyncio.timeout(PATIENCE),
-            HoldemClient("server", "ann", "secret", retry_timeout=0.0, transport=transport) as client,
+            HoldemClient("server", "ann", "secret", retry_timeout=0.0, exchange=host) as client,
         ):
             seat = HoldemTableSeat(client.sit(), lambda: 0.0)
             return await Conversation(HoldemPresenter(), lambda _: seat, display).hold()

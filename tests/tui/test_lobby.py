@@ -104,6 +104,7 @@ def test_watching_needs_a_game_and_a_server() -> None:
     assert "no answer to GET /games/" in done.stderr
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_shell_has_a_completion_script(shell: str) -> None:
     done = croupier("completion", shell)
@@ -111,6 +112,7 @@ def test_every_shell_has_a_completion_script(shell: str) -> None:
     assert all(word in done.stdout for word in ("sevenhalf", "watch", "plain"))
 
 
+@pytest.mark.extended
 def test_bash_completes_commands_and_options(tmp_path: Path) -> None:
     script = tmp_path / "croupier.bash"
     script.write_text(croupier("completion", "bash").stdout)

@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import IO
 
 import pytest
+from msgspec.structs import replace
 
-from croupier.tui.plain import new_items
+from croupier.core.presentation import SeatView, TableView, text
+from croupier.rooms.kuhn.presenter import CARDS
+from croupier.tui.plain import PlainDisplay
 from tests.processes import COMMAND, PATIENCE, Background, Serving, croupier, environment
 from tests.tui.fake_terminal import deck_file, rogue, terminal
 
@@ -23,15 +26,7 @@ def house(tmp_path: Path) -> Iterator[Serving]:
 
 def play(room: str, port: int, keys: str, *options: str) -> subprocess.CompletedProcess[str]:
     """Play with the keys of a pipe."""
-    return subprocess.run(
-        [*COMMAND, "play", room, f"127.0.0.1:{port}", *options],
-        input=keys,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        env=environment(),
-    )
+    return croupier("play", room, f"127.0.0.1:{port}", *options, keys=keys)
 
 
 def test_the_keys_of_a_pipe_are_played(house: Serving) -> None:
@@ -169,14 +164,13 @@ def read_until(output: IO[str], text: str) -> None:
         pass
 
 
-def test_only_new_announcements_are_printed() -> None:
-    a, b, c = ["a"], ["b"], ["c"]
-    assert new_items([], [a, b]) == [a, b]
-    assert new_items([a], [a, b]) == [b]
-    assert new_items([a, b], [a, b]) == []
-    assert new_items([a, b], [b, c]) == [c], "the oldest is left out"
-    assert new_items([a, b], [c]) == [c]
-    assert new_items([a], [["a"]]) == [["a"]], "it was announced again"
+def test_the_cards_of_the_person_are_not_read_again_at_each_turn(capsys: pytest.CaptureFixture[str]) -> None:
+    own = SeatView(name=text("You"), cards=(CARDS["Q"],), caption=text("P_1"), is_viewer=True)
+    view = TableView(title=text("Kuhn poker"), seats=(own,))
+    display = PlainDisplay("here", text("The rules."), view)
+    for status in ("to act", "", "to act", "folded"):
+        display.show(replace(view, seats=(replace(own, status=status),)))
+    assert capsys.readouterr().out.splitlines() == ["You: the queen, P_1, to act", "You: the queen, P_1, folded"]
 
 
 def test_texts_are_in_the_language_of_the_environment(house: Serving) -> None:

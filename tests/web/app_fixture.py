@@ -66,7 +66,7 @@ class Browser:
         response = await self.client.get(path, **options)
         if found := re.search(r'name="csrf" value="([^"]+)"', response.text):
             self.csrf = found[1]
-        if found := re.search(r'data-version="([^"]+)"', response.text):
+        if found := re.search(r'id="table" [^>]*data-version="([^"]+)"', response.text):
             self.version = found[1]
         return response
 

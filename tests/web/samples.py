@@ -34,6 +34,7 @@ from croupier.web.class_view import (
     ProgramView,
     finding_text,
 )
+from croupier.web.frames import FrameView
 from croupier.web.protocols import protocol_page
 
 
@@ -252,21 +253,21 @@ def room(name: str) -> Row:
 
 
 FRAMES = [
-    row(sender="you", text="STRT P_2", hex=b"STRT P_2".hex(" "), clause="kuhn-4.1", number=1),
-    row(sender="house", text="CARD C_K", hex=b"CARD C_K".hex(" "), clause="kuhn-4.2", number=2),
-    row(sender="house", text="ACTN CHK", hex=b"ACTN CHK".hex(" "), clause="", number=3),
+    FrameView(sender="you", text="STRT P_2", hex=b"STRT P_2".hex(" "), clause="kuhn-4.1", number=1),
+    FrameView(sender="house", text="CARD C_K", hex=b"CARD C_K".hex(" "), clause="kuhn-4.2", number=2),
+    FrameView(sender="house", text="ACTN CHK", hex=b"ACTN CHK".hex(" "), clause="", number=3),
 ]
 ACT_BODY = b'{"action":1}'
 GAME_BODY = b'{"playerID":"00000000","wealth":100}' * 9
 LONG_FRAMES = [
-    row(
+    FrameView(
         sender="you",
         text=f"POST /games/1/players/2/acts/ {ACT_BODY.decode()}",
         hex=(b"POST /games/1/players/2/acts/ HTTP/1.1\r\n\r\n" + ACT_BODY).hex(" "),
         clause="holdem-4.1",
         number=1,
     ),
-    row(
+    FrameView(
         sender="house",
         text=f"GET /games/1: 200 {GAME_BODY.decode()}",
         hex=(b"HTTP/1.1 200 OK\r\n\r\n" + GAME_BODY).hex(" "),
@@ -368,6 +369,32 @@ CLASS = {
     "legend": LEGEND,
     "report": "/class/i/report.html",
 }
+ARENA = {
+    "room": room("kuhn"),
+    "path": "/arena/i",
+    "version": "7f-1",
+    "headline": "equilibrium beats all others, by 0.14 coins a hand on average (95%: 0.13 to 0.15)",
+    "sections": {
+        "setting": "<p>kuhn, 3 bots, 3 pairings, 30,000 hands.</p>",
+        "standings": "<h2>Standings</h2>"
+        '<figure role="img" aria-label="Winnings"><svg viewBox="0 0 9 1"><path d="M0 0H9"/></svg></figure>'
+        '<div class="wide" tabindex="0" role="region" aria-label="Standings"><table><thead><tr>'
+        '<th scope="col" class="name">bot</th><th scope="col">wins</th></tr></thead><tbody>'
+        '<tr><th scope="row" class="name">Careful</th><td class="won">+0.131<small>0.12 to 0.14</small></td></tr>'
+        '<tr><th scope="row" class="name">random</th><td class="lost">−0.131</td></tr></tbody></table></div>'
+        '<p class="note">Bots are ranked by what they win on average.</p>',
+        "leaks": '<details open data-key="a"><summary>random: 0.1</summary><p>bets with Q</p></details>',
+        "faults": "",
+        "method": "<dl><dt>command</dt><dd><code>croupier arena kuhn mine.py:Careful random</code></dd></dl>",
+    },
+    "pairings": 1,
+    "total_pairings": 3,
+    "hands": "12,400",
+    "steps": 1240,
+    "total_steps": 3000,
+    "is_running": True,
+    "is_sure": False,
+}
 CLASS_CELL = {
     "room": room("kuhn"),
     "path": "/class/i/kuhn",
@@ -394,7 +421,7 @@ STEPS = {
     "deal": "/fair/kuhn/7-1/3",
 }
 DEAL = row(
-    room="kuhn",
+    algorithm="croupier-fair-1",
     commitment="630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd",
     server_seed="000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
     client_seed="",
@@ -403,16 +430,19 @@ DEAL = row(
     cards=["Q", "J"],
 )
 
+FAIR = {"algorithms": ["croupier-fair-1", "croupier-fair-2"]}
+
 PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "lobby": (
         "lobby.html",
         {
             "rooms": [room(name) for name in TITLES],
             "tables": PUBLIC_TABLES,
+            "version": "7f3a-1",
             "own_tables": [row(id="7f", room=room("kuhn"))],
         },
     ),
-    "lobby-empty": ("lobby.html", {"rooms": [room("kuhn")], "tables": [], "own_tables": []}),
+    "lobby-empty": ("lobby.html", {"rooms": [room("kuhn")], "tables": [], "version": "7f3a-1", "own_tables": []}),
     "error": (
         "error.html",
         {"status": 404, "title": "Page not found", "detail": "There is nothing here, or it is not yours."},
@@ -422,8 +452,8 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
         for name, view in TABLES.items()
     },
     "oldmaid-offer": table_page("oldmaid", OLDMAID_OFFER, frames=FRAMES * 6),
-    "watch": ("watch.html", {"tables": PUBLIC_TABLES}),
-    "watch-empty": ("watch.html", {"tables": []}),
+    "watch": ("watch.html", {"rooms": [room("holdem"), room("oldmaid")], "tables": PUBLIC_TABLES, "version": "7f3a-1"}),
+    "watch-empty": ("watch.html", {"rooms": [], "tables": [], "version": "7f3a-1"}),
     "watch-table": table_page("holdem", WATCHED, is_watching=True, delay_seconds=30),
     "replays": (
         "replays.html",
@@ -460,8 +490,10 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "class": ("class.html", CLASS),
     "class-over": ("class.html", CLASS | {"is_running": False, "building": [], "report": None}),
     "class-cell": ("class_cell.html", CLASS_CELL),
-    "fair": ("fair.html", {"deal": DEAL}),
-    "fair-empty": ("fair.html", {"deal": None}),
+    "fair": ("fair.html", {"deal": DEAL} | FAIR),
+    "fair-empty": ("fair.html", {"deal": None} | FAIR),
+    "arena": ("arena.html", ARENA),
+    "arena-over": ("arena.html", ARENA | {"is_running": False, "pairings": 3, "steps": 3000}),
     "login": (
         "login.html",
         {"error": "The user name or the password is wrong.", "username": "marta", "keeps_coins": True},

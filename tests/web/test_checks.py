@@ -218,6 +218,7 @@ def test_a_run_is_visible_to_its_session_only(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.extended
 def test_old_runs_are_forgotten(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "MAX_KEPT_RUNS", 1)
 

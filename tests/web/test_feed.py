@@ -161,10 +161,16 @@ def test_what_is_new_is_announced_once() -> None:
     dealt, bet, waiting = text("You are dealt the king."), text("The house bets."), text("Waiting.")
     first = TableView(title=text("A"), seats=(), announcements=(dealt,), blocked=waiting)
     second = TableView(title=text("A"), seats=(), announcements=(dealt, bet))
-    third = TableView(title=text("A"), seats=(), announcements=(bet,), status=waiting)
+    third = TableView(title=text("A"), seats=(), announcements=(text("The house bets."),), status=waiting)
     assert [*news(None, first)] == [dealt, waiting]
     assert [*news(first, second)] == [bet]
-    assert [*news(second, third)] == [bet, waiting]
+    assert [*news(second, third)] == [bet, waiting], "it has bet again"
+
+
+def test_announcements_are_not_repeated_when_the_oldest_ones_are_left_out() -> None:
+    texts = tuple(text("Move {number}.", number=number) for number in range(13))
+    before, after = (TableView(title=text("A"), seats=(), announcements=each) for each in (texts[:12], texts[1:]))
+    assert [*news(before, after)] == [texts[12]]
 
 
 # Through the app.

@@ -218,7 +218,7 @@ def test_a_chosen_table_is_joined_and_a_second_seat_at_it_is_the_first_one(run: 
                 assert joined.headers["location"] == ann.table
             assert len(room.room.service.house.users) == 2
             refused = await bob.post("/play", {"room": "holdem", "table": "nowhere"})
-            assert (refused.status_code, "gives you no seat" in refused.text) == (409, True)
+            assert (refused.status_code, "This game does not exist any more." in refused.text) == (409, True)
 
     run(main())
 

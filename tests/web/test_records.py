@@ -9,12 +9,15 @@ from pathlib import Path
 
 import httpx
 import pytest
+from msgspec.structs import asdict
 
 from croupier.core.deal_record import deal_cards
+from croupier.core.dealer import SmallPackDealer
 from croupier.core.presentation import TableView
 from croupier.core.rules import Turn
 from croupier.recording.game_records import GameRecord
 from croupier.replay.deals import DealPlace, search_deal
+from croupier.replay.games import house_game_replay
 from croupier.replay.house_games import house_table
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.stakes import Stakes
@@ -24,7 +27,7 @@ from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
 from croupier.store.records import StoredHand
 from croupier.store.store import Store, open_store
 from croupier.web.app import close, create_app
-from croupier.web.records import Records
+from croupier.web.records import Records, replay_page
 from tests.net.raw_client import Run
 from tests.processes import Serving
 from tests.store.store_fixture import add_hand
@@ -157,9 +160,10 @@ def test_a_game_of_a_real_server_is_replayed_and_its_deal_verified(tmp_path: Pat
             assert "Moves" in game.text
             (fair,) = re.findall(r'href="(/fair/[^"]+)">Verify the deal', game.text)
             page = client.get(fair).text
-    seeds = bytes.fromhex(field("server-seed", page)), bytes.fromhex(field("client-seed", page))
+    dealer = SmallPackDealer(bytes.fromhex(field("server-seed", page)), bytes.fromhex(field("client-seed", page)))
+    assert "<option selected>croupier-fair-2</option>" in page
     cards = field("cards", page).split()
-    assert cards == [*deal_cards(seeds, int(field("hand", page)), KUHN.pack, len(cards))]
+    assert cards == [*deal_cards(dealer, int(field("hand", page)), KUHN.pack, len(cards))]
     assert f"CARD C_{cards[0]}".encode() in received
 
 
@@ -189,6 +193,24 @@ def test_cards_of_a_recorded_game_are_shown_with_the_moves_that_bring_them(
 ) -> None:
     assert faces(house_table(recorded_game, after, is_over=False)) == shown
     assert faces(house_table(recorded_game, len(recorded_game.done), is_over=True)) == at_end
+
+
+@pytest.mark.parametrize(
+    ("recorded_game", "actors"),
+    [
+        (game("kuhn", "Q K", "CHK,BET,CAL"), ["player", "house", "player"]),
+        (game("kuhn", "Q K", "CHK,BET,CAL", seat=1), ["house", "player", "house"]),
+        (game("sevenhalf", "7o sc", "BET 100,DRAW,PASS"), ["player"] * 3),
+    ],
+)
+def test_the_moves_of_a_recorded_game_have_a_place_on_the_time_line(
+    recorded_game: GameRecord, actors: list[str]
+) -> None:
+    page = replay_page(recorded_game.room, house_game_replay(asdict(recorded_game)))
+    assert [*page.parties] == ["player", "house"]
+    assert [moment.frame.sender for moment in page.moments] == [*actors, ""]
+    parties = [None if moment.party is None else page.parties[moment.party] for moment in page.moments]
+    assert parties == [*actors, None]
 
 
 # The dealer's record.

@@ -35,6 +35,7 @@ def faces(table: TableView) -> list[list[str | None]]:
     return [[card.face for card in seat.cards] for seat in table.seats]
 
 
+@pytest.mark.extended
 def test_every_transcript_link_of_the_protocol_pages_leads_to_a_replay() -> None:
     async def scenario() -> None:
         async with web_app() as (app, _):

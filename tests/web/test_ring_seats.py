@@ -111,14 +111,15 @@ def test_a_person_with_an_account_plays_under_its_name_unless_the_table_refuses_
                 await log_in(browser)
                 await browser.play("oldmaid")
                 await browser.page_with("marta&#34;")  # in the message `join`
+            (seat,) = [table.seat for table in app.state.tables.of_session(second.session)]
+            shown = [bytes.fromhex(frame.hex) for frame in seat.feed.snapshot.frames]
+            assert b'{"cmd":"join","nick":"marta"}\n' in shown
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 while not (view(app, first).seats and view(app, second).seats):
                     await asyncio.sleep(0.005)
             assert {str(seat.name) for seat in view(app, second).seats if not seat.is_viewer} == {"marta"}
             assert [str(seat.name)[:6] for seat in view(app, first).seats if not seat.is_viewer] == ["guest:"]
             assert view(app, second).results == ()
-            (seat,) = [table.seat for table in app.state.tables.of_session(second.session)]
-            assert bytes.fromhex(seat.feed.snapshot.frames[0].hex) == b'{"cmd":"join","nick":"marta"}\n'
             assert "oldmaid-3.8" in (await second.get(second.table)).text
             close(app)
             await asyncio.sleep(0)

@@ -9,9 +9,7 @@ import httpx
 import pytest
 
 from croupier.rooms import ROOMS
-from tests.processes import PATIENCE, Serving, croupier
-
-FREE = {f"CROUPIER_SERVE_{room.upper()}_PORT": "0" for room in ROOMS}
+from tests.processes import FREE_PORTS, PATIENCE, Serving, croupier
 
 
 def sit_down(client: httpx.Client, room: str = "kuhn") -> str:
@@ -62,13 +60,16 @@ def test_a_person_keeps_the_seat_at_a_holdem_table_over_a_restart(tmp_path: Path
                     cookies = client.cookies
                 page = client.get(table)
                 assert (page.status_code, "Waiting for another player." in page.text) == (200, True)
+                address_of_programs = f"http://127.0.0.1:{server.ports['holdem']}/"
+                front_page = client.get(address_of_programs, headers={"accept": "text/html"})
+                assert f'<a href="{url}/">' in front_page.text
             assert server.stop() == 0
 
 
 @pytest.mark.parametrize("flags", [("--no-web",), ("--port", 0)])
 def test_the_web_app_can_be_left_out(flags: tuple[object, ...]) -> None:
     if flags == ("--no-web",):
-        with Serving(*flags, variables=FREE, ready=len(ROOMS)) as server:
+        with Serving(*flags, variables=FREE_PORTS, ready=len(ROOMS)) as server:
             assert "web" not in server.ports
     else:
         with Serving("kuhn", *flags) as server:

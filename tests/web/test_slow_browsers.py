@@ -124,7 +124,7 @@ def test_a_second_request_has_as_long_as_the_first(run: Run, monkeypatch: pytest
 
 
 def test_a_stream_is_not_limited_in_time(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BrowserConnection, "HEAD_SECONDS", 0.05)
+    monkeypatch.setattr(BrowserConnection, "HEAD_SECONDS", 0.5)
 
     async def main() -> None:
         async with web_server() as address:
@@ -136,7 +136,7 @@ def test_a_stream_is_not_limited_in_time(run: Run, monkeypatch: pytest.MonkeyPat
                 async with visitor.stream("GET", f"{table}/events") as stream:
                     lines = stream.aiter_lines()
                     assert await anext(lines) == "retry: 1000"
-                    await asyncio.sleep(0.2)
+                    await asyncio.sleep(0.7)
                     assert (await visitor.post(f"{table}/leave", data={"csrf": csrf})).status_code == 303
                     assert [line async for line in lines if line == "event: end"] == ["event: end"]
 
@@ -156,8 +156,8 @@ def test_a_head_without_an_end_is_cut_off_at_its_maximum_length(run: Run, monkey
 
     async def main() -> None:
         async with web_server() as address:
-            browser = await RawBrowser.open(address, BEGUN_HEAD[:-8])
-            await browser.trickle(b"x-more: " + b"x" * 1000 + b"\r\n", 0.0)
+            browser = await RawBrowser.open(address, BEGUN_HEAD)
+            await browser.trickle(b"x" * 1000, 0.0)
             assert await browser.rest() == b""
             await browser.close()
 

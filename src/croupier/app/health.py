@@ -1,88 +1,67 @@
-"""Health check: /healthz, served on the metrics port next to /metrics."""
+"""Liveness and readiness, /healthz and /readyz, served on the metrics port next to /metrics."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from gzip import compress
 from typing import Final, Protocol
 from urllib.parse import parse_qs
 
-from msgspec.json import encode
-from prometheus_client import REGISTRY
+from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
 from croupier.http.messages import Header, Request, Response
 
 METRICS_PATH: Final = "/metrics"
-HEALTH_PATH: Final = "/healthz"
+LIVENESS_PATH: Final = "/healthz"
+READINESS_PATH: Final = "/readyz"
+PATHS: Final = (METRICS_PATH, LIVENESS_PATH, READINESS_PATH)
 
 
-class HealthSource(Protocol):
-    """A component that can report why it is unavailable."""
+class ReadinessSource(Protocol):
+    """What knows whether a server can be used."""
 
-    @property
-    def unavailable_reason(self) -> str | None:
-        """The reason why no games can be played now, or None if they can."""
-        ...
-
-
-def health_report(room_names: Sequence[str], rooms: Mapping[str, HealthSource]) -> tuple[int, bytes]:
-    r"""Return the HTTP status and the JSON body for the rooms with these names.
-
-    The status is 200 if every room is ok, else 503. A name without an entry in `rooms` is a room that is still opening.
-
-    >>> health_report(["kuhn"], {})
-    (503, b'{"status":"down","rooms":{"kuhn":{"status":"down","reason":"the room is not open yet"}}}\n')
-    """
-    report = {}
-    for name in room_names:
-        room = rooms.get(name)
-        reason = "the room is not open yet" if room is None else room.unavailable_reason
-        report[name] = {"status": "ok"} if reason is None else {"status": "down", "reason": reason}
-    is_ok = all(room["status"] == "ok" for room in report.values())
-    return 200 if is_ok else 503, encode({"status": "ok" if is_ok else "down", "rooms": report}) + b"\n"
+    def report(self) -> tuple[int, bytes]: ...  # noqa: D102 -- as in Readiness
 
 
 class MonitoringApp:
-    """The application of the metrics port: /healthz, and /metrics as `render_metrics` returns it.
+    """The application of the metrics port: /healthz, /readyz, and /metrics as `render_metrics` returns it.
 
-    `rooms` is read at each request, so rooms can be added to it while they open.
+    /healthz is 200 as long as the event loop answers: only a process that is stuck needs a restart. What a restart
+    cannot mend, such as a database that is down, is in /readyz.
     """
 
     max_body_bytes = 0
 
-    def __init__(
-        self,
-        render_metrics: Callable[[Request], Response],
-        room_names: Sequence[str],
-        rooms: Mapping[str, HealthSource],
-    ) -> None:
+    def __init__(self, render_metrics: Callable[[Request], Response], readiness: ReadinessSource) -> None:
         self._render_metrics = render_metrics
-        self._names = room_names
-        self._rooms = rooms
+        self._readiness = readiness
 
     def open(self, request: Request) -> Response:
         """Answer a request."""
-        if request.path not in {METRICS_PATH, HEALTH_PATH}:
-            return _response(404, b"text/plain; charset=utf-8", b"allowed: /metrics, /healthz\n")
+        if request.path not in PATHS:
+            return _response(404, b"text/plain; charset=utf-8", b"allowed: %s\n" % ", ".join(PATHS).encode())
         if request.method not in {"GET", "HEAD"}:
             return _response(405, b"text/plain; charset=utf-8", b"allowed: GET, HEAD\n", (b"allow", b"GET, HEAD"))
-        if request.path == HEALTH_PATH:
-            status, body = health_report(self._names, self._rooms)
-            return _response(status, b"application/json", body, (b"cache-control", b"no-store"))
-        return self._render_metrics(request)
+        if request.path == METRICS_PATH:
+            return self._render_metrics(request)
+        status, body = (200, b'{"status":"ok"}\n') if request.path == LIVENESS_PATH else self._readiness.report()
+        return _response(status, b"application/json", body, (b"cache-control", b"no-store"))
 
     def respond(self, request: Request) -> Response:
         """Answer a request; no answer depends on the body."""
         return self.open(request)
 
 
-def render_metrics(request: Request) -> Response:
-    """The metrics of the process in the format that the client accepts, compressed if it accepts gzip."""
+def render_metrics(request: Request, registry: CollectorRegistry = REGISTRY) -> Response:
+    """The metrics of a registry, by default the process's, in the format that the client accepts.
+
+    They are compressed if the client accepts gzip.
+    """
     accept, encodings = [
         (request.fields.get(name) or b"").decode("latin-1") for name in (b"accept", b"accept-encoding")
     ]
     encode_metrics, content_type = choose_encoder(accept)
     names = parse_qs(request.query.decode("latin-1")).get("name[]")
-    text = encode_metrics(REGISTRY.restricted_registry(names) if names else REGISTRY)
+    text = encode_metrics(registry.restricted_registry(names) if names else registry)
     headers = [(b"content-type", content_type.encode())]
     if "gzip" in [encoding.partition(";")[0].strip().lower() for encoding in encodings.split(",")]:
         text = compress(text)

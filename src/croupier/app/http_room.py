@@ -1,87 +1,121 @@
-"""The hold'em room: an HTTP server, its journal and its shutdown, behind the interface of an open room."""
+"""The hold'em room: an HTTP server, its houses and its shutdown, behind the interface of an open room."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from ssl import SSLContext
-from typing import Any, Self
+from typing import Any
 
+from croupier.app.local_houses import Loader, LocalHouses
+from croupier.cluster.node import Node
 from croupier.core.logger import Logger
 from croupier.core.session import Address, Effect, Event, Observer
 from croupier.http.auth import Authenticator
-from croupier.http.closed_accounts import ClosedAccountMonitor
-from croupier.http.holdem_app import HoldemApp
+from croupier.http.holdem_app import TablesApp
+from croupier.http.holdem_tables import HouseGroup
 from croupier.http.limits import ConnectionLimits, ServiceLimits
 from croupier.http.stored_users import StoredUsers
 from croupier.net.client_addresses import TrustedProxies
-from croupier.recording.holdem_journal import HoldemJournal
+from croupier.net.count_limit import ConnectionCounts
+from croupier.observers.counters import RoomCounters
 from croupier.recording.promises import Promises
-from croupier.rooms.holdem.house import House
-from croupier.store.records import StoreUnavailable
+from croupier.rooms.holdem.settings import Settings
+from croupier.store.store import Store
 
 
-class HttpRoom(HoldemApp):
-    """The hold'em house served over HTTP, with its accounts.
+class HttpRoom(TablesApp):
+    """The hold'em houses served over HTTP, with the accounts of a store if there is one.
 
-    It is also an observer of its own house: that is how it notices, during a shutdown, that the last hand has ended.
+    It is also an observer of its houses: that is how it notices, during a shutdown, that the last hand has ended.
     """
+
+    service: HouseGroup
 
     def __init__(
         self,
-        house: House,
+        group: HouseGroup,
+        load: Loader,
+        settings: Settings,
         log: Logger,
         observers: Sequence[Observer],
         *,
-        clock: Callable[[], float],
-        journal: HoldemJournal | None = None,
+        store: Store | None = None,
         promises: Promises | None = None,
         proxies: TrustedProxies = TrustedProxies(),
     ) -> None:
-        settings = house.settings if journal is None else journal.settings
         super().__init__(
-            house,
-            Authenticator(None if journal is None else StoredUsers(journal.store)),
-            settings.dialect,
-            clock=clock,
+            group,
+            Authenticator(None if store is None else StoredUsers(store)),
+            counts=RoomCounters(),
             log=log,
-            observers=(*observers, self),
             limits=ServiceLimits(max_requests=settings.requests_per_minute),
-            journal=journal,
-            promises=promises,
             proxies=proxies,
         )
-        self._journal = journal
-        self._closed_accounts: ClosedAccountMonitor | None = None
+        self.houses = LocalHouses(
+            group,
+            load,
+            self.authenticator,
+            log,
+            observers=(*observers, self),
+            counts=self.counts,
+            promises=promises,
+        )
+        self.node: Node | None = None
+        self._store = store
         self._idle = asyncio.Event()
         self._is_halted = False
         self._stop_task: asyncio.Task[None] | None = None
+        self._drain_task: asyncio.Task[None] | None = None
 
-    async def start(self, address: Address, ssl: SSLContext | None, connection_limits: ConnectionLimits) -> Self:
-        """Listen on an address. Raises OSError if the address cannot be used.
+    async def start(
+        self,
+        address: Address,
+        ssl: SSLContext | None,
+        connection_limits: ConnectionLimits,
+        hosts: ConnectionCounts | None = None,
+    ) -> None:
+        """Open all houses, unless they are divided among nodes, and listen on an address.
 
-        A store that is down does not prevent the start: requests that need it are answered with an error until it is
-        back.
+        A store that is down then does not prevent the start: requests that need it are answered with an error until it
+        is back. Raises OSError if the address cannot be used, ValueError and StoreUnavailable if a house cannot be
+        loaded, and BusUnavailable.
         """
-        await self.listen(*address, ssl=ssl, limits=connection_limits)
-        with suppress(StoreUnavailable):
-            await self.service.open()
-        if self._journal is not None:
-            self._closed_accounts = ClosedAccountMonitor(self.service, self.authenticator)
-        return self
+        if self.node is not None:
+            await self.node.start()  # first, so that clients do not see a lobby without tables
+            try:
+                await self.listen(*address, ssl=ssl, limits=connection_limits, hosts=hosts)
+            except BaseException:
+                await self.node.stop()
+                raise
+            return
+        try:
+            for house in range(1, self.service.houses + 1):
+                await self.houses.open(house)
+            await self.listen(*address, ssl=ssl, limits=connection_limits, hosts=hosts)
+        except BaseException:
+            self.houses.abandon_all()
+            raise
 
     def __call__(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:  # noqa: ARG002 -- the signature of an Observer
         """Observe an event: during a shutdown, note when no hand is running any more."""
-        if self._is_halted and not self.service.house.playing:
+        if self._is_halted and not self.service.is_playing:
             self._idle.set()
 
     def halt(self, *, final: bool) -> None:
         """Start no new hands; if `final`, also void the running hands and disconnect all clients."""
         self._is_halted = True
         if final:
-            if self._closed_accounts is not None:
-                self._closed_accounts.stop()
+            self.houses.stop_monitors()
             self._idle.set()
             self._stop_task = asyncio.get_running_loop().create_task(self.stop())
+        elif self.node is not None:
+            self._drain_task = asyncio.get_running_loop().create_task(self._drain(self.node))
+        else:
+            super().halt(final=False)
+
+    async def _drain(self, node: Node) -> None:
+        """Hand over all houses to other nodes; if there are none, end their hands."""
+        if await node.drain():
+            self._idle.set()
         else:
             super().halt(final=False)
 
@@ -90,5 +124,10 @@ class HttpRoom(HoldemApp):
         await self._idle.wait()
         if self._stop_task is not None:
             await self._stop_task
-            if self._journal is not None:
-                await self._journal.store.close()
+            if self._drain_task is not None:
+                self._drain_task.cancel()
+            if self.node is not None:
+                await self.node.stop()
+            if self._store is not None:
+                await self.houses.finish_all()
+                await self._store.close()

@@ -10,25 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 from croupier.core.cards import Order
-from croupier.core.dealer import Dealer, dealer_factory
+from croupier.core.dealer import MAX_SMALL_PACK, Dealer, dealer_factory
 from croupier.core.hall import Hall
 from croupier.core.logger import Logger
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address, Observer, Peer, Session, TimedOut, Timeouts
 from croupier.logs import LogLevel
 from croupier.net.client_addresses import parse_trusted_proxies
+from croupier.net.count_limit import ConnectionCounts
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.shared_endpoint import SharedEndpoint
-from croupier.observers.counters import RoomCounters
+from croupier.observers.counters import RoomFigures
 from croupier.recording.promises import Promises
 from croupier.recording.recorded_room import RecordedEndpoint, open_recorder
 from croupier.recording.seeds import Seeds
 from croupier.recording.shared_store import SharedStore
 
-if TYPE_CHECKING:  # imported at run time only by the room that needs them
-    from croupier.recording.holdem_journal import HoldemJournal
-    from croupier.rooms.holdem.house import House
-
+if TYPE_CHECKING:  # OpenTelemetry is optional
+    from opentelemetry.trace import Tracer
 
 type JournalMode = Literal["durable", "async", "off"]
 
@@ -97,16 +96,33 @@ class ServerConfig:
     Old Maid are durable, and games against the house are async, or durable with --accounts. With --deck or --seed, and
     without --store, the default is off."""
 
+    houses: int | None = None
+    """The number of houses among which hold'em's tables are divided, each with a journal of its own, when a store is
+    new: at least as many as nodes or workers, so that each can have one. It never changes. [default: 1, or as
+    stored]"""
+
+    bus: str | None = None
+    """Make this server a node of a cluster, on the bus at this URL, such as nats://HOST:4222: the nodes share a store,
+    and divide hold'em's houses among them. Several URLs are separated by commas."""
+
+    node: str | None = None
+    """The name of this server in the cluster, which no other node has: letters, digits, - and _. [default: the names of
+    the machine and the port of hold'em]"""
+
     accounts: Literal["address", "certificate"] | None = None
     """Keep the coins of clients of a house between connections. A client is identified by its address or, with
     --tls-client-ca, by its certificate. Without this flag every connection starts with a new purse. Hold'em has its own
     users, and Old Maid has no coins."""
 
     metrics_port: int | None = None
-    """Serve Prometheus metrics and /healthz on this port; 0 picks a free one."""
+    """Serve Prometheus metrics, /healthz and /readyz on this port; 0 picks a free one."""
 
     metrics_host: str = "127.0.0.1"
     """The address on which the metrics are served."""
+
+    trace_endpoint: str | None = None
+    """Send traces to this OTLP/HTTP endpoint of OpenTelemetry, such as http://HOST:4318/v1/traces. The standard
+    variables OTEL_* apply as well; an endpoint in OTEL_EXPORTER_OTLP_ENDPOINT turns traces on, too."""
 
     web_port: int | None = None
     """Open the web app, where people play in a browser, on this port; 0 picks a free one. With all rooms it is open on
@@ -132,6 +148,10 @@ class ServerConfig:
     check_targets: str = ""
     """Addresses and networks whose servers everybody may test in the web app, separated by commas, such as
     192.168.1.0/24. The rooms of this server and servers on a visitor's own computer can always be tested."""
+
+    workers: int = 1
+    """Serve with this many processes. Each of them serves games against the house without --accounts, and hold'em if it
+    is stored; the first one alone has the other rooms and the web app. SIGHUP restarts them one by one."""
 
     drain_seconds: float = 5.0
     """Seconds that running games have to finish after a stop signal. A second signal ends them at once."""
@@ -161,32 +181,24 @@ class RoomConfig:
 
 
 class RoomContext(NamedTuple):
-    """What the server provides to a room: log, observers, TLS context, shared store and the dealer's promises."""
+    """What the server provides to a room: log, observers, TLS context, shared store, dealer's promises and tracer.
+
+    If other processes open the room as well, `counts` counts the connections of all of them, and each has numbers of
+    its own from `first_peer` on.
+    """
 
     log: Logger
     observers: Sequence[Observer]
     tls_context: ssl.SSLContext | None
     shared_store: SharedStore
     promises: Promises | None = None
+    counts: ConnectionCounts | None = None
+    first_peer: Peer = 1
+    tracer: "Tracer | None" = None
 
 
-class OpenRoom(Protocol):
+class OpenRoom(RoomFigures, Protocol):
     """A room that is open."""
-
-    @property
-    def counts(self) -> RoomCounters:
-        """Counters since the room was opened."""
-        ...
-
-    @property
-    def connection_count(self) -> int:
-        """The number of clients that are connected now."""
-        ...
-
-    @property
-    def unavailable_reason(self) -> str | None:
-        """The reason why no games can be played now, or None if they can."""
-        ...
 
     def halt(self, *, final: bool) -> None:
         """Start no new games; if `final`, also void the running games and disconnect all clients."""
@@ -208,10 +220,15 @@ async def open_room(
     return await opener(room_config, server_config, context)
 
 
+def is_stored(room_config: RoomConfig, server_config: ServerConfig) -> bool:
+    """Return whether a room stores anything."""
+    return _journal_mode(room_config, server_config) != "off"
+
+
 async def _open_house(
     room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
 ) -> tuple[OpenRoom, Sequence[Address]]:
-    log, observers, tls_context, shared_store, promises = context
+    log, observers, tls_context, shared_store, promises, counts, first_peer, _ = context
     room = room_config.room
     assert isinstance(room, HouseRoom), f"{room.name} has no private tables"
     timeouts = Timeouts(server_config.idle_seconds, server_config.move_seconds)
@@ -240,6 +257,8 @@ async def _open_house(
         observers=observers,
         limits=server_config.limits,
         refusal=room.refusal_messages,
+        hosts=counts,
+        first_peer=first_peer,
     )
     try:
         addresses = [await endpoint.listen(server_config.host, room_config.port, tls_context)]
@@ -258,63 +277,13 @@ async def _open_house(
 async def _open_holdem(
     room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
 ) -> tuple[OpenRoom, Sequence[Address]]:
-    from croupier.app.http_room import HttpRoom
-    from croupier.http.limits import ConnectionLimits
+    from croupier.app.holdem_room import open_holdem
     from croupier.rooms.holdem.engine.ranks import load_tables
 
-    log, observers, tls_context, shared_store, promises = context
     load_tables()  # now, because loading them at the first showdown would block all tables
-    house, clock, journal = await _load_holdem_house(room_config, server_config, shared_store, log)
-    proxies = parse_trusted_proxies(server_config.trusted_proxies)
-    connection_limits = ConnectionLimits(
-        server_config.max_connections,
-        server_config.max_per_address,
-        keep_alive_timeout=server_config.idle_seconds,
-        trusted_proxies=proxies,
-    )
-    try:
-        http_room = HttpRoom(house, log, observers, clock=clock, journal=journal, promises=promises, proxies=proxies)
-        await http_room.start((server_config.host, room_config.port), tls_context, connection_limits)
-    except BaseException:
-        if journal is not None:
-            await journal.store.close()
-        raise
-    return http_room, [http_room.address]
-
-
-async def _load_holdem_house(
-    room_config: RoomConfig, server_config: ServerConfig, shared_store: SharedStore, log: Logger
-) -> tuple["House", Callable[[], float], "HoldemJournal | None"]:
-    """Return the hold'em house, its clock and its journal: new in memory, or resumed from the store.
-
-    The journal is None if nothing is stored. Raises ValueError if the settings are invalid or contradict the stored
-    house, OSError if the store cannot be opened.
-    """
-    from croupier.rooms.holdem.house import House
-
-    loop_time, room = asyncio.get_running_loop().time, room_config.room
-    if _journal_mode(room_config, server_config) == "off":
-        seeds, now = _wanted_seeds(room_config, server_config).with_secret(), loop_time()
-        dealers, server_seed = _dealers(room, seeds), seeds.server_seed(room.name, 0)
-        return House(room_config.settings, dealers, server_seed, time.time() - now, now), loop_time, None
-    from croupier.recording.holdem_journal import JournalStart, open_journal
-
-    def build(start: JournalStart) -> House:
-        return House(start.settings, _dealers(room, start), start.server_seed(room.name, 0))
-
-    room_config.settings.check()
-    wanted = JournalStart(
-        server_config.seed,
-        client_seed=server_config.client_seed,
-        decks=_read_decks(room_config),
-        settings=room_config.settings,
-    )
-    async with shared_store.open_for(room.name) as store:
-        await store.watch_accounts()
-        house, journal = await open_journal(store, wanted, build, log)
-    # The clock starts no earlier than the last journal entry, even if the system clock was set back.
-    offset = max(time.time(), journal.last_time) - loop_time()
-    return house, lambda: loop_time() + offset, journal
+    seeds, dealers = _wanted_seeds(room_config, server_config), partial(_dealers, room_config.room)
+    stored = is_stored(room_config, server_config)
+    return await open_holdem(room_config, server_config, context, seeds, dealers, is_stored=stored)
 
 
 async def _open_oldmaid(
@@ -324,7 +293,7 @@ async def _open_oldmaid(
     from croupier.rooms.oldmaid.house import House
     from croupier.rooms.oldmaid.wire import Wire
 
-    log, observers, tls_context, shared_store, promises = context
+    log, observers, tls_context, shared_store, promises, *_ = context
     settings = room_config.settings
     settings.check()
     codec = partial(Wire, "table", strict=server_config.strict, dialect=settings.dialect)
@@ -379,8 +348,13 @@ def _wanted_seeds(room_config: RoomConfig, server_config: ServerConfig) -> Seeds
 
 def _dealers(room: Room, seeds: Seeds) -> Callable[[int], Dealer]:
     """Return the function that makes the dealer of a private table, or of a hand at shared tables."""
-    shared = not isinstance(room, HouseRoom)
-    return dealer_factory(partial(seeds.server_seed, room.name), seeds.client_seed.encode(), seeds.decks, shared=shared)
+    return dealer_factory(
+        partial(seeds.server_seed, room.name),
+        seeds.client_seed.encode(),
+        seeds.decks,
+        shared=not isinstance(room, HouseRoom),
+        has_small_pack=len(room.pack) <= MAX_SMALL_PACK,
+    )
 
 
 def _read_decks(room_config: RoomConfig) -> tuple[Order, ...]:

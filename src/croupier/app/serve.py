@@ -4,42 +4,41 @@ Also sets up logging, TLS, the dealer's record, conversation logs and the metric
 """
 
 import asyncio
-import signal
 import ssl
-import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
-    asynccontextmanager,
     contextmanager,
     nullcontext,
-    suppress,
 )
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from croupier.app.monitoring import export_figures
 from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, open_room
+from croupier.app.readiness import Readiness
+from croupier.app.server_process import ServerProcess
+from croupier.app.tracing import check_endpoint, span_observers, tracing
 from croupier.app.web_app import admin_token, bind_web_socket, has_web_app, room_entries, serve_web, web_url
 from croupier.core.bot_files import BotFile
-from croupier.core.logger import Logger
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address, Observer
 from croupier.logs import configure, get_logger
 from croupier.net.addresses import format_address
 from croupier.net.client_addresses import parse_networks, parse_trusted_proxies
-from croupier.net.descriptors import EXHAUSTED_ERRNOS, DescriptorMonitor
+from croupier.net.descriptors import EXHAUSTED_ERRNOS, DescriptorMonitor, raise_file_limit
+from croupier.net.listening_socket import BoundSocket
 from croupier.observers.bot_log import BotLog
 from croupier.observers.conversation_log import CONNECTION_PLACEHOLDER, ConversationLog
 from croupier.observers.deal_file import DealFile, remove_partial_line
 from croupier.observers.deal_recorder import DealRecorder
-from croupier.observers.line_writer import LineWriter
+from croupier.observers.line_writer import open_lines
 from croupier.observers.message_trace import MessageTrace
-from croupier.observers.private_files import private_opener
 from croupier.observers.referee_log import referee_log
 from croupier.recording.promises import FileSync, Promises
-from croupier.recording.shared_store import SharedStore
+from croupier.recording.shared_store import RoomTaken, SharedStore
 from croupier.rooms.holdem import ROOM as HOLDEM
 
 ROOM_PLACEHOLDER = "{room}"
@@ -81,6 +80,9 @@ def check_config(config: ServerConfig) -> None:
     for name in ("max_connections", "max_per_address", "drain_seconds", "watch_delay_seconds"):
         if not (found := getattr(config, name)) >= 0:
             raise ValueError(f"found --{name.replace('_', '-')} {found:g}; allowed: 0 or more")
+    if config.workers < 1:
+        raise ValueError(f"found --workers {config.workers}; allowed: 1 or more")
+    check_endpoint(config.trace_endpoint)
     parse_trusted_proxies(config.trusted_proxies)
     parse_networks("--check-targets", config.check_targets)
     if config.proxy_protocol and not config.trusted_proxies:
@@ -91,41 +93,6 @@ def check_config(config: ServerConfig) -> None:
         raise ValueError("found --referee with --accounts; allowed: one of them, because purses are then unknown")
     if config.accounts == "certificate" and config.tls_client_ca is None:
         raise ValueError("found --accounts certificate without --tls-client-ca; allowed: both")
-
-
-@asynccontextmanager
-async def _serve_metrics(
-    config: ServerConfig, room_names: Sequence[str], rooms: dict[str, OpenRoom], shared_store: SharedStore
-) -> AsyncIterator[str | None]:
-    """Serve /metrics and /healthz while the context is open; yield the metrics URL, or None without --metrics-port."""
-    if config.metrics_port is None:
-        yield None
-        return
-    from prometheus_client import REGISTRY
-
-    from croupier.app.health import MonitoringApp, render_metrics
-    from croupier.http.limits import MONITORING_LIMITS
-    from croupier.http.server import HttpServer
-    from croupier.net.loop_lag import LoopLagMonitor
-    from croupier.observers.counters import RoomCounters
-    from croupier.observers.metrics import MetricsCollector
-
-    server = HttpServer(MonitoringApp(render_metrics, room_names, rooms), MONITORING_LIMITS, RoomCounters())
-    address = await server.listen(config.metrics_host, config.metrics_port)
-    loop_lag = LoopLagMonitor(asyncio.get_running_loop())
-    collector = MetricsCollector(
-        lambda: [(name, room.counts, room.connection_count) for name, room in rooms.items()],
-        lambda: shared_store.current,
-        loop_lag.lags,
-    )
-    REGISTRY.register(collector)
-    try:
-        yield f"http://{format_address(address)}/metrics"
-    finally:
-        REGISTRY.unregister(collector)
-        loop_lag.close()
-        server.close()
-        await server.drain(MONITORING_LIMITS.close_timeout)
 
 
 class OpenServer(NamedTuple):
@@ -140,52 +107,71 @@ async def serve(
     config: ServerConfig,
     announce: Callable[[str], None],
     alongside: Callable[[OpenServer], AbstractAsyncContextManager[object]] = lambda _: nullcontext(),
+    process: ServerProcess = ServerProcess(),
 ) -> None:
     """Open rooms and run them until SIGTERM, SIGINT or SIGHUP, then shut them down.
 
     `announce` is called with one line for each address that is ready. Then the context of `alongside` is entered; it is
     left when the shutdown starts. The first signal starts the shutdown; running
-    games have `drain_seconds` to finish, and a second signal ends them at once.
+    games have `drain_seconds` to finish, and a second signal ends them at once. `process` is the part of the server
+    that this process is.
 
     Raises ValueError if a setting is invalid, OSError if a file or an address cannot be used.
     """
     configure(config.log_level)
     check_config(config)
-    _raise_file_limit()
+    raise_file_limit()
+    is_only_room = len(room_configs) == 1
+    room_configs, config = process.own_configs(room_configs, config)
     tls_context = make_tls_context(config)
     rooms: dict[str, OpenRoom] = {}
     room_addresses: dict[str, Address] = {}
     lines: list[str] = []
     shared_store = SharedStore(config.store)
     async with AsyncExitStack() as stack:
-        web_socket, token = None, None
-        if has_web_app(config, room_configs):
-            token = admin_token(config)
-            web_socket = stack.enter_context(await bind_web_socket(config))
-        elif config.admin_token_file is not None:
-            raise ValueError("found --admin-token-file without a web app; allowed: both")
-        signals = stack.enter_context(_stop_signal_queue())
+        web_socket, token = await _prepare_web_app(room_configs, config, stack)
+        signals = stack.enter_context(process.stop_requests())
         stack.enter_context(_log_loop_errors())
-        deal_output = stack.enter_context(_open_deal_file(config.deals)) if config.deals else None
-        room_names = [room_config.room.name for room_config in room_configs]
-        metrics = await stack.enter_async_context(_serve_metrics(config, room_names, rooms, shared_store))
-        for room_config in room_configs:
-            room = room_config.room
-            log = get_logger(room=room.name)
-            observers, promises = _room_observers(
-                room_config, config, stack, log=log, deal_output=deal_output, room_count=len(room_configs)
+        deal_output = (
+            stack.enter_context(_open_deal_file(config.deals, is_shared=process.shares_files)) if config.deals else None
+        )
+        readiness = Readiness([room_config.room.name for room_config in room_configs], rooms)
+        if config.metrics_port is not None:
+            stack.enter_context(
+                export_figures(readiness, rooms, shared_store, deal_output and deal_output[1].sync_times)
             )
-            context = RoomContext(log, observers, tls_context, shared_store, promises)
-            rooms[room.name], addresses = await open_room(room_config, config, context)
-            room_addresses[room.name] = addresses[0]
-            tls = " (TLS)" if tls_context else ""
-            lines += [f"{room.name} is open at {format_address(address)}{tls}" for address in addresses]
+        metrics = await stack.enter_async_context(process.monitored(config, readiness))
+        tracer = await stack.enter_async_context(tracing(config.trace_endpoint, shared_store, get_logger()))
+        for room_config in room_configs:
+            name = room_config.room.name
+            observers, promises = _room_observers(
+                room_config, config, stack, deal_output, process, is_only_room=is_only_room
+            )
+            observers = [*observers, *span_observers(tracer, room_config.room)]
+            context = RoomContext(
+                get_logger(room=name),
+                observers,
+                tls_context,
+                shared_store,
+                promises,
+                process.connection_counts(room_config.room, config.limits),
+                process.first_peer,
+                tracer,
+            )
+            opened = await _open_in(process, room_config, config, context)
+            if opened is None:
+                readiness.leave_out(name)
+                continue
+            rooms[name], addresses = opened
+            room_addresses[name] = addresses[0]
+            lines += _ready_lines(name, addresses, has_tls=tls_context is not None)
         if metrics:
             lines.append(f"metrics at {metrics}")
         web, url = None, None
         if web_socket is not None:
             drain = partial(signals.put_nowait, "drain")
-            entries = room_entries(config, room_configs, rooms, room_addresses)
+            open_configs = [each for each in room_configs if each.room.name in rooms]
+            entries = room_entries(config, open_configs, rooms, room_addresses)
             web = await stack.enter_async_context(
                 serve_web(config, web_socket, entries, shared_store, token=token, drain=drain)
             )
@@ -194,23 +180,58 @@ async def serve(
         for line in lines:
             announce(line)
         async with alongside(OpenServer(room_addresses, url)):
-            await signals.get()
+            request = await signals.get()
+        readiness.is_closing = True
+        await process.prepare_to_stop(request, rooms.values())
         if web is not None:
             web.halt()
         await _drain(rooms, signals, config.drain_seconds)
+
+
+def _ready_lines(room: str, addresses: Sequence[Address], *, has_tls: bool) -> list[str]:
+    return [f"{room} is open at {format_address(address)}{' (TLS)' if has_tls else ''}" for address in addresses]
+
+
+async def _prepare_web_app(
+    room_configs: Sequence[RoomConfig], config: ServerConfig, stack: AsyncExitStack
+) -> tuple[BoundSocket | None, str | None]:
+    """Bind the socket of the web app and read the token of its administration; None for what there is not."""
+    if has_web_app(config, room_configs):
+        token = admin_token(config)
+        return stack.enter_context(await bind_web_socket(config)), token
+    if config.admin_token_file is not None:
+        raise ValueError("found --admin-token-file without a web app; allowed: both")
+    return None, None
+
+
+async def _open_in(
+    process: ServerProcess, room_config: RoomConfig, config: ServerConfig, context: RoomContext
+) -> tuple[OpenRoom, Sequence[Address]] | None:
+    """Open a room in this process; None if this server is a node, and the room is open on another one.
+
+    See `open_room`.
+    """
+    await process.wait_to_open(room_config.room)
+    try:
+        return await open_room(room_config, config, context)
+    except RoomTaken as error:
+        if config.bus is None:
+            raise
+        context.log.warning("room is open on another node", reason=str(error))
+        return None
 
 
 def _room_observers(
     room_config: RoomConfig,
     config: ServerConfig,
     stack: AsyncExitStack,
-    *,
-    log: Logger,
     deal_output: tuple[DealFile, FileSync] | None,
-    room_count: int,
+    process: ServerProcess,
+    *,
+    is_only_room: bool,
 ) -> tuple[Sequence[Observer], Promises | None]:
-    """Return the observers of a room, one of `room_count`, and its dealer's promises if they are recorded."""
-    room = room_config.room
+    """Return the observers of a room, and its dealer's promises if they are recorded."""
+    room, log = room_config.room, get_logger(room=room_config.room.name)
     observers: list[Observer] = []
     promises = None
     if deal_output is not None:
@@ -220,8 +241,9 @@ def _room_observers(
         promises = Promises(deals, file_sync)
         observers.append(deals)
     if config.log is not None:
-        path = conversation_log_path(room, config.log, alone=room_count == 1)
-        conversation_log = ConversationLog(path, room.message_formatter(room_config.settings))
+        path = conversation_log_path(room, config.log, alone=is_only_room)
+        formatter = room.message_formatter(room_config.settings)
+        conversation_log = ConversationLog(path, formatter, is_shared=process.shares_files)
         stack.callback(conversation_log.close)
         observers.append(conversation_log)
     if config.referee and isinstance(room, HouseRoom):
@@ -247,17 +269,32 @@ def conversation_log_path(room: Room, file: Path, *, alone: bool) -> Path:
 
 
 @contextmanager
-def _open_deal_file(path: Path) -> Iterator[tuple[DealFile, FileSync]]:
-    """Open the file of the dealer's record for appending, after repairing an incomplete last line. Raises OSError."""
-    if remove_partial_line(path):
+def _open_deal_file(path: Path, *, is_shared: bool) -> Iterator[tuple[DealFile, FileSync]]:
+    """Open the file of the dealer's record for appending, after repairing an incomplete last line. Raises OSError.
+
+    A file that processes share is repaired when the next line is written.
+    """
+    if not is_shared and remove_partial_line(path):
         get_logger().warning("dealer's record ended in an incomplete line", file=str(path))
-    with open(path, "ab", buffering=0, opener=private_opener) as file:
-        deal_file, file_sync = DealFile(LineWriter(file), get_logger()), FileSync(file.fileno(), get_logger())
-        try:
-            yield deal_file, file_sync
-        finally:
-            deal_file.close()
-            file_sync.close()
+    writer = open_lines(path, is_shared=is_shared)
+    deal_file, file_sync = DealFile(writer, get_logger()), FileSync(writer.fileno(), get_logger())
+    try:
+        yield deal_file, file_sync
+    finally:
+        deal_file.close()
+        file_sync.close()
+        writer.close()
+
+
+def prepare_shared_files(room_configs: Sequence[RoomConfig], config: ServerConfig) -> None:
+    """Repair the dealer's record and empty the conversation logs, for several processes. Raises OSError."""
+    if config.deals is not None:
+        with _open_deal_file(config.deals, is_shared=False):
+            pass
+    if config.log is not None:
+        for room_config in room_configs:
+            path = conversation_log_path(room_config.room, config.log, alone=len(room_configs) == 1)
+            ConversationLog(path).close()
 
 
 async def _drain(rooms: dict[str, OpenRoom], signals: asyncio.Queue[str], seconds: float) -> None:
@@ -285,36 +322,6 @@ async def _wait_closed(rooms: dict[str, OpenRoom]) -> None:
 
 
 @contextmanager
-def _stop_signal_queue() -> Iterator[asyncio.Queue[str]]:
-    """Yield a queue that receives the name of each stop signal."""
-    loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[str] = asyncio.Queue()
-    stop_signals = _stop_signals()
-    for stop_signal in stop_signals:
-        try:
-            loop.add_signal_handler(stop_signal, queue.put_nowait, stop_signal.name)
-        except NotImplementedError:  # Windows
-            signal.signal(
-                stop_signal,
-                lambda received, _: loop.call_soon_threadsafe(queue.put_nowait, signal.Signals(received).name),
-            )
-    try:
-        yield queue
-    finally:
-        for stop_signal in stop_signals:
-            with suppress(NotImplementedError):
-                loop.remove_signal_handler(stop_signal)
-
-
-def _stop_signals() -> list[signal.Signals]:
-    """Return SIGTERM and SIGINT, and SIGHUP where it exists and is not ignored (as it is under `nohup`)."""
-    stop_signals = [signal.SIGTERM, signal.SIGINT]
-    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        stop_signals.append(signal.SIGHUP)
-    return stop_signals
-
-
-@contextmanager
 def _log_loop_errors() -> Iterator[None]:
     """Log errors that reach the event loop's exception handler.
 
@@ -335,14 +342,3 @@ def _log_loop_errors() -> Iterator[None]:
         yield
     finally:
         monitor.close()
-
-
-def _raise_file_limit() -> None:
-    """Raise the soft limit of open files to the hard limit."""
-    if sys.platform == "win32":
-        return
-    import resource
-
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -86,7 +86,8 @@ async def serve_web(
     drain: Callable[[], None],
 ) -> AsyncIterator["WebServer"]:
     """Serve the web app while the context is open. The administrator's `token` opens what calls `drain`."""
-    from croupier.http.holdem_app import HoldemApp
+    from croupier.http.holdem_app import TablesApp
+    from croupier.http.limits import ConnectionLimits
     from croupier.web.admin_routes import AdminAccess
     from croupier.web.app import create_app
     from croupier.web.config import WebConfig
@@ -107,13 +108,14 @@ async def serve_web(
     if config.tls_cert is not None and config.tls_key is not None:
         tls = TlsFiles(config.tls_cert, config.tls_key, config.tls_client_ca)
     for entry in entries:
-        if isinstance(entry.open_room, HoldemApp):
+        if isinstance(entry.open_room, TablesApp):
             entry.open_room.web_port = bound_address(bound)[1]
     keys = await _signing_keys(shared_store)
     records = Records(lambda: shared_store.current, config.deals)
     admin = None if token is None else AdminAccess(token, shared_store.current, drain)
     app = create_app(entries, web_config, keys, get_logger(part="web"), records=records, admin=admin)
-    server = WebServer(app, bound, tls)
+    limits = ConnectionLimits(config.max_connections, config.max_per_address, trusted_proxies=web_config.proxies)
+    server = WebServer(app, bound, tls, limits)
     try:
         yield server
     finally:

@@ -48,6 +48,7 @@ class BankGame(ABC):
     min_pairs: Final = 200  # adjusted results are skewed: with 100, sequences miss the mean in up to 6.5% of matches
     baseline: Final = BASELINE
     pilot_pairs: Final = 0
+    estimates_leaks: Final = False
     rules: ClassVar[BankRules]
     default_moves: ClassVar[Sequence[BankMove]]
     verbs: ClassVar[Mapping[BankMove, str]]
@@ -79,12 +80,10 @@ class BankGame(ABC):
         if chunk.programs[seating]:
             return self._play_program(chunk, seating, losses)
         player: BankPlayer = chunk.player(seating, seating, self.default_moves)
-        dealer, shoe = chunk.dealer(seating), self.rules.shoe
         hands: list[Hand] = []
         player.finished = hands
-        for _ in range(chunk.plan.chunk_pairs):
-            deck = dealer.next_deck(len(shoe))
-            hands.append(self._play_hand(chunk, player, (shoe[index] for index in deck), losses))
+        for cards in self.deal_shoes(chunk, seating):
+            hands.append(self._play_hand(chunk, player, cards, losses))  # noqa: PERF401 -- the player sees the list grow
         return PlayedSeating(hands, player.is_known)
 
     def _play_program(self, chunk: Chunk, seating: int, losses: Losses) -> PlayedSeating:
@@ -104,12 +103,23 @@ class BankGame(ABC):
 
     def _play_plain(self, player: BankPlayer, cards: Iterator[str], losses: Losses) -> Hand:  # noqa: ARG002 -- they need values
         """Play a hand; its adjusted win is the plain one."""
+        win = self.rules.payoff(self.play_out(player, cards))[0]
+        return Hand(win, win)
+
+    def play_out(self, player: BankPlayer, cards: Iterator[str]) -> BankState:
+        """Play a hand to its end."""
         state = self.rules.start(SIMULATED_BET)
         while (turn := state.node.turn) is not Turn.OVER:
             move = next(cards) if turn is CHANCE else self._decide(player, state)[0]
             state = self.rules.play(state, move)
-        win = self.rules.payoff(state)[0]
-        return Hand(win, win)
+        return state
+
+    def deal_shoes(self, chunk: Chunk, seating: int) -> Iterator[Iterator[str]]:
+        """The cards of each hand of a seating, in the order of the shoe."""
+        dealer, shoe = chunk.dealer(seating), self.rules.shoe
+        for _ in range(chunk.plan.chunk_pairs):
+            deck = dealer.next_deck(len(shoe))
+            yield (shoe[index] for index in deck)
 
     def _play_adjusted(self, player: BankPlayer, cards: Iterator[str], losses: Losses) -> Hand:
         """Play a hand, and replace the luck of its cards by the values before and after each decision."""

@@ -6,16 +6,22 @@ again. What it does wrong is a fault, and cannot stop the arena: it is ended whe
 
 import asyncio
 from abc import ABC, abstractmethod
-from asyncio import Future
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
-from tempfile import TemporaryFile
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from croupier.arena.game import Chunk
-from croupier.arena.players import Forfeit, has_forfeited, make_fault
-from croupier.clients.programs import Process, end_programs, start_program, terminated_as_interrupted
-from croupier.core.command_line import describe_exit
+from croupier.arena.players import Forfeit
+from croupier.arena.program_match import (
+    HOST,
+    MAX_HAND_MESSAGES,
+    START_SECONDS,
+    ProgramMatch,
+    RunningProgram,
+    running,
+)
+from croupier.clients.programs import terminated_as_interrupted
 from croupier.core.dealer import Dealer
 from croupier.core.hall import Hall
 from croupier.core.logger import SilentLogger
@@ -38,19 +44,8 @@ from croupier.net.endpoint import Endpoint
 from croupier.net.event_loop import run
 from croupier.net.limits import EndpointLimits
 
-HOST: Final = "127.0.0.1"
-
-START_SECONDS: Final = 20.0
-"""How long a program has to send its first message after its start, and the next one between two connections."""
-
-MAX_HAND_MESSAGES: Final = 10
-"""A program that needs the time of more messages for a hand has stopped playing."""
-
 CLOSE_SECONDS: Final = 0.5
 """How long a program has to close its connection when all hands are played."""
-
-MAX_STDERR_BYTES: Final = 4000
-"""How much of the end of a program's standard error is read."""
 
 
 class Tables[D: Dealer](ABC):
@@ -114,16 +109,14 @@ def play_as_client(chunk: Chunk, index: int, tables: Tables[Any]) -> None:
         run(play())
 
 
-class ClientProgram:
+class ClientProgram(ProgramMatch):
     """A program that plays at tables of ours. Its faults are added to those of the chunk."""
 
     def __init__(self, chunk: Chunk, index: int, tables: Tables[Any]) -> None:
-        self._chunk = chunk
+        super().__init__(chunk)
         self._index = index
         self._tables = tables
         self._limit = chunk.plan.answer_seconds
-        self._loop = asyncio.get_running_loop()
-        self._over: Future[None] = self._loop.create_future()
         self._left_hand: int | None = None
         self._message_at = self._hand_at = 0.0
 
@@ -141,41 +134,40 @@ class ClientProgram:
         )
         try:
             address = await endpoint.listen(HOST, 0)
-            while not self._over.done():
+            while not self.over.done():
                 await self._run_program(endpoint, address)
         finally:
             await endpoint.close()
-        self._over.result()
+        self.over.result()
 
     async def _run_program(self, endpoint: Endpoint, address: tuple[str, int]) -> None:
         """Run the program once, until it ends or the chunk is over."""
-        contestant = self._chunk.programs[self._index]
+        contestant = self.chunk.programs[self._index]
         assert contestant is not None, "it is a program"
         words = contestant.command({"host": address[0], "port": address[1]})
         hands = self._tables.hands
         self._message_at = self._hand_at = self._clock()
-        with TemporaryFile() as stderr:
+        with ExitStack() as stack:
             try:
-                process = start_program(words, stdout=asyncio.subprocess.DEVNULL, stderr=stderr)
+                program = stack.enter_context(running(words))
             except OSError as error:
                 self._forfeit(str(error))
                 return
             watch = asyncio.create_task(self._watch())
             try:
-                await self._wait(process, endpoint)
+                await self._wait(program, endpoint)
             finally:
                 watch.cancel()
-                end_programs([process])
-            if not self._over.done():
-                self._on_ended(process.returncode, _last_line(stderr), self._tables.hands - hands)
+            if not self.over.done():
+                self._on_ended(program, self._tables.hands - hands)
 
-    async def _wait(self, process: Process, endpoint: Endpoint) -> None:
+    async def _wait(self, program: RunningProgram, endpoint: Endpoint) -> None:
         """Wait until the program has ended and its connections are closed; if the chunk is over, not for long."""
-        ended = asyncio.create_task(asyncio.to_thread(process.wait))
-        await asyncio.wait((ended, self._over), return_when=asyncio.FIRST_COMPLETED)
-        if not self._over.done():
+        ended = asyncio.create_task(program.wait())
+        await asyncio.wait((ended, self.over), return_when=asyncio.FIRST_COMPLETED)
+        if not self.over.done():
             drained = asyncio.create_task(endpoint.wait_drained())
-            await asyncio.wait((drained, self._over), timeout=CLOSE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((drained, self.over), timeout=CLOSE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             drained.cancel()
         else:
             endpoint.halt(final=True)  # a goodbye
@@ -183,12 +175,12 @@ class ClientProgram:
 
     def _clock(self) -> float:
         """The time in seconds, without that which a bot of ours has used."""
-        return self._loop.time() - self._tables.thinking_seconds
+        return self.loop.time() - self._tables.thinking_seconds
 
     async def _watch(self) -> None:
         """Let the program forfeit when it sends nothing, or finishes no hand."""
         start, hand = max(START_SECONDS, self._limit), START_SECONDS + MAX_HAND_MESSAGES * self._limit
-        while not self._over.done():
+        while not self.over.done():
             now = self._clock()
             if now >= self._message_at + start:
                 self._forfeit(f"no message for {start:g} seconds")
@@ -198,7 +190,7 @@ class ClientProgram:
 
     def _on_event(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
         """Observe the house."""
-        if self._over.done():
+        if self.over.done():
             return
         try:
             if type(event) is Received:
@@ -211,11 +203,11 @@ class ClientProgram:
                     self._on_settled(effect, event)
                 elif type(effect) is BotFailed:
                     assert self._tables.forfeit is not None, "a player of the arena replaces illegal moves"
-                    self._stop(self._tables.forfeit)
+                    self.stop(self._tables.forfeit)
         except Forfeit as forfeit:
-            self._stop(forfeit)
+            self.stop(forfeit)
         except Exception as error:
-            self._stop(error)
+            self.stop(error)
 
     def _on_settled(self, effect: Settle, event: Event[Any]) -> None:
         tables, hand = self._tables, self._tables.hand
@@ -229,7 +221,7 @@ class ClientProgram:
             self._add_fault("it left the hand", hand)
         if tables.is_complete:
             self._end_left_hand("it left the hand")
-            self._stop(None)
+            self.stop(None)
         elif tables.imbalance is not None:
             self._forfeit(tables.imbalance)
 
@@ -237,13 +229,12 @@ class ClientProgram:
         if verdict.party == CLIENT:
             self._add_fault(str(verdict.violation))
 
-    def _on_ended(self, status: int, last_line: str, hands: int) -> None:
+    def _on_ended(self, program: RunningProgram, hands: int) -> None:
         """The program has ended before the chunk was over."""
-        during = " during the hand" if self._left_hand is not None else ""
-        end = f"it ended{during} with {describe_exit(status)}{last_line and f': {last_line}'}"
+        end = program.describe_end(" during the hand" if self._left_hand is not None else "")
         if not hands:
             self._forfeit(end)
-        elif status:
+        elif program.process.returncode:
             self._left_hand = self._left_hand or self._tables.hand
         self._end_left_hand(end)
 
@@ -254,31 +245,12 @@ class ClientProgram:
             self._add_fault(reason, hand)
 
     def _add_fault(self, reason: str, hand: int | None = None) -> None:
-        if self._over.done():
-            return
-        faults = self._chunk.faults
-        faults.append(make_fault(self._index, self._tables.hand if hand is None else hand, reason))
-        if has_forfeited(self._index, faults):
-            self._stop(Forfeit(self._index))
+        self.add_fault(self._index, self._tables.hand if hand is None else hand, reason)
 
     def _forfeit(self, reason: str, hand: int | None = None) -> None:
-        self._add_fault(reason, hand)
-        self._stop(Forfeit(self._index))
+        self.forfeit(self._index, self._tables.hand if hand is None else hand, reason)
 
-    def _stop(self, error: Exception | None) -> None:
-        """End the chunk."""
-        if self._over.done():
-            return
+    def stop(self, error: Exception | None) -> None:
+        """End the chunk; no more hands count."""
         self._tables.is_over = True
-        if error is None:
-            self._over.set_result(None)
-        else:
-            self._over.set_exception(error)
-
-
-def _last_line(file: IO[bytes]) -> str:
-    """The last line of a file that is not empty; "" without one."""
-    size = file.seek(0, 2)
-    file.seek(max(0, size - MAX_STDERR_BYTES))
-    lines = file.read().decode(errors="backslashreplace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+        super().stop(error)

@@ -65,6 +65,9 @@ class Game(Protocol):
     pilot_pairs: int
     """The pairs that are played, and discarded, to fit the baseline to the bots of a pairing."""
 
+    estimates_leaks: bool
+    """Whether leaks are estimated by trying other choices, which takes time: only for plans with `leaks`."""
+
     def play_chunk(self, chunk: Chunk) -> Tally:
         """Play both seatings, and return the results of the first bot in `unit`, one value for each pair.
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace as with_fields
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from operator import add
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -12,6 +14,7 @@ from croupier.arena.game import Chunk
 from croupier.arena.leaks import LeakLine
 from croupier.arena.plan import Pairing, Plan
 from croupier.arena.players import Forfeit, Player
+from croupier.arena.servers import is_at_server, play_server
 from croupier.arena.tally import Tally, moments_of
 from croupier.core.dealer import derive_server_seed
 from croupier.rooms.holdem.cards import CARDS, Card
@@ -45,6 +48,7 @@ class HoldemGame:
     unit: Final = "bb/100"
     min_pairs: Final = 500
     pilot_pairs: Final = PILOT_PAIRS
+    estimates_leaks: Final = True
 
     def __init__(self, stakes: Stakes = STAKES, stack: int = Settings.stack) -> None:
         self._new_hand = Hand([stack] * SEATS, stakes=stakes)
@@ -59,19 +63,32 @@ class HoldemGame:
 
     def play_chunk(self, chunk: Chunk) -> Tally:
         """Play both seatings. With a baseline, the first chunk of a pairing in each process plays a pilot before."""
+        if is_at_server(chunk):
+            from croupier.arena.holdem_servers import play_at_server
+
+            return play_server(chunk, partial(play_at_server, chunk))
         baseline = self._baseline_of(chunk) if chunk.plan.adjust else None
-        seatings = self._play_seatings(chunk)
-        chips = [first.hand.payoff()[0] + second.hand.payoff()[1] for first, second in zip(*seatings, strict=True)]
+        first, second = self._play_seatings(chunk)
+        chips = [*map(add, first.nets, second.nets)]
         scale = 100 / SEATS / self._new_hand.stakes.big_blind
         adjusted = None
         if baseline is not None:
-            corrections = baseline.corrections(seatings, seed=_sample_seed(chunk))
+            corrections = baseline.corrections((first.hands, second.hands), seed=_sample_seed(chunk))
             adjusted = moments_of((scale * (won + more), 1) for won, more in zip(chips, corrections, strict=True))
-        return Tally(chunk.plan.chunk_pairs, plain=moments_of((scale * won, 1) for won in chips), adjusted=adjusted)
+        tally = Tally(chunk.plan.chunk_pairs, plain=moments_of((scale * won, 1) for won in chips), adjusted=adjusted)
+        if not chunk.plan.leaks or any(chunk.programs):
+            return tally
+        from croupier.arena.holdem_trials import try_choices
 
-    def leaks(self, tally: Tally) -> tuple[Sequence[LeakLine], Sequence[LeakLine]]:  # noqa: ARG002 -- see `Game`
-        """Nothing: the value of a state is not known."""
-        return (), ()
+        return replace(tally, trials=try_choices(chunk, (first.hands, second.hands), scale))
+
+    def leaks(self, tally: Tally) -> tuple[Sequence[LeakLine], Sequence[LeakLine]]:
+        """The choices in whose place another one wins more for sure; only plans with `leaks` have them."""
+        if tally.trials == ({}, {}):
+            return (), ()
+        from croupier.arena.holdem_trials import trial_lines
+
+        return trial_lines(tally.trials[0], tally.pairs), trial_lines(tally.trials[1], tally.pairs)
 
     def _baseline_of(self, chunk: Chunk) -> "Baseline":
         """The baseline of a pairing. Raises Forfeit if a bot forfeits in the pilot."""
@@ -97,29 +114,58 @@ class HoldemGame:
             except Forfeit:
                 chunk.faults.extend(replace(fault, hand=0) for fault in pilot.faults)
                 raise
-            first += seatings[0]
-            second += seatings[1]
+            first += seatings[0].hands
+            second += seatings[1].hands
         return first, second
 
-    def _play_seatings(self, chunk: Chunk) -> Seatings:
+    def _play_seatings(self, chunk: Chunk) -> "tuple[PlayedSeating, PlayedSeating]":
         first = deals_of(chunk, 0)
         second = first if chunk.plan.duplicate else deals_of(chunk, 1)
-        return self._play_seating(chunk, 0, first), self._play_seating(chunk, 1, second)
+        if any(chunk.programs):
+            from croupier.arena.holdem_programs import play_with_programs  # it needs the server
 
-    def _play_seating(self, chunk: Chunk, seating: int, deals: Sequence[Sequence[Card]]) -> Sequence[PlayedHand]:
+            hands = play_with_programs(chunk, self._new_hand, (first, second), DEFAULT_MOVES)
+            return _seating_of(hands[0], 0), _seating_of(hands[1], 1)
+        keeps_hands = chunk.plan.adjust is not None or chunk.plan.leaks
+        return (
+            self.play_seating(chunk, 0, first, keeps_hands=keeps_hands),
+            self.play_seating(chunk, 1, second, keeps_hands=keeps_hands),
+        )
+
+    def play_seating(
+        self, chunk: Chunk, seating: int, deals: Sequence[Sequence[Card]], *, keeps_hands: bool
+    ) -> "PlayedSeating":
         """Play the hands of a seating. The first bot has seat 0 in seating 0, and seat 1 in seating 1."""
         players: list[HoldemPlayer] = [chunk.player(seating, index, DEFAULT_MOVES) for index in range(SEATS)]
-        finished: list[PlayedHand] = []
+        nets: list[int] = []
+        hands: list[PlayedHand] = []
         for player in players:
-            player.finished = finished
+            player.finished = nets
         seats, names = (players, NAMES) if seating == 0 else (players[::-1], NAMES[::-1])
-        choosers = [player.choose for player in seats]
+        turns = [player.play for player in seats]
         for cards in deals:
             hand = self._new_hand.copy()
             hand.deal_from(cards)
-            play_out(hand, choosers, names)
-            finished.append(PlayedHand(cards, hand))
-        return finished
+            play_out(hand, turns, names)
+            nets.append(hand.stacks[seating] - hand.start_stacks[seating])
+            if keeps_hands:
+                hands.append(PlayedHand(cards, hand))
+        return PlayedSeating(nets, hands)
+
+
+class PlayedSeating(NamedTuple):
+    """What the first bot has won in each hand of a seating, in chips, and the hands if somebody needs them.
+
+    Hands that are kept cost time: each has new memory, which the garbage collector visits.
+    """
+
+    nets: Sequence[int]
+    hands: Sequence[PlayedHand]
+
+
+def _seating_of(hands: Sequence[PlayedHand], seating: int) -> PlayedSeating:
+    """The seating in which these hands were played."""
+    return PlayedSeating([played.hand.payoff()[seating] for played in hands], hands)
 
 
 def deals_of(chunk: Chunk, seating: int) -> Sequence[Sequence[Card]]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from croupier.arena.baselines.kuhn import BASELINE, RANDOM_VALUES, Policy, corrections
@@ -11,6 +11,7 @@ from croupier.arena.game import Chunk
 from croupier.arena.kuhn_leaks import kuhn_leaks
 from croupier.arena.leaks import LeakLine, leak_lines
 from croupier.arena.players import Player, lot
+from croupier.arena.servers import is_at_server, play_server
 from croupier.arena.tally import Tally, moments_of
 from croupier.core.dealer import Luck
 from croupier.core.rules import Turn
@@ -55,11 +56,14 @@ class KuhnGame:
     min_pairs: Final = 100
     baseline: Final = BASELINE
     pilot_pairs: Final = 0
+    estimates_leaks: Final = False
 
     def play_chunk(self, chunk: Chunk) -> Tally:
         """Play both seatings; `ends` counts pairs by `index of the first end · len(ENDS) + index of the second`."""
-        if any(program is not None and program.kind == "address" for program in chunk.programs):
-            return play_server(chunk)
+        if is_at_server(chunk):  # which deals, and hides its cards after a fold
+            from croupier.arena.kuhn_servers import play_against_server
+
+            return play_server(chunk, partial(play_against_server, chunk))
         seatings = play_bots(chunk) if chunk.programs == (None, None) else play_program(chunk)
         pairs = Counter(zip(*(seating.ends for seating in seatings), strict=True))
         values = [adjusted_values(seating.policies) for seating in seatings]
@@ -87,15 +91,17 @@ class KuhnGame:
 
 def play_bots(chunk: Chunk) -> Sequence[PlayedSeating]:
     """Play both seatings with bots in process."""
-    seatings = []
-    for seating in (0, 1):
-        players = [chunk.player(seating, index, DEFAULT_ACTIONS) for index in (0, 1)]
-        seats = players if seating == 0 else players[::-1]
-        first, second = (freeze(player) if player.is_known else None for player in seats)
-        policies = (first, second)
-        ends = play_hands(seats, policies, chunk.dealer(seating).luck, chunk.plan.chunk_pairs)
-        seatings.append(PlayedSeating(ends, policies))
-    return seatings
+    return [play_seating(chunk, seating) for seating in (0, 1)]
+
+
+def play_seating(chunk: Chunk, seating: int) -> PlayedSeating:
+    """Play a seating with bots in process."""
+    players = [chunk.player(seating, index, DEFAULT_ACTIONS) for index in (0, 1)]
+    seats = players if seating == 0 else players[::-1]
+    first, second = (freeze(player) if player.is_known else None for player in seats)
+    policies = (first, second)
+    ends = play_hands(seats, policies, chunk.dealer(seating).luck, chunk.plan.chunk_pairs)
+    return PlayedSeating(ends, policies)
 
 
 def play_program(chunk: Chunk) -> Sequence[PlayedSeating]:
@@ -111,17 +117,6 @@ def play_program(chunk: Chunk) -> Sequence[PlayedSeating]:
         policies.append((None, policy) if number == index else (policy, None))
     play_against_client(chunk, index, seatings)
     return [PlayedSeating(seating.counted_ends(), both) for seating, both in zip(seatings, policies, strict=True)]
-
-
-def play_server(chunk: Chunk) -> Tally:
-    """Play both seatings with a bot in process and a server, which deals, and whose cards are hidden after a fold."""
-    from croupier.arena.kuhn_servers import play_against_server
-
-    index = 0 if chunk.programs[0] else 1
-    nets = [play_against_server(chunk, index, seating) for seating in (0, 1)]
-    return Tally(
-        chunk.plan.chunk_pairs, plain=moments_of(((one + other) / 2, 1) for one, other in zip(*nets, strict=True))
-    )
 
 
 def freeze(player: KuhnPlayer) -> FrozenPolicy:

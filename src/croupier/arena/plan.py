@@ -22,7 +22,8 @@ class Plan(Stored, frozen=True, forbid_unknown_fields=True):
     `duplicate` both have the same deal. `adjust` is the id of the baseline that removes luck, None for plain results.
     Pairs are played in chunks of `chunk_pairs`, each with random numbers of its own, and chunks are whole. Intervals
     have the confidence 1 − `alpha`. With `until_sure` they are always valid, and narrowest after about `t_star` pairs.
-    A program has `answer_seconds` for each of its messages.
+    With `leaks`, other choices are tried in games whose leaks are estimated. A program has `answer_seconds` for each of
+    its messages.
     """
 
     MALFORMED: ClassVar[str] = "a malformed plan"
@@ -35,6 +36,7 @@ class Plan(Stored, frozen=True, forbid_unknown_fields=True):
     duplicate: bool = False
     adjust: str | None = None
     until_sure: bool = False
+    leaks: bool = False
     schedule: Schedule = "round-robin"
     chunk_pairs: int = 100
     alpha: float = 0.05

@@ -18,8 +18,18 @@ def play_chunk(plan: Plan, pairing: Pairing, number: int, calls: MutableSequence
 
     Raises ValueError for a room that the arena does not play, or an invalid contestant.
     """
+    chunk = make_chunk(plan, pairing, number, calls)
+    try:
+        tally = find_game(plan.room).play_chunk(chunk)
+    except Forfeit as forfeit:
+        tally = Tally(0, forfeit=forfeit.bot)
+    return replace(tally, faults=tuple(chunk.faults))
+
+
+def make_chunk(plan: Plan, pairing: Pairing, number: int, calls: MutableSequence[int] | None = None) -> Chunk:
+    """A chunk with its bots. Raises ValueError for an invalid contestant."""
     first, second = (_contestant(plan.room, plan.bots[index]) for index in pairing)
-    chunk = Chunk(
+    return Chunk(
         plan,
         pairing,
         number,
@@ -27,11 +37,6 @@ def play_chunk(plan: Plan, pairing: Pairing, number: int, calls: MutableSequence
         (first if first.is_program else None, second if second.is_program else None),
         [NO_CALL] if calls is None else calls,
     )
-    try:
-        tally = find_game(plan.room).play_chunk(chunk)
-    except Forfeit as forfeit:
-        tally = Tally(0, forfeit=forfeit.bot)
-    return replace(tally, faults=tuple(chunk.faults))
 
 
 @cache

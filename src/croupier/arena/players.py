@@ -95,6 +95,24 @@ class Player[V, M]:
             reason = describe_error(error)
         return self._replace_move(reason, legal)
 
+    def play(self, view: V, legal: Sequence[M], make_move: Callable[[M], bool]) -> None:
+        """Let the bot choose, and make its move, or the default if `make_move` refuses it. Raises as `choose` does.
+
+        `make_move` returns False for a move that is not legal: a game that checks moves anyway need not do it twice.
+        """
+        calls = self._calls
+        self._call = calls[0] = self._call + 2
+        try:
+            move: M = self._bot.choose(view, legal, self._luck)
+        except (Exception, SystemExit) as error:
+            reason = describe_error(error)
+        else:
+            if make_move(move):
+                calls[0] = NO_CALL
+                return
+            reason = _describe_illegal(move)
+        make_move(self._replace_move(reason, legal))
+
     def policy(self, view: V, legal: Sequence[M]) -> Mapping[M, Fraction]:
         """The probabilities that a known bot publishes; those of the default move if they are none. Raises Forfeit."""
         calls = self._calls
@@ -125,6 +143,13 @@ class Player[V, M]:
 
     def _add_fault(self, reason: str) -> None:
         self._faults.append(make_fault(self.index, self._first_hand + len(self.finished), reason))
+
+
+def _describe_illegal(move: object) -> str:
+    try:
+        return f"the illegal move {move!r}"
+    except (Exception, SystemExit) as error:
+        return describe_error(error)
 
 
 def make_fault(bot: int, hand: int, reason: str) -> Fault:

@@ -1,17 +1,18 @@
-"""Which programs the arena can let play: commands as clients of its houses, and the servers of Kuhn poker."""
+"""Which programs the arena can let play: commands as clients of its houses, and the servers of addresses."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
 
 from croupier.arena.plan import Plan
 from croupier.arena.schedule import round_pairings
-from croupier.clients.contestants import Contestant
+from croupier.clients.contestants import Contestant, parse_contestant
+from croupier.rooms import find_room
 
-CLIENT_ROOMS: Final[Collection[str]] = ("kuhn", "sevenhalf", "blackjack")
+CLIENT_ROOMS: Final[Collection[str]] = ("kuhn", "sevenhalf", "blackjack", "holdem")
 """The rooms in which a command can play."""
 
-SERVER_ROOMS: Final[Collection[str]] = ("kuhn",)
-"""The rooms in which an address can play: its server has a seat."""
+SERVER_ROOMS: Final[Collection[str]] = ("kuhn", "holdem")
+"""The rooms in which an address can play: its server has a seat, or seats others."""
 
 SIDES: Final = {"command": "a client", "address": "a server"}
 """The side of the protocol that a program plays."""
@@ -21,8 +22,16 @@ def check_programs(plan: Plan, contestants: Sequence[Contestant]) -> None:
     """Raise ValueError if a program cannot play as the plan says. `contestants` are its bots."""
     for contestant in contestants:
         _check_kind(plan, contestant)
-    if plan.room == "kuhn":  # against a bank, each plays alone
+    if plan.room in SERVER_ROOMS:  # against a bank each plays alone
         _check_pairings(plan, contestants)
+
+
+def check_jobs(plan: Plan, jobs: int) -> None:
+    """Raise ValueError if bots of several processes could meet at a server."""
+    if jobs > 1 and plan.room == "holdem":
+        for bot in plan.bots:
+            if parse_contestant(find_room(plan.room), bot).kind == "address":
+                raise ValueError(f"found --jobs {jobs} and the server {bot!r}, where our bots could meet; allowed: 1")
 
 
 def _check_kind(plan: Plan, contestant: Contestant) -> None:
@@ -30,9 +39,13 @@ def _check_kind(plan: Plan, contestant: Contestant) -> None:
     if contestant.is_program and plan.room not in rooms[contestant.kind]:
         allowed = ["a built-in bot", "FILE.py:CLASS"]
         if plan.room in CLIENT_ROOMS:
-            allowed.append("a command with {host} and {port}")
+            allowed.append(f"a command with {'{url}' if plan.room == 'holdem' else '{host} and {port}'}")
         raise ValueError(f"found the bot {contestant.text!r} ({contestant.kind}); allowed: {', '.join(allowed)}")
     if contestant.kind == "address":
+        if plan.room == "holdem":
+            from croupier.arena.holdem_servers import parse_game_address  # it needs the client
+
+            parse_game_address(contestant.text)
         option = "--duplicate" if plan.duplicate else "--adjust" if plan.adjust else ""
         if option:
             reason = "deals the cards, and shows not all of them"
@@ -44,9 +57,16 @@ def _check_pairings(plan: Plan, contestants: Sequence[Contestant]) -> None:
     schedule = "round-robin" if plan.schedule == "swiss" else plan.schedule  # any two may meet
     for pairing in round_pairings(schedule, len(contestants), [], {}):
         one, other = (contestants[index] for index in pairing)
-        if one.is_program and other.is_program:
+        if _play_the_same_side(plan, one, other):
             sides = " and ".join(f"{each.text!r} ({SIDES[each.kind]})" for each in (one, other))
             raise ValueError(
                 f"found the programs {sides} against each other; allowed: a program against a bot of ours, which "
                 "plays the other side, for example with --schedule gauntlet and the bot first"
             )
+
+
+def _play_the_same_side(plan: Plan, one: Contestant, other: Contestant) -> bool:
+    """Whether no bot of ours plays the other side. At a hold'em server of the arena two clients may meet."""
+    if plan.room == "holdem" and one.kind == other.kind == "command":
+        return False
+    return one.is_program and other.is_program

@@ -20,6 +20,9 @@ REGULARIZATION: Final = 0.01
 """What choix adds to the rates of all wins, so that bots that did not meet have comparable strengths."""
 
 MAX_ITERATIONS: Final = 10_000
+TOLERANCE: Final = 1e-8
+"""The search for strengths ends when the sum of their changes is at most this, as in choix."""
+
 RESAMPLES: Final = 1000
 TIE: Final = 1e-9
 """A match whose result is nearer to 0 is a tie: adjusted results have rounding errors."""
@@ -129,17 +132,17 @@ def rate(bots: int, scores: Mapping[Pairing, Sequence[float]], *, seed: int, alp
     also if one has never lost: then its upper bound is as large as regularization lets it be.
     """
     import numpy as np
+    from choix import ilsr_pairwise_dense
 
     pairings = sorted(scores)
     won = _columns([scores[pairing] for pairing in pairings])
     lost = _columns([[1 - score for score in scores[pairing]] for pairing in pairings])
     random = np.random.default_rng(seed)
 
-    def fit(all_won: "Floats", all_lost: "Floats", start: "Floats | None" = None) -> "Floats":
-        return _fit(bots, pairings, all_won, all_lost, start)
-
-    strengths = fit(won.sum(axis=0) + PRIOR_WINS, lost.sum(axis=0) + PRIOR_WINS)
-    resampled = np.array([fit(*_weigh(random, won, lost), strengths) for _ in range(RESAMPLES)])
+    everything = _win_matrix(bots, pairings, won.sum(axis=0) + PRIOR_WINS, lost.sum(axis=0) + PRIOR_WINS)
+    strengths = ilsr_pairwise_dense(everything, REGULARIZATION, max_iter=MAX_ITERATIONS)
+    weighed = (_weigh(random, won, lost) for _ in range(RESAMPLES))
+    resampled = fit_all(np.array([_win_matrix(bots, pairings, *each) for each in weighed]), strengths)
     lows, highs = np.quantile(resampled, [alpha / 2, 1 - alpha / 2], axis=0)
     return [Interval(*map(float, each)) for each in zip(strengths, lows, highs, strict=True)]
 
@@ -161,16 +164,44 @@ def _columns(samples: Sequence[Sequence[float]]) -> "Floats":
     return matrix
 
 
-def _fit(bots: int, pairings: Sequence[Pairing], won: "Floats", lost: "Floats", start: "Floats | None") -> "Floats":
-    """The strengths of bots, whose average is 0, by the wins in every pairing; the search begins at `start`."""
+def _win_matrix(bots: int, pairings: Sequence[Pairing], won: "Floats", lost: "Floats") -> "Floats":
+    """How often each bot (row) has beaten each other one (column), by the wins in every pairing."""
     import numpy as np
-    from choix import ilsr_pairwise_dense
 
     wins = np.zeros((bots, bots))
     for (first, second), first_wins, second_wins in zip(pairings, won, lost, strict=True):
         wins[first, second], wins[second, first] = first_wins, second_wins
-    found: Floats = ilsr_pairwise_dense(wins, REGULARIZATION, start, MAX_ITERATIONS)
-    return found - found.mean()
+    return wins
+
+
+def fit_all(wins: "Floats", start: "Floats") -> "Floats":
+    """The strengths by many matrices of wins, a row for each, as choix finds them one by one.
+
+    The algorithm is that of `choix.ilsr_pairwise_dense` (L. Maystre, M. Grossglauser, "Fast and accurate inference of
+    Plackett-Luce models", 2015), with one step for all matrices at a time: strengths are the logarithms of the
+    stationary distribution of a Markov chain whose rates depend on them. The search begins at `start`. Raises
+    RuntimeError if it does not converge.
+    """
+    import numpy as np
+
+    count, bots, _ = wins.shape
+    lost, strengths = wins.transpose(0, 2, 1), np.broadcast_to(start, (count, bots))
+    total = np.zeros((count, bots, 1))
+    total[:, -1] = bots
+    diagonal = np.arange(bots)
+    for _ in range(MAX_ITERATIONS):
+        weights = np.exp(strengths)
+        weights *= bots / weights.sum(axis=1, keepdims=True)
+        rates = REGULARIZATION + lost / (weights[:, :, None] + weights[:, None, :])
+        rates[:, diagonal, diagonal] -= rates.sum(axis=2)
+        equations = rates.transpose(0, 2, 1)
+        equations[:, -1] = 1.0  # of the equations for the distribution one follows from the others: it adds up to this
+        found = np.log(np.linalg.solve(equations, total)[:, :, 0])
+        found -= found.mean(axis=1, keepdims=True)
+        if np.abs(found - strengths).sum(axis=1).max() <= TOLERANCE:
+            return found
+        strengths = found
+    raise RuntimeError(f"strengths have not converged after {MAX_ITERATIONS:,} steps")
 
 
 def _scores(series: Series) -> Iterator[float]:

@@ -3,10 +3,11 @@
 A tournament that was interrupted, even by a power cut, goes on with the chunks that are missing.
 """
 
+import os
 from collections.abc import Mapping
 from io import BufferedWriter
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Self
 
 from msgspec import structs
 
@@ -15,10 +16,32 @@ from croupier.arena.runner import Job
 from croupier.arena.tally import Tally
 from croupier.arena.tournament import TournamentResult
 from croupier.core.stored import Stored
+from croupier.version import __version__
 
 PLAN_FILE: Final = "plan.json"
 CHUNKS_FILE: Final = "chunks.jsonl"
 RESULTS_FILE: Final = "results.json"
+
+
+class RecordedPlan(Plan, frozen=True):
+    """The plan of a tournament, with the version of croupier that plays it."""
+
+    croupier: str = ""
+
+    @classmethod
+    def of(cls, plan: Plan) -> Self:
+        """A plan that this version plays."""
+        return cls(**structs.asdict(plan), croupier=__version__)
+
+    @property
+    def plan(self) -> Plan:
+        """The plan alone."""
+        return Plan(**{name: getattr(self, name) for name in Plan.__struct_fields__})
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """The plan of the tournament in a folder. Raises OSError, and ValueError if it is malformed."""
+        return cls.from_json((folder / PLAN_FILE).read_bytes())
 
 
 class ChunkRecord(Stored, frozen=True):
@@ -35,7 +58,8 @@ class Record:
     """The record of a tournament in `folder`, which is made if it does not exist. `played` has its chunks so far.
 
     With `resume` an earlier run of the same plan goes on. Raises ValueError if the folder holds another tournament, or
-    any without `resume`, and OSError if it cannot be read or written. Close it after use.
+    one that another version of croupier has begun, or any without `resume`, and OSError if it cannot be read or
+    written. Close it after use.
     """
 
     def __init__(self, folder: Path, plan: Plan, *, resume: bool = False) -> None:
@@ -46,11 +70,12 @@ class Record:
         if plan_file.exists():
             if not resume:
                 raise ValueError(f"found a tournament in {folder}; add --resume to go on, or choose another folder")
-            _check_equal(Plan.from_json(plan_file.read_bytes()), plan, folder)
-            self.played = self._read_chunks()
+            _check_equal(RecordedPlan.read(folder), RecordedPlan.of(plan), folder)
+            _cut_last_line(folder / CHUNKS_FILE)
+            self.played = read_chunks(folder)
         else:
             unfinished = plan_file.with_suffix(".new")
-            unfinished.write_bytes(plan.to_json() + b"\n")
+            unfinished.write_bytes(RecordedPlan.of(plan).to_json() + b"\n")
             unfinished.replace(plan_file)
         self._chunks: BufferedWriter = (folder / CHUNKS_FILE).open("ab")
 
@@ -67,21 +92,27 @@ class Record:
         """Close the file of chunks."""
         self._chunks.close()
 
-    def _read_chunks(self) -> Mapping[Job, Tally]:
-        """The chunks of an earlier run; a last line that was not written whole is removed."""
-        file = self._folder / CHUNKS_FILE
-        if not file.exists():
-            return {}
-        data = file.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) < len(data):
-            file.write_bytes(whole)
-        records = map(ChunkRecord.from_json, whole.splitlines())
-        return {Job(record.pairing, record.chunk): record.tally for record in records}
+
+def read_chunks(folder: Path) -> Mapping[Job, Tally]:
+    """The chunks of the tournament in a folder, without a last line that was not written whole."""
+    records = map(ChunkRecord.from_json, _whole_lines(folder / CHUNKS_FILE).splitlines())
+    return {Job(record.pairing, record.chunk): record.tally for record in records}
 
 
-def _check_equal(found: Plan, plan: Plan, folder: Path) -> None:
-    """Raise ValueError if the plan in a folder is another one."""
+def _cut_last_line(file: Path) -> None:
+    """Remove a last line that was not written whole."""
+    size = len(_whole_lines(file))
+    if file.exists() and size < file.stat().st_size:
+        os.truncate(file, size)
+
+
+def _whole_lines(file: Path) -> bytes:
+    data = file.read_bytes() if file.exists() else b""
+    return data[: data.rfind(b"\n") + 1]
+
+
+def _check_equal(found: RecordedPlan, plan: RecordedPlan, folder: Path) -> None:
+    """Raise ValueError if the plan in a folder is another one, or another version of croupier plays it."""
     ours, theirs = structs.asdict(plan), structs.asdict(found)
     different = [f"{name} = {theirs[name]!r}" for name in ours if ours[name] != theirs[name]]
     if different:

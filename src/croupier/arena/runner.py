@@ -229,8 +229,8 @@ def _work(plan: Plan, connection: Connection, shared: MutableSequence[int]) -> N
     try:
         while True:
             _play_jobs(plan, connection, shared)
-    except (EOFError, OSError):
-        return  # the first process has ended
+    except (EOFError, OSError, KeyboardInterrupt):
+        return  # the first process has ended, or ends this one
 
 
 def _play_jobs(plan: Plan, connection: Connection, shared: MutableSequence[int]) -> None:

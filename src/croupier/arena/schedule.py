@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from math import ceil, log2
+from math import ceil, comb, log2
 
 from croupier.arena.plan import Pairing, Schedule
 
@@ -14,6 +14,17 @@ def rounds(schedule: Schedule, bots: int) -> int:
     (3, 1)
     """
     return ceil(log2(bots)) if schedule == "swiss" else 1
+
+
+def count_pairings(schedule: Schedule, bots: int) -> int:
+    """The number of pairings of all rounds, at most.
+
+    >>> count_pairings("swiss", 5), count_pairings("round-robin", 5)
+    (6, 10)
+    """
+    if schedule == "swiss":
+        return min(rounds(schedule, bots) * (bots // 2), comb(bots, 2))
+    return len(round_pairings(schedule, bots, [], {}))
 
 
 def round_pairings(

@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from msgspec import Struct
 
-from croupier.arena.leaks import Leak
+from croupier.arena.leaks import Leak, Trial
 from croupier.core.stored import Stored
 
 DECIMALS: Final = 12
@@ -62,8 +62,9 @@ class Tally(Stored, frozen=True):
 
     `plain` and `adjusted` have the moments of its result per hand, one value for each pair; `adjusted` is None without
     a baseline. `ends` counts the pairs by where both hands ended, in games with a finite tree. `leaks` has the choices
-    of each bot by description, in games whose values are known exactly. `known` says which of the bots published its
-    probabilities. `forfeit` is the bot that could not go on, if one could not; then nothing but its faults counts.
+    of each bot by description, in games whose values are known exactly, and `trials` those in whose place others were
+    tried. `known` says which of the bots published its probabilities. `forfeit` is the bot that could not go on, if one
+    could not; then nothing but its faults counts.
     """
 
     MALFORMED: ClassVar[str] = "a malformed tally"
@@ -73,6 +74,7 @@ class Tally(Stored, frozen=True):
     adjusted: Moments | None = None
     ends: Mapping[int, int] = {}
     leaks: tuple[Mapping[str, Leak], Mapping[str, Leak]] = ({}, {})
+    trials: tuple[Mapping[str, Trial], Mapping[str, Trial]] = ({}, {})
     known: tuple[bool, bool] = (False, False)
     faults: tuple[Fault, ...] = ()
     forfeit: int | None = None
@@ -96,6 +98,7 @@ def merge(tallies: Sequence[Tally]) -> Tally:
         adjusted=sum(adjusted, Moments()) if adjusted else None,
         ends=dict(sorted(ends.items())),
         leaks=(_merge_leaks(tallies, 0), _merge_leaks(tallies, 1)),
+        trials=(_merge_trials(tallies, 0), _merge_trials(tallies, 1)),
         known=tallies[0].known if tallies else (False, False),
         faults=tuple(fault for tally in tallies for fault in tally.faults),
         forfeit=next((tally.forfeit for tally in tallies if tally.forfeit is not None), None),
@@ -111,3 +114,11 @@ def _merge_leaks(tallies: Sequence[Tally], bot: int) -> Mapping[str, Leak]:
         choice: Leak(sum(leak.count for leak in leaks), fsum(leak.cost for leak in leaks))
         for choice, leaks in sorted(parts.items())
     }
+
+
+def _merge_trials(tallies: Sequence[Tally], bot: int) -> Mapping[str, Trial]:
+    trials: dict[str, Trial] = {}
+    for tally in tallies:
+        for choice, trial in tally.trials[bot].items():
+            trials[choice] = trials[choice] + trial if choice in trials else trial
+    return trials

@@ -55,6 +55,12 @@ class Tournament:
                 series.add(job.chunk, tally)
                 yield series
 
+    def follow(self, pairing: Pairing, tallies: Sequence[Tally]) -> None:
+        """Take in the next tallies that count of a pairing which is played elsewhere."""
+        series = self.series.setdefault(pairing, Series(self.plan, pairing))
+        for tally in tallies:
+            series.add(len(series.tallies), tally)
+
     def winnings(self) -> Mapping[int, float]:
         """The mean winnings of every bot over its pairings so far; minus infinity for one that has forfeited."""
         results: dict[int, list[float]] = {}

@@ -1,6 +1,8 @@
 """The `croupier` command line. Command modules are imported on demand to keep start-up fast."""
 
 import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,10 +10,19 @@ from cyclopts import App, Group, Parameter
 
 from croupier.version import __version__
 
+COMPILED_CODE = "croupier__mypyc"
+"""The extension module that only the wheel of `make wheel-compiled` has (hatch_build.py)."""
+
+
+def describe_version() -> str:
+    """The version, and whether the engine of hold'em is compiled."""
+    return f"{__version__} ({'compiled' if find_spec(COMPILED_CODE) else 'pure Python'})"
+
+
 app = App(
     name="croupier",
     help="Servers, clients and bots for five card-game protocols.",
-    version=__version__,
+    version=describe_version,
     help_format="plaintext",
     default_parameter=Parameter(negative=()),
 )
@@ -28,6 +39,9 @@ app.command(
     "croupier.cli.check:check", name="check", help="Test whether a server or a client conforms to its protocol."
 )
 app.command("croupier.cli.arena:arena", name="arena", help="Let bots play each other: which one is better, and why.")
+app.command(
+    "croupier.cli.load:app", name="load", help="Put a server under load, and measure how long its answers take."
+)
 app.command("croupier.cli.mcp:mcp", name="mcp", help="Let a language model play, as an MCP server.")
 app.command("croupier.cli.accounts:app", name="accounts", help="Manage player accounts.")
 app.command("croupier.cli.hands:app", name="hands", help="List, show and export recorded hands.")
@@ -53,10 +67,17 @@ def launch(
 
     app.config = config_sources(config)
     if tokens[:1] == ("serve",):
-        from croupier.cli.serve import PARSE_ARGUMENTS
+        from croupier.cli.serve import COMMAND_LINE, PARSE_ARGUMENTS
 
+        COMMAND_LINE.set([*tokens, *(["--config", str(config)] if config is not None else [])])
         PARSE_ARGUMENTS.set(lambda room: app.parse_args(["serve", room, *tokens[1:]])[1].arguments)
     return app(tokens)
+
+
+def has_session_options(arguments: Sequence[str]) -> bool:
+    """Whether there are options of `launch` to parse or, in a help page, to show, or only the version is asked for."""
+    shown = {*app.meta.help_flags, *app.meta.version_flags}
+    return not arguments or any(word.startswith("--config") or word in shown for word in arguments)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -66,10 +87,14 @@ def main(arguments: list[str] | None = None) -> None:
     """
     from croupier.cli.output import fail, tolerate_output_errors
 
+    words = sys.argv[1:] if arguments is None else arguments
     try:
         with tolerate_output_errors():
             try:
-                app.meta(sys.argv[1:] if arguments is None else arguments)
+                if has_session_options(words):
+                    app.meta(words)
+                else:  # without the time in which app.meta parses the options of the command as well
+                    launch(*words)
             except (ValueError, OSError) as error:
                 sys.exit(fail(error))
     except KeyboardInterrupt:

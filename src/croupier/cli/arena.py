@@ -1,5 +1,6 @@
 """`croupier arena`: let bots play each other, and say which one is better, how sure that is, and why."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from croupier.arena.runner import Runner
     from croupier.arena.series import Series
     from croupier.arena.tournament import Tournament
+    from croupier.web.arena_server import ArenaServer
 
 PLAN = Group("Plan", sort_key=1)
 
@@ -52,8 +54,10 @@ class PlanOptions:
     answer_seconds: float = 10.0
     """Seconds that a program has for each of its messages."""
 
-    def make_plan(self, room: str, bots: tuple[str, ...]) -> "Plan":
-        """The plan of a tournament. Raises ValueError if it cannot be played, and OSError if a file cannot be read."""
+    def make_plan(self, room: str, bots: tuple[str, ...], *, leaks: bool = False) -> "Plan":
+        """The plan of a tournament; `leaks` says whether they are asked for.
+
+        Raises ValueError if it cannot be played, and OSError if a file cannot be read."""
         from croupier.arena.game import find_game
         from croupier.arena.plan import Plan, source_digest
         from croupier.arena.programs import check_programs
@@ -76,6 +80,7 @@ class PlanOptions:
             duplicate=self.duplicate,
             adjust=game.baseline if self.adjust else None,
             until_sure=self.until_sure,
+            leaks=leaks and game.estimates_leaks,
             schedule=self.schedule,
             answer_seconds=self.answer_seconds,
         )
@@ -100,10 +105,17 @@ class RunOptions:
     """Go on with the tournament in the folder."""
 
     leaks: bool = False
-    """Print what the choices of each bot cost it; against a bank, only with --adjust."""
+    """Print what the choices of each bot cost it; against a bank, only with --adjust. In hold'em, this plays each hand
+    again with other choices, and takes several times as long."""
 
     json: bool = False
     """Print the results as JSON."""
+
+    watch: bool = False
+    """Serve a page for a projector that shows the results while they are played, and stay until Ctrl-C."""
+
+    watch_port: int = 0
+    """Port of this page on 127.0.0.1; 0 picks a free one."""
 
 
 def arena(
@@ -124,7 +136,8 @@ def arena(
         Room: kuhn, sevenhalf, blackjack or holdem. Against a bank each bot plays alone, and their wins are compared.
     bots:
         Two or more bots: built-in names (croupier play ROOM --bot help), FILE.py:CLASS, or programs that speak the
-        room's protocol: a command with {host} and {port}.
+        room's protocol: a command with {host} and {port}, in hold'em also with {url}; in Kuhn poker and hold'em also
+        HOST:PORT or the URL of a server, at which the other bot plays.
     """
     from croupier.arena.cluster_worker import ClusterError
     from croupier.arena.record import Record
@@ -133,9 +146,12 @@ def arena(
         try:
             if run.resume and run.out is None:
                 raise ValueError("found --resume without --out; allowed: both")
-            made = plan.make_plan(room, bots)
+            if run.watch_port and not run.watch:
+                raise ValueError("found --watch-port without --watch; allowed: both")
+            made = plan.make_plan(room, bots, leaks=run.leaks)
             _check_libraries(run)
             runner = stack.enter_context(_make_runner(made, run))
+            page = stack.enter_context(_serve_page(made, run)) if run.watch else None
             record = Record(run.out, made, resume=run.resume) if run.out else None
         except ModuleNotFoundError as error:
             return fail_without(error)
@@ -143,15 +159,22 @@ def arena(
             return fail(error)
         except (ValueError, OSError) as error:
             return fail(error, 2)
-        return _play(made, runner, record, run)
+        if page is not None:
+            _print_beside(run, f"The tournament is at {page.url}")
+        status = _play(made, runner, record, run, page)
+        if page is not None and status == 0:
+            _keep_page(page, run)
+        return status
 
 
 def _make_runner(plan: "Plan", run: RunOptions) -> "AbstractContextManager[Runner]":
     """What plays the plan. Raises ValueError for options that cannot, and ClusterError."""
+    from croupier.arena.programs import check_jobs
     from croupier.arena.runner import ProcessRunner
 
     check_minimum(1, jobs=run.jobs)
     if run.cluster is None:
+        check_jobs(plan, run.jobs)
         return ProcessRunner(plan, run.jobs)
     if run.jobs > 1:
         raise ValueError("found --jobs with --cluster; allowed: one of them")
@@ -164,12 +187,43 @@ def _check_libraries(options: RunOptions) -> None:
     """Raise ModuleNotFoundError now, and not after all hands, if a library of the extra `arena` is missing."""
     from importlib.util import find_spec
 
-    for name in ("scipy.special", "choix", *(["matplotlib"] if options.out else [])):
+    for name in ("scipy.special", "choix", *(["matplotlib"] if options.out or options.watch else [])):
         if find_spec(name) is None:
             raise ModuleNotFoundError(name=name)
 
 
-def _play(plan: "Plan", runner: "Runner", record: "Record | None", options: RunOptions) -> int:
+def _serve_page(plan: "Plan", options: RunOptions) -> "ArenaServer":
+    """Serve the page of a tournament. Raises OSError."""
+    from croupier.web.arena_server import ArenaServer
+
+    return ArenaServer(plan, options.watch_port)
+
+
+def _keep_page(page: "ArenaServer", options: RunOptions) -> None:
+    """Wait for Ctrl-C, unless the page is lost."""
+    import asyncio
+
+    from croupier.net.stop_signals import stop_signal_event
+
+    async def wait() -> None:
+        with stop_signal_event() as stop:
+            await stop.wait()
+
+    if page.is_lost:
+        print_error("the page of the tournament has failed; its results are above")
+    else:
+        _print_beside(options, "The page stays until you press Ctrl-C.")
+        asyncio.run(wait())
+
+
+def _print_beside(options: RunOptions, line: str) -> None:
+    """Print a line at once, and not between the results as JSON."""
+    print(line, file=sys.stderr if options.json else sys.stdout, flush=True)
+
+
+def _play(
+    plan: "Plan", runner: "Runner", record: "Record | None", options: RunOptions, page: "ArenaServer | None"
+) -> int:
     from msgspec import to_builtins
 
     from croupier.arena.cluster_worker import ClusterError
@@ -185,6 +239,10 @@ def _play(plan: "Plan", runner: "Runner", record: "Record | None", options: RunO
         with show_progress(tournament) as show:
             for series in tournament.play(runner):
                 show(series)
+                if page is not None:
+                    page.show(series)
+        if page is not None:
+            page.finish()
     except KeyboardInterrupt:
         status = 130
         print_error(f"the tournament was interrupted; {advice}")

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from croupier.arena.leaks import LeakLine
-from croupier.arena.report.summary import fault_lines
+from croupier.arena.report.summary import Unit, fault_lines
 from croupier.arena.series import PairResult
 from croupier.arena.tournament import TournamentResult
 from croupier.cli.output import print_line
@@ -33,6 +33,8 @@ def print_results(result: TournamentResult, *, with_leaks: bool = False) -> None
         if with_leaks:
             for line in leak_texts(pair):
                 print_line(line)
+    if with_leaks and not any(lines for pair in result.pairs for lines in pair.leaks.values()):
+        print_line("No choice is known to cost a bot anything.")
 
 
 def format_mean(pair: PairResult) -> str:
@@ -48,8 +50,18 @@ def leak_texts(pair: PairResult) -> Iterator[str]:
         lines: Sequence[LeakLine] = pair.leaks[name]
         if not lines:
             continue
-        yield f"{bot} against {other} loses {sum(line.cost for line in lines):.4f} {pair.unit} by its choices:"
+        is_estimated = lines[0].share is None
+        total = f"{sum(line.cost for line in lines):.4f} {pair.unit}"
+        loses = "would win more with other choices" if is_estimated else f"loses {total} by its choices"
+        yield f"{bot} against {other} {loses}:"
         for line in lines[:MAX_PRINTED_LEAKS]:
-            yield f"  {line.choice}: costs {line.cost:.4f} a hand, {line.share:.0%} of its losses"
+            yield f"  {_leak_text(line, Unit.parse(pair.unit))}"
         if len(lines) > MAX_PRINTED_LEAKS:
             yield f"  and {len(lines) - MAX_PRINTED_LEAKS} more"
+
+
+def _leak_text(line: LeakLine, unit: Unit) -> str:
+    if line.low is None or line.high is None:
+        return f"{line.choice}: costs {line.cost:.4f} {unit.period}, {line.share:.0%} of its losses"
+    interval = f"{line.low:.1f} to {line.high:.1f}"
+    return f"{line.choice}: costs {line.cost:.1f} {unit} ({interval}); better: {line.better}"

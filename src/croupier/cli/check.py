@@ -219,7 +219,7 @@ def _field_names(kind: type[Any]) -> set[str]:
 
 
 def parse_reports(specs: Sequence[str]) -> list[tuple[Path, Callable[["Report"], str]]]:
-    """Parse KIND=FILE specifications to paths and report functions. Raises ValueError.
+    """Parse KIND=FILE specifications to paths and report functions. Raises ValueError, and OSError for no path.
 
     Folders are checked here, so that a long test run does not end without its report.
     """

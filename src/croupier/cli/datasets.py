@@ -1,9 +1,9 @@
-"""Datasets of recorded games, for `croupier hands export`."""
+"""Datasets of recorded games and of tournaments, for `croupier hands export`."""
 
 from contextlib import aclosing
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from croupier.cli.db import with_store
 from croupier.cli.output import fail, fail_without
@@ -13,8 +13,12 @@ from croupier.rooms import HOUSE_ROOMS
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from croupier.recording.datasets import DatasetFormat, Row
+    from croupier.recording.dataset_writers import DatasetFormat, Row
     from croupier.store.store import Store
+
+DATASET_FORMATS: Final = ("rows", "parquet", "acpc", "phhs")
+HOLDEM_FORMATS: Final = ("acpc", "phhs")
+"""Formats that only hold'em has."""
 
 
 def export_dataset(
@@ -27,14 +31,14 @@ def export_dataset(
     location: str | None,
 ) -> int:
     """Write the games of a room to one file in a new folder, with a data sheet, and return the exit status."""
-    from croupier.recording.datasets import Dataset
+    from croupier.recording.datasets import Dataset, server_source
 
     filters = {name: value for name, value in (("table", table), ("player", player)) if value is not None}
 
     async def action(store: "Store") -> int:
         try:
-            dataset = Dataset(folder, room, dataset_format, filters)
-            async with aclosing(_rows(store, room, table, player)) as rows:
+            dataset = Dataset(folder, server_source(room, filters), dataset_format)
+            async with aclosing(_rows(store, room, table, player, dataset_format)) as rows:
                 async for row in rows:
                     dataset.write(row)
             dataset.close(time())
@@ -42,16 +46,17 @@ def export_dataset(
             return fail_without(error)
         except OSError as error:
             return fail(f"cannot write {folder}: {error.strerror}")
-        count = format_count(dataset.row_count, "game" if room in HOUSE_ROOMS else "hand")
-        print(f"{count} of {store.location} {'is' if dataset.row_count == 1 else 'are'} in {folder}")
+        _print_count(dataset.row_count, "game" if room in HOUSE_ROOMS else "hand", store.location, folder)
         return 0
 
     return with_store(location, action)
 
 
-async def _rows(store: "Store", room: str, table: str | None, player: str | None) -> "AsyncGenerator[Row]":
+async def _rows(
+    store: "Store", room: str, table: str | None, player: str | None, dataset_format: "DatasetFormat"
+) -> "AsyncGenerator[Row]":
     """Yield the rows of a room. Raises ValueError for a damaged record."""
-    from croupier.recording.datasets import house_row, stored_row
+    from croupier.recording.dataset_rows import house_row, stored_row
     from croupier.recording.game_records import all_games
 
     if room in HOUSE_ROOMS:
@@ -61,6 +66,38 @@ async def _rows(store: "Store", room: str, table: str | None, player: str | None
     async with aclosing(store.iterate_hands(room, table, player)) as hands:
         async for hand in hands:
             try:
-                yield stored_row(hand)
+                row = stored_row(hand, dataset_format)
             except ValueError as error:
                 raise ValueError(f"hand {hand.table}/{hand.number}: {error}") from error
+            if row is not None:
+                yield row
+
+
+def export_tournament(folder: Path, tournament: Path, dataset_format: "DatasetFormat") -> int:
+    """Write the hands of a tournament to one file in a new folder, with a data sheet, and return the exit status."""
+    from croupier.arena.hands import RecordedTournament
+    from croupier.recording.datasets import Dataset
+
+    try:
+        recorded = RecordedTournament(tournament)
+        room = recorded.plan.room
+        if dataset_format in HOLDEM_FORMATS and room != "holdem":
+            raise ValueError(f"found --format {dataset_format} for hands of {room}; allowed: rows, parquet")
+        dataset = Dataset(folder, recorded.source, dataset_format)
+        try:
+            for row in recorded.rows(dataset_format):
+                dataset.write(row)
+        except ValueError:
+            dataset.discard()
+            raise
+        dataset.close(time())
+    except ModuleNotFoundError as error:
+        return fail_without(error)
+    except (ValueError, OSError) as error:
+        return fail(error)
+    _print_count(dataset.row_count, "hand", tournament, folder)
+    return 0
+
+
+def _print_count(count: int, noun: str, source: object, folder: Path) -> None:
+    print(f"{format_count(count, noun)} of {source} {'is' if count == 1 else 'are'} in {folder}")

@@ -1,8 +1,10 @@
 """`croupier db`: manage the store, the database of accounts, hands and running games."""
 
 import sys
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +14,12 @@ from croupier.cli.output import print_line
 from croupier.core.plural import format_count
 from croupier.net.event_loop import run
 from croupier.observers.private_files import private_opener
+from croupier.rooms import HOUSE_ROOMS
 
 if TYPE_CHECKING:
     from croupier.store.store import Store
 
-app = App(name="db", help="Manage the store: upgrade, check, back up, restore.")
+app = App(name="db", help="Manage the store: upgrade, check, back up, restore, prune.")
 
 type StoreArgument = Annotated[
     str | None,
@@ -111,6 +114,43 @@ def restore(file: Path, *, force: bool = False, store: StoreArgument = None) -> 
     place = _run(restore_store(file, store, force=force))
     print(f"{file} is restored to {place}")
     return 0
+
+
+MIN_PRUNE_AGE = timedelta(days=1)
+"""A game that is being recorded must find its transfer in the ledger, so that no coins move twice."""
+
+
+@app.command
+def prune(*, older_than: timedelta, dry_run: bool = False, store: StoreArgument = None) -> int:
+    """Delete old records: facts that no restart needs, hands, single transfers. Servers can keep running.
+
+    Accounts and their coins stay: old transfers are replaced by one that has their sums. Without old facts and hands,
+    `croupier hands` no longer lists those games.
+
+    Parameters
+    ----------
+    older_than:
+        Age of what is deleted, at least one day: 30d, 12w, 36h.
+    dry_run:
+        Print how much would be deleted, and delete nothing.
+    """
+    if older_than < MIN_PRUNE_AGE:
+        raise ValueError(f"found --older-than {older_than}; allowed: 1d or more")
+    before = time.time() - older_than.total_seconds()
+
+    async def action(store: "Store") -> int:
+        counts = await store.prune(before, [*HOUSE_ROOMS], is_dry_run=dry_run)
+        numbers = ", ".join(
+            format_count(number, noun)
+            for number, noun in ((counts.facts, "fact"), (counts.hands, "hand"), (counts.transfers, "transfer"))
+        )
+        verb = "would be" if dry_run else "are"
+        print(
+            f"{numbers} of {store.location} from before {datetime.fromtimestamp(before, UTC):%F %R} UTC {verb} deleted"
+        )
+        return 0
+
+    return with_store(store, action)
 
 
 @app.command

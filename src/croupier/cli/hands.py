@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from cyclopts import App, Parameter
 
-from croupier.cli.datasets import export_dataset
+from croupier.cli.datasets import DATASET_FORMATS, HOLDEM_FORMATS, export_dataset, export_tournament
 from croupier.cli.db import StoreArgument, with_store
 from croupier.cli.games import export_games, list_games, parse_place, show_game
 from croupier.cli.options import check_minimum
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 app = App(name="hands", help="List, show and export recorded hands.")
 
 type HandFormat = Literal["phh", "ohh", "jsonl"]
-type ExportFormat = Literal["phh", "ohh", "jsonl", "rows", "parquet"]
-
-DATASET_FORMATS: Final = ("rows", "parquet")
+type ExportFormat = Literal["phh", "ohh", "jsonl", "rows", "parquet", "acpc", "phhs"]
 
 HOLDEM: Final = "holdem"
 OLDMAID: Final = "oldmaid"
@@ -117,39 +115,56 @@ def show(
 def export(
     folder: Path,
     *,
-    room: str = HOLDEM,
+    room: str | None = None,
     export_format: Annotated[ExportFormat | None, Parameter(name="--format")] = None,
     table: str | None = None,
     player: str | None = None,
+    tournament: Path | None = None,
     store: StoreArgument = None,
 ) -> int:
     """Export hands, including all cards, to a new folder.
 
     Hands of holdem and oldmaid are written to one file each, games of the other rooms to one JSON Lines file. The
-    formats rows and parquet make a dataset instead: one file with a row for each hand, and a data sheet.
+    formats rows, parquet, acpc and phhs make a dataset instead: one file with all hands, and a data sheet.
 
     Parameters
     ----------
     folder:
         Folder to create. It must not exist.
     room:
-        Room: holdem, oldmaid, kuhn, sevenhalf or blackjack.
+        Room: holdem, oldmaid, kuhn, sevenhalf or blackjack. [default: holdem]
     export_format:
         phh, ohh (Open Hand History) or jsonl (as stored), of which only holdem has the first two; for a dataset rows
-        (JSON Lines) or parquet. [default: phh for holdem, jsonl for others]
+        (JSON Lines) or parquet, in holdem also acpc (the log of the ACPC's dealer) or phhs (PHH, all hands in a file).
+        [default: phh for holdem, jsonl for others; rows with --tournament]
     table:
         Only hands of this table. In kuhn, sevenhalf and blackjack a table is a connection.
     player:
         Only hands of this user.
+    tournament:
+        Folder of `croupier arena --out`, whose hands are exported: all that count, played again with the same results.
     """
-    _check_room(room, export_format, ("jsonl", *DATASET_FORMATS))
-    if export_format == "rows" or export_format == "parquet":  # noqa: PLR1714 -- mypy narrows the type by it
-        return export_dataset(folder, room, export_format, table=table, player=player, location=store)
+    if tournament is not None:
+        given = {"--room": room, "--table": table, "--player": player, "--store": store}
+        if found := [name for name, value in given.items() if value is not None]:
+            raise ValueError(f"found {found[0]} with --tournament; allowed: one of them")
+        match export_format:
+            case None | "rows" | "parquet" | "acpc" | "phhs":
+                return export_tournament(folder, tournament, export_format or "rows")
+            case _:
+                formats = ", ".join(DATASET_FORMATS)
+                raise ValueError(f"found --format {export_format} with --tournament; allowed: {formats}")
+    room = room or HOLDEM
+    _check_room(room, export_format, ("jsonl", *(each for each in DATASET_FORMATS if each not in HOLDEM_FORMATS)))
+    match export_format:
+        case "rows" | "parquet" | "acpc" | "phhs":
+            return export_dataset(folder, room, export_format, table=table, player=player, location=store)
+        case _:
+            chosen_format = export_format or DEFAULT_FORMATS.get(room, "jsonl")
 
     async def action(store: "Store") -> int:
         if room in HOUSE_ROOMS:
             return await export_games(store, room, folder, table, player)
-        chosen_format = export_format or DEFAULT_FORMATS[room]
         suffix = FILE_SUFFIXES[chosen_format]
         count = 0
         try:

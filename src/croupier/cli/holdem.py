@@ -146,15 +146,16 @@ def _tls_context(tls_ca: Path | None) -> ssl.SSLContext | None:
 
 def _probe_context(url: str, context: ssl.SSLContext | None) -> ssl.SSLContext | None:
     """Return the TLS context of the connections that find out what a server speaks, None without TLS."""
-    from croupier.clients.holdem import with_scheme
+    from croupier.clients.server_url import with_scheme
 
     return (context or ssl.create_default_context()) if with_scheme(url).startswith("https:") else None
 
 
 def _play(url: str, login: LoginOptions, person: PersonOptions, bot_options: HoldemBotOptions) -> int:
     """Play and return the exit status. Raises ValueError, OSError, Refusal or Violation."""
-    from croupier.clients.holdem import HoldemClient, play_hands, server_address, with_scheme
+    from croupier.clients.holdem import HoldemClient, play_hands
     from croupier.clients.identify import await_first_answer
+    from croupier.clients.server_url import server_address, with_scheme
 
     check_minimum(1, hands=bot_options.hands)
     bot_options.check_bot_is_named()
@@ -222,8 +223,9 @@ async def _play_yourself(login: "Login", url: str, game: Guid | None, *, plain: 
 async def _watch(url: str, game: str | None, context: ssl.SSLContext | None, *, plain: bool) -> int:
     """Let a person watch a table and return the exit status. Raises ConnectionError if there is none."""
     from croupier.clients.game_watcher import GameWatcher
-    from croupier.clients.holdem import HoldemClient, server_address
+    from croupier.clients.holdem import HoldemClient
     from croupier.clients.identify import await_first_answer
+    from croupier.clients.server_url import server_address
     from croupier.tui.holdem_seat import clock_offset
     from croupier.tui.interaction import interact
     from croupier.tui.watcher import WatcherPlace, WatchingPresenter

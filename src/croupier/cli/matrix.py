@@ -169,7 +169,7 @@ async def _run_matrix(plan: "MatrixPlan", page: WatchOptions | None, console: "C
     if page is None:
         return await _play(plan, plan, console, lambda _: None)
 
-    from croupier.conformance.stop_signals import stop_on_signals
+    from croupier.net.stop_signals import stop_signal_event
     from croupier.web.class_server import serve_class, shuffle_students
     from croupier.web.class_view import ClassPrivacy
 
@@ -183,7 +183,7 @@ async def _run_matrix(plan: "MatrixPlan", page: WatchOptions | None, console: "C
         pages.end()
         if is_complete:
             print_now("The page stays until you press Ctrl-C.")
-            with stop_on_signals() as stop:
+            with stop_signal_event() as stop:
                 await stop.wait()
         return is_complete
 

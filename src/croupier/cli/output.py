@@ -17,6 +17,7 @@ MAX_ERROR_CHARS = 5000
 EXTRAS = {
     "choix": "arena",
     "distributed": "cluster",
+    "hdrh": "load",
     "highspy": "solve",
     "matplotlib": "arena",
     "mcp": "mcp",

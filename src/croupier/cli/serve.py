@@ -1,5 +1,6 @@
 """`croupier serve`: serve one room, or all of them."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from itertools import count
@@ -19,6 +20,9 @@ from croupier.rooms import ROOMS
 PARSE_ARGUMENTS: ContextVar[Callable[[str], Mapping[str, Any]]] = ContextVar("PARSE_ARGUMENTS")
 """Returns the arguments of this process by their names, parsed as those of `serve ROOM`."""
 
+COMMAND_LINE: ContextVar[Sequence[str]] = ContextVar("COMMAND_LINE")
+"""The arguments of this process."""
+
 app = App(name="serve", help="Serve one room, or all of them.")
 
 ROOM = Group("Room", sort_key=1)
@@ -29,8 +33,25 @@ type ServerConfigFlags = Annotated[ServerConfig, Parameter(name="*", group=EVERY
 
 def open_rooms(room_configs: list[RoomConfig], server_config: ServerConfig) -> int:
     """Serve until a signal stops the server, and return the exit status."""
-    run(serve(room_configs, server_config, print_now))
-    return 0
+    if server_config.workers == 1:
+        run(serve(room_configs, server_config, print_now))
+        return 0
+    from croupier.app.supervisor import supervise
+    from croupier.app.worker import WorkerSetup, run_worker
+
+    if (setup := WorkerSetup.of_environment()) is not None:
+        run(run_worker(setup, room_configs, server_config))
+        return 0
+    return run(supervise(worker_command(), room_configs, server_config, print_now))
+
+
+def worker_command() -> list[str]:
+    """Return the command of a worker: the one that this process runs.
+
+    Modules are not looked up in the current folder, unless this process does that as well.
+    """
+    options = ["-P"] if getattr(sys.modules["__main__"], "__spec__", None) is None else []
+    return [sys.executable, *options, "-m", "croupier", *COMMAND_LINE.get()]
 
 
 def port_help(room: Room) -> str:

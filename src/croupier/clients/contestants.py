@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from croupier.core.bot_files import BotFile
 from croupier.core.bots import Bot, bot_factory
 from croupier.core.command_line import split_command
+from croupier.core.python_files import is_file
 from croupier.core.room import Room
 from croupier.net.addresses import parse_address
 from croupier.rooms import ROOMS
@@ -82,7 +83,7 @@ def parse_contestant(room: Room, text: str) -> Contestant:
         bot_factory(room.bots, text)
         return Contestant(room.name, text, "built-in", text)
     file = BotFile.parse(text)
-    if file is not None and (file.path.is_file() or not COMMAND_PATTERN.search(str(file.path))):
+    if file is not None and (is_file(file.path) or not COMMAND_PATTERN.search(str(file.path))):
         bot_factory(room.bots, text)
         return Contestant(room.name, text, "file", str(file._replace(path=file.path.resolve())))
     if COMMAND_PATTERN.search(text):

@@ -3,11 +3,9 @@
 from collections.abc import AsyncGenerator, Iterator
 from ssl import SSLContext
 
-import httpx
-
 from croupier.clients.blocking import BlockingProxy, blocking
 from croupier.clients.game_watcher import GameWatcher
-from croupier.clients.holdem_api import HoldemApi, JoinedGame, Refusal
+from croupier.clients.holdem_api import Exchange, HoldemApi, JoinedGame, Refusal
 from croupier.clients.holdem_seat import BlockingHoldemSeat, HoldemSeat
 from croupier.clients.http_exchange import HttpExchange
 from croupier.clients.play import BotTally
@@ -15,8 +13,6 @@ from croupier.clients.waiting_notice import WaitNotice
 from croupier.core.bots import Bot
 from croupier.core.dealer import Luck
 from croupier.core.errors import Violation
-from croupier.core.redaction import redact
-from croupier.core.session import Address
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.table.views import View
 from croupier.rooms.holdem.wire import Dialect, Game, Guid
@@ -31,7 +27,7 @@ class HoldemClient(HoldemApi):
     breaks the protocol, and ConnectionError if the server cannot be reached for `retry_timeout` seconds.
 
     Without `dialect`, the client recognises the server's dialect by its answers. `ssl` is the TLS context for a server
-    with a private certificate; `transport` replaces the network, for tests. Raises ValueError if the URL or the user
+    with a private certificate; `exchange` replaces the network, for tests. Raises ValueError if the URL or the user
     name is invalid.
     """
 
@@ -44,10 +40,10 @@ class HoldemClient(HoldemApi):
         ssl: SSLContext | None = None,
         retry_timeout: float = 30.0,
         dialect: Dialect | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
+        exchange: Exchange | None = None,
     ) -> None:
         self.url = url
-        super().__init__(HttpExchange(with_scheme(url), ssl, transport), user, password, retry_timeout, dialect)
+        super().__init__(exchange or HttpExchange(url, ssl), user, password, retry_timeout, dialect)
 
     async def watch(self, game: Guid) -> AsyncGenerator[Game]:
         """Yield a game now and after every change, without end."""
@@ -86,12 +82,10 @@ class BlockingHoldemClient(BlockingProxy[HoldemClient]):
         ssl: SSLContext | None = None,
         retry_timeout: float = 30.0,
         dialect: Dialect | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
+        exchange: Exchange | None = None,
     ) -> None:
         super().__init__(
-            HoldemClient(
-                url, user, password, ssl=ssl, retry_timeout=retry_timeout, dialect=dialect, transport=transport
-            )
+            HoldemClient(url, user, password, ssl=ssl, retry_timeout=retry_timeout, dialect=dialect, exchange=exchange)
         )
 
     def watch(self, game: Guid) -> Iterator[Game]:
@@ -169,29 +163,3 @@ async def _play_seat(
                 await seat.make_move(move)
     finally:
         notice.end()
-
-
-def with_scheme(url: str) -> str:
-    """Return the URL of a server with its scheme; the host of `:PORT` is 127.0.0.1.
-
-    Raises ValueError if it is not an HTTP URL, or contains a user, a query or a fragment.
-
-    >>> with_scheme(":8080")
-    'http://127.0.0.1:8080'
-    """
-    address = url if "://" in url else f"http://{'127.0.0.1' * url.startswith(':')}{url}"
-    if "@" in address:  # checked first, so that no error text contains a password
-        raise ValueError(f"found {redact(address)!r}; allowed: http://HOST:PORT or https://HOST:PORT, without a user")
-    try:
-        parsed = httpx.URL(address)
-    except httpx.InvalidURL as error:
-        raise ValueError(f"found {url!r}, {error}; allowed: http://HOST:PORT or https://HOST:PORT") from None
-    if parsed.scheme not in {"http", "https"} or not parsed.host or parsed.query or parsed.fragment:
-        raise ValueError(f"found {redact(url)!r}; allowed: http://HOST:PORT or https://HOST:PORT")
-    return address
-
-
-def server_address(url: str) -> Address:
-    """Return the host and the port of a server's URL. Raises ValueError."""
-    address = httpx.URL(with_scheme(url))
-    return address.host, address.port or (443 if address.scheme == "https" else 80)

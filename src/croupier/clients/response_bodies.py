@@ -1,39 +1,115 @@
-"""Readers for HTTP response bodies, with limits on size and time."""
+"""Readers of HTTP responses, with limits on their size."""
 
-from time import monotonic
+import asyncio
+from asyncio import Future
+from collections.abc import Mapping
 from typing import Final
 
-import httpx
-
+from croupier.clients.http_connection import ResponseHead
 from croupier.core.errors import Violation
+from croupier.net.event_loop import resolve
 
 MAX_BODY_BYTES: Final = 4 << 20
 """Maximum size of a body; a list of 10,000 games is smaller."""
 
-MAX_BODY_SECONDS: Final = 60.0
-"""Maximum time from the first to the last byte of a body."""
-
 MAX_LINE_BYTES: Final = 256 << 10
 """Maximum length of a line in a stream, about a hundred times the size of a game with ten players."""
 
-IDENTITY_ENCODING_HEADERS: Final = {"accept-encoding": "identity"}
-"""Request headers that forbid compression, because a small compressed body can expand a thousandfold."""
 
+class WholeBody:
+    """Receives a response with its whole body; see `ResponseReceiver`.
 
-async def read_body(response: httpx.Response) -> bytes:
-    """Read the body of a response.
-
-    Raises Violation if it is compressed or too long, and httpx.ReadTimeout if it takes too long.
+    `head` is done when the head has arrived, and `body` when the response is complete. They raise ConnectionError if
+    the connection ends before, and Violation if the body is compressed or too long.
     """
-    check_not_compressed(response)
-    body, deadline = bytearray(), monotonic() + MAX_BODY_SECONDS
-    async for chunk in response.aiter_bytes():
-        body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            raise Violation("holdem-1.5", f"a body of more than {MAX_BODY_BYTES:,} bytes", "a body that ends")
-        if monotonic() > deadline:
-            raise httpx.ReadTimeout(f"a body of more than {MAX_BODY_SECONDS:g} s")
-    return bytes(body)
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.head: Future[ResponseHead] = loop.create_future()
+        self.body: Future[bytes] = loop.create_future()
+        self._received = bytearray()
+
+    def on_head(self, head: ResponseHead) -> None:
+        """See `ResponseReceiver`."""
+        if (violation := compression_violation(head.headers)) is not None:
+            self._fail(violation)
+        elif not self.head.done():
+            self.head.set_result(head)
+
+    def on_body(self, data: bytes) -> None:
+        """See `ResponseReceiver`."""
+        if self.body.done():
+            return
+        self._received += data
+        if len(self._received) > MAX_BODY_BYTES:
+            self._fail(Violation("holdem-1.5", f"a body of more than {MAX_BODY_BYTES:,} bytes", "a body that ends"))
+
+    def on_end(self) -> None:
+        """See `ResponseReceiver`."""
+        if not self.body.done():
+            self.body.set_result(bytes(self._received))
+
+    def on_failure(self, error: ConnectionError) -> None:
+        """See `ResponseReceiver`."""
+        self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        for future in (self.head, self.body):
+            if not future.done():
+                future.set_exception(error)
+                future.exception()  # it is seen, whichever of the two is awaited
+
+
+class NewestLine:
+    """Receives a streamed response, of which only the newest complete line matters; see `ResponseReceiver`.
+
+    `head` is done when the head has arrived. `changed` is done when anything has, and renewed by `take`.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.head: Future[ResponseHead] = loop.create_future()
+        self.changed: Future[None] = loop.create_future()
+        self.has_ended = False
+        self._loop = loop
+        self._lines = NdjsonReader()
+        self._newest = b""
+        self._error: Exception | None = None
+
+    def take(self) -> bytes:
+        """Return the newest line, b"" if there is none since the last call. Raises Violation and ConnectionError."""
+        line, self._newest = self._newest, b""
+        if not line and self._error is not None:
+            raise self._error
+        if self.changed.done():
+            self.changed = self._loop.create_future()
+        return line
+
+    def on_head(self, head: ResponseHead) -> None:
+        """See `ResponseReceiver`."""
+        self._error = compression_violation(head.headers)
+        if not self.head.done():
+            self.head.set_result(head)
+
+    def on_body(self, data: bytes) -> None:
+        """See `ResponseReceiver`."""
+        if self._error is None:
+            try:
+                self._newest = self._lines.newest_line(data) or self._newest
+            except Violation as violation:
+                self._error = violation
+        resolve(self.changed)
+
+    def on_end(self) -> None:
+        """See `ResponseReceiver`."""
+        self.has_ended = True
+        resolve(self.changed)
+
+    def on_failure(self, error: ConnectionError) -> None:
+        """See `ResponseReceiver`."""
+        self._error = self._error or error
+        if not self.head.done():
+            self.head.set_exception(error)
+            self.head.exception()  # it is seen: the stream may have been closed
+        resolve(self.changed)
 
 
 class NdjsonReader:
@@ -60,8 +136,9 @@ class NdjsonReader:
         return next((bytes(line) for line in reversed(lines) if line.strip()), b"")
 
 
-def check_not_compressed(response: httpx.Response) -> None:
-    """Raise Violation if the body of a response is compressed."""
-    coding = response.headers.get("content-encoding", "identity").strip().lower()
-    if coding not in {"", "identity"}:
-        raise Violation("holdem-1.5", f"a body in the encoding {coding[:40]}", "an unencoded body, as requested")
+def compression_violation(headers: Mapping[str, str]) -> Violation | None:
+    """Return a violation if the body of a response with these headers is compressed."""
+    coding = headers.get("content-encoding", "identity").strip().lower()
+    if coding in {"", "identity"}:
+        return None
+    return Violation("holdem-1.5", f"a body in the encoding {coding[:40]}", "an unencoded body, as requested")

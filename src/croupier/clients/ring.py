@@ -17,7 +17,7 @@ from croupier.core.bots import Bot
 from croupier.core.codec import Codec
 from croupier.core.dealer import FairDealer, Luck
 from croupier.core.logger import Logger, SilentLogger
-from croupier.core.session import Address, Effect, Event, Joined, Left, Notify, Observer, Received, Submitted
+from croupier.core.session import Address, Effect, Event, Joined, Left, Notify, Observer, Received, Session, Submitted
 from croupier.net.addresses import format_address
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.outgoing import LocalAddressError, outgoing_addresses
@@ -49,7 +49,8 @@ class RingClient:
     Entering the context listens and joins. `receive` returns the next event, `send` picks a card, and `player` is the
     session that follows the game. The player connects to the table from the port on which it listens, because the table
     sends the right neighbour there (oldmaid-3.4). If the system does not allow this, the player sends its port to the
-    table (oldmaid-3.5). `wrap_codec` is applied to the codec of each connection.
+    table (oldmaid-3.5). `wrap_codec` is applied to the codec of each connection,
+    `wrap_session` to the session of the game; `clock` is that of the Endpoint.
     """
 
     def __init__(
@@ -62,6 +63,8 @@ class RingClient:
         *,
         observers: Sequence[Observer] = (),
         wrap_codec: Callable[[Wire], Codec[Any, Any]] = lambda codec: codec,
+        wrap_session: Callable[[Player], Session[Any, Any]] = lambda player: player,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self.player = Player(options, luck, strict=config.strict)
         self._config = config
@@ -70,6 +73,8 @@ class RingClient:
         self._log = SilentLogger() if log is None else log
         self._observers = observers
         self._wrap_codec = wrap_codec
+        self._wrap_session = wrap_session
+        self._clock = clock
         self._endpoint: Endpoint
         self._notify = notify
         self._silence_watch: SilenceWatch
@@ -206,11 +211,12 @@ class RingClient:
         config = self._config
         self.player = Player(options, self._luck, strict=config.strict)
         self._endpoint = Endpoint(
-            self.player,
+            self._wrap_session(self.player),
             lambda: self._wrap_codec(Wire("player", strict=config.strict, dialect=options.dialect)),
             self._log,
             observers=[self._on_event, *self._observers],
             limits=EndpointLimits(close_timeout=1.0, connect_timeout=max(1.0, options.retry_seconds)),
+            clock=self._clock,
         )
         listening_address = await self._endpoint.listen(host, port)
         self._log.debug("listening", nick=options.nick, address=listening_address)

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from croupier.clients.identify import speaks_tls
 from croupier.conformance.listening import is_accepted
-from croupier.conformance.timeouts import extra_wait
+from croupier.conformance.timeouts import StallTolerantTimeout, extra_wait
 from croupier.core.codec import printable_bytes
 from croupier.core.recognition import is_tls, recognise_room
 from croupier.core.room import Room
@@ -27,7 +27,10 @@ from croupier.rooms.holdem import ROOM as HOLDEM
 from croupier.rooms.oldmaid import ROOM as OLDMAID
 
 LOOK_SECONDS: Final = 1.9
-"""How long a look takes at most; one at a server that answers the probe takes less than half a second."""
+"""How long a look takes at most; one at a server that answers the probe takes less than half a second.
+
+A server that has answered as one of another room is looked at once more.
+"""
 
 GREETING_SECONDS: Final = 0.2
 """How long a new connection is watched before anything is sent."""
@@ -113,7 +116,7 @@ async def first_look(
         if room is OLDMAID:
             remedy = f", and {room.title} is tested without TLS. Start the server without TLS for the test."
         else:
-            remedy = ". Test it with --tls, or with --tls-ca FILE, its certificate authority."
+            remedy = ". Test it with TLS: --tls, or --tls-ca FILE with its certificate authority, in the terminal."
         return f"The server at {shown} speaks TLS{remedy}"
     if recognise_room(answer.data, [room]) is not None:
         return None
@@ -123,7 +126,7 @@ async def first_look(
             f"beginning with {_shown(answer.data)}. It may write to the connection in a loop, or write a whole buffer "
             "instead of the part that it has filled. Let it write nothing but its messages."
         )
-    return await _describe_other_room(room, address, answer, deadline, ssl)
+    return await _describe_other_room(room, address, answer, ssl)
 
 
 async def _look(
@@ -148,7 +151,7 @@ async def _talk(
 ) -> Answer:
     """Send the probe of a room on a new connection, and receive the answer. Raises OSError without a connection."""
     loop = asyncio.get_running_loop()
-    async with asyncio.timeout_at(deadline):
+    async with StallTolerantTimeout(deadline - loop.time()):
         reader, writer = await asyncio.open_connection(*address, ssl=ssl)
     try:
         answer = await _receive(room, reader, b"", min(deadline, loop.time() + GREETING_SECONDS))
@@ -211,9 +214,7 @@ def _unreachable(address: Address, error: Exception) -> str:
     )
 
 
-async def _describe_other_room(
-    room: Room, address: Address, answer: Answer, deadline: float, ssl: SSLContext | None
-) -> str | None:
+async def _describe_other_room(room: Room, address: Address, answer: Answer, ssl: SSLContext | None) -> str | None:
     """Return the paragraph on a server of another room, None if it is none for certain.
 
     The answers to the probes of both rooms have to be the other room's: a single one may be a coincidence.
@@ -222,6 +223,7 @@ async def _describe_other_room(
     if other is None or not _may_be(other, answer.data):
         return None
     try:
+        deadline = asyncio.get_running_loop().time() + LOOK_SECONDS
         confirmed = await _talk(other, address, deadline, ssl)
     except OSError:
         return None

@@ -15,6 +15,8 @@ HOST: Final = "127.0.0.1"
 LISTEN_STATE: Final = "0A"
 """The state of a listening socket in /proc/net/tcp."""
 NO_INODE: Final = "0"
+MAX_READINGS: Final = 5
+"""How often the list of sockets is read until a connection is in it."""
 
 PROC_NET_FILES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 
@@ -54,13 +56,17 @@ async def is_listening(host: str, port: int) -> bool:
 def is_accepted(port: int, client_port: int) -> bool:
     """Whether the program at a port of this machine has accepted the connection from another port, if that is known.
 
-    The kernel makes connections by itself, and gives them an inode when the program accepts them.
+    The kernel makes connections by itself, and gives them an inode when the program accepts them. It makes up the list
+    while it is read, so a row may be missing or stand there twice when other connections begin or end.
     """
-    try:
-        found = [each.inode for each in _sockets() if (each.local, each.remote) == (port, client_port)]
-    except OSError:
-        return True
-    return found != [NO_INODE]
+    for _ in range(MAX_READINGS):
+        try:
+            inodes = {each.inode for each in _sockets() if (each.local, each.remote) == (port, client_port)}
+        except OSError:
+            return True
+        if inodes:
+            return inodes != {NO_INODE}
+    return True
 
 
 class TcpSocket(NamedTuple):

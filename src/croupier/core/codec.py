@@ -32,6 +32,20 @@ class SpanCodec[In, Out](Codec[In, Out], Protocol):
     def feed_with_ends(self, data: bytes) -> Sequence[tuple[In | Violation, int]]: ...  # noqa: D102 -- see the class
 
 
+class RawCodec:
+    """A codec for raw bytes: every chunk is one message."""
+
+    tolerated: frozenset[str] = frozenset()
+
+    def feed(self, data: bytes) -> Sequence[bytes]:
+        """Return the data as one message."""
+        return (data,)
+
+    def encode(self, message: bytes) -> bytes:
+        """Return the bytes unchanged."""
+        return message
+
+
 def printable_bytes(data: bytes) -> str:
     """The repr of bytes that are not a message, read as Latin-1, for error messages.
 

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from croupier.core.cards import Pack
-from croupier.core.dealer import FAIR_ALGORITHM, WORD_VALUES, FairDealer
+from croupier.core.dealer import FAIR_DEALERS, WORD_VALUES, FairDealer
 from croupier.core.plural import format_count
 
 
@@ -239,7 +239,7 @@ def _check_seed(
     nets: Callable[[str], NetCheck],
 ) -> Iterator[RecordFinding]:
     """Check that a revealed seed was promised, and that it deals the recorded hands."""
-    if table.promise.algorithm != FAIR_ALGORITHM:
+    if (dealer_type := FAIR_DEALERS.get(table.promise.algorithm)) is None:
         message = f"{table.name}: dealt by {table.promise.algorithm!r}, about which nothing is promised"
         yield RecordFinding(line, None, message)
         return
@@ -247,7 +247,7 @@ def _check_seed(
     try:
         server_seed, client_seed = bytes.fromhex(seed.server_seed), bytes.fromhex(seed.client_seed)
         cards = pack(seed.room)
-        FairDealer(server_seed)
+        dealer = dealer_type(server_seed, client_seed)
         if not 1 <= decks <= WORD_VALUES // len(cards):
             raise ValueError(f"{decks} decks")
     except (ValueError, KeyError) as error:
@@ -259,7 +259,7 @@ def _check_seed(
     for number, hand in table.hands:
         recorded = tuple(hand.cards)
         in_range = 1 <= hand.hand <= min(seed.hands, MAX_HAND_NUMBER)
-        dealt = deal_cards((server_seed, client_seed), hand.hand, cards, len(recorded), decks) if in_range else ()
+        dealt = deal_cards(dealer, hand.hand, cards, len(recorded), decks) if in_range else ()
         if not in_range or recorded != dealt:
             deals = " ".join(dealt) or f"hands 1 to {seed.hands}"
             yield table.fault(number, f"found {' '.join(recorded)}; the seed deals {deals}", hand.hand)
@@ -272,7 +272,7 @@ def _check_seed_reuse(
 ) -> Iterator[RecordFinding]:
     """Report a reused server seed: a revealed seed makes every hand dealt from it predictable."""
     known = seed.server_seed.lower()
-    if known in revealed and table.promise.algorithm == FAIR_ALGORITHM:
+    if known in revealed and table.promise.algorithm in FAIR_DEALERS:
         yield table.fault(
             line, f"found a server seed that was revealed already, for {revealed[known]}; allowed: a new one"
         )
@@ -311,11 +311,8 @@ def _report_kept(line: int, table: _RecordedTable, rule: str) -> RecordFinding:
     return RecordFinding(line, is_proved, message, is_incomplete=bool(table.unchecked_hands))
 
 
-def deal_cards(
-    seeds: tuple[bytes, bytes], hand_number: int, pack: Pack, card_count: int, deck_count: int = 1
-) -> Sequence[str]:
-    """The first `card_count` cards of a hand, top first, as dealt from the server seed and the client seed."""
-    dealer = FairDealer(*seeds)
+def deal_cards(dealer: FairDealer, hand_number: int, pack: Pack, card_count: int, deck_count: int = 1) -> Sequence[str]:
+    """The first `card_count` cards of a hand, top first."""
     dealer.hands = hand_number - 1
     size = len(pack) * deck_count
     deck = dealer.next_deck(size)

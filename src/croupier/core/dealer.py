@@ -2,7 +2,7 @@
 
 import hmac
 from array import array
-from collections.abc import Callable, Iterator, MutableSequence, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableSequence, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
@@ -12,13 +12,25 @@ from typing import Protocol
 from croupier.core.cards import Order
 
 FAIR_ALGORITHM = "croupier-fair-1"
-"""The id of the algorithm below. Any change of the dealt cards needs a new id."""
+"""The id of the algorithm of FairDealer. Any change of the dealt cards needs a new id."""
+
+SMALL_PACK_ALGORITHM = "croupier-fair-2"
+"""The id of the algorithm of SmallPackDealer."""
+
+MAX_SMALL_PACK = 4
+"""The number of cards up to which a pack is small. Larger packs would gain little."""
 
 SCRIPTED_ALGORITHM = "scripted"
 """The id of scripted deals, which promise nothing."""
 
 HOUSE_DECISIONS_HAND_NUMBER = 0
 """The hand number of the house's own random decisions; games count from 1."""
+
+SHARED_BLOCKS_HAND_NUMBER = (1 << 64) - 1
+"""The hand number of the blocks that several hands with a small pack share."""
+
+WORD_BYTES = 2
+BLOCK_WORDS = 16
 
 WORD_VALUES = 1 << 16
 """The number of values of a 16-bit word."""
@@ -88,11 +100,11 @@ type Deck = Iterator[int]
 """A shuffled deck: the cards in dealing order, each as its index."""
 
 
-def shuffled(cards: MutableSequence[int], mac: Mac, hand_number: int) -> Deck:
-    """Shuffle lazily, as cards are drawn (Fisher–Yates from the top), with the randomness of this hand."""
+def shuffled(cards: MutableSequence[int], mac: Mac, hand_number: int, words: Iterator[tuple[int]] = NO_WORDS) -> Deck:
+    """Shuffle lazily, as cards are drawn (Fisher–Yates from the top), with `words` and then the stream of this hand."""
     top, block, bound = 0, 0, len(cards)
     while bound > 1:
-        for (word,) in UNPACK_WORDS(mac.digest(PACK_COUNTER(hand_number, block))):
+        for (word,) in words:
             draw = word % bound
             if word - draw > WORD_VALUES - bound:  # as in `Luck.below`
                 continue
@@ -104,7 +116,9 @@ def shuffled(cards: MutableSequence[int], mac: Mac, hand_number: int) -> Deck:
             yield card
             if bound == 1:
                 break
-        block += 1
+        else:
+            words = UNPACK_WORDS(mac.digest(PACK_COUNTER(hand_number, block)))
+            block += 1
     yield cards[top]
 
 
@@ -171,6 +185,38 @@ class FairDealer:
         return self._mac
 
 
+class SmallPackDealer(FairDealer):
+    """Deals packs of a few cards: several hands share a block of randomness, which takes longest to compute.
+
+    >>> [*SmallPackDealer(bytes(32)).next_deck(3)]
+    [1, 0, 2]
+    """
+
+    __slots__ = ("_block", "_block_number")
+    algorithm = SMALL_PACK_ALGORITHM
+
+    def __init__(self, server_seed: bytes, client_seed: bytes = b"") -> None:
+        super().__init__(server_seed, client_seed)
+        self._block = b""
+        self._block_number = -1
+
+    def next_deck(self, size: int) -> Deck:
+        """A shuffled deck of `size` cards for the next hand."""
+        mac, words_a_hand = self._mac or self._get_mac(), min(max(1, size - 1), BLOCK_WORDS)
+        number, place = divmod(self.hands, BLOCK_WORDS // words_a_hand)
+        if number != self._block_number:
+            self._block = mac.digest(PACK_COUNTER(SHARED_BLOCKS_HAND_NUMBER, number))
+            self._block_number = number
+        self.hands += 1
+        length = WORD_BYTES * words_a_hand
+        words = UNPACK_WORDS(self._block[length * place : length * (place + 1)])
+        return shuffled(_unshuffled_deck(size)[:], mac, self.hands, words)
+
+
+FAIR_DEALERS: Mapping[str, type[FairDealer]] = {each.algorithm: each for each in (FairDealer, SmallPackDealer)}
+"""The dealers that keep a promise, by the ids of their algorithms."""
+
+
 class ScriptedDealer(FairDealer):
     """Deals predetermined decks in order, over and over; the cards that a deck does not list are shuffled below."""
 
@@ -209,13 +255,16 @@ def dealer_factory(
     decks: Sequence[Order] = (),
     *,
     shared: bool = False,
+    has_small_pack: bool = False,
 ) -> Callable[[int], Dealer]:
     """A function that makes the dealer of a table: scripted if there are `decks`, else fair.
 
-    At `shared` tables every hand has its own dealer, numbered from 1, so the n-th dealer starts with the n-th deck.
+    `has_small_pack`: a pack has at most MAX_SMALL_PACK cards. At `shared` tables every hand has its own dealer,
+    numbered from 1, so the n-th dealer starts with the n-th deck.
     """
     if not decks:
-        return lambda table: FairDealer(server_seed_for(table), client_seed)
+        fair = SmallPackDealer if has_small_pack else FairDealer
+        return lambda table: fair(server_seed_for(table), client_seed)
 
     def scripted(table: int) -> Dealer:
         first = (table - 1) % len(decks) if shared else 0

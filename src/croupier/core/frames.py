@@ -5,6 +5,7 @@ is known even if a value in it is invalid, and parsing goes on after it. Bytes f
 rest of the stream unreadable.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from struct import Struct as BinaryStruct
@@ -18,6 +19,9 @@ from croupier.core.errors import Violation
 
 MAX_CACHED_FRAMES: Final = 2048
 """The most frames that a cache keeps; later ones are rendered each time."""
+
+
+WHITESPACE_PATTERN: Final = re.compile(rb"[\r\n ]+")
 
 
 class FrameMessage(Struct, frozen=True, gc=False):
@@ -217,9 +221,9 @@ class FrameCodec[M: FrameMessage]:
         items: list[M | Violation] = []
         at = 0
         while at < len(data) and not self._is_fatal:
-            if self.WHITESPACE_CLAUSE and not self._strict and data[at] in b"\r\n ":
+            if self.WHITESPACE_CLAUSE and not self._strict and (space := WHITESPACE_PATTERN.match(data, at)):
                 self.tolerated |= {self.WHITESPACE_CLAUSE}
-                at += 1
+                at = space.end()
                 continue
             item, length = self._read(data[at : at + self.MAX_FRAME_BYTES])
             if item is None:

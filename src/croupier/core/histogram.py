@@ -1,7 +1,7 @@
 """Histograms of durations, as plain integers."""
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from math import inf
 from typing import Final
@@ -11,18 +11,21 @@ BOUNDS_SECONDS: Final = tuple(digit * 10.0**power for power in range(-5, 1) for 
 
 
 class Histogram:
-    """Counts of durations by their length."""
+    """Counts of durations by their length. `listener`, if there is one, is called with every duration."""
 
-    __slots__ = ("counts", "seconds")
+    __slots__ = ("counts", "listener", "seconds")
 
     def __init__(self) -> None:
         self.counts = [0] * (len(BOUNDS_SECONDS) + 1)
         self.seconds = 0.0
+        self.listener: Callable[[float], None] | None = None
 
     def observe(self, seconds: float) -> None:
         """Count a duration."""
         self.counts[bisect_left(BOUNDS_SECONDS, seconds)] += 1
         self.seconds += seconds
+        if self.listener is not None:
+            self.listener(seconds)
 
     def cumulative(self) -> Iterator[tuple[float, int]]:
         """For each upper bound in seconds, and for infinity, the number of durations up to it.

@@ -237,6 +237,22 @@ class Announcements:
         self._is_stale = True
 
 
+def new_items[T](before: Sequence[T], after: Sequence[T]) -> Sequence[T]:
+    """Return the objects at the end of `after` that are not at the end of `before`, whose first ones may be gone.
+
+    It finds what is new in the announcements of a view.
+
+    >>> a, b, c = [1], [2], [3]
+    >>> new_items([a, b], [b, c]), new_items([a], [b])
+    ([[3]], [[2]])
+    """
+    for first in range(len(before)):
+        kept = before[first:]
+        if len(kept) <= len(after) and all(old is new for old, new in zip(kept, after, strict=False)):
+            return after[len(kept) :]
+    return after
+
+
 class Presenter[P, M](Protocol):
     """Describes the games of one person at a table, in one or several connections.
 

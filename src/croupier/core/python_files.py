@@ -25,6 +25,14 @@ def split_python_file(text: str) -> tuple[Path, str] | None:
     return (Path(text), "") if text.endswith(SUFFIX) else None
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; a text that is too long for a path names none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def load_object(path: Path, name: str) -> object:
     """The object with a name in a Python file. Raises ValueError if there is no such file or object, or if it fails."""
     try:
@@ -50,7 +58,7 @@ def load_python_file(path: Path) -> ModuleType:
     module_name = f"{MODULE_PREFIX}{sha256(str(path).encode()).hexdigest()[:16]}"
     if module_name in sys.modules:
         return sys.modules[module_name]
-    if not path.is_file():
+    if not is_file(path):
         raise FileNotFoundError(path)
     spec = importlib.util.spec_from_file_location(module_name, path)
     assert spec is not None, "the name ends with .py"

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Self
 
-from msgspec import DecodeError, Struct
+from msgspec import Struct
 from msgspec.json import decode, encode
 
 
@@ -20,5 +20,5 @@ class Stored(Struct, frozen=True):
         """Decode from JSON. Raises ValueError if it is malformed."""
         try:
             return decode(data, type=cls)
-        except DecodeError as error:
+        except (ValueError, RecursionError) as error:  # of JSON, of UTF-8, and of too many levels
             raise ValueError(f"found {cls.MALFORMED}: {error}") from None

@@ -113,10 +113,7 @@ class HoldemHand:
 
     def play(self, move: Move) -> None:
         """See `EncodedHand`."""
-        if isinstance(move, int):
-            self._hand.bet(move)
-        else:
-            self._hand.fold()
+        self._hand.play(move)
 
     def view(self, seat: Seat) -> View:
         """See `EncodedHand`."""

@@ -24,6 +24,7 @@ from croupier.core.usernames import (
     skeleton,
     validate_username,
 )
+from croupier.http.password_limits import PasswordLimits
 from croupier.net.client_addresses import address_key
 from croupier.net.count_limit import CountLimit
 from croupier.net.rate_limiter import RateLimiter
@@ -149,9 +150,9 @@ class Authenticator:
     the same time whether the user exists or not; new users have a thread of their own. For each of the two, at most
     `max_queued` callers wait.
 
-    `name_limiter` limits wrong passwords per address and name, `address_limiter` wrong passwords per address, and
-    `registration_limiter` new users per address. Right passwords neither count nor reset a limit. Addresses are reduced
-    with `address_key`; times are seconds of `clock`.
+    `name_limiter` limits wrong passwords per address and name, `address_limiter` per address, and `user_limiter` per
+    name (see `PasswordLimits`); `registration_limiter` limits new users per address. Right passwords neither count nor
+    reset a limit. Addresses are reduced with `address_key`; times are seconds of `clock`.
 
     Example:
         >>> import asyncio
@@ -174,6 +175,7 @@ class Authenticator:
         hasher: PasswordHasher = DEFAULT_HASHER,
         name_limiter: RateLimiter | None = None,
         address_limiter: RateLimiter | None = None,
+        user_limiter: RateLimiter | None = None,
         registration_limiter: RateLimiter | None = None,
         login_seconds: float = 600.0,
         max_logins: int = 10_000,
@@ -184,8 +186,11 @@ class Authenticator:
         self.version = self._users.version
         self._clock = clock
         self._hasher = hasher
-        self._name_limiter = name_limiter or RateLimiter(10, 60.0)
-        self._address_limiter = address_limiter or RateLimiter(100, 60.0)
+        self._password_limits = PasswordLimits(
+            name_limiter or RateLimiter(10, 60.0),
+            address_limiter or RateLimiter(100, 60.0),
+            user_limiter or RateLimiter(100, 60.0),
+        )
         self._registration_limiter = registration_limiter or RateLimiter(1_000, 60.0)
         self._login_seconds = login_seconds
         self._max_logins = max_logins
@@ -210,19 +215,20 @@ class Authenticator:
         """Whether a login is valid without looking the user up."""
         return login.users_version == self.version() and login.expires_at > self._clock()
 
-    async def confirm(self, login: VerifiedLogin) -> None:
-        """Check that the user of a login still has that password.
+    def is_confirmed(self, login: VerifiedLogin) -> bool:
+        """Whether the user of a login is known to have that password still."""
+        return login.users_version == self.version()
 
-        Raises AuthError if they do not, and while users are unavailable.
-        """
+    async def confirm(self, login: VerifiedLogin) -> None:
+        """Check that the user of a login still has that password. Raises AuthError, and while users are unavailable."""
         if not await self._has_password(login):
             raise AuthError("wrong", f"found another password of {login.name!r} now; allowed: to log in again")
 
     async def _has_password(self, login: VerifiedLogin) -> bool:
         """Whether the user of a login still has that password. Raises AuthError while users are unavailable."""
-        version = self.version()
-        if login.users_version == version:
+        if self.is_confirmed(login):
             return True
+        version = self.version()
         user = await self._users.get(login.name)
         if user is None or user.password_hash != login.password_hash:
             return False
@@ -273,6 +279,7 @@ class Authenticator:
                 hashed = await self._registration_pool.run(lambda: self._hasher.hash(password))
             if await self._users.add(UserRecord(name, hashed)):
                 self._cache_login(digest, name, hashed, version)
+                self._password_limits.add_known_place(address_key(address), name)
                 return name
         if idempotent:
             verdict = await self._verify_password(digest, name, password, address)
@@ -301,14 +308,12 @@ class Authenticator:
         self, digest: bytes, name: str, password: str, address: str
     ) -> VerifiedLogin | AuthError:
         network = address_key(address)
-        pair = network, name
         try:
-            self._check_rate_limits(network, pair)
+            self._check_rate_limits(network, name)
             async with self._verification_pool.reserve_thread(network):
-                self._check_rate_limits(network, pair)  # other callers may have used up the limit meanwhile
+                self._check_rate_limits(network, name)  # other callers may have used up the limit meanwhile
                 now, version, wrong = self._clock(), self.version(), False
-                self._address_limiter.take(network, now)
-                self._name_limiter.take(pair, now)
+                counted = self._password_limits.take(network, name, now)
                 try:
                     user = await self._users.get(name)
                     hashed = self._dummy_hash if user is None else user.password_hash
@@ -316,18 +321,17 @@ class Authenticator:
                     wrong = user is None or not matches
                 finally:
                     if not wrong:
-                        self._address_limiter.give_back(network, now)
-                        self._name_limiter.give_back(pair, now)
+                        self._password_limits.give_back(counted, now)
         except AuthError as denied:
             return denied
         if user is None or wrong:
             return AuthError("wrong", "found a user or a password that is wrong; allowed: those of a user")
+        self._password_limits.add_known_place(network, name)
         return self._cache_login(digest, user.name, user.password_hash, version)
 
-    def _check_rate_limits(self, network: str, pair: tuple[str, str]) -> None:
+    def _check_rate_limits(self, network: str, name: str) -> None:
         """Raise AuthError after too many wrong passwords."""
-        now = self._clock()
-        if wait := max(self._address_limiter.retry_after(network, now), self._name_limiter.retry_after(pair, now)):
+        if wait := self._password_limits.retry_after(network, name, self._clock()):
             raise AuthError("often", "found too many wrong passwords; allowed: another try later", wait)
 
     def _cache_login(self, digest: bytes, name: str, hashed: str, version: int | None) -> VerifiedLogin:

@@ -89,7 +89,8 @@ class HttpConnection(asyncio.Protocol):
         self._is_stopping = False
         self._is_reading_paused = False
         self._is_write_paused = False
-        self._writable: Future[None] | None = None
+        self._stream: Stream | None = None  # the body of the response that is being sent
+        self._is_last_response = False
         self._answered: Future[None] | None = None
         self._close_timer: asyncio.TimerHandle | None = None
         # Timeouts.
@@ -132,6 +133,7 @@ class HttpConnection(asyncio.Protocol):
         if (
             request is not None
             and self.state is State.IDLE
+            and self._waiting is None
             and not self._is_write_paused
             and reader.is_between_requests
         ):
@@ -158,7 +160,7 @@ class HttpConnection(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Go on: the client has caught up."""
         self._is_write_paused = False
-        resolve(self._writable)
+        self._send_pieces()
         self._proceed()
 
     # Requests.
@@ -236,10 +238,9 @@ class HttpConnection(asyncio.Protocol):
             if is_last:
                 self._close()
         else:
-            self.state = State.STREAMING
-            streaming = self._server.loop.create_task(self._send_stream(answer.stream, is_last=is_last))
-            self._server.pending.add(streaming)
-            streaming.add_done_callback(self._server.pending.discard)
+            self.state, self._stream, self._is_last_response = State.STREAMING, answer.stream, is_last
+            answer.stream.open(self._send_pieces)
+            self._send_pieces()
 
     def _on_answered(self, request: Request, deferred: Deferred, _: Future[Any]) -> None:
         """Send a response that is known now, unless the client has disconnected."""
@@ -260,26 +261,29 @@ class HttpConnection(asyncio.Protocol):
             self._report(error)
             self.transport.abort()
 
-    async def _send_stream(self, stream: Stream, *, is_last: bool) -> None:
-        """Send the body of a response, no faster than the client reads it."""
+    def _send_pieces(self) -> None:
+        """Send what is known of the body of a response, no faster than the client reads it."""
         try:
-            while (piece := await stream.next_piece()) is not None and self.state is State.STREAMING:
-                self.transport.write(encode_chunk(piece))
-                if self._is_write_paused:
-                    self._writable = self._server.loop.create_future()
-                    await self._writable
-            if self.state is State.STREAMING:
-                self.transport.write(LAST_CHUNK)
-                self.state, self._request = State.IDLE, None
-                if is_last:
-                    self._close()
-                self._proceed()
+            while self._stream is not None and not self._is_write_paused:
+                piece = self._stream.take_piece()
+                if piece is None:
+                    self._end_stream(self._stream)
+                elif piece:
+                    self.transport.write(encode_chunk(piece))
+                else:
+                    break
         except Exception as error:
             self._report(error)
-        finally:
-            stream.close()
-            if self.state is State.STREAMING:
-                self._close()
+            self._close()
+
+    def _end_stream(self, stream: Stream) -> None:
+        self.transport.write(LAST_CHUNK)
+        self.state, self._request, self._stream = State.IDLE, None, None
+        stream.close()
+        if self._is_last_response:
+            self._close()
+        else:  # the next request is answered later, because the house may be about to show a change
+            self._server.loop.call_soon(self._proceed)
 
     def _report(self, error: Exception) -> None:
         context = {"message": "a response could not be sent", "exception": error}
@@ -319,8 +323,11 @@ class HttpConnection(asyncio.Protocol):
         """Discard all further input, and what is being done about earlier input."""
         self.state, self._waiting = State.CLOSING, None
         self._reader.discard()
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.close()
         disconnected = None if self._request is None else self._request.disconnected
-        for waiter in (disconnected, self._writable, self._answered):
+        for waiter in (disconnected, self._answered):
             resolve(waiter)
 
     def stop(self) -> None:
@@ -329,11 +336,11 @@ class HttpConnection(asyncio.Protocol):
         self._proceed()
 
     def pending_answer(self) -> Future[None] | None:
-        """A future that is done when the request whose body is being read is answered; None without one.
+        """A future that is done when the body of a request has been read and answered, or that of a response sent.
 
-        Only for a connection that stops: it is closed after the answer.
+        None if neither is going on. Only for a connection that stops: it is closed after the answer.
         """
-        if self.state is not State.BODY:
+        if self.state not in {State.BODY, State.STREAMING}:
             return None
         self._answered = self._server.loop.create_future()
         return self._answered

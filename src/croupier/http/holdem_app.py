@@ -19,12 +19,14 @@ from croupier.core.session import Address, Observer
 from croupier.http.auth import Authenticator, AuthError, VerifiedLogin
 from croupier.http.front_page import front_page, wants_front_page
 from croupier.http.holdem_service import HoldemService
+from croupier.http.holdem_tables import HoldemTables, refusal
 from croupier.http.limits import ConnectionLimits, ServiceLimits
-from croupier.http.messages import Answer, Deferred, HTTPError, Request, Response, prepare, run_later
+from croupier.http.messages import Answer, Application, Deferred, HTTPError, Request, Response, prepare, run_later
 from croupier.http.read_api import Handler, ReadApi
 from croupier.http.routes import Match, allowed_methods, find_route
 from croupier.http.server import HttpServer
 from croupier.net.client_addresses import TrustedProxies, address_key
+from croupier.net.count_limit import ConnectionCounts
 from croupier.net.event_loop import yield_processor
 from croupier.net.rate_limiter import RateLimiter
 from croupier.observers.counters import RoomCounters
@@ -50,49 +52,37 @@ ACT_DONE_RESPONSE: Final = prepare(201, [EMPTY_BODY_HEADER])
 BASIC_CHALLENGE: Final = (b"www-authenticate", b'Basic realm="croupier", charset="UTF-8"')
 
 
-class HoldemApp:
-    """A hold'em house behind HTTP. `clock` returns the house's time in seconds.
+class TablesApp:
+    """The tables of a hold'em room behind HTTP.
 
-    `handlers` are the functions that answer the operations of the routes; `authenticator` checks
-    passwords. `web_port` is the port of the server's web
-    app, None without one.
+    `handlers` are the functions that answer the operations of the routes; `authenticator` checks passwords. `web_port`
+    is the port of the server's web app, None without one. `application` answers the requests of the room's port: this
+    object, or one around it.
     """
 
     def __init__(
         self,
-        house: House,
+        service: HoldemTables,
         authenticator: Authenticator,
-        dialect: Dialect = "readme",
         *,
-        clock: Callable[[], float] = monotonic,
-        log: Logger | None = None,
-        observers: Sequence[Observer] = (),
+        counts: RoomCounters,
+        log: Logger,
         limits: ServiceLimits = ServiceLimits(),
-        journal: HoldemJournal | None = None,
-        promises: Promises | None = None,
         proxies: TrustedProxies = TrustedProxies(),
     ) -> None:
-        self.counts = RoomCounters()
+        self.service = service
+        self.counts = counts
         self.limits = limits
         self.max_body_bytes = limits.max_body_bytes
-        self.log = log or SilentLogger()
-        self.service = HoldemService(
-            house,
-            dialect,
-            clock,
-            observers=observers,
-            counts=self.counts,
-            log=self.log,
-            journal=journal,
-            promises=promises,
-        )
+        self.log = log
         self.address: Address
         self.web_port: int | None = None
         self._has_tls = False
+        self.application: Application = self
         self._server: HttpServer
-        self._dialect: Dialect = dialect
+        self._dialect = service.dialect
         self.authenticator = authenticator
-        self._read_api = ReadApi(self.service, authenticator, dialect, limits)
+        self._read_api = ReadApi(service, authenticator, service.dialect, limits)
         self._proxies = proxies
         self._has_proxies = bool(proxies)
         self._rate_limiter = (
@@ -119,13 +109,26 @@ class HoldemApp:
         self.service.halt(final=final)
 
     async def listen(
-        self, host: str, port: int, *, ssl: SSLContext | None = None, limits: ConnectionLimits = ConnectionLimits()
+        self,
+        host: str,
+        port: int,
+        *,
+        ssl: SSLContext | None = None,
+        limits: ConnectionLimits = ConnectionLimits(),
+        hosts: ConnectionCounts | None = None,
     ) -> Address:
-        """Listen on an address and return the address in use; port 0 picks a free port. Raises OSError."""
+        """Listen on an address and return the address in use; port 0 picks a free port. Raises OSError.
+
+        `hosts` counts the connections for the limits, if other processes serve the room as well.
+        """
         self._has_tls = ssl is not None
-        self._server = HttpServer(self, limits, self.counts, room="holdem")
+        self._server = HttpServer(self.application, limits, self.counts, room="holdem", hosts=hosts)
         self.address = await self._server.listen(host, port, ssl)
         return self.address
+
+    def stop_accepting(self) -> None:
+        """Accept no more connections; those that are open go on."""
+        self._server.stop_accepting()
 
     @property
     def connection_count(self) -> int:
@@ -279,7 +282,7 @@ class HoldemApp:
         name = await self.authenticator.register(
             request.fields.get(b"authorization"), request.address, idempotent=self._dialect == "hspe-go"
         )
-        return self._render(Created(self.service.house.guid_of(name), ""))
+        return self._render(Created(self.service.guid_of(name), ""))
 
     def _command(self, request: Request, login: VerifiedLogin | None) -> Answer:
         """Perform a user's command; with a journal it is answered after the journal has written it."""
@@ -300,7 +303,7 @@ class HoldemApp:
         if answer is ACT_DONE:
             return ACT_DONE_RESPONSE
         if isinstance(answer, RequestRefused):
-            raise HTTPError(answer.status, answer.clause, answer.detail)
+            raise refusal(answer)
         return Response(*render_response(answer, self._dialect, self.service.views.public_view))
 
     # The limit on requests (holdem-9.10).
@@ -319,3 +322,36 @@ class HoldemApp:
             (b"ratelimit", b'"requests";r=%d;t=%d' % (remaining, ceil(seconds))),
         ]
         return replace(response, headers=[*response.headers, *headers], raw_after_date=None)
+
+
+class HoldemApp(TablesApp):
+    """One hold'em house behind HTTP. `clock` returns the house's time in seconds."""
+
+    service: HoldemService
+
+    def __init__(
+        self,
+        house: House,
+        authenticator: Authenticator,
+        dialect: Dialect = "readme",
+        *,
+        clock: Callable[[], float] = monotonic,
+        log: Logger | None = None,
+        observers: Sequence[Observer] = (),
+        limits: ServiceLimits = ServiceLimits(),
+        journal: HoldemJournal | None = None,
+        promises: Promises | None = None,
+        proxies: TrustedProxies = TrustedProxies(),
+    ) -> None:
+        counts, log = RoomCounters(), log or SilentLogger()
+        service = HoldemService(
+            house,
+            dialect,
+            clock,
+            observers=observers,
+            counts=counts,
+            log=log,
+            journal=journal,
+            promises=promises,
+        )
+        super().__init__(service, authenticator, counts=counts, log=log, limits=limits, proxies=proxies)

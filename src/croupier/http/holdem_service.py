@@ -2,13 +2,15 @@
 
 import asyncio
 from asyncio import Future
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
+from croupier.core.histogram import Histogram
 from croupier.core.logger import Logger
 from croupier.core.session import Closing, Effect, Event, HandFinished, Observer, Received, Send, TimedOut
+from croupier.http.holdem_tables import STORE_DOWN, Answered
 from croupier.http.messages import PromptFuture
 from croupier.http.views import ViewCache
 from croupier.net.timer import DeadlineTimer
@@ -20,13 +22,11 @@ from croupier.recording.promises import Promises
 from croupier.recording.write_ahead import WriteAhead
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.persistence import RULES_LIMITED_GAMES, HouseInput
+from croupier.rooms.holdem.table.presentation import ShownTable
 from croupier.rooms.holdem.wire import Dialect, Guid, HoldemRequest, HoldemResponse, RequestRefused
 from croupier.store.records import StoreUnavailable
-
-STORE_DOWN: Final = RequestRefused(
-    503, "holdem-3.17", "found a store that cannot be written to; allowed: to come later, and see what was done"
-)
 
 
 class HouseOpened(Struct, frozen=True):
@@ -38,12 +38,14 @@ class HouseOpened(Struct, frozen=True):
 class Transition(Struct, frozen=True):
     """An event that the house has handled, with its journal entry and its effects.
 
-    `waiter` is the future of the answer to a request, if somebody waits for it.
+    `arrived` is the house's time at which the event arrived; `waiter` is the future of the answer to a request, if
+    somebody waits for it.
     """
 
     journal_entry: HouseInput
     event: Event[HoldemRequest]
     effects: Sequence[Effect[Any]]
+    arrived: float
     waiter: Future[HoldemResponse] | None = None
 
     @property
@@ -67,6 +69,14 @@ class Transition(Struct, frozen=True):
         raise AssertionError(f"the house did not answer {self.event}")
 
 
+class QueuedEvent(Struct, frozen=True):
+    """An event that the house has not handled yet; see `Transition`."""
+
+    event: Event[HoldemRequest] | HouseOpened
+    arrived: float
+    waiter: Future[HoldemResponse] | None = None
+
+
 type HoldemBatch = JournalBatch[HouseInput, Sequence[Transition]]
 
 
@@ -79,6 +89,9 @@ class HoldemService:
     one turn of the event loop are gathered, too, unless the store writes at once and the last request was for the same
     game, whose players wait for each other. With `promises`, the dealer's promises are durable before a hand is. During
     an outage requests are refused (holdem-3.17).
+
+    Several houses may share `views`. `on_shown` is called with each change of what they show of this house, and
+    `on_superseded` when another server has taken over the house.
     """
 
     def __init__(
@@ -92,14 +105,18 @@ class HoldemService:
         log: Logger,
         journal: HoldemJournal | None = None,
         promises: Promises | None = None,
+        views: ViewCache | None = None,
+        on_shown: Callable[[Mapping[Guid, ShownTable | None]], None] | None = None,
+        on_superseded: Callable[[], None] | None = None,
     ) -> None:
         self.house = house
         self.dialect: Dialect = dialect
-        self.views = ViewCache(dialect)
+        self.views = ViewCache(dialect) if views is None else views
         self.clock = clock
         self.closing = False
         self._observers = ObserverFanOut(observers, log, counts)
         self._counts = counts
+        self._command_times = counts.command_times = counts.command_times or Histogram()  # of all houses of a room
         self._log = log
         self._journal = journal
         self._write_ahead = None if journal is None else WriteAhead(journal, self, log)
@@ -107,8 +124,11 @@ class HoldemService:
         self._request_count = 0
         self._last_game: Guid | None = None
         self._timer = DeadlineTimer(clock, self.process_deadlines)
-        self._queue: list[tuple[Event[HoldemRequest] | HouseOpened, Future[HoldemResponse] | None]] = []
+        self._queue: list[QueuedEvent] = []
         self._is_gathering = False
+        self._is_released = False
+        self._on_shown = on_shown
+        self._on_superseded = on_superseded
         self.views.publish(house.take_changed_views(), house.settings.listed)
 
     async def open(self) -> None:
@@ -133,18 +153,46 @@ class HoldemService:
         return self._write_ahead.trouble or self._journal.store.outage
 
     @property
+    def is_durable(self) -> bool:
+        """Whether the house has a journal."""
+        return self._journal is not None
+
+    @property
     def is_writing(self) -> bool:
         """Whether a write is in progress."""
         return self._write_ahead is not None and self._write_ahead.is_writing
 
     @property
-    def is_superseded(self) -> bool:
+    def is_outdated(self) -> bool:
         """Whether another server has taken over the games, so that the views are no longer those of the games."""
         return self._write_ahead is not None and self._write_ahead.is_superseded
 
+    @property
+    def game_count(self) -> int:
+        """The number of games."""
+        return self.house.game_count
+
+    def has_game(self, guid: Guid) -> bool:
+        """Return whether there is a game with this GUID."""
+        return self.house.game(guid) is not None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no other game can be opened (holdem-3.3)."""
+        return self.house.game_count >= self.house.settings.games
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether a hand is running."""
+        return self.house.playing
+
+    def guid_of(self, user: str) -> Guid:
+        """Return the GUID of a user (holdem-2.3)."""
+        return self.house.guid_of(user)
+
     # Requests.
 
-    def submit(self, request: HoldemRequest) -> HoldemResponse | Future[HoldemResponse]:
+    def submit(self, request: HoldemRequest) -> Answered:
         """Handle an authenticated user's request: return the answer or, with a journal, a future for it.
 
         The views show what the request has changed before the answer is given.
@@ -152,13 +200,13 @@ class HoldemService:
         self._request_count += 1
         event = Received(self._request_count, request)
         if self._write_ahead is None:
-            transition = self._handle(event)
+            transition = self._handle(event, self.clock())
             self._publish([transition])
             return transition.answer
-        if self.unavailable_reason is not None:
+        if self._is_released or self.unavailable_reason is not None:
             return STORE_DOWN
         answer: Future[HoldemResponse] = PromptFuture(loop=asyncio.get_running_loop())
-        self._queue.append((event, answer))
+        self._queue.append(QueuedEvent(event, self.clock(), answer))
         last_game, self._last_game = self._last_game, getattr(request, "game", None)
         if self._write_ahead.is_prompt and self._last_game == last_game:
             self._flush()
@@ -171,9 +219,19 @@ class HoldemService:
         answer = self.submit(request)
         return await answer if isinstance(answer, Future) else answer
 
+    def look_up(self, game: Guid) -> None:
+        """Return None: `views` show all games."""
+
+    def find_hand(self, game: Guid, number: int) -> FinishedHand | None:
+        """Return a finished hand of a game that is kept, None if there is none."""
+        view = self.views.game(game)
+        return None if view is None else view.shown.hands.get(number)
+
     def process_deadlines(self) -> None:
         """Deliver the deadlines that are due to the house."""
         self._timer.cancel()
+        if self._is_released:
+            return
         while (deadline := self.house.deadline) is not None and deadline <= self.clock():
             if self._write_ahead is not None:
                 if (reason := self.unavailable_reason) is not None:
@@ -181,7 +239,7 @@ class HoldemService:
                 else:
                     self._put(TimedOut())
                 return
-            self._publish([self._handle(TimedOut())])
+            self._publish([self._handle(TimedOut(), self.clock())])
         self._timer.set(self.house.deadline)
 
     def halt(self, *, final: bool) -> None:
@@ -190,7 +248,7 @@ class HoldemService:
         With a journal, a final halt voids nothing: a running hand continues when the house is opened again.
         """
         if self._write_ahead is None:
-            self._publish([self._handle(Closing(final))])
+            self._publish([self._handle(Closing(final), self.clock())])
         elif not final:
             self._put(Closing(final))
         if final:
@@ -200,10 +258,32 @@ class HoldemService:
             if self._write_ahead is not None:
                 self._write_ahead.stop()
 
+    async def finish(self) -> None:
+        """Write what has been requested, and then nothing any more, so that another server can open the house."""
+        assert self._write_ahead is not None, "only a house with a journal can be opened elsewhere"
+        while self.unavailable_reason is None and (self._queue or self._write_ahead.is_writing):
+            self._flush()
+            await self._write_ahead.settled()
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Refuse all requests, and write and show nothing any more, because another server may have the house open.
+
+        A request whose write has begun is answered as that ends.
+        """
+        self._is_released = True
+        self._timer.stop()
+        self._refuse_queue()
+        if self._write_ahead is not None:
+            self._write_ahead.stop()
+
     # Transitions.
 
     def _handle(
-        self, event: Event[HoldemRequest] | HouseOpened, waiter: Future[HoldemResponse] | None = None
+        self,
+        event: Event[HoldemRequest] | HouseOpened,
+        arrived: float,
+        waiter: Future[HoldemResponse] | None = None,
     ) -> Transition:
         now = self.clock()
         match event:
@@ -211,12 +291,12 @@ class HoldemService:
                 entry = HouseInput(now, said=request)
             case HouseOpened(settings):
                 entry, event = HouseInput(now, opened=True, settings=settings, rules=RULES_LIMITED_GAMES), TimedOut()
-                return Transition(entry, event, self.house.apply(entry))
+                return Transition(entry, event, self.house.apply(entry), arrived)
             case Closing(final):
                 entry = HouseInput(now, halted=final)
             case _:
                 entry = HouseInput(now)
-        return Transition(entry, event, self.house.on(event, now), waiter)
+        return Transition(entry, event, self.house.on(event, now), arrived, waiter)
 
     def _publish(self, transitions: Sequence[Transition]) -> None:
         """Call the observers, show the current state of the house, which is durable, and give the answers."""
@@ -225,9 +305,16 @@ class HoldemService:
             for effect in transition.effects:
                 if type(effect) is HandFinished:
                     self._counts.games += 1
-        self.views.publish(self.house.take_changed_views(), self.house.settings.listed)
-        self._timer.set(self.house.deadline)
+        if not self._is_released:
+            changes = self.house.take_changed_views()
+            self.views.publish(changes, self.house.settings.listed)
+            if self._on_shown is not None and changes:
+                self._on_shown(changes)
+            self._timer.set(self.house.deadline)
+        now = self.clock()
         for transition in transitions:
+            if type(transition.event) is Received:
+                self._command_times.observe(now - transition.arrived)
             if transition.waiter is not None and not transition.waiter.done():
                 transition.waiter.set_result(transition.answer)
 
@@ -235,7 +322,7 @@ class HoldemService:
 
     def _put(self, event: Event[HoldemRequest] | HouseOpened) -> None:
         """Queue an event of our own, and handle it now unless a write is in progress."""
-        self._queue.append((event, None))
+        self._queue.append(QueuedEvent(event, self.clock()))
         self._flush()
 
     def _gather(self) -> None:
@@ -257,14 +344,14 @@ class HoldemService:
             return None
         queue, self._queue = self._queue, []
         transitions: list[Transition] = []
-        for event, waiter in queue:
+        for queued in queue:
             try:
-                transitions.append(self._handle(event, waiter))
+                transitions.append(self._handle(queued.event, queued.arrived, queued.waiter))
             except Exception as error:  # the other requests are handled all the same
-                if waiter is None:
+                if queued.waiter is None:
                     self._log.error("internal error", exc_info=error)
-                elif not waiter.done():
-                    waiter.set_exception(error)
+                elif not queued.waiter.done():
+                    queued.waiter.set_exception(error)
         facts = [transition.journal_entry for transition in transitions if transition.changes_state]
         if not facts:
             self._publish(transitions)
@@ -283,16 +370,26 @@ class HoldemService:
 
     def suspend(self, batch: HoldemBatch | None) -> None:
         """Refuse all requests that are not answered yet. What the batch has changed is shown later all the same."""
-        waiters = [waiter for _, waiter in self._queue]
-        self._queue.clear()
+        self._refuse_queue()
         if batch is not None:
-            waiters += [transition.waiter for transition in batch.effects]
-        for waiter in waiters:
-            if waiter is not None and not waiter.done():
-                waiter.set_result(STORE_DOWN)
-        if self.is_superseded:
+            _refuse([transition.waiter for transition in batch.effects])
+        if self.is_outdated:
             self.views.notify_all()
+            if self._on_superseded is not None:
+                self._on_superseded()
+
+    def _refuse_queue(self) -> None:
+        waiters = [queued.waiter for queued in self._queue]
+        self._queue.clear()
+        _refuse(waiters)
 
     def resume(self) -> None:
         """Open the house again: open turns get their full time."""
-        self._queue.insert(0, (HouseOpened(), None))
+        self._queue.insert(0, QueuedEvent(HouseOpened(), self.clock()))
+
+
+def _refuse(waiters: Sequence[Future[HoldemResponse] | None]) -> None:
+    """Refuse the requests that are not answered yet."""
+    for waiter in waiters:
+        if waiter is not None and not waiter.done():
+            waiter.set_result(STORE_DOWN)

@@ -54,8 +54,12 @@ class Request(Struct):
 class Stream(Protocol):
     """The body of a response, in pieces that become known one after another."""
 
-    async def next_piece(self) -> bytes | None:
-        """Wait for the next piece; None at the end."""
+    def open(self, on_news: Callable[[], None]) -> None:
+        """Begin. From now on `on_news` is called when a piece has become known, or the end."""
+        ...
+
+    def take_piece(self) -> bytes | None:
+        """Return the next piece; b"" if it is not known yet, None at the end."""
         ...
 
     def close(self) -> None:

@@ -1,16 +1,17 @@
 """Read requests of the hold'em service: games, long polls, streams and hand histories."""
 
 import asyncio
+from asyncio import Future
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 from msgspec.json import encode as to_json
 
 from croupier.http.auth import Authenticator, AuthError, VerifiedLogin
-from croupier.http.holdem_service import STORE_DOWN, HoldemService
+from croupier.http.holdem_tables import STORE_DOWN, HoldemTables, refusal
 from croupier.http.limits import ServiceLimits
-from croupier.http.messages import Answer, Header, HTTPError, Request, Response, run_later
+from croupier.http.messages import Answer, Deferred, Header, HTTPError, Request, Response, run_later
 from croupier.http.openapi import openapi_document
 from croupier.http.queries import etag_matches, parse_page_parameters, parse_wait_parameters
 from croupier.http.streams import EVENT_STREAM, NDJSON_STREAM, GameStream
@@ -18,6 +19,7 @@ from croupier.http.views import GameViewCache, Representation
 from croupier.net.client_addresses import address_key
 from croupier.net.count_limit import CountLimit
 from croupier.rooms.holdem.histories.phh import to_phh
+from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.wire import Dialect
 
 USERS_CHECK_INTERVAL_SECONDS: Final = 1.0
@@ -27,12 +29,16 @@ type Handler = Callable[[Request, VerifiedLogin | None], Answer]
 """Answers the request of a user, or of the public without a login."""
 
 
+class GameNotShown(HTTPError):
+    """The views do not show a game."""
+
+
 class ReadApi:
     """Answers all GET and HEAD requests; `handlers` are the functions that do, by operation."""
 
     def __init__(
         self,
-        service: HoldemService,
+        service: HoldemTables,
         authenticator: Authenticator,
         dialect: Dialect,
         limits: ServiceLimits,
@@ -47,9 +53,9 @@ class ReadApi:
         self._users_check_timer: asyncio.TimerHandle | None = None
         self.handlers: Mapping[str, Handler] = {
             "get_games": self._show_games,
-            "get_game": self._show_game,
-            "get_events": self._show_events,
-            "get_hand": self._show_hand,
+            "get_game": partial(self._of_game, self._show_game),
+            "get_events": partial(self._of_game, self._show_events),
+            "get_hand": partial(self._of_game, self._show_hand),
             "get_openapi": lambda *_: self._openapi,
         }
 
@@ -59,12 +65,27 @@ class ReadApi:
 
     def _show_games(self, request: Request, login: VerifiedLogin | None) -> Response:
         """The list of games, or a page of it (holdem-5.1, holdem-9.12)."""
-        if self._service.is_superseded:
-            raise self._superseded()
+        if self._service.is_outdated:
+            raise refusal(STORE_DOWN)
         user = _username(login)
         page = parse_page_parameters(request.query) if request.query else None
         found = self._views.list_view(user) if page is None else self._views.list_page(user, *page)
         return _view_response(found, request)
+
+    def _of_game(self, show: Handler, request: Request, login: VerifiedLogin | None) -> Answer:
+        """The answer about a game, after looking for it elsewhere if the views do not show it."""
+        try:
+            return show(request, login)
+        except GameNotShown:
+            assert request.match is not None, "a request is answered by its route"
+            if (looked := self._service.look_up(request.match.parameters[0])) is None:
+                raise
+
+        def answer() -> Answer:
+            looked.result()
+            return show(request, login)
+
+        return Deferred(looked, answer)
 
     def _show_game(self, request: Request, login: VerifiedLogin | None) -> Answer:
         """One game, now or after its next change (holdem-5.2, holdem-9.3)."""
@@ -120,58 +141,49 @@ class ReadApi:
             user,
             stream_format,
             int(last_event[:20]) if last_event.isdigit() else None,
-            may_continue=lambda: self._may_continue(login),
             is_open=lambda: self._is_open(game),
+            is_confirmed=lambda: self._is_confirmed(login),
+            confirm=lambda: self._confirm(login),
             close=lambda: self.subscribers.remove(client),
             heartbeat_seconds=self._limits.heartbeat_seconds,
-            disconnected=request.watch_disconnect(),
         )
         return Response(200, stream_format.headers, stream=stream)
 
-    async def _may_continue(self, login: VerifiedLogin | None) -> bool:
+    def _is_confirmed(self, login: VerifiedLogin | None) -> bool:
+        """Whether the viewer of a stream is known to be allowed to see the next event."""
+        return not self._service.is_outdated and (login is None or self._authenticator.is_confirmed(login))
+
+    async def _confirm(self, login: VerifiedLogin | None) -> bool:
         """Whether the viewer of a stream may see the next event."""
         try:
             if login is not None:
                 await self._authenticator.confirm(login)
         except AuthError:
             return False
-        return not self._service.is_superseded
+        return not self._service.is_outdated
 
-    def _show_hand(self, request: Request, login: VerifiedLogin | None) -> Response:
+    def _show_hand(self, request: Request, login: VerifiedLogin | None) -> Answer:
         """A finished hand, with the cards shown and the client's own (holdem-9.7)."""
         assert request.match is not None, "a request is answered by its route"
         guid, number = request.match.parameters
-        table = self._find_game(guid, None).shown
-        played_hand = (
-            table.hands.get(int(number)) if number.isascii() and number.isdigit() and len(number) < 20 else None
-        )
-        if played_hand is None:
-            raise HTTPError(404, "holdem-9.7", f"found the hand {number[:40]!r}; allowed: one that is over, and kept")
-        own_seats = [seat for seat, name in enumerate(played_hand.players) if name == _username(login)]
-        text = to_phh(
-            played_hand.hand,
-            players=played_hand.players,
-            table=table.guid,
-            number=int(number),
-            open_seats={*played_hand.hand.showdown_order, *own_seats},
-        )
-        return _text_response(text.encode(), b"application/toml", (b"vary", b"Authorization"))
+        game = self._find_game(guid, None)
+        is_number = number.isascii() and number.isdigit() and len(number) < 20
+        found = self._service.find_hand(game.guid, int(number)) if is_number else None
+        if isinstance(found, Future):
+            return Deferred(found, lambda: _hand_response(found.result(), number, _username(login)))
+        return _hand_response(found, number, _username(login))
 
     def _is_open(self, game: GameViewCache) -> bool:
         """Whether a game can still change."""
-        return not (self._service.closing or self._service.is_superseded) and self._views.game(game.guid) is game
-
-    def _superseded(self) -> HTTPError:
-        """The refusal when the views are no longer those of the games."""
-        return HTTPError(STORE_DOWN.status, STORE_DOWN.clause, STORE_DOWN.detail, (b"retry-after", b"1"))
+        return not (self._service.closing or self._service.is_outdated) and self._views.game(game.guid) is game
 
     def _find_game(self, guid: str, user: str | None, clause: str = "holdem-8.4") -> GameViewCache:
         """The view cache of a game that a user may see. Raises HTTPError."""
-        if self._service.is_superseded:
-            raise self._superseded()
+        if self._service.is_outdated:
+            raise refusal(STORE_DOWN)
         game = self._views.game(guid)
         if game is None:
-            raise HTTPError(404, clause, f"found the game {guid[:100]!r}; allowed: one of /games/")
+            raise GameNotShown(404, clause, f"found the game {guid[:100]!r}; allowed: one of /games/")
         if user is not None and self._dialect == "hspe-go" and not game.lists_user(user):  # holdem-7.3
             detail = f"found {user!r}, who is not at the table; allowed: who is, or no credentials"
             raise HTTPError(403, "holdem-7.3", detail)
@@ -217,3 +229,18 @@ def _view_response(representation: Representation, request: Request) -> Response
 def _text_response(text: bytes, content_type: bytes, *headers: Header) -> Response:
     length = (b"content-length", b"%d" % len(text))
     return Response(200, [*headers, length, (b"content-type", content_type)], text)
+
+
+def _hand_response(played: FinishedHand | None, number: str, user: str | None) -> Response:
+    """The response with a finished hand as a user sees it, the one with this number. Raises HTTPError."""
+    if played is None:
+        raise HTTPError(404, "holdem-9.7", f"found the hand {number[:40]!r}; allowed: one that is over, and kept")
+    own_seats = [seat for seat, name in enumerate(played.players) if name == user]
+    text = to_phh(
+        played.hand,
+        players=played.players,
+        table=played.table,
+        number=played.table_hand_number,
+        open_seats={*played.hand.showdown_order, *own_seats},
+    )
+    return _text_response(text.encode(), b"application/toml", (b"vary", b"Authorization"))

@@ -16,6 +16,9 @@ MAX_KNOWN_REQUESTS: Final = 4
 MAX_KNOWN_REQUEST_BYTES: Final = 2048
 """Repeated requests are recognised up to this size."""
 
+MAX_HEADERS: Final = 100
+"""Maximum number of headers of a request, and of its trailers: a short header takes twenty times its size in memory."""
+
 HEAD_END: Final = b"\r\n\r\n"
 
 
@@ -44,8 +47,10 @@ class RequestReader:
         self._parser = HttpRequestParser(self)
         self._url = b""
         self._headers: list[Header] = []
+        self._header_count = 0
         self._head_bytes = 0
         self._head_tail = b""
+        self._bytes_since_body = 0  # of the sizes and extensions of chunks, and of trailers
         self._newest: Request | None = None
 
     @property
@@ -78,12 +83,9 @@ class RequestReader:
         except HttpParserUpgrade as upgrade:  # it is ignored: what follows is HTTP/1.1, too
             self.unparsed, self.offset = chunk[upgrade.args[0] :] + self.unparsed[self.offset :], 0
         except HttpParserError:
-            self.error = 400, "found what is no HTTP/1.1 request; allowed: that"
-        if self.is_in_head:
-            self._head_tail = (self._head_tail + chunk)[1 - len(HEAD_END) :]
-            self._head_bytes += len(chunk)
-            if self._head_bytes > self._max_header_bytes:
-                self.error = 431, f"found a head of {self._head_bytes} bytes; allowed: {self._max_header_bytes}"
+            self.error = self.error or (400, "found what is no HTTP/1.1 request; allowed: that")
+        if self.is_in_head or self.body_owner is not None:
+            self._count_bytes(chunk)
         if self.error is not None:
             self.discard()
         if self._newest is None or self._newest is before:
@@ -94,6 +96,18 @@ class RequestReader:
                 self.known_requests.clear()
             self.known_requests[chunk] = self._newest
         return self._newest
+
+    def _count_bytes(self, chunk: bytes) -> None:
+        """Limit what a request has before its body, and in and after it besides the body itself."""
+        if self.is_in_head:
+            self._head_tail = (self._head_tail + chunk)[1 - len(HEAD_END) :]
+            self._head_bytes += len(chunk)
+            if self._head_bytes > self._max_header_bytes:
+                self.error = 431, f"found a head of {self._head_bytes} bytes; allowed: {self._max_header_bytes}"
+        else:
+            self._bytes_since_body += len(chunk)
+            if self._bytes_since_body > self._max_header_bytes + MAX_CHUNK_BYTES:
+                self.error = 431, f"found trailers without an end; allowed: {self._max_header_bytes} bytes"
 
     def _find_begun_end(self, data: bytes, start: int) -> int | None:
         """Return where the end of a head ends that the chunk before has begun, None if it has not."""
@@ -106,7 +120,7 @@ class RequestReader:
         """A request begins."""
         self.is_in_head = self.has_begun_request = True
         self.expects_continue = False
-        self._head_bytes = 0
+        self._header_count = self._head_bytes = 0
         self._head_tail = b""
         self._url = b""
         self._headers = []
@@ -117,6 +131,12 @@ class RequestReader:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header has arrived, or a trailer, which is ignored."""
+        self._header_count += 1
+        if self._header_count > MAX_HEADERS:
+            self.error = 431, f"found more than {MAX_HEADERS} headers; allowed: {MAX_HEADERS}"
+            raise ValueError(self.error)
+        if self.body_owner is not None:
+            return
         name = name.lower()
         if name == b"expect" and value.lower() == b"100-continue":
             self.expects_continue = True
@@ -138,12 +158,14 @@ class RequestReader:
             version != "1.0" and self._parser.should_keep_alive(),
         )
         self._headers = []
+        self._header_count = self._bytes_since_body = 0
         self.body = bytearray()
         self.wants_body, self.body_owner = True, self._newest
         self.is_in_head = False
 
     def on_body(self, body: bytes) -> None:
         """A part of the body has arrived."""
+        self._bytes_since_body = 0
         if self.wants_body:
             self.body += body
 

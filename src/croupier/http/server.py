@@ -3,7 +3,6 @@
 import asyncio
 from asyncio import Future
 from email.utils import formatdate
-from socket import SO_RCVBUF, SOL_SOCKET
 from ssl import SSLContext
 from typing import Any
 
@@ -11,23 +10,26 @@ from croupier.core.session import Address
 from croupier.http.connection import HttpConnection
 from croupier.http.limits import ConnectionLimits
 from croupier.http.messages import Application
-from croupier.net.addresses import name_address
-from croupier.net.count_limit import CountLimit
+from croupier.net.count_limit import ConnectionCounts, CountLimit
+from croupier.net.listening_socket import LISTEN_BACKLOG, bind_sockets, bound_address
 from croupier.net.stop_listening import stop_listening
 from croupier.observers.counters import RoomCounters
-
-RECEIVE_BUFFER_BYTES = 65_536
-"""Approximate size of the kernel's receive buffer, and so of one read; no request is larger."""
 
 
 class HttpServer:
     """An application behind a listening socket. `counts.refused` counts refused connections by reason.
 
     Error responses cite clauses of `room`, or none without a room. `pending` are the futures that answers wait for.
+    `hosts` counts the connections for the limits, if other processes serve the room as well.
     """
 
     def __init__(
-        self, app: Application, limits: ConnectionLimits, counts: RoomCounters, room: str | None = None
+        self,
+        app: Application,
+        limits: ConnectionLimits,
+        counts: RoomCounters,
+        room: str | None = None,
+        hosts: ConnectionCounts | None = None,
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self.app = app
@@ -37,9 +39,9 @@ class HttpServer:
         self.counts = counts
         self.pending: set[Future[Any]] = set()
         self.connections: set[HttpConnection] = set()
-        self._hosts = CountLimit(limits.max_connections_per_address)
+        self._hosts = hosts or CountLimit(limits.max_connections_per_address, limits.max_connections)
         self._refused_connections: set[HttpConnection] = set()
-        self._server: asyncio.Server | None = None
+        self._servers: list[asyncio.Server] = []
         self._tick_timer: asyncio.TimerHandle | None = None
         self._closing = False
         self._all_closed = asyncio.Event()
@@ -47,27 +49,29 @@ class HttpServer:
 
     async def listen(self, host: str, port: int, ssl: SSLContext | None = None) -> Address:
         """Listen on an address and return the address in use; port 0 picks a free port. Raises OSError."""
-        with name_address(host, port):
-            self._server = await self.loop.create_server(
+        sockets = await bind_sockets(host, port)
+        for bound in sockets:
+            server = await self.loop.create_server(
                 lambda: HttpConnection(self),
-                host,
-                port,
+                sock=bound,
                 ssl=ssl,
-                backlog=4096,
+                backlog=LISTEN_BACKLOG,
                 ssl_handshake_timeout=10.0 if ssl else None,
                 ssl_shutdown_timeout=self.limits.close_timeout if ssl else None,
             )
-        for sock in self._server.sockets:  # accepted connections inherit the option
-            sock.setsockopt(SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES)
+            self._servers.append(server)
         self._tick()
-        bound: Address = self._server.sockets[0].getsockname()[:2]
-        return bound
+        return bound_address(sockets[0])
+
+    def stop_accepting(self) -> None:
+        """Accept no more connections; those that are open go on."""
+        while self._servers:
+            stop_listening(self._servers.pop())
 
     def close(self) -> None:
         """Accept no more connections; close idle ones now, and the others when their requests are answered."""
         self._closing = True
-        if self._server is not None:
-            stop_listening(self._server)
+        self.stop_accepting()
         for connection in [*self.connections]:
             connection.stop()
 
@@ -90,13 +94,7 @@ class HttpServer:
 
     def accept(self, connection: HttpConnection, host: str) -> str | None:
         """Register a new connection, or return the reason to refuse it: "closing", "connections" or "per_address"."""
-        reason: str | None = None
-        if self._closing:
-            reason = "closing"
-        elif self.limits.max_connections and len(self.connections) >= self.limits.max_connections:
-            reason = "connections"
-        elif self._hosts.is_reached(host):
-            reason = "per_address"
+        reason = "closing" if self._closing else self._hosts.connection_refusal(host)
         self._all_closed.clear()
         if reason:
             self._refused_connections.add(connection)

@@ -1,8 +1,8 @@
 """Streams of a game's changes (ruling H9)."""
 
-from asyncio import Future
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -42,8 +42,8 @@ class GameStream:
     """A game's current state, and again after every change, until the game or the service ends (`is_open`).
 
     Slow readers skip versions: each event is the newest one. A version that the client already has (`since`) is not
-    sent again. A heartbeat is sent after every `heartbeat_seconds` without a change. Before each event the stream waits
-    for `may_continue`, and ends if that returns False.
+    sent again. A heartbeat is sent after every `heartbeat_seconds` without a change. Unless `is_confirmed` returns
+    True, `confirm` decides before each event, and whenever the game wakes its waiters, whether the stream may continue.
     """
 
     def __init__(
@@ -53,39 +53,77 @@ class GameStream:
         stream_format: StreamFormat,
         since: int | None,
         *,
-        may_continue: Callable[[], Awaitable[bool]],
         is_open: Callable[[], bool],
+        is_confirmed: Callable[[], bool],
+        confirm: Callable[[], Coroutine[Any, Any, bool]],
         close: Callable[[], None],
         heartbeat_seconds: float,
-        disconnected: Future[None],
     ) -> None:
-        self.close = close
         self._game = game
         self._user = user
         self._format = stream_format
         self._since = since
-        self._may_continue = may_continue
         self._is_open = is_open
+        self._is_confirmed = is_confirmed
+        self._confirm = confirm
+        self._on_close = close
         self._heartbeat_seconds = heartbeat_seconds
-        self._disconnected = disconnected
-        self._has_begun = False
+        self._loop = asyncio.get_running_loop()
+        self._on_news: Callable[[], None] = lambda: None  # until it is open
+        self._confirmation: bool | None = None  # what `confirm` has decided; True holds for one event
+        self._confirm_task: asyncio.Task[None] | None = None
+        self._is_heartbeat_due = False
+        self._sent_at = self._loop.time()
+        self._heartbeat_timer: asyncio.TimerHandle | None = None
 
-    async def next_piece(self) -> bytes | None:
-        """Wait for the next event or heartbeat; None at the end."""
-        game, has_waited = self._game, False
-        while True:
-            if self._has_begun:
-                if not self._is_open():
-                    return None
-                if self._since == game.version:
-                    await game.wait_for_change(self._heartbeat_seconds, self._disconnected)
-                    has_waited = True
-            self._has_begun = True
-            if self._disconnected.done() or not await self._may_continue():
-                return None
-            view, version = game.view_for(self._user), game.version
-            if version != self._since:
-                self._since = version
-                return self._format.format_event(version, view.body.rstrip(b"\n"))
-            if has_waited:
-                return self._format.heartbeat
+    def open(self, on_news: Callable[[], None]) -> None:
+        """Begin; see `Stream`."""
+        self._on_news = on_news
+        self._game.waiters.add(on_news)
+        self._set_heartbeat_timer(self._heartbeat_seconds)
+
+    def take_piece(self) -> bytes | None:
+        """Return the newest state or a heartbeat, if one is due; see `Stream`."""
+        if self._confirmation is None and not self._is_confirmed():
+            self._confirm_task = self._confirm_task or self._loop.create_task(self._run_confirm())
+            return b""
+        version = self._game.version
+        has_changed = version != self._since
+        if self._confirmation is False or not (has_changed or self._is_open()):
+            return None
+        if not (has_changed or self._is_heartbeat_due):
+            return b""
+        self._is_heartbeat_due, self._sent_at = False, self._loop.time()
+        if not has_changed:
+            return self._format.heartbeat
+        self._since = version
+        return self._format.format_event(version, self._game.view_for(self._user).body.rstrip(b"\n"))
+
+    def close(self) -> None:
+        """Release what the stream holds."""
+        self._game.waiters.discard(self._on_news)
+        for waiting in (self._heartbeat_timer, self._confirm_task):
+            if waiting is not None:
+                waiting.cancel()
+        self._on_close()
+
+    async def _run_confirm(self) -> None:
+        may_continue = False
+        try:
+            may_continue = await self._confirm()
+        finally:
+            self._confirm_task, self._confirmation = None, may_continue
+            self._on_news()
+            self._confirmation = None if may_continue else False
+
+    def _set_heartbeat_timer(self, seconds: float) -> None:
+        self._heartbeat_timer = self._loop.call_later(seconds, self._on_heartbeat_timer)
+
+    def _on_heartbeat_timer(self) -> None:
+        remaining = self._sent_at + self._heartbeat_seconds - self._loop.time()
+        if remaining > 0:
+            self._set_heartbeat_timer(remaining)
+        else:
+            self._set_heartbeat_timer(self._heartbeat_seconds)
+            self._is_heartbeat_due = True
+            self._on_news()

@@ -1,7 +1,8 @@
 """Views of games: rendered once for all clients that see the same, and cached until a change of the game is durable."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import Final
 
@@ -9,7 +10,7 @@ from msgspec import Struct
 
 from croupier.http.messages import Header, Response, prepare
 from croupier.net.event_loop import resolve
-from croupier.rooms.holdem.table.presentation import TableView
+from croupier.rooms.holdem.table.presentation import ShownTable
 from croupier.rooms.holdem.table.register import BY_NUMBER, Register
 from croupier.rooms.holdem.wire import CONTENT_TYPES, Dialect, Game, Guid, encode
 
@@ -66,19 +67,19 @@ COMMON_HEADERS = ((b"cache-control", b"no-cache"), (b"vary", b"authorization"))
 
 
 class GameViewCache:
-    """The cached views of one game, and the requests that wait for its next change.
+    """The cached views of one game, and what is called after every change of it: `waiters`, which must not raise.
 
     `shown` is what may be shown of the table: its state when the last changes became durable.
     """
 
     __slots__ = ("_dialect", "_handles", "_private_views", "_public_view", "shown", "waiters")
 
-    def __init__(self, shown: TableView, dialect: Dialect) -> None:
-        self.waiters: set[asyncio.Future[None]] = set()
+    def __init__(self, shown: ShownTable, dialect: Dialect) -> None:
+        self.waiters: set[Callable[[], None]] = set()
         self._dialect: Dialect = dialect
         self.show(shown)
 
-    def show(self, shown: TableView) -> None:
+    def show(self, shown: ShownTable) -> None:
         """Replace what is shown."""
         self.shown = shown
         self._handles: frozenset[str] | None = None
@@ -125,24 +126,25 @@ class GameViewCache:
         """Wait until the game changes, `seconds` are over, the client disconnects, or the service closes."""
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[None] = loop.create_future()
-        self.waiters.add(waiter)
-        timer = loop.call_later(seconds, resolve, waiter)
+        wake = partial(resolve, waiter)
+        self.waiters.add(wake)
+        timer = loop.call_later(seconds, wake)
 
         def on_disconnected(_: asyncio.Future[None]) -> None:
-            resolve(waiter)
+            wake()
 
         disconnected.add_done_callback(on_disconnected)
         try:
             await waiter
         finally:
-            disconnected.remove_done_callback(on_disconnected)  # a long stream waits often for one client
+            disconnected.remove_done_callback(on_disconnected)  # the caller may wait again
             timer.cancel()
-            self.waiters.discard(waiter)
+            self.waiters.discard(wake)
 
     def notify(self) -> None:
         """Wake all requests that wait for a change."""
-        for waiter in self.waiters:
-            resolve(waiter)
+        for wake in [*self.waiters]:
+            wake()
 
     def _render(self, user: str | None) -> Representation:
         version = b"%d" % self.shown.version
@@ -174,12 +176,12 @@ class ViewCache:
         self._register = Register[GameViewCache]()
         self._lists: dict[str | None, Representation] = {}
 
-    def publish(self, changes: Mapping[Guid, TableView | None], listed: int) -> None:
+    def publish(self, changes: Mapping[Guid, ShownTable | None], listed: int | None = None) -> None:
         """Show these tables from now on, and no longer those that are None; wake the requests that wait for them.
 
-        A page of the list has at most `listed` games.
+        A page of the list has at most `listed` games; None: as before.
         """
-        self._listed = listed
+        self._listed = self._listed if listed is None else listed
         if changes:
             self._lists.clear()
         for guid, shown in changes.items():
@@ -195,7 +197,7 @@ class ViewCache:
             else:
                 old = game.shown
                 game.show(shown)
-                if shown.guids is not old.guids:
+                if shown.guids is not old.guids and shown.guids != old.guids:
                     self._update_users(guid, old.guids, shown.guids)
                 if shown.version != old.version:
                     game.notify()
@@ -209,6 +211,19 @@ class ViewCache:
     def game(self, guid: str) -> GameViewCache | None:
         """The view cache of a game, or None if there is no such game."""
         return self._register.get(guid)
+
+    def all_games(self) -> Sequence[GameViewCache]:
+        """All games, in the order of their numbers."""
+        return self._register.tables
+
+    def games_of(self, user: str) -> Sequence[GameViewCache]:
+        """The games that a user is in."""
+        return self._register.tables_of(user)
+
+    @property
+    def user_count(self) -> int:
+        """The number of users who are in a game."""
+        return len(self._register.users)
 
     def public_view(self, guid: Guid) -> Game:
         """The game as the public sees it, as a message; there must be one."""

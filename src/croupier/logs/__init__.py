@@ -18,7 +18,10 @@ type LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 class StderrStream:
-    """Standard error without exceptions: a line that cannot be written, as to a closed terminal, is lost."""
+    """Standard error without exceptions: a line that cannot be written, as to a closed terminal, is lost.
+
+    A line is written at once, so that those of several processes do not run together.
+    """
 
     def write(self, text: str) -> int:
         """Write text if possible."""
@@ -56,7 +59,7 @@ def configure(level: LogLevel) -> None:
             _redact_rendered,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(StderrStream()),  # type: ignore[arg-type]  # it has the methods that are used
+        logger_factory=structlog.WriteLoggerFactory(StderrStream()),  # type: ignore[arg-type]  # it has the methods that are used
         cache_logger_on_first_use=True,
     )
     root = logging.getLogger()

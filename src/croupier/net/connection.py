@@ -5,7 +5,7 @@ from asyncio import Future
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from sys import intern
-from typing import Any, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from croupier.core.codec import Codec
 from croupier.core.errors import Violation
@@ -16,6 +16,9 @@ from croupier.net.limits import EndpointLimits
 from croupier.net.timer import DeadlineTimer
 from croupier.observers.counters import RoomCounters
 from croupier.observers.fan_out import ObserverFanOut
+
+MAX_BYTES_PER_TURN: Final = 4096
+"""Input that one connection has handled in one turn of the event loop, so that a flood delays others only shortly."""
 
 
 class ConnectionOwner(Protocol):
@@ -47,7 +50,8 @@ class ConnectionOwner(Protocol):
 class Connection(asyncio.Protocol):
     """One connection of an endpoint.
 
-    While the connection is held (`hold_until`), nothing is written to it, and its input waits.
+    While the connection is held (`hold_until`), nothing is written to it, and its input waits. Much input at once is
+    handled in several turns of the event loop, and no more is read meanwhile.
     """
 
     __slots__ = (
@@ -119,9 +123,11 @@ class Connection(asyncio.Protocol):
         peer are answered to the same peer.
         """
         endpoint, counts, peer = self._endpoint, self._counts, self.peer
-        if self._held_until is not None or peer is None:
+        if self._held_until is not None or peer is None or self._input_backlog:
             self._buffer_input(data)
             return
+        if len(data) > MAX_BYTES_PER_TURN and not self.dropped:
+            data = self._first_of_much(data)
         messages = () if self.dropped else self.codec.feed(data)
         session, encode, now = self.session, self.codec.encode, endpoint.clock()
         observers = endpoint.observers if endpoint.observers.observers else None
@@ -151,10 +157,37 @@ class Connection(asyncio.Protocol):
             endpoint.timer.set(session.deadline)  # the hall schedules the deadline of a peer's own table
 
     def _buffer_input(self, data: bytes) -> None:
-        """Keep input for later while the connection is held; ignore the input of a refused client."""
-        if self._held_until is not None:
+        """Keep input for later while the connection is held or has more input; ignore that of a refused client."""
+        if self._held_until is not None or self._input_backlog:
             self._input_backlog += data
             self._transport.pause_reading()
+
+    def _first_of_much(self, data: bytes) -> bytes:
+        """Return the beginning of much input. The rest waits for the next turn of the event loop."""
+        self._input_backlog = data[MAX_BYTES_PER_TURN:]
+        self._transport.pause_reading()
+        self._endpoint.call_later(0.0, self._handle_backlog)
+        return data[:MAX_BYTES_PER_TURN]
+
+    def _handle_backlog(self) -> None:
+        """Handle the input that waits, unless it has to wait longer; then read on."""
+        if self._is_held or self._write_paused or self._has_left or self._transport.is_closing():
+            return
+        if self._input_backlog:
+            data, self._input_backlog = self._input_backlog, b""
+            self.data_received(data)
+        self._read_on()
+
+    def _read_on(self) -> None:
+        """Read again, unless there is a reason to wait."""
+        if not (self._input_backlog or self._is_held or self._write_paused or self._input_ended):
+            self._transport.resume_reading()
+
+    def _handle_whole_backlog(self) -> None:
+        """Handle the input that waits before its end."""
+        while self._input_backlog and not self._is_held and not self._has_left:
+            data, self._input_backlog = self._input_backlog, b""
+            self.data_received(data)
 
     def _write(self, messages: Sequence[bytes]) -> None:
         if self._held_until is not None:
@@ -215,16 +248,13 @@ class Connection(asyncio.Protocol):
             self.abort()
             return
         self.flush()
-        if self._input_backlog:
-            data, self._input_backlog = self._input_backlog, b""
-            self.data_received(data)
-        if self._is_held:
-            return
         if self._eof_while_held:
-            self.eof_received()
-            self._transport.close()
-        elif not self._write_paused and not self._transport.is_closing():
-            self._transport.resume_reading()
+            self._handle_whole_backlog()
+            if not self._is_held:
+                self.eof_received()
+                self._transport.close()
+        else:
+            self._handle_backlog()
 
     def abort(self) -> None:
         """Close the connection at once; unsent data is lost."""
@@ -243,11 +273,11 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Read again: the peer has caught up."""
         self._write_paused = False
-        if self._held_until is None and not self._input_ended:
-            self._transport.resume_reading()
+        self._handle_backlog()
 
     def eof_received(self) -> bool:
         """Handle the end of the peer's input; replies are still sent."""
+        self._handle_whole_backlog()
         if self._held_until is not None and self._transport.can_write_eof():
             self._eof_while_held = True
             return True

@@ -1,8 +1,10 @@
-"""Detects that the process has no file descriptors left, which its event loop may not report."""
+"""File descriptors: as many as the system allows, and what happens when none is left."""
 
 import asyncio
 import errno
 import os
+import sys
+from contextlib import suppress
 from typing import Final
 
 from croupier.core.logger import Logger
@@ -11,6 +13,17 @@ EXHAUSTED_ERRNOS: Final = frozenset({errno.EMFILE, errno.ENFILE})
 PROBE_INTERVAL_SECONDS: Final = 1.0
 MIN_FREE_PROBES: Final = 3
 """The shortage is over after this many successful probes in a row."""
+
+
+def raise_file_limit() -> None:
+    """Raise the soft limit of open files to the hard limit."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 class DescriptorMonitor:

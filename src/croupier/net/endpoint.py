@@ -29,11 +29,12 @@ from croupier.core.session import (
     Settle,
     TimedOut,
 )
-from croupier.net.addresses import check_port, connect_error_reason, name_address
+from croupier.net.addresses import check_port, connect_error_reason
 from croupier.net.client_addresses import address_key
 from croupier.net.connection import Connection
-from croupier.net.count_limit import CountLimit
+from croupier.net.count_limit import ConnectionCounts, CountLimit
 from croupier.net.limits import EndpointLimits
+from croupier.net.listening_socket import LISTEN_BACKLOG, bind_sockets, bound_address
 from croupier.net.outgoing import connect_from
 from croupier.net.proxy_listener import ProxyListener
 from croupier.net.recorder import Recorder
@@ -49,7 +50,9 @@ class Endpoint:
     The messages of one read are handled one after another; the replies leave in one write. Observers are called with
     each event and its effects before the effects are performed. With a `recorder`, peers receive nothing about a game
     before it is recorded. Clients that are refused receive the messages of `refusal`. `clock` gives the time of events
-    in seconds (default: the time of the event loop).
+    in seconds (default: the time of the event loop). `hosts` counts the connections for the limits, if other
+    processes serve the room as well; `first_peer` numbers the first connection. Connect effects use `connect_ssl`, the
+    TLS context.
     """
 
     def __init__(
@@ -63,6 +66,9 @@ class Endpoint:
         refusal: Sequence[Any] = (),
         recorder: Recorder | None = None,
         clock: Callable[[], float] | None = None,
+        hosts: ConnectionCounts | None = None,
+        first_peer: Peer = 1,
+        connect_ssl: SSLContext | None = None,
     ) -> None:
         self.counts = RoomCounters()
         self.limits = limits
@@ -73,12 +79,13 @@ class Endpoint:
         self.observers = ObserverFanOut(observers, log, self.counts)
         self._refusal_messages = tuple(refusal)
         self._recorder = recorder
+        self._connect_ssl = connect_ssl
         self._suspend_reason: str | None = None
         self._pending_admission: set[Peer] = set()
         self._loop = asyncio.get_running_loop()
         self.clock = clock or self._loop.time
-        self._last_peer = 0
-        self._hosts = CountLimit(limits.max_connections_per_address)
+        self._last_peer = first_peer - 1
+        self._hosts = hosts or CountLimit(limits.max_connections_per_address, limits.max_connections)
         self.connections_to_flush: list[Connection] = []
         self.timer = DeadlineTimer(self.clock, self.process_deadline)
         self._servers: list[asyncio.Server | ProxyListener] = []
@@ -96,40 +103,43 @@ class Endpoint:
         return len(self.connections)
 
     @property
+    def server_connection_count(self) -> int:
+        """The number of open connections to this room in all processes of the server."""
+        return self._hosts.total
+
+    @property
     def unavailable_reason(self) -> str | None:
         """Why new connections are refused for now; None if they are accepted."""
         return self._suspend_reason
 
     async def listen(self, host: str, port: int, ssl: SSLContext | None = None) -> Address:
         """Listen on an address and return the address in use; port 0 picks a free port. Raises OSError."""
-        limits = self.limits
+        limits, sockets = self.limits, await bind_sockets(host, port)
         tls: dict[str, Any] = {
             "ssl": ssl,
             "ssl_handshake_timeout": limits.connect_timeout if ssl else None,
             "ssl_shutdown_timeout": limits.close_timeout if ssl else None,
         }
-        server: asyncio.Server | ProxyListener
-        with name_address(host, port):
-            if limits.trusted_proxies:
-                server = ProxyListener(
-                    lambda address: Connection(self, address=address),
-                    limits.trusted_proxies,
-                    counts=self.counts,
-                    log=self.log,
-                    header_timeout=limits.connect_timeout,
-                    max_pending_headers=limits.max_lingering_connections,
-                    tls_options=tls,
-                )
-                await server.listen(host, port)
-                self._servers.append(server)
-            else:
+        if limits.trusted_proxies:
+            listener = ProxyListener(
+                lambda address: Connection(self, address=address),
+                limits.trusted_proxies,
+                counts=self.counts,
+                log=self.log,
+                header_timeout=limits.proxy_header_timeout,
+                max_pending_headers=limits.max_lingering_connections,
+                tls_options=tls,
+            )
+            self._servers.append(listener)
+            listener.listen(sockets)
+        else:
+            for bound in sockets:
                 server = await self._loop.create_server(
-                    lambda: Connection(self), host, port, backlog=4096, start_serving=False, **tls
+                    lambda: Connection(self), sock=bound, backlog=LISTEN_BACKLOG, start_serving=False, **tls
                 )
                 self._servers.append(server)  # before the next await: `halt` closes it if this is cancelled there
                 await server.start_serving()
-        bound: Address = server.sockets[0].getsockname()[:2]
-        return bound
+        return bound_address(sockets[0])
 
     async def connect(
         self, peer: Peer, address: Address, ssl: SSLContext | None = None, *, local_address: Address | None = None
@@ -164,14 +174,18 @@ class Endpoint:
         except (OSError, UnicodeError, ValueError) as error:  # a name that no resolver takes is no OSError
             self.handle_and_flush(Left(peer, connect_error_reason(error)))
 
+    def stop_accepting(self) -> None:
+        """Accept no more connections. Those that are open, or have just been accepted, go on."""
+        while self._servers:
+            stop_listening(self._servers.pop())
+
     def halt(self, *, final: bool) -> None:
         """Accept no more connections and deliver Closing to the session.
 
         If `final`, clients that still wait for admission are disconnected.
         """
         self._halted = True
-        for server in self._servers:
-            stop_listening(server)
+        self.stop_accepting()
         self.handle_and_flush(Closing(final))
         if final:
             for peer in [*self._pending_admission]:
@@ -195,7 +209,8 @@ class Endpoint:
             connection.abort()
 
     async def wait_drained(self) -> None:
-        """Wait until all connections are closed."""
+        """Wait until all connections are closed, and after `halt` the listening sockets."""
+        await asyncio.sleep(0)  # they are closed in the next iteration of the loop
         await self._idle.wait()
 
     async def close(self) -> None:
@@ -206,7 +221,6 @@ class Endpoint:
         """
         self.halt(final=True)
         try:
-            await asyncio.sleep(0)  # the listening sockets are closed in the next iteration of the loop
             with suppress(TimeoutError):
                 async with asyncio.timeout(2 * self.limits.close_timeout):
                     await self.wait_drained()
@@ -259,7 +273,7 @@ class Endpoint:
             ):
                 self.connections[effect.peer].hold_until(ticket)
         elif type(effect) is Connect:
-            task = self._loop.create_task(self.connect(effect.peer, effect.address))
+            task = self._loop.create_task(self.connect(effect.peer, effect.address, self._connect_ssl))
             self._connect_tasks.add(task)
             task.add_done_callback(self._connect_tasks.discard)
 
@@ -352,16 +366,13 @@ class Endpoint:
 
     def _refusal_reason(self, host: str, *, is_outgoing: bool) -> str | None:
         """Why a connection is refused, or None. Limits apply to incoming connections only."""
-        limits = self.limits
         if self._halted:
             return "closing"
         if is_outgoing:
             return None
         if self._suspend_reason:
             return self._suspend_reason
-        if limits.max_connections and len(self.connections) >= limits.max_connections:
-            return "connections"
-        return "per_address" if self._hosts.is_reached(host) else None
+        return self._hosts.connection_refusal(host)
 
     def release(self, connection: Connection, reason: str, *, was_reset: bool) -> None:
         """Deliver Left to the session and start waiting for the connection to close."""

@@ -2,17 +2,17 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
 from croupier.core.logger import Logger
 from croupier.core.session import Address
 from croupier.net.client_addresses import TrustedProxies
+from croupier.net.listening_socket import BoundSocket
 from croupier.net.proxy_protocol import ProxyHeaderError, parse_proxy_header
 from croupier.observers.counters import RoomCounters
 
-LISTEN_BACKLOG: Final = 4096
 ACCEPT_RETRY_SECONDS: Final = 1.0
 """Pause after the system could not accept a connection."""
 
@@ -48,18 +48,10 @@ class ProxyListener:
         self._pending_headers = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def listen(self, host: str, port: int) -> None:
-        """Listen on all addresses of a host. Raises OSError."""
-        addresses = await self._loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        try:
-            for family, _, _, _, address in dict.fromkeys(addresses):
-                listening = socket.create_server(address[:2], family=family, backlog=LISTEN_BACKLOG)
-                listening.setblocking(False)
-                self.sockets.append(listening)
-        except OSError:
-            self.close()
-            raise
-        for listening in self.sockets:
+    def listen(self, sockets: Sequence[BoundSocket]) -> None:
+        """Accept the connections of listening sockets."""
+        self.sockets += sockets
+        for listening in sockets:
             self._start_task(self._accept(listening))
 
     def close(self) -> None:

@@ -12,8 +12,9 @@ V2_SIGNATURE: Final = b"\r\n\r\n\x00\r\nQUIT\n"
 V1_PREFIX: Final = b"PROXY "
 
 MAX_V1_HEADER_BYTES: Final = 107
-MAX_V2_BODY_BYTES: Final = 4096
-"""Address blocks take at most 216 bytes. The rest is optional information (TLVs), which is ignored."""
+MAX_V2_BODY_BYTES: Final = 520
+"""A header has at most 536 bytes, 16 of them before the body. Address blocks take at most 216 bytes; the rest is
+optional information (TLVs), which is ignored."""
 
 INET, INET6, UNIX = 1, 2, 3
 STREAM: Final = 1

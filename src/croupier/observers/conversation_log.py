@@ -7,7 +7,7 @@ from typing import Any
 
 from croupier.core.session import Effect, Event, Joined, Left, Malformed, Peer, Received, Send
 from croupier.core.text import printable
-from croupier.observers.line_writer import LineWriter
+from croupier.observers.line_writer import LineWriter, open_lines
 from croupier.observers.private_files import private_opener
 
 CONNECTION_PLACEHOLDER = "{n}"
@@ -21,7 +21,8 @@ class ConversationLog:
     """Logs the messages of one room: `C: ` marks messages of the client, `S: ` messages of the house.
 
     `render` converts a message to text. If the file name contains `{n}`, each connection has its own file, which is
-    overwritten; otherwise all connections share one file.
+    overwritten; otherwise all connections share one file. It is overwritten, too, unless it `is_shared` with other
+    processes.
 
     Raises OSError if the shared file cannot be opened. As an observer, it tries to write all messages of an event and
     then raises the first OSError.
@@ -29,11 +30,13 @@ class ConversationLog:
 
     name = "--log"
 
-    def __init__(self, path: Path, render: Callable[[Any], str] = str) -> None:
+    def __init__(self, path: Path, render: Callable[[Any], str] = str, *, is_shared: bool = False) -> None:
         self._path = path
         self._render = render
         self._files: dict[Peer, LineWriter] = {}
-        self._shared_file = None if CONNECTION_PLACEHOLDER in path.name else self._open(path)
+        self._shared_file: LineWriter | None = None
+        if CONNECTION_PLACEHOLDER not in path.name:
+            self._shared_file = open_lines(path, is_shared=True) if is_shared else self._open(path)
 
     def close(self) -> None:
         """Close all open files."""

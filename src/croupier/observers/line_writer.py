@@ -3,7 +3,13 @@
 import errno
 import os
 from contextlib import suppress
-from typing import Protocol
+from pathlib import Path
+from typing import Final, Protocol
+
+from croupier.observers.private_files import private_opener
+
+MAX_PARTIAL_LINE_BYTES: Final = 1 << 16
+"""A longer partial line of another process is not removed, but ended."""
 
 
 class RawFile(Protocol):
@@ -41,6 +47,10 @@ class LineWriter:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
+    def fileno(self) -> int:
+        """The descriptor of the file."""
+        return self._file.fileno()
+
     def close(self) -> None:
         """Close the file."""
         self._file.close()
@@ -53,3 +63,50 @@ class LineWriter:
             self._file.seek(end)
         except OSError:
             self._has_partial_line = True
+
+
+class SharedLineWriter(LineWriter):
+    """Appends lines to a file that several processes write to.
+
+    A partial line at its end, as a killed process may leave it, is removed before the next line is written.
+    """
+
+    def __init__(self, file: RawFile) -> None:
+        """`file` is open for appending and for reading."""
+        super().__init__(file)
+        self._descriptor = file.fileno()
+        self._whole_bytes = -1
+
+    def write(self, line: bytes) -> None:
+        """See `LineWriter.write`. No other process writes meanwhile."""
+        from fcntl import LOCK_EX, LOCK_UN, flock  # Windows has none, and no shared files
+
+        flock(self._descriptor, LOCK_EX)
+        try:
+            if os.fstat(self._descriptor).st_size != self._whole_bytes:
+                self._remove_line_of_others()
+            super().write(line)
+            self._whole_bytes = os.fstat(self._descriptor).st_size
+        finally:
+            flock(self._descriptor, LOCK_UN)
+
+    def _remove_line_of_others(self) -> None:
+        size = os.fstat(self._descriptor).st_size
+        if size == 0 or os.pread(self._descriptor, 1, size - 1) == b"\n":
+            return
+        start = max(0, size - MAX_PARTIAL_LINE_BYTES)
+        whole_bytes = os.pread(self._descriptor, MAX_PARTIAL_LINE_BYTES, start).rfind(b"\n") + 1
+        if whole_bytes or start == 0:
+            os.ftruncate(self._descriptor, start + whole_bytes)
+        else:
+            self._has_partial_line = True
+
+
+def open_lines(path: Path, *, is_shared: bool) -> LineWriter:
+    """Open a file to append lines to; if it `is_shared`, other processes write to it as well. Raises OSError.
+
+    New files can be read only by their owner. A shared pipe or device has no lock: the system writes short lines whole.
+    """
+    if is_shared and (path.is_file() or not path.exists()):
+        return SharedLineWriter(open(path, "a+b", buffering=0, opener=private_opener))
+    return LineWriter(open(path, "ab", buffering=0, opener=private_opener))

@@ -3,11 +3,12 @@
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-import msgspec
 from msgspec import Struct
+from msgspec.json import Encoder
 
 from croupier.core.room import HouseRoom
 from croupier.core.session import Settle
+from croupier.core.stored import Stored
 from croupier.store.records import JournalEntry
 from croupier.store.store import FETCH_FACTS, Store
 
@@ -50,14 +51,15 @@ class GameRecord(Struct, frozen=True):
     client: str = ""
 
 
-class GamesFact(Struct, frozen=True):
+class GamesFact(Stored, frozen=True):
     """A journal entry of a house: games in the order in which they ended."""
+
+    MALFORMED = "a malformed entry of a house's journal"
 
     games: tuple[StoredGame, ...]
 
 
-_decode: Final = msgspec.json.Decoder(GamesFact).decode
-_encode: Final = msgspec.json.Encoder().encode
+_encode: Final = Encoder().encode
 
 
 def encode_games(room: HouseRoom, games: Iterable[Settle], clients: Sequence[str] = ()) -> bytes:
@@ -75,8 +77,8 @@ def encode_games(room: HouseRoom, games: Iterable[Settle], clients: Sequence[str
 
 
 def read_games(entry: JournalEntry) -> Iterator[GameRecord]:
-    """Yield the games of a journal entry. Raises msgspec.MsgspecError if the entry is not a `GamesFact`."""
-    for game in _decode(entry.fact).games:
+    """Yield the games of a journal entry. Raises ValueError if the entry is not a `GamesFact`."""
+    for game in GamesFact.from_json(entry.fact).games:
         table = f"{entry.table}-{game.peer}"
         yield GameRecord(
             *(entry.room, table, game.hand, entry.time, game.seat, game.net, game.cards, game.done, game.client)
@@ -98,7 +100,9 @@ async def latest_games(
                 for game in reversed([*read_games(entry)]):
                     if table in (None, game.table) and client in (None, game.client):
                         yield game
-            end, size = end - size, min(10 * size, FETCH_FACTS)
+            # Between the first fact and the others there may be a gap, because old facts are pruned.
+            end = entries[0].seq - 1 if entries else min(1, end - size)
+            size = min(10 * size, FETCH_FACTS)
 
 
 async def all_games(
@@ -116,8 +120,9 @@ async def all_games(
 async def _read_facts(store: Store, room: str, run: str, after: int, last: int) -> AsyncIterator[JournalEntry]:
     """Yield the journal entries of a run after `after`, up to and including `last`."""
     async for entry in store.read_journal(room, run, after):
-        yield entry
-        if entry.seq == last:
+        if entry.seq <= last:
+            yield entry
+        if entry.seq >= last:
             return
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from asyncio import Future
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -149,10 +150,12 @@ class EventJournal[Fact: Stored, E]:
 async def read_or_write_start[S: Seeds](store: Store, room: str, table: str, wanted: S) -> S:
     """Return the first entry of a journal; write it if there is none.
 
-    Raises ValueError if other cards are wanted, and StoreUnavailable.
+    Of two servers that write it at the same time, one is refused, and reads that of the other. Raises ValueError if
+    other cards are wanted, and StoreUnavailable.
     """
-    if (first_entry := await anext(store.read_journal(room, table), None)) is not None:
-        return decode_start(first_entry.fact, wanted)
-    start = wanted.with_secret()
-    await store.append([JournalEntry(room, table, 1, encode(start), 0.0)])
-    return start
+    while (first_entry := await anext(store.read_journal(room, table), None)) is None:
+        start = wanted.with_secret()
+        with suppress(WriteRefused):
+            await store.append([JournalEntry(room, table, 1, encode(start), 0.0)])
+            return start
+    return decode_start(first_entry.fact, wanted)

@@ -4,7 +4,7 @@ import hmac
 import secrets
 from typing import Self
 
-from msgspec import DecodeError, Struct
+from msgspec import Struct
 from msgspec.json import decode
 from msgspec.structs import replace
 
@@ -25,8 +25,8 @@ class Seeds(Struct, frozen=True, omit_defaults=True):
     decks: tuple[Order, ...] = ()
 
     def with_secret(self) -> Self:
-        """Return these seeds, with a new secret if there is no `seed`."""
-        return self if self.seed is not None else replace(self, secret=secrets.token_hex(32))
+        """Return these seeds, with a new secret if there is neither a `seed` nor a secret."""
+        return self if self.seed is not None or self.secret else replace(self, secret=secrets.token_hex(32))
 
     def server_seed(self, room: str, hand_number: int) -> bytes:
         """Return the server seed of a deal: derived from `seed`, or from `secret` if there is none."""
@@ -42,7 +42,7 @@ def decode_start[S: Seeds](fact: bytes, wanted: S) -> S:
     """
     try:
         stored = decode(fact, type=type(wanted))
-    except DecodeError as error:
+    except (ValueError, RecursionError) as error:
         found = f"found a journal with an invalid first entry ({error})"
         raise ValueError(f"{found}; allowed: a journal made by this version of croupier, or another --store") from None
     check_same_cards(stored, wanted)

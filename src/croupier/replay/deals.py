@@ -32,6 +32,7 @@ class Deal(NamedTuple):
     """A deal with its promise. The seeds are empty until they are revealed, and `cards` if none were shown."""
 
     room: str
+    algorithm: str
     commitment: str
     server_seed: str
     client_seed: str
@@ -91,6 +92,7 @@ def is_start(recorded: list[str], cards: tuple[str, ...]) -> bool:
 def _make_deal(promise: DealPromise, dealt: DealtHand, seed: DealSeed | None) -> Deal:
     return Deal(
         room=promise.room,
+        algorithm=promise.algorithm,
         commitment=promise.commitment,
         server_seed="" if seed is None else seed.server_seed,
         client_seed="" if seed is None else seed.client_seed,

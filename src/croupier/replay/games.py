@@ -11,10 +11,12 @@ from croupier.core.plural import format_count
 from croupier.core.presentation import SeatStatus, SeatView, TableView, Text, listed, text, verbatim
 from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.recording.game_records import GameRecord
-from croupier.replay.house_games import house_table
+from croupier.replay.house_games import actor_of_move, house_table
 from croupier.replay.steps import GameReplay, ReplayStep, align_columns
 from croupier.rooms.oldmaid.cards import CARD_NAMES
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
+
+HOUSE_GAME_PARTIES: Final = ("player", "house")
 
 AWAY_WORDS: Final[Mapping[str, str]] = {"": "", "out": "out", "away": "gone"}
 """How the state of a player of Old Maid is written."""
@@ -83,20 +85,20 @@ def oldmaid_table(
 def house_game_replay(fields: Mapping[str, Any]) -> GameReplay:
     """Return a game against a house: its cards in the order of the deal, and its actions. Raises ValueError."""
     game = convert(fields, GameRecord)
-    return GameReplay(f"{game.room}/{game.table}/{game.number}", [*_house_steps(game)])
+    return GameReplay(f"{game.room}/{game.table}/{game.number}", [*_house_steps(game)], HOUSE_GAME_PARTIES)
 
 
 def _house_steps(game: GameRecord) -> Iterator[ReplayStep]:
     shows = [f"Cards: {' '.join(game.cards)}", f"The client has seat {game.seat}."]
 
-    def step(note: Text, done_count: int, *, is_over: bool = False) -> ReplayStep:
+    def step(note: Text, done_count: int, actor: str = "", *, is_over: bool = False) -> ReplayStep:
         actions = [f"Actions: {' '.join(game.done[:done_count])}"] if done_count or is_over else []
         table = house_table(game, done_count, is_over=is_over)
-        return ReplayStep(note, [*shows, *actions], table and replace(table, announcements=(note,)))
+        return ReplayStep(note, [*shows, *actions], table and replace(table, announcements=(note,)), actor)
 
     yield step(text("Cards, in the order of the deal: {cards}.", cards=" ".join(game.cards)), 0)
     for at, action in enumerate(game.done, start=1):
-        yield step(text("{action}.", action=action), at)
+        yield step(text("{action}.", action=action), at, actor_of_move(game, at))
     if game.net > 0:
         note = text("The client wins {coins}.", coins=game.net)
     elif game.net:

@@ -16,7 +16,7 @@ from croupier.core.presentation import (
     text,
     verbatim,
 )
-from croupier.core.rules import Seat, Turn
+from croupier.core.rules import Seat
 from croupier.replay.steps import GameReplay, ReplayStep, align_columns
 from croupier.rooms.holdem.cards import Card, card_names
 from croupier.rooms.holdem.engine.hand import Hand
@@ -148,7 +148,7 @@ class _HandReplayer:
         table_lines = align_columns(rows)
         if hand.board:
             table_lines.append(f"Board: {_cards_text(hand.board)}")
-        if hand.turn is not Turn.OVER:
+        if not hand.over:
             table_lines.append(f"Pot: {sum(hand.paid)}")
         return ReplayStep(note, table_lines, self._table(note), actor)
 
@@ -156,7 +156,7 @@ class _HandReplayer:
         hand = self._hand
         positions = {"D": hand.button, "SB": hand.small_blind, "BB": hand.big_blind}
         position = " ".join(name for name, at in positions.items() if at == seat)
-        state = "folded" if hand.folded[seat] else "" if hand.stacks[seat] or hand.turn is Turn.OVER else "all-in"
+        state = "folded" if hand.folded[seat] else "" if hand.stacks[seat] or hand.over else "all-in"
         marker = ">" if hand.turn == seat else ""
         bet = str(hand.bets[seat] or "")
         return [marker, self._names[seat], position, str(hand.stacks[seat]), bet, self._hole_text(seat), state]
@@ -170,7 +170,7 @@ class _HandReplayer:
             title=text("Hold'em"),
             seats=tuple(map(self._seat_view, range(len(hand.stacks)))),
             board=_card_views(hand.board),
-            pots=() if hand.turn is Turn.OVER else (PotView(sum(hand.paid)),),
+            pots=() if hand.over else (PotView(sum(hand.paid)),),
             announcements=(note,),
         )
 
@@ -193,7 +193,7 @@ class _HandReplayer:
             return "folded"
         if hand.turn == seat:
             return "to act"
-        return "" if hand.stacks[seat] or hand.turn is Turn.OVER else "all in"
+        return "" if hand.stacks[seat] or hand.over else "all in"
 
 
 def _is_hole(entries: Sequence[HandLogEntry]) -> bool:

@@ -39,6 +39,12 @@ def house_table(game: GameRecord, done_count: int, *, is_over: bool) -> TableVie
     return TableView(title=TITLES[game.room], seats=seats)
 
 
+def actor_of_move(game: GameRecord, number: int) -> str:
+    """Return who makes a move, counted from 1: "player" or "house". A bank has no moves; in Kuhn poker P_1 begins."""
+    is_of_house = game.room == "kuhn" and (number - 1) % 2 != game.seat
+    return "house" if is_of_house else "player"
+
+
 def _kuhn_hands(game: GameRecord) -> tuple[Sequence[str | None], Sequence[str | None]]:
     """Return the cards of the client and of the house: the first one is P_1's."""
     return game.cards[game.seat : game.seat + 1], game.cards[1 - game.seat : 2 - game.seat]

@@ -1,11 +1,11 @@
-"""Integrity checks of a store: unbalanced transfers, wrong balances, gaps in journals."""
+"""Integrity checks of a store: unbalanced transfers, wrong balances, gaps in journals that are not pruned."""
 
 from collections.abc import AsyncIterator
 
 from croupier.store.engine import ReadTransaction
-from croupier.store.records import StoreFinding
+from croupier.store.records import PRUNED_FACT, StoreFinding
 
-CHECKS: tuple[tuple[str, str, str], ...] = (
+CHECKS: tuple[tuple[str, str, str, *tuple[object, ...]], ...] = (
     (
         "transfers {0}",
         "found coins that sum to {1}; allowed: 0",
@@ -37,8 +37,16 @@ CHECKS: tuple[tuple[str, str, str], ...] = (
     (
         "journal {0} {1}",
         "found {4} facts, from {2} to {3}; allowed: all from 1",
-        """SELECT room, "table", MIN(seq), MAX(seq), COUNT(*) FROM journal
-        GROUP BY room, "table" HAVING MIN(seq) <> 1 OR MAX(seq) <> COUNT(*) ORDER BY room, "table" """,
+        """SELECT room, "table", first, last, facts FROM (
+            SELECT room, "table", MIN(seq) AS first, MIN(CASE WHEN seq > 1 THEN seq END) AS second, MAX(seq) AS last,
+            COUNT(*) AS facts FROM journal GROUP BY room, "table"
+        ) j WHERE first <> 1 OR (facts <> last AND (facts <> last - second + 2 OR NOT (
+            EXISTS (SELECT 1 FROM snapshots s WHERE s.room = j.room AND s."table" = j."table" AND s.seq >= second)
+            OR EXISTS (
+                SELECT 1 FROM journal p WHERE p.room = j.room AND p."table" = j."table" AND p.seq = 1 AND p.fact = $1
+            )
+        ))) ORDER BY room, "table" """,
+        PRUNED_FACT,
     ),
     (
         "snapshots {0} {1}",
@@ -64,12 +72,13 @@ CHECKS: tuple[tuple[str, str, str], ...] = (
         ) ORDER BY player, room, "table", number""",
     ),
 )
-"""For each check: the place and the message, as templates, and a query; every row that it returns is a problem."""
+"""For each check: the place and the message, as templates, and a query with its arguments; every row that it returns is
+a problem. After the first fact of a journal, facts may be missing up to the snapshot, or if the first one is pruned."""
 
 
 async def find_problems(transaction: ReadTransaction) -> AsyncIterator[StoreFinding]:
     """Run all checks, and yield every problem."""
-    for where, message, sql in CHECKS:
-        async for rows in transaction.rows(sql):
+    for where, message, sql, *arguments in CHECKS:
+        async for rows in transaction.rows(sql, *arguments):
             for row in rows:
                 yield StoreFinding(where.format(*row), message.format(*row))

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from msgspec import Struct
 
 from croupier.core.histogram import Histogram
-from croupier.store.records import JournalEntry, StoredHand, StoreError
+from croupier.store.records import JournalEntry, NameTaken, StoredHand
 
 type Query = tuple[str, Sequence[object]]
 """SQL and its arguments."""
@@ -60,11 +60,9 @@ class Script(Struct, frozen=True):
 type Write = Facts | Script
 
 
-def name_taken_error(name: str, store_name: str) -> StoreError:
+def name_taken_error(name: str, store_name: str) -> NameTaken:
     """The error of a second process that claims a name."""
-    return StoreError(
-        f"found another server that has {name} open in {store_name}; allowed: one at a time in each store"
-    )
+    return NameTaken(f"found another server that has {name} open in {store_name}; allowed: one at a time in each store")
 
 
 class ReadTransaction(Protocol):
@@ -117,8 +115,11 @@ class Engine(Protocol):
         """Open a snapshot of the current state. Raises StoreUnavailable."""
         ...
 
-    async def claim(self, name: str) -> None:
-        """Claim a name exclusively until `close` or the end of the process. Raises StoreError if it is taken."""
+    async def claim(self, name: str, *, shared: bool) -> None:
+        """Claim a name until `close` or the end of the process, alone or with others who share it.
+
+        Raises NameTaken.
+        """
         ...
 
     def accounts_version(self) -> int | None:

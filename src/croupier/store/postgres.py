@@ -145,15 +145,14 @@ class PostgresEngine:
         async with self.read_transaction() as transaction:
             await copy_to_file(transaction, path)
 
-    async def claim(self, name: str) -> None:
+    async def claim(self, name: str, *, shared: bool) -> None:
         """Hold an advisory lock on a separate connection; the server releases it when the connection ends."""
         with self.translate_errors():
             connection = await self._open_connection()
             self._claims.append(connection)
             deadline = asyncio.get_running_loop().time() + CLAIM_TIMEOUT_SECONDS
-            while not await connection.fetchval(
-                "SELECT pg_try_advisory_lock($1, hashtext($2))", CLAIM_LOCK_CLASS, name
-            ):
+            lock = "pg_try_advisory_lock_shared" if shared else "pg_try_advisory_lock"
+            while not await connection.fetchval(f"SELECT {lock}($1, hashtext($2))", CLAIM_LOCK_CLASS, name):
                 if asyncio.get_running_loop().time() > deadline:
                     raise name_taken_error(name, str(self._location))
                 await asyncio.sleep(CLAIM_TIMEOUT_SECONDS / 20)

@@ -18,6 +18,10 @@ class StoreError(Exception):
     """The store cannot be opened, or an operation is impossible. The text is for people."""
 
 
+class NameTaken(StoreError):
+    """Another server has claimed the name."""
+
+
 class WriteRefused(StoreError):
     """A write is not allowed, such as a fact whose number exists already. Nothing of it was written."""
 
@@ -115,6 +119,18 @@ class StoredHand(Struct, frozen=True):
     players: tuple[str, ...]
     record: str
     summary: str = ""
+
+
+PRUNED_FACT: Final = b'{"games":[]}'
+"""What replaces a fact of finished games when it is pruned: a fact without games."""
+
+
+class PruneCounts(Struct, frozen=True):
+    """Numbers of old records: facts of journals, hands, transfers of the ledger."""
+
+    facts: int = 0
+    hands: int = 0
+    transfers: int = 0
 
 
 class StoreFinding(Struct, frozen=True):

@@ -22,10 +22,11 @@ def account_from_row(row: Sequence[object]) -> Account:
 
 
 def save_snapshot(snapshot: Snapshot) -> StatementGenerator[None]:
-    """Store the snapshot of a table, and replace the former one."""
+    """Store the snapshot of a table, and replace the former one unless that is newer."""
     yield (
         """INSERT INTO snapshots (room, "table", seq, state, time) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (room, "table") DO UPDATE SET seq = excluded.seq, state = excluded.state, time = excluded.time""",
+        ON CONFLICT (room, "table") DO UPDATE SET seq = excluded.seq, state = excluded.state, time = excluded.time
+        WHERE excluded.seq >= snapshots.seq""",
         (snapshot.room, snapshot.table, snapshot.seq, snapshot.state, snapshot.time),
     )
 

@@ -142,10 +142,10 @@ class SqliteEngine:
         """Make an online backup; writes continue meanwhile."""
         await self.read_in_thread(lambda: self._backup(path))
 
-    async def claim(self, name: str) -> None:
+    async def claim(self, name: str, *, shared: bool) -> None:
         """Lock a file next to the store; the system releases the lock at any end of the process."""
         try:
-            from fcntl import LOCK_EX, LOCK_NB, flock
+            from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
         except ImportError:  # Windows
             return
         path = self._path.with_name(f"{self._path.name}.{name}.lock")
@@ -154,7 +154,7 @@ class SqliteEngine:
         except OSError as error:
             raise StoreError(f"cannot make {path}: {error.strerror}") from error
         try:
-            flock(lock, LOCK_EX | LOCK_NB)
+            flock(lock, (LOCK_SH if shared else LOCK_EX) | LOCK_NB)
         except BlockingIOError:
             os.close(lock)
             raise name_taken_error(name, str(self._path)) from None

@@ -7,7 +7,7 @@ import asyncio
 from asyncio import Future
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
-from time import time
+from time import perf_counter, time
 from typing import Any, BinaryIO, Self
 
 import msgspec
@@ -21,6 +21,7 @@ from croupier.store.records import (
     JournalEntry,
     JournalHead,
     LedgerEntry,
+    PruneCounts,
     Snapshot,
     StoredHand,
     StoreError,
@@ -196,7 +197,7 @@ class Store:
         return [JournalHead(*row) for row in rows]
 
     def save_snapshot(self, snapshot: Snapshot) -> Future[None]:
-        """Store the snapshot of a table, and replace the former one."""
+        """Store the snapshot of a table, and replace the former one unless that is newer."""
         return self._write(lambda: scripts.save_snapshot(snapshot))
 
     async def load_snapshot(self, room: str, table: str) -> Snapshot | None:
@@ -326,13 +327,15 @@ class Store:
         async with self._engine.read_transaction() as transaction:
             return findings + [finding async for finding in find_problems(transaction)]
 
-    async def claim(self, name: str) -> None:
-        """Claim a room exclusively for this server, until the store is closed. Raises StoreError if it is taken.
+    async def claim(self, name: str, *, shared: bool = False) -> None:
+        """Claim a room for this server, until the store is closed. Raises NameTaken if another server has it.
+
+        With `shared`, other servers may have it as well that share it: the nodes of a cluster.
 
         On platforms without file locks the journal protects the room: of two writes with the same sequence number, one
         is refused.
         """
-        await self._engine.claim(name)
+        await self._engine.claim(name, shared=shared)
 
     async def backup(self, path: Path) -> None:
         """Copy the current state to a new SQLite file, during operation. Raises OSError if it cannot be created."""
@@ -344,6 +347,23 @@ class Store:
 
         async with self._engine.read_transaction() as transaction:
             return await export_rows(transaction, stream, self._clock())
+
+    async def prune(self, before: float, game_rooms: Sequence[str], *, is_dry_run: bool = False) -> PruneCounts:
+        """Delete the records from before this time that neither recovery nor the ledger needs; see `prune`.
+
+        Returns the numbers of the records that are deleted, or with `is_dry_run` would be. Other processes can use the
+        store meanwhile: after each transaction they have as much time as it took.
+        """
+        from croupier.store.prune import make_plan
+
+        async with self._engine.read_transaction() as transaction:
+            plan = await make_plan(transaction, before, game_rooms)
+        for step in () if is_dry_run else plan.steps():
+            started = perf_counter()
+            while await self._write(step):
+                await asyncio.sleep(perf_counter() - started)
+                started = perf_counter()
+        return plan.counts
 
     def _write(self, make_statements: Callable[[], StatementGenerator[Any]]) -> Future[Any]:
         return self._committer.submit(Script(make_statements))

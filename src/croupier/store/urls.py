@@ -53,14 +53,22 @@ def parse_location(store: str | None) -> AnyStoreLocation:
     if not colon:
         if not store or store == ":memory:":
             raise StoreError(f"found the store {store!r}; allowed: {ALLOWED_FORMS}")
-        return SqliteLocation(Path(store).expanduser())
+        return _sqlite_location(store)
     match scheme:
         case "sqlite":
             path = unquote(rest.removeprefix("/"))
             if not rest.startswith("/") or not path or path == ":memory:":
                 raise StoreError(f"found the store {store!r}; allowed: {ALLOWED_FORMS}")
-            return SqliteLocation(Path(path).expanduser())
+            return _sqlite_location(path)
         case "postgresql" | "postgres":
             return PostgresLocation(f"{POSTGRESQL_SCHEME}{rest}")
         case _:
             raise StoreError(f"found a store at {scheme}://; allowed: {ALLOWED_FORMS}")
+
+
+def _sqlite_location(path: str) -> SqliteLocation:
+    """The location of a path, in which ~ is a home directory. Raises StoreError if there is no such user."""
+    try:
+        return SqliteLocation(Path(path).expanduser())
+    except RuntimeError:
+        raise StoreError(f"found the store {path!r} of an unknown user; allowed: {ALLOWED_FORMS}") from None

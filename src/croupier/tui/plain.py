@@ -8,8 +8,10 @@ from contextlib import suppress
 from threading import Thread
 from typing import Final, Self
 
+from msgspec.structs import replace
+
 from croupier.core.linear import action_line, board_line, seat_line
-from croupier.core.presentation import ActionView, TableView, Text, listed, text
+from croupier.core.presentation import ActionView, TableView, Text, listed, new_items, text
 from croupier.tui.encoding import terminal_text
 from croupier.tui.table_keys import ENTER, HELP, Choice, TableKeys, keys_of
 from croupier.tui.texts import GENERAL_HELP, money_text, presets_text, time_text
@@ -72,8 +74,9 @@ class PlainDisplay:
             self._print(announcement)
         self._announced = view.announcements
         for name, line in table_lines(view):
-            if self._printed.get(name) != line:
-                self._printed[name] = line
+            news = resting_seat_line(view) if name == "seat" else line
+            if self._printed.get(name) != news:
+                self._printed[name] = news
                 self._print(line)
         if self._printed.get("actions") != view.actions:
             self._printed["actions"] = view.actions
@@ -179,18 +182,13 @@ def table_lines(view: TableView) -> Iterator[tuple[str, str]]:
             yield name, terminal_text(line)
 
 
-def new_items[T](before: Sequence[T], after: Sequence[T]) -> Sequence[T]:
-    """Return the objects at the end of `after` that are not at the end of `before`, whose first ones may be gone.
+def resting_seat_line(view: TableView) -> str:
+    """Return the line of the person's seat as it is in the turns of others.
 
-    >>> a, b, c = [1], [2], [3]
-    >>> new_items([a, b], [b, c]), new_items([a], [b])
-    ([[3]], [[2]])
+    In the person's turn it is not read again with all its cards: the actions that are printed say the same.
     """
-    for first in range(len(before)):
-        kept = before[first:]
-        if len(kept) <= len(after) and all(old is new for old, new in zip(kept, after, strict=False)):
-            return after[len(kept) :]
-    return after
+    own = next(seat for seat in view.seats if seat.is_viewer)
+    return terminal_text(seat_line(replace(own, status="") if own.status == "to act" else own))
 
 
 def keys_of_line(line: str, actions: Sequence[ActionView]) -> list[str] | None:

@@ -11,6 +11,7 @@ from croupier.web.check_routes import CheckRoutes
 from croupier.web.checks import Checks
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys
+from croupier.web.live_lobby import LiveLobby
 from croupier.web.lobby import LobbyRoutes
 from croupier.web.login_routes import LoginRoutes
 from croupier.web.logins import Logins
@@ -50,7 +51,8 @@ def create_app(
     streams = Streams(config)
     checks = Checks(config, renderer, log)
     watch = WatchRoutes(entries, streams, renderer, config)
-    lobby = LobbyRoutes(seating, tables, watch, renderer, config)
+    live_lobby = LiveLobby(renderer, watch.public_tables)
+    lobby = LobbyRoutes(seating, tables, live_lobby, streams=streams, renderer=renderer, config=config)
     table_routes = TableRoutes(seating, tables, streams, renderer, config)
 
     optional_routes: list[BaseRoute] = []
@@ -75,6 +77,7 @@ def create_app(
     app.state.streams = streams
     app.state.seating = seating
     app.state.watch = watch
+    app.state.lobby = live_lobby
     return app
 
 
@@ -92,6 +95,8 @@ def close(app: Starlette) -> None:
     tables.close()
     watch: WatchRoutes = app.state.watch
     watch.close()
+    lobby: LiveLobby = app.state.lobby
+    lobby.close()
     seating: Seating = app.state.seating
     seating.close()
     checks: Checks = app.state.checks

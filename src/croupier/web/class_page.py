@@ -12,9 +12,7 @@ from croupier.web.class_view import BLAME_TEXTS, KIND_TEXTS, RUNNING, RUNNING_SI
 from croupier.web.feed import Envelope, Feed, Versions
 from croupier.web.render import Renderer, translator
 from croupier.web.rooms import RoomName
-
-NEWS_STEPS: Final = 10
-"""The progress is announced this often, and not at every cell."""
+from croupier.web.secret_site import passes_step
 
 LEGEND: Final = [
     *((kind.name, LOOKS[kind].sign, label) for kind, label in KIND_TEXTS.items()),
@@ -91,8 +89,7 @@ class GridPage:
         """What is announced: every tenth of the cells, and the end."""
         if not state.is_running:
             return [text("The run is over.")]
-        before = self.feed.snapshot.done
-        if NEWS_STEPS * done // self.plan.total == NEWS_STEPS * before // self.plan.total:
+        if not passes_step(self.feed.snapshot.done, done, self.plan.total):
             return []
         return [text("{done} of {total} cells", done=done, total=self.plan.total)]
 

@@ -1,7 +1,6 @@
 """The routes of a class: the live grid of each room, the causes of each cell, and the report."""
 
 from collections.abc import Callable, Mapping, Sequence
-from secrets import compare_digest
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -14,14 +13,15 @@ from croupier.conformance.matrix.chart import html
 from croupier.web.class_page import LEGEND, GridPage
 from croupier.web.class_view import finding_text
 from croupier.web.render import Renderer
+from croupier.web.secret_site import protect
 from croupier.web.streams import FeedStream, Streams
 
 
 class ClassRoutes:
-    """Shows a class to those who know its id. `pages` are by the names of the rooms."""
+    """Shows a class to those who know its secret. `pages` are by the names of the rooms."""
 
-    def __init__(self, class_id: str, pages: Mapping[str, GridPage], streams: Streams, renderer: Renderer) -> None:
-        self._id = class_id
+    def __init__(self, secret: str, pages: Mapping[str, GridPage], streams: Streams, renderer: Renderer) -> None:
+        self._secret = secret
         self._pages = pages
         self._streams = streams
         self._renderer = renderer
@@ -30,22 +30,15 @@ class ClassRoutes:
     def routes(self) -> Sequence[BaseRoute]:
         """The routes."""
         return [
-            Route("/class/{id}", self._protect(self.choose_room)),
-            Route("/class/{id}/report.html", self._protect(self.report)),
-            Route("/class/{id}/{room}", self._protect(self.show)),
-            Route("/class/{id}/{room}/events", self._protect(self.events)),
-            Route("/class/{id}/{room}/{server:int}/{client:int}", self._protect(self.show_cell)),
+            Route("/class/{secret}", self._protect(self.choose_room)),
+            Route("/class/{secret}/report.html", self._protect(self.report)),
+            Route("/class/{secret}/{room}", self._protect(self.show)),
+            Route("/class/{secret}/{room}/events", self._protect(self.events)),
+            Route("/class/{secret}/{room}/{server:int}/{client:int}", self._protect(self.show_cell)),
         ]
 
     def _protect(self, endpoint: Callable[[Request], Response]) -> Callable[[Request], Any]:
-        """Answer requests with another id as if there were no class."""
-
-        async def respond(request: Request) -> Response:
-            if not compare_digest(request.path_params["id"].encode(), self._id.encode()):
-                raise HTTPException(404)
-            return endpoint(request)
-
-        return respond
+        return protect(self._secret, endpoint)
 
     def choose_room(self, request: Request) -> Response:  # noqa: ARG002 -- an endpoint
         """Go to the page of the first room."""
@@ -101,7 +94,7 @@ class ClassRoutes:
     def _report_path(self) -> str | None:
         """The path of the report, None if it would show what the pages hide."""
         page = next(iter(self._pages.values()))
-        return f"/class/{self._id}/report.html" if page.plan.privacy.hides_nothing else None
+        return f"/class/{self._secret}/report.html" if page.plan.privacy.hides_nothing else None
 
     def _page(self, request: Request) -> GridPage:
         """Return the page of the room in the path. Raises HTTPException if there is none."""

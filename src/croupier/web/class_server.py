@@ -1,34 +1,21 @@
 """Serves a matrix to the class while it is played: its pages, at an address that contains a secret."""
 
-import asyncio
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 from msgspec.structs import replace
 
 from croupier.conformance.matrix.matrix import Matrix, MatrixPlan
 from croupier.conformance.throttle import Throttle
-from croupier.core.logger import SilentLogger
-from croupier.net.addresses import format_address
-from croupier.net.listening_socket import bind_socket, bound_address
 from croupier.web.class_page import GridPage, MatrixState
 from croupier.web.class_routes import ClassRoutes
 from croupier.web.class_view import ClassPrivacy, GridPlan, roster
-from croupier.web.config import WebConfig
-from croupier.web.cookies import SigningKeys
-from croupier.web.http_server import AppServer
-from croupier.web.logins import Logins
 from croupier.web.protocol_routes import ProtocolRoutes
 from croupier.web.render import Renderer
 from croupier.web.rooms import RoomName, room_title
-from croupier.web.site import create_site
+from croupier.web.secret_site import create_secret_site, new_secret, serve_pages, site_config
 from croupier.web.streams import Streams
-
-HOST: Final = "127.0.0.1"
-CLASS_ID_BYTES: Final = 16
-"""Programs of students run on this machine, and can connect to the server: they must not guess the id."""
 
 PUBLISH_INTERVAL_SECONDS: Final = 0.5
 
@@ -38,10 +25,8 @@ class ClassPages:
 
     def __init__(self, plan: MatrixPlan, privacy: ClassPrivacy, port: int = 0) -> None:
         members = roster(plan.submissions, is_anonymous=privacy.is_anonymous)
-        class_id = secrets.token_urlsafe(CLASS_ID_BYTES)
-        config = WebConfig(cookie=f"croupier-class-{port}")
-        renderer = Renderer([])
-        self.path = f"/class/{class_id}"
+        secret, config, renderer = new_secret(), site_config("class", port), Renderer([])
+        self.path = f"/class/{secret}"
         self._plan = plan
         self._matrix: Matrix | None = None
         self._changes = Throttle(self.publish, PUBLISH_INTERVAL_SECONDS)
@@ -58,15 +43,8 @@ class ClassPages:
                 path=f"{self.path}/{room.name}",
             )
             self._pages[room.name] = GridPage(RoomName(room.name, room_title(room)), grid, start, renderer)
-        routes = ClassRoutes(class_id, self._pages, Streams(config), renderer).routes
-        self.app = create_site(
-            [*routes, *ProtocolRoutes(renderer).routes],
-            renderer,
-            config,
-            keys=SigningKeys(),
-            logins=Logins(None),
-            log=SilentLogger(),
-        )
+        routes = ClassRoutes(secret, self._pages, Streams(config), renderer).routes
+        self.app = create_secret_site([*routes, *ProtocolRoutes(renderer).routes], renderer, config)
 
     def note(self, matrix: Matrix) -> None:
         """Note that a matrix has changed; `run` publishes it."""
@@ -99,17 +77,8 @@ def shuffle_students(plan: MatrixPlan) -> MatrixPlan:
     return replace(plan, submissions=[*students, *(each for each in plan.submissions if each.is_reference)])
 
 
-@asynccontextmanager
-async def serve_class(plan: MatrixPlan, privacy: ClassPrivacy, port: int) -> AsyncIterator[tuple[ClassPages, str]]:
-    """Serve the pages of a matrix on loopback while the context is open; yield them and their URL. Raises OSError."""
-    with await bind_socket(HOST, port) as bound:
-        address = bound_address(bound)
-        pages = ClassPages(plan, privacy, address[1])
-        server = AppServer(pages.app, bound)
-        publishing = asyncio.create_task(pages.run())
-        try:
-            yield pages, f"http://{format_address(address)}{pages.path}"
-        finally:
-            publishing.cancel()
-            pages.end()
-            await server.close()
+def serve_class(
+    plan: MatrixPlan, privacy: ClassPrivacy, port: int
+) -> AbstractAsyncContextManager[tuple[ClassPages, str]]:
+    """Serve the pages of a matrix on loopback while the context is open; it has them and their URL. Raises OSError."""
+    return serve_pages(lambda bound_port: ClassPages(plan, privacy, bound_port), port)

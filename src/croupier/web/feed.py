@@ -92,10 +92,14 @@ type RenderEnvelope = Callable[[Snapshot, str], Envelope]
 
 
 class Subscription:
-    """One browser's stream of a feed: the version that it has, and an event that is set when there is news."""
+    """One browser's stream of a feed: the version that it has, and an event that is set when there is news.
+
+    One that `gives_way` is the first to be parked.
+    """
 
     def __init__(self, feed: "Feed[Any]", locale: str, since: str) -> None:
         self.is_parked = False
+        self.gives_way = False
         self.news = asyncio.Event()
         self._feed = feed
         self._locale = locale

@@ -1,5 +1,6 @@
 """The messages of a player's connection, each with its bytes and the clause that it follows."""
 
+import re
 from collections import deque
 from collections.abc import Callable, Sequence, Set
 from typing import Final
@@ -13,6 +14,9 @@ from croupier.core.spans import SpanReader
 MAX_FRAMES: Final = 60
 """The number of frames that a table shows; older ones are dropped."""
 
+SUMMARY_CHARACTERS: Final = 80
+GUID: Final = re.compile(r"([0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
 
 class FrameView(Struct, frozen=True):
     """A message on the wire: its sender, its text, its bytes in hexadecimal digits, and its clause ("" if unknown).
@@ -25,6 +29,15 @@ class FrameView(Struct, frozen=True):
     hex: str
     clause: str
     number: int = 0
+
+    @property
+    def summary(self) -> str:
+        """The beginning of a long text, in which GUIDs are shortened.
+
+        >>> FrameView("you", "GET /games/ab4a221a-f3cf-4d09-b2b8-674490e49306", "", "").summary
+        'GET /games/ab4a…'
+        """
+        return GUID.sub(r"\1…", self.text)[:SUMMARY_CHARACTERS]
 
 
 class FrameCodec[M]:

@@ -12,7 +12,7 @@ from croupier.core.dealer import FairDealer, Luck
 from croupier.core.referee import HOUSE
 from croupier.core.session import Received, Submitted
 from croupier.core.usernames import BOT_PREFIX
-from croupier.http.holdem_service import HoldemService
+from croupier.http.holdem_tables import HoldemTables
 from croupier.http.views import GameViewCache
 from croupier.logs import get_logger
 from croupier.rooms.holdem import ROOM
@@ -35,7 +35,7 @@ THINKING_SECONDS: Final = 1.0
 class HoldemBots:
     """Seats bots at tables where a person is alone. They leave when no person is there."""
 
-    def __init__(self, service: HoldemService, bots: Sequence[str] = USUAL_BOTS) -> None:
+    def __init__(self, service: HoldemTables, bots: Sequence[str] = USUAL_BOTS) -> None:
         self._service = service
         self._bots = bots
         self._numbers = count(1)

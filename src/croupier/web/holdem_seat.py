@@ -14,7 +14,7 @@ from croupier.core.errors import Violation
 from croupier.core.presentation import ActionView, TableCommand, TableView, Text, text, verbatim
 from croupier.core.referee import HOUSE
 from croupier.core.session import Notify, Received, Submitted
-from croupier.http.holdem_service import HoldemService
+from croupier.http.holdem_tables import HoldemTables
 from croupier.http.routes import OPERATIONS
 from croupier.http.views import GameViewCache
 from croupier.rooms.holdem.player import Options, Player
@@ -49,8 +49,25 @@ SERVICE_CLOSED: Final = text("The server is shutting down. Your seat and your ch
 CLAUSES: Final = {operation.id: operation.clause for operation in OPERATIONS}
 
 
+REFUSALS: Final = {
+    "holdem-3.3": text("All games of this room are taken."),
+    "holdem-3.7": text("You are in this game already."),
+    "holdem-3.15": text("The room is about to close."),
+    "holdem-3.17": text("The room cannot store its games now. Try again later."),
+    "holdem-4.13": text("It is not your turn."),
+    "holdem-7.4": text("It is not your turn."),
+    "holdem-8.4": GAME_GONE,
+    "holdem-9.11": text("You are in as many games as one player may be."),
+}
+"""What people read instead of the problem that is written for programs, by the clause of the refusal."""
+
+
 class SeatRefused(Exception):
-    """The room gives no seat. The message says why."""
+    """The room gives no seat. `reason` is for the visitor."""
+
+    def __init__(self, reason: Text) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
 
 
 class HoldemSeat(Seat):
@@ -59,7 +76,7 @@ class HoldemSeat(Seat):
     The frames are the requests and responses that the REST service would carry.
     """
 
-    def __init__(self, service: HoldemService, user: str, game: Guid, player: Guid, render: RenderEnvelope) -> None:
+    def __init__(self, service: HoldemTables, user: str, game: Guid, player: Guid, render: RenderEnvelope) -> None:
         self.game = game
         self._service = service
         self._user = user
@@ -75,17 +92,17 @@ class HoldemSeat(Seat):
 
     @classmethod
     async def join(
-        cls, service: HoldemService, user: str, game: Guid | None, render: Callable[[Guid], RenderEnvelope]
+        cls, service: HoldemTables, user: str, game: Guid | None, render: Callable[[Guid], RenderEnvelope]
     ) -> "HoldemSeat":
         """Take a seat in a game, or in a new one, or a place in its queue. Raises SeatRefused."""
         answer = await service.execute(Open(user, is_person=True) if game is None else Join(user, game, is_person=True))
         if isinstance(answer, RequestRefused):
-            raise SeatRefused(answer.detail)
+            raise SeatRefused(refusal_text(answer))
         assert isinstance(answer, Created | Queued), "a user who joins gets a seat or a place in the queue"
         return cls(service, user, answer.game, answer.guid, render(answer.game))
 
     @classmethod
-    def resume(cls, service: HoldemService, user: str, game: Guid, render: RenderEnvelope) -> "HoldemSeat | None":
+    def resume(cls, service: HoldemTables, user: str, game: Guid, render: RenderEnvelope) -> "HoldemSeat | None":
         """Return to the seat of a user in a game; None if the user has none there."""
         found = service.views.game(game)
         player = None if found is None else found.shown.guids.get(user)
@@ -211,8 +228,8 @@ class HoldemSeat(Seat):
             case Created(guid) | Queued(guid):
                 self._sit(guid)
                 self._seen_version = -1
-            case RequestRefused(detail=detail):
-                self._presenter.refused(verbatim(detail))
+            case RequestRefused():
+                self._presenter.refused(refusal_text(answer))
             case _:
                 raise AssertionError(f"found {answer}; allowed: the answers to a join")
 
@@ -220,10 +237,15 @@ class HoldemSeat(Seat):
         match answer:
             case ActDone(reason) if reason:
                 self._presenter.refused(verbatim(reason))
-            case RequestRefused(status, _, detail):
-                self._presenter.refused(verbatim(detail))
-                if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            case RequestRefused():
+                self._presenter.refused(refusal_text(answer))
+                if answer.status == HTTPStatus.SERVICE_UNAVAILABLE:
                     self._player.mark_unconfirmed()
                     self._seen_version = -1
             case _:
                 pass
+
+
+def refusal_text(refusal: RequestRefused) -> Text:
+    """Return the reason of a refusal for people."""
+    return REFUSALS.get(refusal.clause) or verbatim(refusal.detail)

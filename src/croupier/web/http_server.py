@@ -9,10 +9,11 @@ from typing import Final
 
 from msgspec import Struct
 from starlette.applications import Starlette
-from uvicorn import Config, Server
+from uvicorn import Server
 
+from croupier.http.limits import ConnectionLimits
 from croupier.net.listening_socket import BoundSocket
-from croupier.web.browser_connection import BrowserConnection, RequestTimes
+from croupier.web.browser_connection import BrowserConfig, RequestTimes
 
 SHUTDOWN_SECONDS: Final = 1
 """Requests that are being answered have this long when the server is closed."""
@@ -38,14 +39,21 @@ class UvicornServer(Server):
 
 
 class AppServer:
-    """Serves the app on a bound socket, until it is closed."""
+    """Serves the app on a bound socket, until it is closed. The `limits` on the number of connections apply."""
 
-    def __init__(self, app: Starlette, bound: BoundSocket, tls: TlsFiles | None = None) -> None:
+    def __init__(
+        self,
+        app: Starlette,
+        bound: BoundSocket,
+        tls: TlsFiles | None = None,
+        limits: ConnectionLimits = ConnectionLimits(),
+    ) -> None:
+        self._app = app
         self._server = UvicornServer(
-            Config(
+            BrowserConfig(
                 RequestTimes(app),
+                limits,
                 loop="none",
-                http=BrowserConnection,
                 ws="none",
                 lifespan="off",
                 log_config=None,

@@ -1,9 +1,10 @@
-"""The routes of the lobby: its page, and taking a seat."""
+"""The routes of the lobby: its page, the list of public tables, their stream, and taking a seat."""
 
 import asyncio
 from collections.abc import Sequence
 from math import ceil
 
+from msgspec.structs import asdict
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -16,11 +17,12 @@ from croupier.net.rate_limiter import RateLimiter
 from croupier.web.config import WebConfig
 from croupier.web.cookies import Visitor
 from croupier.web.holdem_seat import SeatRefused
+from croupier.web.live_lobby import LiveLobby
 from croupier.web.render import Renderer
 from croupier.web.seating import Seating
 from croupier.web.security import read_form
+from croupier.web.streams import FeedStream, Streams
 from croupier.web.tables import Tables, TooManySeats
-from croupier.web.watch_routes import WatchRoutes
 
 FORWARDED = ("forwarded", "x-forwarded-for")
 
@@ -29,11 +31,19 @@ class LobbyRoutes:
     """Shows the rooms, and seats people in them."""
 
     def __init__(
-        self, seating: Seating, tables: Tables, watch: WatchRoutes, renderer: Renderer, config: WebConfig
+        self,
+        seating: Seating,
+        tables: Tables,
+        lobby: LiveLobby,
+        *,
+        streams: Streams,
+        renderer: Renderer,
+        config: WebConfig,
     ) -> None:
         self._seating = seating
-        self._watch = watch
         self._tables = tables
+        self._lobby = lobby
+        self._streams = streams
         self._renderer = renderer
         self._config = config
         self._new_sessions = RateLimiter(config.new_sessions_per_minute, 60.0)
@@ -44,15 +54,24 @@ class LobbyRoutes:
         """The routes."""
         return [
             Route("/", self.show),
+            Route("/watch", self.watch),
+            Route("/lobby/events", self.events),
             Route("/play", self.play, methods=["POST"]),
         ]
 
     async def show(self, request: Request) -> Response:
         """Show the rooms, and the visitor's own tables."""
         own = [table.page for table in self._tables.of_session(request.state.visitor.session)]
-        rooms = [room for room in self._renderer.rooms if room.is_playable]
-        tables = self._watch.public_tables()
-        return self._renderer.page(request, "lobby.html", rooms=rooms, tables=tables, own_tables=own)
+        return self._renderer.page(request, "lobby.html", **asdict(self._lobby.refresh()), own_tables=own)
+
+    async def watch(self, request: Request) -> Response:
+        """Show the public tables."""
+        return self._renderer.page(request, "watch.html", **asdict(self._lobby.refresh()))
+
+    async def events(self, request: Request) -> Response:
+        """Stream the numbers of players and the public tables."""
+        lobby = self._lobby
+        return FeedStream(self._streams, lobby.feed, request, begin=lobby.follow, gives_way=True)
 
     async def play(self, request: Request) -> Response:
         """Take a seat in a room."""
@@ -72,8 +91,7 @@ class LobbyRoutes:
             detail = text("You sit at {count} tables already. Leave one of them first.", count=self._config.max_seats)
             return self._renderer.error(request, 429, detail)
         except SeatRefused as refusal:
-            detail = text("The room gives you no seat: {reason}.", reason=str(refusal))
-            return self._renderer.error(request, 409, detail)
+            return self._renderer.error(request, 409, refusal.reason)
         return RedirectResponse(f"/tables/{table.page.id}", 303)
 
     def _check_new_session(self, visitor: Visitor, address: Address) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from croupier.core.presentation import TableView, Text
+from croupier.core.presentation import TableView, Text, new_items
 from croupier.web.frames import FrameView
 
 
@@ -86,7 +86,7 @@ def _frame(moment: Moment, number: int, translate: Callable[[Text], str]) -> Fra
 
 def note_between(before: TableView, after: TableView) -> Text | None:
     """Return in one text what has been announced between two views of a table, and how the game has ended if it has."""
-    added = [*new_announcements(before.announcements, after.announcements)]
+    added = [*new_items(before.announcements, after.announcements)]
     if after.is_over and not before.is_over and after.status is not None:
         added.append(after.status)
     return sentences(added)
@@ -96,18 +96,3 @@ def sentences(texts: Iterable[Text]) -> Text | None:
     """Make one text of several sentences, None of none."""
     args = {f"text{number}": each for number, each in enumerate(texts)}
     return Text(" ".join(f"{{{name}}}" for name in args), args=args) if args else None
-
-
-def new_announcements(before: Sequence[Text], after: Sequence[Text]) -> Sequence[Text]:
-    """Return the announcements of a view that an earlier one did not have; the oldest ones may have been dropped.
-
-    >>> from croupier.core.presentation import text
-    >>> a, b, c = text("A"), text("B"), text("C")
-    >>> [str(each) for each in new_announcements([a, b], [b, c])]
-    ['C']
-    """
-    shared = next(
-        (size for size in range(len(before), 0, -1) if tuple(before[-size:]) == tuple(after[:size])),
-        0,
-    )
-    return after[shared:]

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from croupier.conformance.resources import transcripts
+from croupier.core.dealer import FAIR_DEALERS
 from croupier.core.presentation import Text, text, verbatim
 from croupier.replay.deals import Deal
 from croupier.rooms import ROOMS
@@ -37,6 +38,7 @@ class RecordGroup(Struct, frozen=True):
 class FairForm(Struct, frozen=True):
     """The fields of the form that verifies a deal."""
 
+    algorithm: str
     commitment: str
     server_seed: str
     client_seed: str
@@ -78,12 +80,16 @@ class ReplayRoutes:
 
     async def verify_any(self, request: Request) -> Response:
         """Show an empty form that verifies a deal."""
-        return self._renderer.page(request, "fair.html", deal=None)
+        return self._verify(request, None)
 
     async def verify_game(self, request: Request) -> Response:
         """Show the form that verifies a deal, with the deal of a game if the dealer's record has it."""
-        deal = await self._read(request, self._records.deal)
-        return self._renderer.page(request, "fair.html", deal=None if deal is None else filled_form(deal))
+        return self._verify(request, await self._read(request, self._records.deal))
+
+    def _verify(self, request: Request, deal: Deal | None) -> Response:
+        """Show the form that verifies a deal, filled in with one if it was promised."""
+        form = None if deal is None or deal.algorithm not in FAIR_DEALERS else filled_form(deal)
+        return self._renderer.page(request, "fair.html", deal=form, algorithms=[*FAIR_DEALERS])
 
     async def _read[T](self, request: Request, read: Callable[[str, str, int], Awaitable[T]]) -> T:
         """Read something about the game of the path. Raises HTTPException if there is no such room or no access."""
@@ -124,6 +130,7 @@ class ReplayRoutes:
 def filled_form(deal: Deal) -> FairForm:
     """Return what the form shows of a deal."""
     return FairForm(
+        algorithm=deal.algorithm,
         commitment=deal.commitment,
         server_seed=deal.server_seed,
         client_seed=deal.client_seed,

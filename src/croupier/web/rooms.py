@@ -11,8 +11,8 @@ from croupier.core.presentation import Presenter, Text, verbatim
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address
 from croupier.http.auth import Authenticator
-from croupier.http.holdem_app import HoldemApp
-from croupier.http.holdem_service import HoldemService
+from croupier.http.holdem_app import TablesApp
+from croupier.http.holdem_tables import HoldemTables
 from croupier.net.endpoint import Endpoint
 from croupier.rooms.oldmaid.settings import Settings as RingSettings
 
@@ -55,14 +55,16 @@ class RoomEntry(Struct, frozen=True):
         if isinstance(self.settings, RingSettings):
             return self.address is not None
         return "presenter" in self.room.extras and (
-            isinstance(self.room, HouseRoom) or isinstance(self.open_room, HoldemApp)
+            isinstance(self.room, HouseRoom) or isinstance(self.open_room, TablesApp)
         )
 
     @property
     def player_count(self) -> int:
-        """The number of players: connections to a house, users in games of hold'em."""
-        if isinstance(self.open_room, HoldemApp):
-            return len(self.open_room.service.house.users)
+        """The number of players: connections to all processes of the server, users in games of hold'em."""
+        if isinstance(self.open_room, TablesApp):
+            return self.open_room.service.views.user_count
+        if isinstance(self.open_room, Endpoint):
+            return self.open_room.server_connection_count
         return self.open_room.connection_count
 
     @property
@@ -146,11 +148,11 @@ def room_view(entry: RoomEntry) -> RoomView:
     )
 
 
-def holdem_service(entry: RoomEntry) -> HoldemService | None:
+def holdem_service(entry: RoomEntry) -> HoldemTables | None:
     """Return the service of the hold'em room, None for other rooms."""
-    return entry.open_room.service if isinstance(entry.open_room, HoldemApp) else None
+    return entry.open_room.service if isinstance(entry.open_room, TablesApp) else None
 
 
 def authenticator(entry: RoomEntry) -> Authenticator | None:
     """Return what checks the passwords of the users of hold'em, None for other rooms."""
-    return entry.open_room.authenticator if isinstance(entry.open_room, HoldemApp) else None
+    return entry.open_room.authenticator if isinstance(entry.open_room, TablesApp) else None

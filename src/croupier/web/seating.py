@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from croupier.core.session import Address
-from croupier.http.holdem_service import HoldemService
+from croupier.http.holdem_tables import HoldemTables
 from croupier.rooms.holdem.wire import Guid
 from croupier.rooms.oldmaid.settings import Settings as RingSettings
 from croupier.web.cookies import Visitor
@@ -74,7 +74,7 @@ class Seating:
         if self._holdem_bots is not None:
             self._holdem_bots.close()
 
-    def _watch_for_bots(self, entry: RoomEntry, service: HoldemService, game: Guid, user: str) -> None:
+    def _watch_for_bots(self, entry: RoomEntry, service: HoldemTables, game: Guid, user: str) -> None:
         """Let bots join a person who is alone in a game."""
         if self._holdem_bots is None:
             self._holdem_bots = HoldemBots(service, entry.bots or USUAL_BOTS)
@@ -89,7 +89,7 @@ class Seating:
         return RingSeat(self._ring, nicks, self._render_for(page))
 
     async def _take_holdem_seat(
-        self, entry: RoomEntry, service: HoldemService, visitor: Visitor, csrf: str, game: Guid | None
+        self, entry: RoomEntry, service: HoldemTables, visitor: Visitor, csrf: str, game: Guid | None
     ) -> SeatedTable:
         user = visitor.user
         chosen = choose_game(service, user) if game is None else game

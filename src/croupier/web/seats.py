@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from croupier.core.errors import Violation
-from croupier.core.presentation import TableCommand, TableView, Text, text
+from croupier.core.presentation import TableCommand, TableView, Text, new_items, text
 from croupier.core.session import Address
 from croupier.web.feed import Feed, RenderEnvelope, Snapshot, Versions
 from croupier.web.frames import MAX_FRAMES, FrameView
@@ -145,9 +145,7 @@ def news(before: TableView | None, view: TableView) -> Sequence[Text]:
     >>> [str(each) for each in news(TableView(title=text("A"), seats=()), TableView(title=text("A"), seats=()))]
     []
     """
-    known: Sequence[Text] = () if before is None else before.announcements
-    shared = len(known) if tuple(known) == view.announcements[: len(known)] else 0
-    found = [*view.announcements[shared:]]
+    found = [*new_items(() if before is None else before.announcements, view.announcements)]
     status = view.blocked or view.status
     if status is not None and (before is None or status != (before.blocked or before.status)):
         found.append(status)

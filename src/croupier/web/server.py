@@ -1,18 +1,11 @@
 """The server of the web app, on the loop of the rooms."""
 
-from starlette.applications import Starlette
-
-from croupier.net.listening_socket import BoundSocket
 from croupier.web.app import close, halt, wait_closed
-from croupier.web.http_server import AppServer, TlsFiles
+from croupier.web.http_server import AppServer
 
 
 class WebServer(AppServer):
     """Serves the web app on a bound socket, until it is closed."""
-
-    def __init__(self, app: Starlette, bound: BoundSocket, tls: TlsFiles | None = None) -> None:
-        super().__init__(app, bound, tls)
-        self._app = app
 
     def halt(self) -> None:
         """Take no more seats. Games that are running go on, as far as their rooms let them."""

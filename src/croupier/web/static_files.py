@@ -13,6 +13,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from croupier.arena.report.style import STYLESHEET
+from croupier.core.html_page import CONTENT_STYLESHEET
 from croupier.web.cards import sprite
 
 MEDIA_TYPES: Final = {
@@ -68,8 +70,14 @@ class StaticFiles:
 
 @cache
 def static_files() -> StaticFiles:
-    """Return the static files of the app, and the sprites of its decks."""
-    return StaticFiles({f"{deck}.svg": sprite(deck) for deck in ("french", "spanish")})
+    """Return the static files of the app, the sprites of its decks, and the style of the arena's results."""
+    decks = {f"{deck}.svg": sprite(deck) for deck in ("french", "spanish")}
+    return StaticFiles({**decks, "report.css": report_style()})
+
+
+def report_style() -> str:
+    """Return the style of the file with the arena's results, for a part of our pages."""
+    return f".report {{{CONTENT_STYLESHEET}{STYLESHEET}}}\n"
 
 
 def _read(folder: Traversable, prefix: str, found: dict[str, bytes]) -> None:

@@ -15,7 +15,10 @@ from croupier.web.render import request_locale
 
 
 class Streams:
-    """Counts the streams of each session, and all of them: `total`. One more of a session parks its oldest one."""
+    """Counts the streams of each session, and all of them: `total`. One more of a session parks its oldest one.
+
+    Streams that give way, such as those of the lobby, are parked before tables.
+    """
 
     def __init__(self, config: WebConfig) -> None:
         self.total = 0
@@ -36,7 +39,7 @@ class Streams:
         self.total += 1
         running = [each for each in streams if not each.is_parked]
         if len(running) > self._max_browser_streams:
-            running[0].park()
+            next((each for each in running if each.gives_way), running[0]).park()
 
     def remove(self, session: str, subscription: Subscription) -> None:
         """Forget a stream that has ended."""
@@ -50,7 +53,7 @@ class Streams:
 class FeedStream(Response):
     """The stream of a feed as the response to a request. Raises HTTPException if there are too many streams.
 
-    `begin` and `end` are called when it is sent, and when it has ended.
+    `begin` and `end` are called when it is sent, and when it has ended; `gives_way` is explained in `Streams`.
     """
 
     def __init__(
@@ -60,6 +63,8 @@ class FeedStream(Response):
         request: Request,
         begin: Callable[[], None] = lambda: None,
         end: Callable[[], None] = lambda: None,
+        *,
+        gives_way: bool = False,
     ) -> None:
         super().__init__()
         if streams.is_full:
@@ -71,6 +76,7 @@ class FeedStream(Response):
         self._since = request.headers.get("last-event-id") or request.query_params.get("since", "")
         self._begin = begin
         self._end = end
+        self._gives_way = gives_way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the stream until it ends or the browser disconnects; for HEAD, send its headers only."""
@@ -78,6 +84,7 @@ class FeedStream(Response):
             await Response(headers=HEADERS)(scope, receive, send)
             return
         subscription = self._feed.subscribe(self._locale, self._since)
+        subscription.gives_way = self._gives_way
         self._streams.add(self._session, subscription)
         self._begin()
         try:

@@ -1,4 +1,4 @@
-"""The routes for watching: the list of public tables, a table as everybody sees it, and its stream."""
+"""The routes for watching: a table as everybody sees it, and its stream."""
 
 import asyncio
 from collections.abc import Sequence
@@ -34,7 +34,6 @@ class WatchRoutes:
     def routes(self) -> Sequence[BaseRoute]:
         """The routes."""
         return [
-            Route("/watch", self.list),
             Route("/watch/{id}", self.show),
             Route("/watch/{id}/events", self.events),
         ]
@@ -49,10 +48,6 @@ class WatchRoutes:
         """End all streams."""
         if self._tables is not None:
             self._tables.close()
-
-    async def list(self, request: Request) -> Response:
-        """Show the public tables."""
-        return self._renderer.page(request, "watch.html", tables=self.public_tables())
 
     async def show(self, request: Request) -> Response:
         """Show a table as everybody sees it."""

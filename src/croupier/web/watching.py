@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from croupier.core.presentation import TableView, Text, counted, text
-from croupier.http.holdem_service import HoldemService
+from croupier.http.holdem_tables import HoldemTables
 from croupier.http.views import GameViewCache
 from croupier.rooms.holdem.presenter import HoldemPresenter
 from croupier.rooms.holdem.wire import Guid
@@ -41,7 +41,7 @@ class PublicTable(Struct, frozen=True):
     can_sit: bool
 
 
-def public_tables(service: HoldemService, title: Text) -> list[PublicTable]:
+def public_tables(service: HoldemTables, title: Text) -> list[PublicTable]:
     """Return the tables that have players, those with most players first."""
     games = [game for game in service.views.games_for(None) if game.shown.guids]
     games.sort(key=lambda game: (-len(game.shown.guids), game.number))
@@ -50,14 +50,13 @@ def public_tables(service: HoldemService, title: Text) -> list[PublicTable]:
 
 def _public_table(game: GameViewCache, title: Text) -> PublicTable:
     shown = game.shown
-    count = max(shown.hands, default=0) + 1
     return PublicTable(
         game.guid,
         "holdem",
         title,
         [*shown.guids],
-        text("hand {number}", number=count)
-        if shown.hand is not None
+        text("hand {number}", number=shown.finished_count + 1)
+        if shown.is_playing
         else counted("{count} seat", "{count} seats", shown.chairs),
         can_sit=game.has_free_seat,
     )
@@ -124,7 +123,7 @@ class WatchedTable:
     Watchers see the newest view every PUBLISH_SECONDS. With a delay, the first view is empty until the delay is over.
     """
 
-    def __init__(self, service: HoldemService, game: Guid, render: RenderEnvelope, delay_seconds: float) -> None:
+    def __init__(self, service: HoldemTables, game: Guid, render: RenderEnvelope, delay_seconds: float) -> None:
         self._service = service
         self._game = game
         self._loop = asyncio.get_running_loop()
@@ -162,7 +161,7 @@ class WatchedTable:
 class WatchedTables:
     """The tables that are being watched, by id."""
 
-    def __init__(self, service: HoldemService, delay_seconds: float) -> None:
+    def __init__(self, service: HoldemTables, delay_seconds: float) -> None:
         self._service = service
         self._delay_seconds = delay_seconds
         self._tables: dict[Guid, WatchedTable] = {}

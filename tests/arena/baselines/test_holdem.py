@@ -193,6 +193,7 @@ def anything(hand: Hand, luck: Random) -> Hand:
     return hand
 
 
+@pytest.mark.extended
 def test_results_keep_their_mean_exactly_over_all_turns_and_rivers() -> None:
     pilot = [PlayedHand(cards, pairs_bet(played(cards))) for cards in deals(100, 3)]
     rounds = rounds_of(learn_profiles((pilot, pilot)), BLINDS)
@@ -209,6 +210,7 @@ def test_results_keep_their_mean_exactly_over_all_turns_and_rivers() -> None:
     assert pvariance(adjusted) < 0.6 * pvariance(plain)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("hands", [400, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_each_correction_has_the_mean_0(hands: int) -> None:
     luck = Random(hands)

@@ -20,9 +20,9 @@ from croupier.core.rules import Seat
 from croupier.http.auth import Authenticator, AuthError, parse_credentials
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.messages import Answer, Request, Response, run_later, settle
+from croupier.rooms.holdem.engine.awards import Award
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Legal
-from croupier.rooms.holdem.engine.pots import Award
 from croupier.rooms.holdem.engine.ranks import rank
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings

@@ -16,7 +16,7 @@ from croupier.rooms.holdem.observed.hand import ObservedHand
 from tests.conformance.holdem.faulty_programs import FaultyServer, open_faulty_server
 from tests.conformance.mutants.decks import unshuffled, with_cards_first, without_cards
 from tests.conformance.suites import check_server, server_cases
-from tests.sampling import example_count, extended
+from tests.sampling import example_count
 
 PLAYERS = ("ann", "bob", "cid")
 
@@ -57,7 +57,8 @@ def check(**faults: Any) -> Result:
 DEALERS = [with_cards_first(ACE_OF_SPADES), without_cards(ACE_OF_SPADES), unshuffled]
 
 
-@pytest.mark.parametrize("dealer", extended(DEALERS, 3))
+@pytest.mark.extended
+@pytest.mark.parametrize("dealer", DEALERS)
 def test_unfair_decks_are_found(dealer: Any) -> None:
     result = check(dealer=dealer)
     assert result.failure is not None

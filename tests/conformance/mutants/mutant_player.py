@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from croupier.core.dealer import FairDealer, Luck
 from croupier.core.errors import Violation
@@ -12,6 +12,7 @@ from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
 from croupier.core.session import Closing, Drop, Joined, Left, Malformed, Received, Send, Settle, Submitted
 from tests.conformance.mutants.mutation import Mutation, Situation
+from tests.conformance.oldmaid.players import TaskProgram
 from tests.rooms.conversation_fixture import HANG_UP
 
 GAMES = 14
@@ -118,34 +119,5 @@ class PlayerProgram:
         self._new_player = lambda seed: MutantPlayer(room, mutation, setup, seed)
         self._seeds = count(1)
 
-    async def start(self, command: str, values: Mapping[str, Any], **more: Any) -> "RunningPlayer":
-        return RunningPlayer(self._new_player(next(self._seeds)).play(values["host"], values["port"]))
-
-
-class RunningPlayer:
-    """A conversation that runs as a task, with the interface of a running program."""
-
-    stderr = b""
-    end_description = "exit status 1"
-
-    def __init__(self, conversation: Any) -> None:
-        self._task = asyncio.ensure_future(conversation)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self.stop()
-
-    async def wait_ended(self, seconds: float) -> int | None:
-        """The exit status, None while it runs."""
-        await asyncio.wait({self._task}, timeout=seconds)
-        if not self._task.done():
-            return None
-        return 1 if self._task.exception() is not None else 0
-
-    async def stop(self, grace: float = 0.0) -> None:
-        self._task.cancel()
-        await asyncio.wait({self._task})
-        if not self._task.cancelled():
-            self._task.exception()
+    async def start(self, command: str, values: Mapping[str, Any], **more: Any) -> TaskProgram:
+        return TaskProgram(self._new_player(next(self._seeds)).play(values["host"], values["port"]))

@@ -77,9 +77,7 @@ def blame(exchange: Exchange, place: int, other: bytes) -> frozenset[str] | None
         return exchange.clauses
     if other == DISCARD_OK and exchange.reply[place] == OK[:-1]:
         return None  # its message is an unknown key there
-    if other == DISCARD_OK and exchange.reply[place] == OK[:-1]:
-        return None  # its message is an unknown key there
-    return exchange.clauses | oldmaid("1.8", "2.3", "2.4", "4.1")
+    return exchange.clauses | oldmaid("1.8", "2.3", "2.4", "4.1", *(["2.9"] if exchange.is_error else []))
 
 
 def respelt(change: Callable[[Any], Any]) -> Callable[[bytes], bytes]:

@@ -45,7 +45,7 @@ DUTIES = (
         {
             DRAW_REQUEST: oldmaid("3.1", "4.6"),
             END_REQUEST: oldmaid("3.1", "6.4"),
-            NO_PAIR: oldmaid("3.1", "5.9", "5.3"),
+            NO_PAIR: oldmaid("3.1", "5.9", "5.1", "5.3"),
             TURN_REQUEST: oldmaid("3.1", "8.6", "2.2"),
         },
     ),
@@ -57,7 +57,7 @@ DUTIES = (
             DRAW_REQUEST: oldmaid("4.8", "4.7", "4.3", "1.6"),
             END_REQUEST: oldmaid("4.7", "4.8", "6.2", "7.12"),
             JOKER_PAIR: oldmaid("4.7", "4.8", "5.1", "5.3"),
-            NO_PAIR: oldmaid("4.7", "4.8", "5.3"),
+            NO_PAIR: oldmaid("4.7", "4.8", "5.1", "5.3"),
         },
     ),
     Duty(
@@ -76,7 +76,7 @@ DUTIES = (
         DISCARDS,
         oldmaid("5.11"),
         {
-            NO_PAIR: oldmaid("5.11", "5.3", "1.6"),
+            NO_PAIR: oldmaid("5.11", "5.1", "5.3", "1.6"),
             END_REQUEST: oldmaid("5.11", "6.2", "7.12", "1.6"),
             DRAW_REQUEST: oldmaid("5.11", "4.3", "4.7", "4.8", "1.6"),
         },
@@ -111,7 +111,7 @@ DUTIES = (
         RING,
         DISCARDS,
         oldmaid("5.11", "7.8"),
-        {NO_PAIR: oldmaid("5.11", "5.3", "7.8", "1.6"), END_REQUEST: oldmaid("5.11", "7.12", "7.8", "1.6")},
+        {NO_PAIR: oldmaid("5.11", "5.1", "5.3", "7.8", "1.6"), END_REQUEST: oldmaid("5.11", "7.12", "7.8", "1.6")},
     ),
     Duty(RING, IS_OK, oldmaid("7.2"), {ERROR: oldmaid("7.2"), OUT_ANSWER: oldmaid("7.2", "7.9")}),
     Duty(
@@ -126,7 +126,7 @@ DUTIES = (
         },
     ),
     Duty(DONE, IS_OUT, oldmaid("7.9", "7.16"), {OK: oldmaid("7.9", "7.16"), ERROR: oldmaid("7.9", "7.16")}),
-    Duty(RING, ENDS, oldmaid("7.12", "6.1"), {NO_PAIR: oldmaid("7.12", "5.3", "1.6")}),
+    Duty(RING, ENDS, oldmaid("7.12", "6.1"), {NO_PAIR: oldmaid("7.12", "5.1", "5.3", "1.6")}),
     Duty(
         DRAWING_CARDS,
         IS_ERROR.decode(),

@@ -15,6 +15,9 @@ from tests.conformance.mutants.mutant_player import PlayerSetup
 from tests.conformance.mutants.mutation import Change, Mutation, Reader, Situation, clauses, text_of
 from tests.conformance.mutants.operators import READERS
 
+HUGE_BET = (1 << 30) + 0x7F
+"""A bet above the largest one in both byte orders."""
+
 
 @dataclass(frozen=True)
 class Duty:
@@ -263,7 +266,7 @@ SEVENHALF = PlayerTable(
             "ANTE",
             clauses("sevenhalf", "4.2", "4.3"),
             {
-                **_wrong("sevenhalf", _7_2=[_ante(0), _ante(-5)], _7_3=[_ante(1 << 30)]),
+                **_wrong("sevenhalf", _7_2=[_ante(0), _ante(-5)], _7_3=[_ante(HUGE_BET)]),
                 _ante(10)[:5] + _ante(10)[:4:-1]: clauses("sevenhalf", "2.3", "7.3"),
                 b"ANTE 10  ": clauses("sevenhalf", "2.1", "2.3", "7.3"),
                 b"ANTE \0\x0a": clauses("sevenhalf", "2.1", "2.3", "2.9"),
@@ -349,7 +352,7 @@ BLACKJACK = PlayerTable(
             clauses("blackjack", "4.1"),
             {
                 **_wrong("blackjack", _6_3=[b"PLY", *MOVES], _6_4=WORDS, _6_5=[_bet(0), _bet(-5)]),
-                **_wrong("blackjack", _6_6=[_bet(1 << 30)]),
+                **_wrong("blackjack", _6_6=[_bet(HUGE_BET)]),
                 b"BET" + (10).to_bytes(4, "little"): clauses("blackjack", "2.3", "6.6"),
                 b"BET10  ": clauses("blackjack", "2.3", "6.6"),
                 b"BET\0\x0a": clauses("blackjack", "2.1", "2.3", "6.6"),

@@ -18,7 +18,7 @@ type Main = Callable[[Mapping[str, object]], Coroutine[Any, Any, None]]
 
 
 class TaskProgram(ProgramUnderTest):
-    """A player that runs as a task; its exception serves as standard error."""
+    """A player that runs as a task of this process; its exception serves as standard error."""
 
     def __init__(self, main: Coroutine[Any, Any, None]) -> None:
         self._task = asyncio.get_running_loop().create_task(main)
@@ -34,13 +34,21 @@ class TaskProgram(ProgramUnderTest):
         error = self._task.exception() if self._task.done() and not self._task.cancelled() else None
         return repr(error).encode() if error else b""
 
+    @property
+    def end_description(self) -> str:
+        return "" if self.status is None else f"exit status {self.status}"
+
     def stderr_excerpt(self, size: int = 2000) -> str:
         return f"; its stderr: {self.stderr.decode()[:size]}" if self.stderr else ""
 
-    async def stop(self) -> None:
+    async def wait_ended(self, seconds: float) -> int | None:
+        await asyncio.wait({self._task}, timeout=seconds)
+        return self.status
+
+    async def stop(self, grace: float = 5.0) -> None:
         self._task.cancel()
         with suppress(BaseException):
-            await asyncio.wait([self._task], timeout=5)
+            await asyncio.wait([self._task], timeout=grace)
 
 
 def start_as_task(main: Main) -> StartProgram:

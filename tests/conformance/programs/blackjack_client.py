@@ -105,7 +105,7 @@ class Client:
     def require(self, *names: str) -> tuple[str, bytes]:
         name, fields = self.receive()
         if name not in names:
-            raise ValueError(name)
+            sys.exit(f"found {name}")
         return name, fields
 
     def game(self) -> bool:

@@ -1,7 +1,8 @@
-"""Servers and clients of the house games that share no code with croupier: correct programs in every reading.
+"""Servers and clients that share no code with croupier: correct programs in every reading.
 
-A program runs as a process on a real socket. One role of each game uses threads and blocking sockets, the other asyncio
-streams. What the documents leave open is a choice on the command line, and CHOICES has the values that are all correct.
+A program runs as a process, or in the process of a test (`tests.conformance.simulation`). One role of each house game
+uses threads and blocking sockets, the other asyncio streams. What the documents leave open, and each permitted
+setting, is an option: CHOICES and OPTIONS have the values that are all correct.
 """
 
 import random
@@ -9,11 +10,11 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 FOLDER: Final = Path(__file__).parent
 
-ROLES: Final = ("server", "client")
+HOUSE_GAMES: Final = ("kuhn", "sevenhalf", "blackjack")
 
 type Choices = Mapping[str, object]
 
@@ -93,6 +94,84 @@ CHOICES: Final[Mapping[tuple[str, str], Mapping[str, Sequence[object]]]] = {
 }
 """The values of each choice by game and role, the default first; a value that stands twice is drawn twice as often."""
 
+TURN: Final = "--turn-seconds 4"
+"""One case waits for a turn to end, so turns are shorter than the document's 15 seconds."""
+
+OPTIONS: Final[Mapping[tuple[str, str], Sequence[Sequence[str]]]] = {
+    ("holdem", "server"): (
+        ("", "--button random"),
+        ("", "--big-blind-twice allowed"),
+        ("", "--player-guid seat"),
+        ("", "--guid upper"),
+        ("", "--created unnamed", "--created never"),
+        ("", "--empty-games removed"),
+        ("", "--short-raises single"),
+        ("", "--dead-chips joined"),
+        ("", "--idle-pots none"),
+        ("", "--idle-turn null"),
+        ("", "--idle-state called"),
+        ("", "--expiry nanoseconds", "--expiry offset"),
+        ("", "--list-login ignored"),
+        ("", "--redirect 301", "--redirect 308"),
+        ("", "--pause 0.5"),
+        ("", "--json compact", "--json pretty"),
+        ("", "--errors json", "--errors empty"),
+        ("", "--request-chunks refused"),
+        ("", "--connection close"),
+        ("", "--framing chunked"),
+        ("", "--small-blind 5 --big-blind 10"),
+        ("", "--stack 500"),
+        ("", "--seats 6"),
+    ),
+    ("holdem", "client"): (
+        ("", "--style caller", "--style shover", "--style raiser"),
+        ("", "--register late"),
+        ("", "--game last", "--game own"),
+        ("", "--queue leave"),
+        ("", "--look list"),
+        ("", "--sign needed"),
+        ("", "--connection each"),
+        ("", "--slashes never", "--slashes always"),
+        ("", "--content-type text/plain"),
+        ("", "--fold amount"),
+        ("", "--body pretty", "--body reversed"),
+        ("", "--poll 0.2"),
+        ("", "--goodbye"),
+    ),
+    ("oldmaid", "server"): (
+        ("--players 4", "--players 2", "--players 3", "--players 6", "--players 8"),
+        ("--join-window 1", "--join-window 0.5", "--join-window 10"),
+        ("", "--json compact", "--json reversed"),
+        ("", "--ending none", "--ending crlf"),
+        ("", "--errors bare"),
+        ("", "--garbage close"),
+        ("", "--list njaal"),
+        ("", "--early-out accepted"),
+        ("", "--extra-keys"),
+    ),
+    ("oldmaid", "client"): (
+        ("", "--listen named"),
+        ("", "--json compact", "--json pretty"),
+        ("", "--status-seconds 0.2", "--end stay"),
+        ("", "--lost-turn wait"),
+        ("", "--out again"),
+        ("", "--pick-pause 0", "--pick-pause 0.1"),
+    ),
+}
+"""The same for hold'em and Old Maid, as options of the command line."""
+
+COMMANDS: Final = {
+    ("holdem", "server"): f"holdem_server.py {{port}} {TURN}",
+    ("holdem", "client"): "holdem_client.py --url {url} --user {user} --password {password}",
+    ("oldmaid", "server"): "oldmaid_table.py {port}",
+    ("oldmaid", "client"): "oldmaid_player.py {host} {port} {nick}",
+    **{(room, "server"): f"{room}_server.py {{port}}" for room in HOUSE_GAMES},
+    **{(room, "client"): f"{room}_client.py {{host}} {{port}}" for room in HOUSE_GAMES},
+}
+"""The programs, with the tester's placeholders, by game and role."""
+
+PROGRAMS: Final = (*CHOICES, *OPTIONS)
+"""Each program, as its game and its role."""
 
 DEPARTURES: Final[Mapping[str, Sequence[object]]] = {
     "once": ("yes",),
@@ -103,43 +182,55 @@ DEPARTURES: Final[Mapping[str, Sequence[object]]] = {
 """The values that the rulings only tolerate: the tester reports them as NON-STRICT."""
 
 
-def is_strict(choices: Choices) -> bool:
-    """Whether the document itself allows all of these choices."""
-    return not any(value in DEPARTURES.get(name, ()) for name, value in choices.items())
+class Reading(NamedTuple):
+    """How a program reads the document: its options, and those of `croupier check` for what the tester must know.
+
+    `is_strict`: the document itself allows it, not only the rulings.
+    """
+
+    options: str = ""
+    tester_options: Sequence[str] = ()
+    is_strict: bool = True
+
+    @classmethod
+    def of(cls, choices: Choices) -> "Reading":
+        """Return the reading of a program of a house game with these choices."""
+        tester_options: list[str] = []
+        if choices.get("dialect") == "lenient":
+            tester_options += ["--dialect", "lenient"]
+        if choices.get("char_bytes") == 1:
+            tester_options += ["--dialect", "char8"]
+        if choices.get("decks", 1) != 1:
+            tester_options += ["--decks", str(choices["decks"])]
+        is_strict = not any(value in DEPARTURES.get(name, ()) for name, value in choices.items())
+        return cls(" ".join(f"--choice {name}={value}" for name, value in choices.items()), tester_options, is_strict)
 
 
-def command(room: str, role: str, choices: Choices | None = None) -> str:
-    """Return the command of a program: `command("kuhn", "server", {"coins": 3})`. Placeholders are the tester's."""
-    place = ["{host}", "{port}"] if role == "client" else ["{port}"]
-    words = [sys.executable, "-S", str(FOLDER / f"{room}_{role}.py")]
-    given = [f"--choice {name}={value}" for name, value in (choices or {}).items()]
-    return " ".join([*map(shlex.quote, words), *place, *given])
+def command(room: str, role: str, options: str = "") -> str:
+    """Return the command of a program with these options."""
+    return f"{shlex.join([sys.executable, '-S', str(FOLDER)])}/{COMMANDS[room, role]} {options}".rstrip()
 
 
-def tester_options(choices: Choices) -> list[str]:
-    """Return the options of `croupier check` for settings that the tester must know."""
-    options = []
-    if choices.get("dialect") == "lenient":
-        options += ["--dialect", "lenient"]
-    if choices.get("char_bytes") == 1:
-        options += ["--dialect", "char8"]
-    if choices.get("decks", 1) != 1:
-        options += ["--decks", str(choices["decks"])]
-    return options
-
-
-def draw_choices(room: str, role: str, seed: int) -> dict[str, object]:
-    """Return a value of each choice, drawn with a seed."""
+def draw(room: str, role: str, seed: int) -> Reading:
+    """Return a reading, drawn with a seed."""
     rng = random.Random(f"{room} {role} {seed}")
+    if (room, role) in OPTIONS:
+        return Reading(" ".join(filter(None, map(rng.choice, OPTIONS[room, role]))), is_strict=False)
     drawn = {name: rng.choice(values) for name, values in CHOICES[room, role].items()}
-    return _possible(drawn) | {"seed": seed}
+    return Reading.of(_possible(drawn) | {"seed": seed})
 
 
-def readings(room: str, role: str) -> Iterator[dict[str, object]]:
+def readings(room: str, role: str) -> Iterator[Reading]:
     """Combinations of choices in which every value of each choice comes up, all defaults first."""
-    axes = CHOICES[room, role]
-    for number in range(max(map(len, axes.values()))):
-        yield _possible({name: values[number % len(values)] for name, values in axes.items()})
+    if (room, role) in OPTIONS:
+        axes: Sequence[Sequence[str]] = OPTIONS[room, role]
+        for number in range(max(map(len, axes))):
+            chosen = (values[min(number, len(values) - 1)] for values in axes)
+            yield Reading(" ".join(filter(None, chosen)), is_strict=False)
+        return
+    choices = CHOICES[room, role]
+    for number in range(max(map(len, choices.values()))):
+        yield Reading.of(_possible({name: values[number % len(values)] for name, values in choices.items()}))
 
 
 def _possible(choices: dict[str, object]) -> dict[str, object]:

@@ -11,14 +11,12 @@ A file PROGRAM.toml has a table for each bug:
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
-from tests.conformance import strangers
+from tests.conformance.simulation.programs import program_sources
 
 FOLDER: Final = Path(__file__).parent
 PROGRAMS: Final = tuple(sorted(file.stem for file in FOLDER.glob("*.toml")))
@@ -67,27 +65,12 @@ def _bug(program: str, name: str, table: Mapping[str, Any]) -> Bug:
     return Bug(program, name, table["mistake"], table["clauses"], changes, table.get("tester", ()))
 
 
-@cache
-def _sources() -> Mapping[str, str]:
-    """The programs, and the modules that they share, by their file names."""
-    return {file.name: file.read_text(encoding="utf-8") for file in strangers.FOLDER.glob("*.py")}
-
-
 def faulty_sources(bug: Bug) -> dict[str, str]:
     """Return all sources, with the bug in one of them or in several."""
-    sources = dict(_sources())
+    sources = dict(program_sources())
     for change in bug.changes:
         count = sources[change.file].count(change.old)
         if count != 1:
             raise ValueError(f"{bug.program} {bug.name}: found {count} times in {change.file}: {change.old}")
         sources[change.file] = sources[change.file].replace(change.old, change.new)
     return sources
-
-
-@contextmanager
-def faulty_program(bug: Bug) -> Iterator[Path]:
-    """Write the program with the bug into a new folder, with all that it imports; yield its path."""
-    with TemporaryDirectory() as name:
-        for file, source in faulty_sources(bug).items():
-            (Path(name) / file).write_text(source, encoding="utf-8")
-        yield Path(name) / f"{bug.program}.py"

@@ -1,7 +1,7 @@
 """Measures the tester with the bugs of students: how many it finds, and how many of them on the right clause first.
 
     python -m tests.conformance.student_bugs.measure [PROGRAM]… [--bug NAME]… [--every N] [--max-failures N]
-        [--lines FILE]
+        [--lines FILE] [--jobs N]
 
 `--every N` tries every N-th bug of each program. With `--max-failures 4` a run is shorter, but its first block can
 be another one than that of a whole run. The table goes to standard output; `--lines` appends each trial to a file as a
@@ -9,51 +9,31 @@ line of JSON.
 """
 
 import argparse
-import json
-import shlex
-import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from subprocess import CompletedProcess, TimeoutExpired
 
-from tests.conformance.mutants.measure import WORKERS, Trial, report, write_line
-from tests.conformance.stranger_checks import CHECK_SECONDS
-from tests.conformance.student_bugs import PROGRAMS, Bug, bugs, faulty_program
-from tests.processes import croupier
-
-PLACEHOLDERS = {
-    "kuhn_client": "{host} {port}",
-    "sevenhalf_client": "{host} {port}",
-    "blackjack_client": "{host} {port}",
-    "holdem_client": "--url {url} --user {user} --password {password}",
-    "oldmaid_player": "{host} {port} {nick}",
-}
-"""The arguments of the programs that connect; all others get a port."""
+from tests.conformance.mutants.measure import Trial, report, write_line
+from tests.conformance.simulation.programs import check_simulated
+from tests.conformance.strangers import command
+from tests.conformance.student_bugs import PROGRAMS, Bug, bugs, faulty_sources
 
 
 def attempt(bug: Bug, *more: object, selection: str = "") -> Trial:
-    """Run `croupier check` on the program with the bug, as its author would.
-
-    A run of more than CHECK_SECONDS finds nothing: its `tester_error` says so.
-    """
-    side = "client" if bug.program in PLACEHOLDERS else "server"
-    with faulty_program(bug) as program:
-        file = program.parent / "report.json"
-        command = f"{shlex.join([sys.executable, '-S', str(program)])} {PLACEHOLDERS.get(bug.program, '{port}')}"
-        try:
-            ended = croupier(
-                *("check", selection or bug.room, f"--{side}", command, *bug.tester_options, *more),
-                *("--quiet", "--report", f"json={file}"),
-                timeout=CHECK_SECONDS,
-            )
-        except TimeoutExpired as late:
-            ended = CompletedProcess(late.cmd, None, "", str(late))
-        found = json.loads(file.read_text()) if file.exists() else None
-    name = f"{bug.program} {bug.name}"
-    error = "" if found and found["status"] == ended.returncode else ended.stderr
-    reasons = found["reasons"] if found and ended.returncode == 1 else ()
+    """Run `croupier check` on the program with the bug, as its author would, but in simulated time."""
+    role = "client" if bug.role in {"client", "player"} else "server"
+    options = [selection or bug.room, f"--{role}", command(bug.room, role), *bug.tester_options, *map(str, more)]
+    done = check_simulated(options, faulty_sources(bug))
+    reasons = done.report["reasons"] if done.report and done.status == 1 else ()
+    error = "" if done.report else done.output
     case, clause, cause = (reasons[0][key] for key in ("example", "clause", "cause")) if reasons else ("", "", "")
+    name = f"{bug.program} {bug.name}"
     return Trial(bug.room, bug.role, bug.name, name, sorted(bug.clauses), case, clause, cause, error)
+
+
+def _attempt(more: tuple[object, ...], bug: Bug) -> Trial:
+    return attempt(bug, *more)
 
 
 def main() -> None:
@@ -63,6 +43,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--max-failures", type=int)
     parser.add_argument("--lines", type=Path)
+    parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
     jobs = [
         bug
@@ -72,8 +53,8 @@ def main() -> None:
     ]
     more = ("--max-failures", given.max_failures) if given.max_failures else ()
     trials = []
-    with ThreadPoolExecutor(WORKERS) as workers:
-        for trial in workers.map(lambda bug: attempt(bug, *more), jobs):
+    with ProcessPoolExecutor(given.jobs, get_context("fork")) as workers:
+        for trial in workers.map(partial(_attempt, more), jobs):
             trials.append(trial)
             write_line(trial, given.lines)
     report(trials)

@@ -71,10 +71,18 @@ def player(*received: object, options: Options = Options(), strict: bool = False
     return found
 
 
-@pytest.mark.parametrize("games", [10, pytest.param(3_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
+@pytest.mark.parametrize(
+    ("games", "seeds"),
+    [
+        (10, range(2)),
+        pytest.param(10, range(2, 6), marks=pytest.mark.extended),
+        pytest.param(3_000, range(6), marks=pytest.mark.slow),
+    ],
+    ids=["quick", "extended", "soak"],
+)
 @pytest.mark.parametrize("style", bot_names(ROOM))
-def test_honest_rounds_have_no_house_faults(style: str, games: int) -> None:
-    for seed in range(6):
+def test_honest_rounds_have_no_house_faults(style: str, games: int, seeds: range) -> None:
+    for seed in seeds:
         bout = SelfPlay(ROOM, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), "money": "200"})
         bout.play(games)
         assert bout.verdicts == []

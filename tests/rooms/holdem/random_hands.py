@@ -33,11 +33,11 @@ def move(hand: Hand, luck: Random) -> Move:
 
 
 def act(hand: Hand, chosen: Move) -> None:
-    """Bet or fold."""
-    if chosen == FOLD:
-        hand.fold()
+    """Make a move, a call by the method that chooses the chips itself."""
+    if chosen == hand.legal.call:
+        hand.call()
     else:
-        hand.bet(chosen)
+        hand.play(chosen)
 
 
 def steps(
@@ -46,7 +46,7 @@ def steps(
     """Play a hand to its end, yielding the same object after every step. Cards are dealt in random portions."""
     pack = luck.sample(hand.unseen, len(hand.unseen))
     yield hand
-    while hand.turn is not Turn.OVER:
+    while not hand.over:
         if luck.random() < leaving:
             hand.leave(luck.choice([seat for seat, out in enumerate(hand.folded) if not out]))
         elif hand.turn is Turn.CHANCE:

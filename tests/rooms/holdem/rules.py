@@ -11,7 +11,7 @@ from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import CARD_NUMBERS, CARDS, card_names
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.legal import IllegalBet, Legal
+from croupier.rooms.holdem.engine.legal import FOLD, IllegalBet, Legal
 from croupier.rooms.holdem.engine.stakes import STAKES, Stakes
 
 
@@ -60,10 +60,8 @@ class Holdem:
         after = state.copy()
         if state.turn is Turn.CHANCE:
             after.deal([CARD_NUMBERS[str(move)]])
-        elif isinstance(move, int):
-            after.bet(move)
         else:
-            after.fold()
+            after.play(FOLD if isinstance(move, str) else move)
         return after
 
     def payoff(self, state: Hand) -> tuple[int, ...]:

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from croupier.core.dealer import FairDealer
 from croupier.core.session import TimedOut
+from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.wire import ACTION_BET, PLAYER_LEFT, Act, Created, HoldemRequest, Join, Leave, Open, Queued
 from tests.rooms.holdem.house_fixture import HouseFixture, refused, seated
 
@@ -327,3 +329,16 @@ def test_superseded_deadlines_are_discarded() -> None:
         fixture.fold(fixture.turn())
         fixture.wait(0.001)
     assert len(fixture.house._alarms._heap) < 100
+
+
+def test_stacks_are_reset_before_every_hand() -> None:
+    fixture = HouseFixture(stack=1000)
+    dealer = FairDealer(bytes(32))
+    fixture.house = House(fixture.settings, lambda _: dealer, bytes(32), resets_stacks=True)
+    fixture.join("ann", "bob")
+    fixture.play("ann fold")
+    assert fixture.nets == [(-10, 10)]
+    assert fixture.chips() == {"ann": 980, "bob": 990}
+    fixture.play("bob 990, ann 980")
+    assert {abs(net) for net in fixture.nets[-1]} == {1000}
+    assert fixture.chips() == {"ann": 990, "bob": 980}

@@ -159,6 +159,7 @@ def test_who_runs_out_of_time_has_lost_what_was_bet() -> None:
     assert announcements(lost)[-2:] == ["Your time ran out: you are out of the game.", "You lose 10 chips."]
     assert ([str(result) for result in lost.results], str(lost.score)) == (["hand 1: -10"], "1 hand, chips won: -10")
     assert action_keys(lost) == ["j rejoin", "q leave"]
+    assert str(lost.actions[-1].help) == "ends the session", "there is no seat to give up"
     assert ann.presenter.move("rejoin") is TableCommand.REJOIN
     assert ann.table == lost
     ann.house.join("ann")

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from random import Random
-from types import SimpleNamespace
+from types import GetSetDescriptorType, MemberDescriptorType, SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -127,6 +127,36 @@ def test_legal_bets_are_accepted_and_others_refused(hand: Hand, luck: Random) ->
         assert strange not in legal
 
 
+@hands(60)
+def test_play_bet_call_and_fold_make_the_same_moves(hand: Hand, luck: Random) -> None:
+    legal = hand.legal
+    for chosen in {*legal, move(hand, luck)} if legal else ():
+        played, named = hand.copy(), hand.copy()
+        played.play(chosen)
+        if chosen == FOLD:
+            named.fold()
+        elif chosen == legal.call:
+            named.call()
+        else:
+            assert isinstance(chosen, int)
+            named.bet(chosen)
+        assert state_of(played) == state_of(named)
+        assert played.log == named.log
+
+
+@hands(20)
+def test_a_hand_without_a_player_to_act_refuses_moves(hand: Hand, luck: Random) -> None:
+    assert hand.over == (hand.turn is Turn.OVER)
+    before = state_of(hand)
+    refused: list[Callable[[], None]] = [partial(hand.play, cast("Any", "raise")), partial(hand.bet, cast("Any", FOLD))]
+    if not isinstance(hand.turn, int):
+        refused += [hand.call, hand.fold, partial(hand.play, FOLD), partial(hand.play, 0), partial(hand.bet, 0)]
+    for refuse in refused:
+        with pytest.raises(IllegalMove):
+            refuse()
+    assert state_of(hand) == before
+
+
 @hands(40)
 def test_a_copy_is_independent(hand: Hand, luck: Random) -> None:
     before = hand.to_json()
@@ -139,12 +169,17 @@ def test_a_copy_is_independent(hand: Hand, luck: Random) -> None:
     assert (hand.stacks, hand.holes, hand.board) == (stacks, holes, board)
 
 
-ATTRIBUTES = sorted(HandEngine.__slots__)
+SLOT_TYPES = MemberDescriptorType | GetSetDescriptorType
+"""What a slot is in the class, interpreted or compiled; in a compiled class properties are of this type, too."""
+
+ATTRIBUTES = sorted(
+    name for name, value in vars(HandEngine).items() if isinstance(value, SLOT_TYPES) and name != "legal"
+)
 
 
 def state_of(hand: Hand) -> dict[str, object]:
     """Return the complete state of a hand, except the portions in which the cards were dealt."""
-    return {name: getattr(hand, name) for name in ATTRIBUTES if name != "_log"} | {"log": hand.log}
+    return {name: getattr(hand, name) for name in ATTRIBUTES if name != "compact_log"} | {"log": hand.log}
 
 
 DECK_ATTRIBUTES = dict.fromkeys(("_cards", "_deck_known"))
@@ -153,7 +188,8 @@ DECK_ATTRIBUTES = dict.fromkeys(("_cards", "_deck_known"))
 
 @hands(60)
 def test_a_hand_can_be_saved_replayed_and_copied_at_any_point(hand: Hand, luck: Random) -> None:
-    for other in (Hand.from_json(hand.to_json()), hand.replay(hand.log), hand.copy()):
+    past = hand.as_of(len(hand.compact_log))
+    for other in (Hand.from_json(hand.to_json()), hand.replay(hand.log), past, hand.copy()):
         assert other == hand
         assert state_of(other) == state_of(hand)
 

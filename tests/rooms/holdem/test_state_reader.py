@@ -1,5 +1,6 @@
 """Tests of the lenient parser for games: the document's example, both dialects, and malformed input."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -162,6 +163,27 @@ def test_arbitrary_json_raises_nothing_but_violations(value: object) -> None:
         assert all(isinstance(one, Game) for one in read_games(body))
     with suppress(Violation):
         assert read_guid(body)
+
+
+@given(st.data())
+def test_a_game_means_the_same_alone_and_in_a_list(data: st.DataObject) -> None:
+    """A game that follows the document is parsed faster when it is alone."""
+    house = HouseFixture()
+    house.join("ann", "bob")
+    value = msgspec.to_builtins(house.view("ann"))
+    part = data.draw(st.sampled_from([value, value["table"][0], value["turn"], value["cards"], value["pots"][0]]))
+    key = data.draw(st.sampled_from([*part]))
+    unusual = [None, [], {}, "", -1, 1.0, "5", True, ["as", "10H"], ["XX"], ["AS", "KD"]]
+    part[key] = data.draw(st.sampled_from(unusual) | jsons)
+    body = msgspec.json.encode(value)
+
+    def parse(parsed: Callable[[], Game]) -> Game | str:
+        try:
+            return parsed()
+        except Violation as violation:
+            return violation.clause
+
+    assert parse(lambda: read_game(body)) == parse(lambda: read_games(b"[%s]" % body)[0])
 
 
 @given(st.data())

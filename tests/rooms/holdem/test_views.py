@@ -1,18 +1,22 @@
 """Tests of a player's view of a hand, and of its raise sizes."""
 
 import pickle
+from collections.abc import Callable, Sequence
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
+from croupier.core.bots import Bot
+from croupier.core.dealer import FairDealer
 from croupier.core.rules import Turn
+from croupier.rooms.holdem.bots import BOT_SPECS
 from croupier.rooms.holdem.cards import parse_cards
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.legal import Legal, Move
-from croupier.rooms.holdem.simulation import play_out
-from croupier.rooms.holdem.table.views import View
+from croupier.rooms.holdem.engine.legal import Move
+from croupier.rooms.holdem.simulation import MakeMove, play_out
+from croupier.rooms.holdem.table.views import SnapshotView, View
 from tests.rooms.holdem.random_hands import begin, redealt, steps
 
 DECK = parse_cards("2c7dAsAhKsKhQd2s3s9h9d9c9s4c4d")
@@ -32,13 +36,15 @@ def hand(stacks: tuple[int, ...] = (1000, 1000, 1000), moves: str = "") -> Hand:
     return played
 
 
-def in_turn(played: Hand) -> View:
+def in_turn(played: Hand) -> SnapshotView:
     assert isinstance(played.turn, int)
     return View.of(played, played.turn)
 
 
 def fields_of(view: View) -> list[object]:
-    return [getattr(view, name) for name in View.__struct_fields__ if name != "legal"]
+    legal = view.legal
+    fields = [getattr(view, name) for name in SnapshotView.__struct_fields__ if name != "legal"]
+    return [*fields, legal.moves, legal.raise_range, view.call, view.players]
 
 
 def test_a_view_has_amounts_players_and_cards() -> None:
@@ -69,21 +75,43 @@ def test_a_view_names_the_players_as_its_maker_does() -> None:
     assert [one.name for one in View.of(hand(), 0, ("ann", "bob", "eve")).rivals] == ["bob", "eve"]
 
 
-def test_bots_in_a_simulation_see_what_views_of_their_hand_show() -> None:
+def views_of_hand(read: Callable[[View, Sequence[Move]], object]) -> list[tuple[View, Sequence[Move], SnapshotView]]:
+    """The views and legal moves that three bots get in a hand, and those expected. Bots `read` them before they act."""
     played = Hand((1000, 1000, 1000))
     played.deal_from(DECK)
-    seen: list[tuple[View, View]] = []
+    luck, specs = FairDealer(bytes(32)).luck, ("random", "maniac", "caller")
+    bots: list[Bot[View, Move]] = [BOT_SPECS[name].make() for name in specs]
+    seen: list[tuple[View, Sequence[Move], SnapshotView]] = []
 
-    def call(view: View, legal: Legal) -> Move:
-        assert legal is view.legal
-        seen.append((view, in_turn(played)))
-        return legal.call
+    def play_turn(view: View, legal: Sequence[Move], make_move: MakeMove) -> None:
+        seen.append((view, legal, View.of(played, view.me, ("ann", "bob", "eve"))))
+        read(view, legal)
+        assert not make_move(-5)
+        assert make_move(bots[view.me].choose(view, legal, luck))
 
-    play_out(played, [call] * 3, ("ann", "bob", "eve"))
-    assert [view.me for view, _ in seen] == [0, 1, 2, *[1, 2, 0] * 3]
-    assert [fields_of(view) for view, _ in seen] == [
-        fields_of(replace(expected, names=("ann", "bob", "eve"))) for _, expected in seen
-    ]
+    play_out(played, [play_turn] * 3, ("ann", "bob", "eve"))
+    assert played.over
+    return seen
+
+
+@pytest.mark.parametrize(
+    "read", [lambda *_: None, lambda view, _: view.call, lambda view, _: view.board, lambda _, legal: len(legal)]
+)
+def test_bots_in_a_simulation_see_what_views_of_their_hand_show(read: Callable[[View, Sequence[Move]], object]) -> None:
+    seen = views_of_hand(read)
+    assert len(seen) > 6
+    for view, legal, expected in seen:  # the hand has gone on
+        assert view.call == expected.call
+        assert fields_of(view) == fields_of(expected)
+        assert [*legal] == [legal[at] for at in range(len(legal))] == [*expected.legal.moves]
+        assert all((chips in legal) == (chips in expected.legal) for chips in (-5, 0, *expected.legal, 35, 5000, "bet"))
+
+
+def test_views_and_legal_moves_in_a_simulation_show_nothing_else_when_printed_or_pickled() -> None:
+    view, legal, expected = views_of_hand(lambda *_: None)[-1]
+    assert repr(view) == repr(expected)
+    assert repr(legal) == repr(expected.legal)
+    assert fields_of(pickle.loads(pickle.dumps(view))) == fields_of(expected)
 
 
 def test_views_can_be_pickled_and_hashed() -> None:

@@ -17,7 +17,7 @@ from croupier.rooms.oldmaid.ring.player_events import CardPicked
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
 from tests.rooms.oldmaid.network import Network, Node, Scheduler, in_order, random_order
 from tests.rooms.oldmaid.ring_game import RingGame
-from tests.sampling import example_count, extended
+from tests.sampling import example_count
 
 STUCK = 2.0
 """Seconds without an action after which a game with a crash is void: enough for twenty picks."""
@@ -147,7 +147,8 @@ def check_survivors(network: Network, dead: Node) -> None:
                 assert result.reason.startswith((VOID, ALONE)), network.describe_results()
 
 
-@pytest.mark.parametrize("after", extended([False, True], 2), ids=["before", "after"])
+@pytest.mark.extended
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_game_ends_after_any_crash(*, after: bool) -> None:
     assert crash_at_every_delivery(3, 18, lambda: in_order, after=after) > 300
 

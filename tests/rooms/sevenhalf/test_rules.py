@@ -90,6 +90,7 @@ def test_automaton_matches_the_naive_rules_on_every_path(lenient: bool) -> None:
     assert count > 500
 
 
+@pytest.mark.extended
 @dialects
 def test_successors_depend_on_the_value_only(lenient: bool) -> None:
     """All twelve figures are equivalent, and suits are irrelevant."""

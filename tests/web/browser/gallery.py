@@ -20,6 +20,7 @@ import croupier.web
 from croupier.web.cards import sprite
 from croupier.web.locales import catalogue, locales
 from croupier.web.render import translator
+from croupier.web.static_files import report_style
 from tests.web.samples import PAGES
 
 WEB: Final = Path(next(iter(croupier.web.__path__)))
@@ -31,7 +32,14 @@ HEADERS: Final = {
     ),
     "referrer-policy": "same-origin",
 }
-STREAMS: Final = ("/tables/7f/events", "/watch/7f/events", "/check/r1/events", "/class/i/kuhn/events")
+STREAMS: Final = (
+    "/lobby/events",
+    "/tables/7f/events",
+    "/watch/7f/events",
+    "/check/r1/events",
+    "/class/i/kuhn/events",
+    "/arena/i/events",
+)
 
 
 @cache
@@ -56,10 +64,11 @@ def make_environment(locale: str = "en") -> Environment:
 
 
 def static_routes() -> Sequence[BaseRoute]:
-    """Return the routes of the static files and the sprites."""
+    """Return the routes of the static files, the sprites and the style of reports."""
     return [
         Route("/static/french.svg", lambda _: _svg("french")),
         Route("/static/spanish.svg", lambda _: _svg("spanish")),
+        Route("/static/report.css", lambda _: Response(report_style(), media_type="text/css")),
         Mount("/static", StaticFiles(directory=WEB / "static")),
     ]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conformance.test_matrix import hand_in
-from tests.processes import COMMAND, PATIENCE, environment
+from tests.processes import PATIENCE
+from tests.web.browser.watched_command import watched
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -27,20 +26,8 @@ def class_page(tmp_path: Path) -> Iterator[str]:
     hand_in(folder, "ada")
     hand_in(folder, "bob", server="deals-twice")
     hand_in(folder, "cid", client="says-nothing")
-    command = [*COMMAND, "matrix", folder, "--out", tmp_path / "out", "--watch", "--jobs", "1", "--timeout", "2"]
-    process = subprocess.Popen(
-        list(map(str, command)), env=environment(), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
-    )
-    assert process.stdout is not None
-    try:
-        yield process.stdout.readline().split()[-1]
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=PATIENCE)
-        assert process.returncode == 0
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    with watched("matrix", folder, "--out", tmp_path / "out", "--jobs", 1, "--timeout", 2) as url:
+        yield url
 
 
 def test_the_grid_fills_up_also_after_a_reload(page: Page, class_page: str) -> None:

@@ -20,7 +20,8 @@ DEAL = """async ([seed, hands]) => {
   const bytes = fair.fromHex(seed);
   return [
     fair.toHex(fair.sha256(bytes)),
-    hands.map((hand) => fair.shuffle(bytes, new TextEncoder().encode(hand.client_seed), hand.hand, hand.cards)),
+    hands.map((hand) => fair.shuffle(
+      hand.algorithm, bytes, new TextEncoder().encode(hand.client_seed), hand.hand, hand.cards)),
   ];
 }"""
 

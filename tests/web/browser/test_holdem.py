@@ -9,8 +9,7 @@ import pytest
 
 from tests.processes import Serving
 from tests.web.browser.conftest import TIMEOUT_MILLISECONDS
-from tests.web.browser.test_playing import address, sit_down, wait_for_other_version
-from tests.web.browser.test_playing import version as version_of
+from tests.web.browser.tables import address, own_cards, sit_down, version, wait_for_other_version
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -52,7 +51,7 @@ def person_to_act(people: tuple[Page, Page]) -> tuple[Page, Page]:
 def test_two_browsers_share_a_table(people: tuple[Page, Page]) -> None:
     while not people[0].locator(".results li").count():
         page, other = person_to_act(people)
-        known, other_known = version_of(page), version_of(other)
+        known, other_known = version(page), version(other)
         page.keyboard.press("c")
         wait_for_other_version(page, known)
         wait_for_other_version(other, other_known)
@@ -69,12 +68,10 @@ def test_a_raise_is_chosen_with_a_preset(people: tuple[Page, Page]) -> None:
 
 def test_a_reload_keeps_seat_and_cards(people: tuple[Page, Page]) -> None:
     page, _ = person_to_act(people)
-    cards = page.locator(".own .card").evaluate_all("cards => cards.map(card => card.getAttribute('aria-label'))")
+    cards = own_cards(page)
     page.reload()
     assert len(cards) == 2
-    assert cards == page.locator(".own .card").evaluate_all(
-        "cards => cards.map(card => card.getAttribute('aria-label'))"
-    )
+    assert own_cards(page) == cards
 
 
 def test_a_watcher_sees_the_table_without_hole_cards(people: tuple[Page, Page], browser: Browser, lobby: str) -> None:

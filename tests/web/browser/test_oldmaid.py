@@ -9,7 +9,7 @@ import pytest
 
 from tests.processes import Serving
 from tests.web.browser.conftest import TIMEOUT_MILLISECONDS
-from tests.web.browser.test_playing import address, sit_down
+from tests.web.browser.tables import address, sit_down
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

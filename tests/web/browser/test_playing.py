@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.processes import Serving
+from tests.web.browser.tables import address, press_first_action, sit_down, version, wait_for_table
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -25,36 +26,6 @@ def kuhn() -> Iterator[str]:
         yield address(server)
 
 
-def address(server: Serving) -> str:
-    return f"http://127.0.0.1:{server.ports['web']}"
-
-
-def sit_down(page: Page, lobby: str) -> None:
-    """Sit down with two clicks, of which opening the lobby is one."""
-    page.goto(lobby)
-    page.get_by_role("button", name="Play now").click()
-    page.locator(".act").first.wait_for()
-
-
-def version(page: Page) -> str:
-    return page.locator("input[name=version]").first.input_value()
-
-
-def wait_for_other_version(page: Page, known: str) -> None:
-    page.locator(f'input[name=version]:not([value="{known}"])').first.wait_for(state="attached")
-
-
-def press_first_action(page: Page) -> None:
-    """Press the key of the first action, and Enter if it has a number; wait for what follows."""
-    known = version(page)
-    button = page.locator(".act:not(.quiet)").first
-    page.keyboard.press(button.get_attribute("data-key") or "")
-    if button.locator("output").count():
-        page.keyboard.press("Enter")
-    wait_for_other_version(page, known)
-    page.locator("#acts:not([aria-busy])").wait_for()
-
-
 def play_games(page: Page, count: int) -> None:
     while page.locator(".results li").count() < count:
         press_first_action(page)
@@ -66,7 +37,7 @@ def test_games_are_played_with_the_keyboard_alone(page: Page, room: str) -> None
         page.goto(address(server))
         page.get_by_role("button", name="Play now").focus()
         page.keyboard.press("Enter")
-        page.locator(".act").first.wait_for()
+        wait_for_table(page)
         play_games(page, 2)
         assert page.locator(".frames li").count() >= 4
         page.keyboard.press("q")
@@ -130,7 +101,7 @@ def test_six_pages_of_a_browser_do_not_stop_each_other(context: BrowserContext, 
     others = [context.new_page() for _ in range(6)]
     for other in others:
         other.goto(page.url)
-        other.locator(".act").first.wait_for()
+        wait_for_table(other)
     page.get_by_text("Paused: too many tables are open in this browser.").wait_for()
     play_games(page, 1)
     others[-1].locator(".results li").first.wait_for(state="attached")
@@ -171,6 +142,17 @@ def test_all_links_lead_to_pages(page: Page, kuhn: str) -> None:
         assert page.request.get(link).status == 200, link
 
 
+def test_the_lobby_shows_who_sits_down_without_being_loaded_again(
+    page: Page, context: BrowserContext, kuhn: str
+) -> None:
+    page.goto(kuhn)
+    page.get_by_text("0 playing").wait_for()
+    page.get_by_role("link", name="The protocol of Kuhn poker").focus()
+    sit_down(context.new_page(), kuhn)
+    page.get_by_text("1 playing").wait_for()
+    assert page.evaluate("document.activeElement.textContent") == "protocol"
+
+
 def test_the_first_load_is_small_and_from_one_host(page: Page, kuhn: str) -> None:
     bytes_received, hosts = [0], set()
 
@@ -180,6 +162,8 @@ def test_the_first_load_is_small_and_from_one_host(page: Page, kuhn: str) -> Non
 
     page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
     page.on("requestfinished", count)
+    ended = {"content_type": "text/event-stream", "body": "event: end\ndata: \n\n"}
+    page.route("**/lobby/events*", lambda route: route.fulfill(**ended))
     page.goto(kuhn)
     page.wait_for_load_state("networkidle")
     assert 0 < bytes_received[0] < MAX_FIRST_LOAD_BYTES

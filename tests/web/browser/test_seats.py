@@ -9,38 +9,23 @@ import pytest
 
 from croupier.rooms import ROOMS
 from tests.processes import Serving
-from tests.web.browser.test_playing import address, sit_down, version, wait_for_other_version
+from tests.web.browser.tables import (
+    address,
+    own_cards,
+    press_first_action,
+    sit_down,
+    wait_for_table,
+    wait_for_turn,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
 pytestmark = pytest.mark.browser
-BOTS_MILLISECONDS = 30_000
-"""Bots join after some seconds, and think; the machine may be busy."""
 
 
 def serving(room: str, *options: object, web_port: int = 0) -> Serving:
     return Serving(room, "--port", 0, "--web-port", web_port, "--seed", 1, *options, ready=2)
-
-
-def wait_for_turn(page: Page) -> None:
-    """Wait until the person can do more than leave."""
-    page.locator(".act:not(.quiet)").first.wait_for(timeout=BOTS_MILLISECONDS)
-
-
-def act(page: Page) -> None:
-    """Press the key of the first action; in hold'em of a check or a call."""
-    wait_for_turn(page)
-    known = version(page)
-    button = page.locator(".act:not(.quiet):not([value=fold])").first
-    page.keyboard.press(button.get_attribute("data-key") or "")
-    if button.locator("output").count():
-        page.keyboard.press("Enter")
-    wait_for_other_version(page, known)
-
-
-def own_cards(page: Page) -> list[str]:
-    return page.locator(".own .card").evaluate_all("cards => cards.map(card => card.getAttribute('aria-label'))")
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -49,7 +34,7 @@ def test_a_reload_and_a_new_page_resume_the_seat(context: BrowserContext, page: 
         sit_down(page, address(server))
         wait_for_turn(page)
         while not (cards := own_cards(page)):
-            act(page)
+            press_first_action(page)
             wait_for_turn(page)
         page.reload()
         assert own_cards(page) == cards
@@ -57,8 +42,9 @@ def test_a_reload_and_a_new_page_resume_the_seat(context: BrowserContext, page: 
         other = context.new_page()
         other.goto(address(server))
         other.get_by_role("link", name="Go on").click()
+        wait_for_table(other)
         assert own_cards(other) == cards
-        act(other)
+        press_first_action(other)
         other.close()
 
 
@@ -73,7 +59,7 @@ def test_a_page_outlives_its_server(page: Page, console: list[str], room: str) -
     with serving(room, web_port=port) as server:
         page.get_by_role("link", name="Back to the lobby").click()
         sit_down(page, address(server))
-        act(page)
+        press_first_action(page)
         page.close()
     console.clear()  # the browser notes the connections that were refused meanwhile
 
@@ -90,7 +76,8 @@ def test_a_hand_of_holdem_goes_on_when_the_server_starts_again(page: Page, conso
         page.get_by_role("link", name="Back to the lobby").click()
         page.get_by_role("button", name="Play now").click()
         page.wait_for_url(table)
+        wait_for_table(page)
         assert own_cards(page) == cards
-        act(page)
+        press_first_action(page)
         page.close()
     console.clear()  # as above

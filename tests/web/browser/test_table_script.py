@@ -119,6 +119,35 @@ def test_single_keys_can_be_switched_off_for_good(table: ScriptedTable, page: Pa
     assert [form["act"] for form in table.forms] == ["bet"]
 
 
+AUDIO = """
+globalThis.tones = [];
+globalThis.AudioContext = class { currentTime = 0; };
+globalThis.GainNode = class { connect() {} };
+globalThis.OscillatorNode = class {
+  constructor(context, options) { tones.push(options.frequency); }
+  connect() {} start() {} stop() {}
+};
+"""
+
+
+def test_a_sound_says_whose_turn_it_is_only_if_it_is_switched_on(table: ScriptedTable, page: Page) -> None:
+    page.add_init_script(AUDIO)
+    open_table(page, table)
+    switch = page.get_by_role("button", name="Sound")
+    assert switch.get_attribute("aria-pressed") == "false"
+    for tones in ([], [660, 880]):
+        table.publish(WAITING)
+        page.get_by_text("Waiting for the house.").first.wait_for()
+        table.publish(CALL)
+        wait_for_action(page, "Call")
+        assert page.evaluate("tones") == tones
+        if not tones:
+            switch.click()
+            assert page.evaluate("tones") == [], "the turn has begun before"
+    page.reload()
+    assert switch.get_attribute("aria-pressed") == "true"
+
+
 def test_a_question_mark_leads_to_the_rules_and_back(table: ScriptedTable, page: Page) -> None:
     open_table(page, table)
     rules = page.locator("#rules")

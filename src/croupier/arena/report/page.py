@@ -1,6 +1,6 @@
 """The page of results: one self-contained file of HTML without scripts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from croupier.arena.bank import BankGame
@@ -9,6 +9,7 @@ from croupier.arena.leaks import LeakLine
 from croupier.arena.plan import Pairing
 from croupier.arena.ratings import Standing
 from croupier.arena.report.plots import BANKROLLS, STANDINGS, Plot, inline
+from croupier.arena.report.style import STYLESHEET
 from croupier.arena.report.summary import (
     Report,
     command,
@@ -28,47 +29,35 @@ MAX_OPEN_LEAKS: Final = 6
 
 MAX_SHOWN_LEAKS: Final = 10
 LEAK_DECIMALS: Final = 4
+ESTIMATE_DECIMALS: Final = 1
 TABLE_END: Final = "</tbody></table></div>"
-
-STYLESHEET: Final = """
-h1 { font-size: 1.6rem; text-wrap: balance; overflow-wrap: anywhere; } .note { opacity: 0.8; max-width: 46rem; }
-figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; display: block; }
-td, th { border-bottom: 1px solid var(--line); padding: 0.3rem 0.75rem; text-align: right; white-space: nowrap; }
-.name { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 9rem; font-weight: normal; }
-td small { display: block; opacity: 0.8; } .matrix td, .matrix th { border: 1px solid var(--line); }
-.unplayed { background: var(--shade); }
-.won { background: light-dark(#cde6f7, #0a3d5c); font-weight: bold; }
-.lost { background: light-dark(#f9dccb, #5c2a0a); font-weight: bold; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.25rem 1rem; }
-dt { opacity: 0.8; } dd { margin: 0; overflow-wrap: anywhere; }
-@media print { body { max-width: none; margin: 0; font-size: 12px; } td, th { padding: 0.2rem 0.4rem; }
-  figure, tr, details { break-inside: avoid; } td, th { print-color-adjust: exact; } .wide { overflow: visible; } }
-"""
+PAIRINGS_TITLE: Final = "Each against each"
 
 
 def html(report: Report) -> str:
     """The page of a tournament. Raises ModuleNotFoundError without the extra `arena`."""
-    return page(headline(report), STYLESHEET, body(report))
+    return file_of(headline(report), sections(report))
 
 
-def body(report: Report) -> Iterator[str]:
-    """The page below its headline."""
-    yield f"<p>{html_text(_setting(report))}</p>"
-    yield "<h2>Standings</h2>"
-    yield from _figure(report, STANDINGS, "Mean winnings and strength of each bot. The numbers are in the next table.")
-    yield from _standings(report)
-    yield "<h2>Each against each</h2>"
-    yield from _matrix(report)
-    yield "<h2>Bankrolls</h2>"
-    yield from _figure(report, BANKROLLS, "What each bot has won after each number of hands, against every opponent.")
-    yield f'<p class="note">{html_text(_band_note(report))}</p>'
-    yield from _leaks(report)
-    yield from _faults(report)
-    yield "<h2>How this was made</h2>"
-    yield from _method(report)
+def file_of(title: str, parts: Mapping[str, str]) -> str:
+    """The page with these sections as one self-contained file."""
+    made = (f'<section id="{name}">\n{part}\n</section>' for name, part in parts.items() if part)
+    return page(title, STYLESHEET, made)
 
 
-def _setting(report: Report) -> str:
+def sections(report: Report) -> Mapping[str, str]:
+    """The sections of the page as HTML, by their ids, the `SECTIONS`; empty if there is nothing to say.
+
+    Raises ModuleNotFoundError without the extra `arena`.
+    """
+    return {name: "\n".join(lines(report)) for name, lines in SECTIONS.items()}
+
+
+def _setting(report: Report) -> Iterator[str]:
+    yield f"<p>{html_text(_setting_text(report))}</p>"
+
+
+def _setting_text(report: Report) -> str:
     plan = report.plan
     hands = sum(pair.hands for pair in report.result.pairs)
     parts = [
@@ -82,8 +71,9 @@ def _setting(report: Report) -> str:
     return setting
 
 
-def _table_start(kind: str = "") -> str:
-    return f'<div class="wide"><table class="{kind}"><thead><tr>'
+def _table_start(label: str, kind: str = "") -> str:
+    region = f'<div class="wide" tabindex="0" role="region" aria-label="{html_text(label)}">'
+    return f'{region}<table class="{kind}"><thead><tr>'
 
 
 def _name_head(name: str) -> str:
@@ -103,9 +93,11 @@ def _figure(report: Report, plot: Plot, description: str) -> Iterator[str]:
 
 
 def _standings(report: Report) -> Iterator[str]:
+    yield "<h2>Standings</h2>"
+    yield from _figure(report, STANDINGS, "Mean winnings and strength of each bot. The numbers are in the next table.")
     sure = f"{1 - report.plan.alpha:.0%} interval"
     columns = ("hands", str(report.unit), sure, "strength", sure)
-    yield f"{_table_start()}<th></th>{_name_head('bot')}{_heads(columns)}</tr></thead><tbody>"
+    yield f"{_table_start('Standings')}{_heads(('place',))}{_name_head('bot')}{_heads(columns)}</tr></thead><tbody>"
     for place, each in enumerate(report.standings, 1):
         cells = "".join(f"<td>{html_text(text)}</td>" for text in _standing(each))
         yield f"<tr><td>{place}</td>{_row_head(each.bot)}{cells}</tr>"
@@ -137,13 +129,15 @@ def _strength_note(report: Report) -> str:
     return note
 
 
-def _matrix(report: Report) -> Iterator[str]:
+def _pairings(report: Report) -> Iterator[str]:
+    yield f"<h2>{PAIRINGS_TITLE}</h2>"
     places = {each.index: place for place, each in enumerate(report.standings, 1)}
     heads = "".join(
         f'<th scope="col" title="{name}" aria-label="against {name}">{place}</th>'
         for name, place in ((html_text(report.plan.bots[bot]), place) for bot, place in places.items())
     )
-    yield f"{_table_start('matrix')}<th></th>{_name_head('bot')}{heads}</tr></thead><tbody>"
+    start = f"{_table_start(PAIRINGS_TITLE, 'pairings')}{_heads(('place',))}{_name_head('bot')}"
+    yield f"{start}{heads}</tr></thead><tbody>"
     for bot, place in places.items():
         cells = "".join(_cell(report, bot, other) for other in places)
         yield f"<tr><td>{place}</td>{_row_head(report.plan.bots[bot])}{cells}</tr>"
@@ -177,6 +171,12 @@ def _negative(bound: float | None) -> float | None:
     return None if bound is None else -bound
 
 
+def _bankrolls(report: Report) -> Iterator[str]:
+    yield "<h2>Bankrolls</h2>"
+    yield from _figure(report, BANKROLLS, "What each bot has won after each number of hands, against every opponent.")
+    yield f'<p class="note">{html_text(_band_note(report))}</p>'
+
+
 def _band_note(report: Report) -> str:
     sure = f"{1 - report.plan.alpha:.0%}"
     how = "after every number of hands at once" if report.plan.until_sure else "after each number of hands by itself"
@@ -197,14 +197,31 @@ def _leaks(report: Report) -> Iterator[str]:
     if not lists:
         return
     yield "<h2>Leaks</h2>"
-    yield '<p class="note">What the choices of a bot cost it, compared with the best choice.</p>'
+    yield f'<p class="note">{html_text(_leaks_note(report))}</p>'
+    is_estimated = find_game(report.plan.room).estimates_leaks
     is_open = " open" if len(lists) <= MAX_OPEN_LEAKS else ""
     for bot, other, lines in lists:
-        total = format_number(sum(line.cost for line in lines), LEAK_DECIMALS)
-        title = f"{bot} against {other}: {total} {report.unit}"
-        yield f"<details{is_open}><summary>{html_text(title)}</summary>"
-        yield from _leak_table(lines)
+        name = f"{bot} against {other}"
+        if is_estimated:
+            title, table = name, _estimate_table(name, str(report.unit), lines)
+        else:
+            total = format_number(sum(line.cost for line in lines), LEAK_DECIMALS)
+            title = f"{name}: {total} {report.unit}"
+            table = _leak_table(title, lines)
+        yield f'<details{is_open} data-key="{html_text(name)}"><summary>{html_text(title)}</summary>'
+        yield from table
         yield "</details>"
+
+
+def _leaks_note(report: Report) -> str:
+    if not find_game(report.plan.room).estimates_leaks:
+        return "What the choices of a bot cost it, compared with the best choice."
+    return (
+        "Estimates. Each hand was played again with another choice at one decision, the same cards and the same bots. "
+        "A line says how much more the bot would have won if it had always replaced this choice, at one decision of a "
+        "hand and by no other change, so costs do not add up. With a probability of 95% all intervals of a bot hold "
+        "at once, at any time; only choices whose interval is above 0 are listed."
+    )
 
 
 def _leak_lists(report: Report, pairing: Pairing, result: PairResult) -> Iterator[tuple[str, str, Sequence[LeakLine]]]:
@@ -214,12 +231,35 @@ def _leak_lists(report: Report, pairing: Pairing, result: PairResult) -> Iterato
     yield second, first, leaks["b"]
 
 
-def _leak_table(lines: Sequence[LeakLine]) -> Iterator[str]:
+def _leak_table(label: str, lines: Sequence[LeakLine]) -> Iterator[str]:
     columns = ("costs", "share", "times in 100 hands")
-    yield f"{_table_start()}{_name_head('choice')}{_heads(columns)}</tr></thead><tbody>"
-    for line in lines[:MAX_SHOWN_LEAKS]:
-        texts = (format_number(line.cost, LEAK_DECIMALS), f"{line.share:.0%}", f"{100 * line.frequency:.1f}")
-        yield f"<tr>{_row_head(line.choice)}{''.join(f'<td>{text}</td>' for text in texts)}</tr>"
+    rows = (
+        (format_number(line.cost, LEAK_DECIMALS), f"{line.share:.0%}", f"{100 * line.frequency:.1f}") for line in lines
+    )
+    yield from _choice_table(label, columns, lines, rows)
+
+
+def _estimate_table(label: str, unit: str, lines: Sequence[LeakLine]) -> Iterator[str]:
+    columns = (f"costs, {unit}", "interval", "times in 100 hands", "better")
+    rows = (
+        (
+            format_number(line.cost, ESTIMATE_DECIMALS),
+            format_interval(line.low, line.high, ESTIMATE_DECIMALS),
+            f"{100 * line.frequency:.1f}",
+            line.better,
+        )
+        for line in lines
+    )
+    yield from _choice_table(label, columns, lines, rows)
+
+
+def _choice_table(
+    label: str, columns: Sequence[str], lines: Sequence[LeakLine], rows: Iterable[Sequence[str]]
+) -> Iterator[str]:
+    """A table of the first choices; `rows` has the cells of each."""
+    yield f"{_table_start(label)}{_name_head('choice')}{_heads(columns)}</tr></thead><tbody>"
+    for line, texts in zip(lines[:MAX_SHOWN_LEAKS], rows, strict=False):
+        yield f"<tr>{_row_head(line.choice)}{''.join(f'<td>{html_text(text)}</td>' for text in texts)}</tr>"
     yield TABLE_END
     if len(lines) > MAX_SHOWN_LEAKS:
         yield f"<p>{format_count(len(lines) - MAX_SHOWN_LEAKS, 'more choice')} in results.json.</p>"
@@ -248,8 +288,20 @@ def _method(report: Report) -> Iterator[str]:
         "plan": report.result.plan,
         "version": f"croupier {__version__}",
     }
-    yield "<dl>"
+    yield "<h2>How this was made</h2>\n<dl>"
     for name, text in facts.items():
         shown = html_text(text)
         yield f"<dt>{name}</dt><dd>{f'<code>{shown}</code>' if name == 'command' else shown}</dd>"
     yield "</dl>"
+
+
+SECTIONS: Final[Mapping[str, Callable[[Report], Iterator[str]]]] = {
+    "setting": _setting,
+    "standings": _standings,
+    "pairings": _pairings,
+    "bankrolls": _bankrolls,
+    "leaks": _leaks,
+    "faults": _faults,
+    "method": _method,
+}
+"""What makes the lines of each section, by its id, in the order of the page."""

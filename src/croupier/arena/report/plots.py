@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from itertools import cycle, islice
 from math import ceil
-from re import DOTALL, sub
+from re import DOTALL, findall, sub
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from croupier.arena.report.curves import Point, bankroll
@@ -31,9 +31,13 @@ MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X")
 MARKERS_PER_CURVE: Final = 8
 PANEL_INCHES: Final = (6.0, 3.6)
 PANELS_PER_ROW: Final = 2
+MAX_HAND_TICKS: Final = 5
 MAX_PANELS: Final = 12
 MAX_NAME_CHARS: Final = 40
 DOTS_PER_INCH: Final = 144
+
+ALL_STROKES: Final = 'stroke-linejoin="round" stroke-linecap="butt"'
+"""What the style sheet of matplotlib's files says of all elements."""
 
 
 class Style(NamedTuple):
@@ -82,7 +86,29 @@ def inline(report: Report, plot: "Plot") -> str:
         figure.savefig(output, format="svg", transparent=True, metadata={"Date": None})
     text = output.getvalue().decode()
     element = sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=DOTALL)
-    return element.replace(INK, "currentColor")
+    return _without_styles(element).replace(INK, "currentColor")
+
+
+def _without_styles(svg: str) -> str:
+    """An element of SVG with attributes in place of styles, which a content security policy may forbid.
+
+    Ids that nothing in it refers to are removed: two plots on a page have the same ones.
+    """
+    svg = sub(r"<style.*?</style>", "", svg, flags=DOTALL)
+    svg = svg.replace("<svg ", f"<svg {ALL_STROKES} ", 1)
+    svg = sub(r' style="([^"]*)"', lambda found: _attributes(found[1]), svg)
+    known = {*findall(r'(?:href="#|url\(#)([^")]+)', svg)}
+    return sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in known else "", svg)
+
+
+def _attributes(style: str) -> str:
+    """The declarations of a style as attributes.
+
+    >>> _attributes("fill: none; stroke-width: 0.8")
+    ' fill="none" stroke-width="0.8"'
+    """
+    declarations = (declaration.partition(":") for declaration in style.split(";") if declaration.strip())
+    return "".join(f' {name.strip()}="{value.strip()}"' for name, _, value in declarations)
 
 
 def new_figure(width: float, height: float) -> "Figure":
@@ -122,6 +148,8 @@ def _dot(axes: "Axes", place: int, value: float, low: float | None, high: float 
 
 def plot_bankrolls(report: Report) -> "Figure":
     """The bankrolls of all bots, a panel for each with a curve for each of its opponents."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
     shown = _panels(report)
     columns = min(PANELS_PER_ROW, len(shown))
     rows = ceil(len(shown) / columns)
@@ -136,6 +164,8 @@ def plot_bankrolls(report: Report) -> "Figure":
                 opponent = sum(pairing) - bot
                 curve = points if pairing[0] == bot else [point.mirrored() for point in points]
                 _curve(axes, curve, looks[opponent], f"v {short_name(report.plan.bots[opponent])}")
+        axes.xaxis.set_major_locator(MaxNLocator(MAX_HAND_TICKS))  # more labels would overlap
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda hands, _: f"{hands:,.0f}"))
         axes.axhline(0, color=INK, linewidth=1)
         axes.set(title=short_name(report.plan.bots[bot]), xlabel="hands", ylabel=f"won ({report.unit.amount})")
         axes.legend(loc="best", fontsize="small", framealpha=0)

@@ -62,8 +62,13 @@ class Unit:
         amount, _, hands = text.partition("/")
         return cls(amount, int(hands) if hands.isdecimal() else 1)
 
+    @property
+    def period(self) -> str:
+        """The hands in words."""
+        return "a hand" if self.hands == 1 else f"per {self.hands} hands"
+
     def __str__(self) -> str:
-        return f"{self.amount} a hand" if self.hands == 1 else f"{self.amount} per {self.hands} hands"
+        return f"{self.amount} {self.period}"
 
 
 def format_number(value: float, decimals: int, *, signed: bool = False) -> str:
@@ -104,6 +109,8 @@ def format_interval(low: float | None, high: float | None, decimals: int) -> str
 
 def headline(report: Report) -> str:
     """The result in a sentence."""
+    if not any(pair.hands or pair.status == "forfeit" for pair in report.result.pairs):
+        return f"{len(report.plan.bots)} bots play {report.plan.room}"
     if len(report.plan.bots) == 2:
         (pairing,) = report.series
         return _pair_headline(report, pairing)
@@ -159,7 +166,12 @@ def fault_lines(pair: PairResult) -> Iterator[str]:
 def command(plan: Plan) -> str:
     """The command that repeats a tournament."""
     words = ["croupier", "arena", plan.room, *plan.bots, "--hands", str(2 * plan.pairs)]
-    options = {"--duplicate": plan.duplicate, "--adjust": plan.adjust is not None, "--until-sure": plan.until_sure}
+    options = {
+        "--duplicate": plan.duplicate,
+        "--adjust": plan.adjust is not None,
+        "--until-sure": plan.until_sure,
+        "--leaks": plan.leaks,
+    }
     words += [option for option, is_given in options.items() if is_given]
     if plan.schedule != "round-robin":
         words += ["--schedule", plan.schedule]

@@ -210,8 +210,9 @@ class HouseClientBench(Bench):
         passed: Attempt | None = None
         for more in range(BREAK_CONFIRMATIONS if failed.has_broken_off else 0):
             again = await self._attempt_until(lambda tried: tried.server.has_reached_state, case, number + more)
-            if again is not None and not self._observations[case.id].has_broken_off:
-                passed = again
+            observation = self._observations[case.id]
+            if again is not None and not (observation.has_broken_off or observation.is_idle):
+                passed = again  # an idle client may be about to fail
         self._observations[case.id] = failed
         position = last_position(failed)
         return attempt if passed is None or (position and self._evidence.is_fatal(position)) else passed

@@ -239,8 +239,7 @@ class HoldemTestServer:
         self, request: RecordedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
         """Stream the response of the service until the bot disconnects."""
-        asked = _request(request)
-        response = await settle(self.service.answer(asked))
+        response = await settle(self.service.answer(_request(request)))
         request.response = ReceivedResponse(response.status, {}, b"")
         if response.status >= 400:  # the body says why
             request.response = replace(request.response, body=response.body)
@@ -251,25 +250,30 @@ class HoldemTestServer:
         writer.write(request.response_data)
         if (stream := response.stream) is None:
             return False
-        disconnected = asyncio.ensure_future(_read_to_end(reader, asked))
+        disconnected, news = asyncio.ensure_future(_read_to_end(reader)), asyncio.Event()
+        disconnected.add_done_callback(lambda _: news.set())
+        stream.open(news.set)
         try:
-            while (piece := await stream.next_piece()) is not None:
-                request.response_data += piece
-                writer.write(piece)
-                with suppress(OSError):
-                    await writer.drain()
+            while not disconnected.done() and (piece := stream.take_piece()) is not None:
+                if piece:
+                    request.response_data += piece
+                    writer.write(piece)
+                    with suppress(OSError):
+                        await writer.drain()
+                else:
+                    await news.wait()
+                    news.clear()
         finally:
             stream.close()
             disconnected.cancel()
         return False
 
 
-async def _read_to_end(reader: asyncio.StreamReader, request: Request) -> None:
-    """Wait until the bot disconnects, and tell the service."""
+async def _read_to_end(reader: asyncio.StreamReader) -> None:
+    """Wait until the bot disconnects."""
     with suppress(OSError):
         while await reader.read(1 << 16):
             pass
-    request.watch_disconnect().set_result(None)
 
 
 def _username(headers: Sequence[tuple[str, str]]) -> str:

@@ -19,8 +19,8 @@ from croupier.conformance.matrix.standings import Grading, Results, full_json, g
 from croupier.conformance.matrix.submission import Submission, build_submission
 from croupier.conformance.program import ProgramError
 from croupier.conformance.server_process import ServerProcess, StartProgram
-from croupier.conformance.stop_signals import stop_on_signals
 from croupier.core.room import HouseRoom
+from croupier.net.stop_signals import stop_signal_event
 from croupier.version import __version__
 
 MAX_ABSENCES: Final = 2
@@ -100,7 +100,7 @@ class Matrix:
         """
         with (
             CellFile(self._plan.output_folder / CELL_FILE_NAME, is_fresh=self._plan.is_fresh) as cell_file,
-            stop_on_signals() as end,
+            stop_signal_event() as end,
         ):
             work = asyncio.ensure_future(self._rows(cell_file))
             stop = asyncio.ensure_future(end.wait())

@@ -11,6 +11,7 @@ from msgspec import structs
 from croupier.conformance.oldmaid.answers import ReceivedMessage
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached
 from croupier.conformance.oldmaid.scripted_player import PlayerInput, ScriptedPlayer, parse_input
+from croupier.core.errors import FoundKind
 from croupier.core.referee import Disconnected, Sent
 from croupier.core.rules import Seat
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, WIRE_CARDS, Card, to_wire
@@ -145,11 +146,15 @@ class DrivenGame:
         try:
             await player.request(Draw())
         except Failed as failed:
+            if failed.kind is not FoundKind.MESSAGE:
+                raise
+            for other in self.players:  # a player who is gone is no drawer
+                await other.require_one_answer_each()
             is_refused, count = failed.clause in REFUSED_DRAW_CLAUSES, self.game.drawn_count
             if is_refused and self.game.departed_seats:
                 failed.clause = "oldmaid-9.2"
-            elif is_refused and (other := await self._find_drawer()) not in {None, player}:
-                found = f"an error to {player.nick!r}, and a card for {other.nick!r}"
+            elif is_refused and (drawer := await self._find_drawer()) not in {None, player}:
+                found = f"an error to {player.nick!r}, and a card for {drawer.nick!r}"
                 raise Failed("oldmaid-4.3", found, f"a card for {player.nick!r}, the next in the list") from None
             elif MIN_ROUNDS * len(self.players) <= count < CARD_COUNT and (
                 is_refused or (failed.clause == "oldmaid-4.4" and await self._find_drawer() is None)

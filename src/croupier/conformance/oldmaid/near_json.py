@@ -6,6 +6,7 @@ from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
+from warnings import catch_warnings
 
 from msgspec import DecodeError
 from msgspec.json import decode
@@ -43,7 +44,8 @@ def _from_python_literal(text: str) -> str:
     if is_json(text):
         return text
     try:
-        value = literal_eval(text.strip())
+        with catch_warnings(action="ignore", category=SyntaxWarning):  # of backslashes that Python does not know
+            value = literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
     try:

@@ -129,7 +129,7 @@ class ScriptedPlayer:
         If not `is_judged`, the referee does not see it, and must not see its answer. Raises Failed if the table has
         sent more than its answers before, or has closed the connection after them.
         """
-        await self._require_one_answer_each()
+        await self.require_one_answer_each()
         if is_judged:
             self.on_send(self, player_input)
         data = player_input if isinstance(player_input, bytes) else JSON_ENCODER.encode(player_input) + b"\n"
@@ -146,7 +146,7 @@ class ScriptedPlayer:
         with suppress(ConnectionError):  # a closed connection shows in the missing answer
             await delivery.write(self._writer, data)
 
-    async def _require_one_answer_each(self) -> None:
+    async def require_one_answer_each(self) -> None:
         """Raise Failed if the table has sent anything, or has disconnected, after it had answered everything.
 
         After input without a certain end a table may do either: it cannot know where the next message begins.

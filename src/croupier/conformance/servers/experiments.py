@@ -159,7 +159,7 @@ class Experiments:
             probe = await self._conversations.send_quickly(others, WHOLE)
             if probe.fault is not None:
                 return probe
-            if _has_unreadable(probe.conversation):
+            if _has_unreadable(probe.conversation) or self._was_sent_away(probe):
                 return Comparison.UNDECIDED
             control = await self._conversations.send_quickly(original, delivery)
             if control.fault is not None:
@@ -168,6 +168,13 @@ class Experiments:
             if failures == MIN_CONTROL_FAILURES:
                 return Comparison.ONLY_THE_ORIGINAL_FAILS
         return Comparison.UNDECIDED
+
+    def _was_sent_away(self, probe: ScriptedClient) -> bool:
+        """Whether the house has said goodbye and left before the client did: that is no proof that all is well."""
+        lines, data = probe.conversation.lines, self._test_data
+        if not probe.house_has_left or not lines or not data.farewell_rule.is_goodbye(lines[-1].message):
+            return False
+        return not any(line.side == CLIENT and line.message in data.goodbye for line in lines)
 
     async def _refuses_last(self, messages: Sequence[bytes]) -> bool:
         """Whether the house refuses the last of these messages; it may refuse the line end rather than the message."""

@@ -7,8 +7,8 @@ from typing import Final
 
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.servers.components import room_case
-from croupier.conformance.servers.kuhn_purses import find_wrong_payment, purse_sizes
-from croupier.conformance.servers.kuhn_referee import MAX_GAMES, USUAL_PURSE_COINS, CoinTrackingReferee
+from croupier.conformance.servers.kuhn_purses import USUAL_PURSE_COINS, find_wrong_payment, purse_sizes
+from croupier.conformance.servers.kuhn_referee import MAX_GAMES, CoinTrackingReferee
 from croupier.conformance.servers.scripted_client import ClientScript, Wait
 from croupier.conformance.servers.test_data import AnyClientReferee, HouseServerCase, Scenario, ScenarioContext
 from croupier.core.errors import FoundKind, Violation
@@ -58,6 +58,13 @@ def _play_to_lose(*seats: str) -> SpendingStrategy:
 play_to_lose: Final = _play_to_lose(*STRT)
 
 
+def play_to_call(referee: AnyClientReferee, luck: Random) -> Message:
+    """Never bet and never fold: a purse is emptied in this way even if folds do not cost what they should."""
+    if referee.game is None:
+        return STRT[luck.choice([*STRT])]
+    return ACTN["CHK" if ACTN["FLD"] not in referee.legal else "CAL"]
+
+
 def _play_to_stake(start: str, final_action: KuhnAction) -> SpendingStrategy:
     """Take this seat; take this action with the last coin, and now and then."""
 
@@ -80,9 +87,15 @@ def _empty_purse(context: ScenarioContext, strategy: SpendingStrategy) -> Iterat
     A purse that earlier clients could not empty may be paid too much: then only a client that never wins empties it.
     """
     referee = _tracking(context.referee)
-    while referee.finished_count < MAX_GAMES and _can_play(referee) and not _is_out_of_coins(context.conversation):
+    for message in _play_until_empty(context, strategy):
         if not referee.can_be_emptied and referee.last_game is not None and referee.last_game.net > 0:
             break
+        yield message
+
+
+def _play_until_empty(context: ScenarioContext, strategy: SpendingStrategy) -> Iterator[bytes]:
+    referee = _tracking(context.referee)
+    while referee.finished_count < MAX_GAMES and _can_play(referee) and not _is_out_of_coins(context.conversation):
         yield context.encoded(strategy(referee, context.luck))
 
 
@@ -162,18 +175,28 @@ def check_new_purse(context: ScenarioContext) -> ClientScript:
     return "the house keeps accounts, or all clients share one purse" if is_empty else None
 
 
-def _drain(seat: str) -> Scenario:
-    """Lose everything in this seat; two such purses show how large purses are."""
+def _is_emptied(context: ScenarioContext) -> bool:
+    """Whether the purse of a connection is known to have been emptied."""
+    conversations = (context.conversation, *context.earlier)
+    return bool(_tracking(context.referee).emptied_purses) or any(map(_is_out_of_coins, conversations))
+
+
+def _drain_by_folding(seat: str) -> Scenario:
+    """Lose everything in this seat."""
 
     def play(context: ScenarioContext) -> ClientScript:
         yield from _empty_purse(context, _play_to_lose(seat))
-        referee = _tracking(context.referee)
-        is_emptied = any(map(_is_out_of_coins, (context.conversation, *context.earlier)))
-        if is_emptied or referee.emptied_purses or referee.known_size is not None or not context.earlier:
-            return None
-        return _not_emptied(referee)
+        return None
 
     return play
+
+
+def _drain_by_calling(context: ScenarioContext) -> ClientScript:
+    """Lose everything at showdowns if folds have not emptied a purse; the last of these connections."""
+    if not _is_emptied(context):
+        yield from _play_until_empty(context, play_to_call)
+    referee = _tracking(context.referee)
+    return None if _is_emptied(context) or referee.known_size is not None else _not_emptied(referee)
 
 
 def _spend(context: ScenarioContext) -> ClientScript:
@@ -284,7 +307,8 @@ COIN_CASES: Final = (
         "kuhn-7.4",
         "every-payment",
         "Every ante, bet, call and pot changes the purse by its coins",
-        *map(_drain, STRT),
+        *map(_drain_by_folding, STRT),
+        _drain_by_calling,
         *map(_listen_for_close, [_spend, _spend_with_mistakes] * SPENT_PURSES),
         compare_purses,
     ),

@@ -38,8 +38,8 @@ class PurseEvent:
     """What a message of the client and the answer show about its purse.
 
     `payments` are the occasions that it belongs to. It costs `cost` coins, unless it `is_refused` for lack of them.
-    `gain` is what is paid into the purse after it, and `net` what the client has won or lost in the game that it ends.
-    `earlier_pots` are the coins in the pots of all games before that one.
+    `gain` is what is paid into the purse after it, `net` what the client has won or lost in the game that it ends, and
+    `pot` the coins in the pot of that game. `earlier_pots` are the coins in the pots of all games before.
     """
 
     payments: list[Payment] = field(default_factory=list)
@@ -48,10 +48,14 @@ class PurseEvent:
     is_refused: bool = False
     gain: int = 0
     net: int = 0
+    pot: int = 0
     earlier_pots: int = 0
 
 
 MAX_PURSE_COINS: Final = 1 << 62
+
+USUAL_PURSE_COINS: Final = 10
+"""The coins that most houses give to a client."""
 
 type Purse = Sequence[PurseEvent]
 """What a connection shows about its purse, in order."""
@@ -90,6 +94,8 @@ WRONG_COINS: Final = (*(_moves(coins, also_refused=False) for coins in (1, -1, 2
 FLAWS: Final[Mapping[Occasion, Sequence[Flaw]]] = {
     Occasion.ENDING: (
         Flaw("no pot after", change=lambda left, event, _: left - event.gain),
+        Flaw("half of the pot after", change=lambda left, event, _: left - event.gain + event.gain // 2),
+        Flaw("the pot for the loser after", change=lambda left, event, _: left + event.pot - event.gain),
         _pays("no payment after", 0),
         _pays("a double payment after", 2),
         _pays("a payment to the wrong player after", -1),
@@ -132,8 +138,8 @@ def find_wrong_payment(purses: Sequence[Purse], known_size: int | None = None) -
     """Return the violation that explains the answers of the house, None if there is no fault or nothing explains it.
 
     `known_size` is the size of all purses, if it is known. If several payments would explain the answers, it is the one
-    that was made most often: most answers could have refuted it. The purses of a house that keeps accounts differ, too,
-    but no wrong payment explains how.
+    that was made most often: most answers could have refuted it; but a purse of USUAL_PURSE_COINS is likelier than
+    any other. The purses of a house that keeps accounts differ, too, but no wrong payment explains how.
     """
     sizes = [purse_sizes(purse) for purse in purses]
     least, most = max(each.start for each in sizes), min(each.stop for each in sizes) - 1
@@ -144,14 +150,16 @@ def find_wrong_payment(purses: Sequence[Purse], known_size: int | None = None) -
     if known_size is not None and not any(event.is_refused for purse in purses for event in purse):
         allowed = f"FAIL N_C when {format_count(known_size, 'coin')} and all winnings are spent"
         return Violation("kuhn-7.2", f"a purse that pays {format_count(least, 'coin')} and all winnings", allowed)
-    possible = range(1, 2 * least + 1) if known_size is None else range(known_size, known_size + 1)
+    likely_size = USUAL_PURSE_COINS if known_size is None else known_size
+    likely, others = range(likely_size, likely_size + 1), range(1, 2 * least + 1)
     times = Counter(payment for purse in purses for event in purse for payment in event.payments)
     ordered = sorted(purses, key=len)
-    for payment, _ in times.most_common():
-        for flaw in FLAWS[payment.occasion]:
-            if (start := _find_size(ordered, possible, payment, flaw)) is not None:
-                allowed = f"{format_count(start, 'coin')} at the start of each connection, and right payments since"
-                return Violation(payment.clause, f"{flaw.title} {payment.title}", allowed)
+    for possible in (likely, others) if known_size is None else (likely,):
+        for payment, _ in times.most_common():
+            for flaw in FLAWS[payment.occasion]:
+                if (start := _find_size(ordered, possible, payment, flaw)) is not None:
+                    allowed = f"{format_count(start, 'coin')} at the start of each connection, and right payments since"
+                    return Violation(payment.clause, f"{flaw.title} {payment.title}", allowed)
     return None
 
 

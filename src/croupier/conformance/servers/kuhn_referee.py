@@ -4,7 +4,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from croupier.conformance.servers.kuhn_purses import MAX_PURSE_COINS, Occasion, Payment, Purse, PurseEvent, purse_sizes
+from croupier.conformance.servers.kuhn_purses import (
+    MAX_PURSE_COINS,
+    USUAL_PURSE_COINS,
+    Occasion,
+    Payment,
+    Purse,
+    PurseEvent,
+    purse_sizes,
+)
 from croupier.core.errors import Violation
 from croupier.core.referee import ExpectedReply, Verdict
 from croupier.rooms.kuhn import Settings
@@ -14,9 +22,6 @@ from croupier.rooms.kuhn.wire import ACTN, DISC, NO_COINS, STRT, WRONG_ACTION, M
 
 COSTLY_MESSAGES: Final = frozenset({*STRT.values(), ACTN["BET"], ACTN["CAL"]})
 """The messages that cost a coin."""
-
-USUAL_PURSE_COINS: Final = 10
-"""The coins in the purse of most houses."""
 
 MIN_EQUAL_PURSES: Final = 2
 """This many purses of one size, and none of another, are enough to expect that size of all purses."""
@@ -118,8 +123,9 @@ class CoinTrackingReferee(Referee):
         self._coins = None
         event = self._events[-1]
         event.net = game.net
+        event.pot = 2 + game.history.count("BET") + game.history.count("CAL")
         event.earlier_pots = self._pots
-        self._pots += 2 + game.history.count("BET") + game.history.count("CAL")
+        self._pots += event.pot
         event.gain = self._client_stake(game) + game.net
         self.coins_left += event.gain
         event.payments += _endings(game)

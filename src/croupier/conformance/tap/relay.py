@@ -14,6 +14,7 @@ from croupier.conformance.tap.connection import (
     TapEvent,
     TappedConnection,
 )
+from croupier.core.codec import RawCodec
 from croupier.core.logger import SilentLogger
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import (
@@ -39,20 +40,6 @@ MAX_BUFFER_BYTES: Final = 1 << 20
 
 IDLE_TIMEOUT_SECONDS: Final = 60.0
 """How long a connection that is closed in one direction may be idle: the other end may be gone."""
-
-
-class RawCodec:
-    """A codec for raw bytes: every chunk is one message."""
-
-    tolerated: frozenset[str] = frozenset()
-
-    def feed(self, data: bytes) -> Sequence[bytes]:
-        """Return the data as one message."""
-        return (data,)
-
-    def encode(self, message: bytes) -> bytes:
-        """Return the bytes unchanged."""
-        return message
 
 
 class _Pipe:

@@ -9,7 +9,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from croupier.conformance.channel.delivery import Delivery
-from croupier.conformance.stop_signals import stop_on_signals
 from croupier.conformance.tap.connection import (
     BytesRelayed,
     ConnectionEnded,
@@ -22,6 +21,7 @@ from croupier.conformance.tap.relay import Relay, relay_endpoint
 from croupier.conformance.tap.transcript import Follower, TranscriptFolder
 from croupier.core.referee import HOUSE
 from croupier.core.session import Address
+from croupier.net.stop_signals import stop_signal_event
 
 CLOSE_TIMEOUT_SECONDS = 2.0
 """How long connections may take to close when the tap ends."""
@@ -66,7 +66,7 @@ async def run_tap(config: TapConfig, announce: Callable[[Address], None], on_eve
             stop.set()
         event.connection.conversation.forget()
 
-    with ExitStack() as stack, stop_on_signals() as stop:
+    with ExitStack() as stack, stop_signal_event() as stop:
         listeners = [on_event]
         if config.transcript_folder is not None:
             folder = TranscriptFolder(config.transcript_folder, config.room, config.follower, config.head)

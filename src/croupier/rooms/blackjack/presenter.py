@@ -106,7 +106,7 @@ class BlackjackPresenter(BankPresenter[Message, WireGame]):
         if not self._allows_bets:
             return self._useless_purse()
         is_betting = any(isinstance(message, Bet) for message in self._player.legal)
-        return text("How much do you bet?") if is_betting else super()._status()
+        return None if is_betting else super()._status()  # the newest announcement asks for the bet
 
     @property
     def _allows_bets(self) -> bool:

@@ -3,10 +3,8 @@
 The HTTP layer has authenticated the client: every request has a user.
 """
 
-import hmac
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
-from uuid import UUID
 
 from croupier.core.alarms import Alarms
 from croupier.core.dealer import Dealer
@@ -14,6 +12,7 @@ from croupier.core.session import Closing, Effect, Event, Received, Send, TableC
 from croupier.rooms.holdem.engine.legal import FOLD
 from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.persistence import RULES_LIMITED_GAMES, HouseInput, HouseSnapshot, TableSnapshot
+from croupier.rooms.holdem.table.places import Place, user_guid
 from croupier.rooms.holdem.table.presentation import TableView
 from croupier.rooms.holdem.table.register import Register
 from croupier.rooms.holdem.table.seats import Participant
@@ -50,10 +49,13 @@ OUT_OF_TURN: Final[Mapping[Dialect, tuple[int, str]]] = {"readme": (403, "holdem
 class House:
     """A session whose peers are HTTP requests: each Received is answered with one Send, after all other effects.
 
-    `dealers` returns the dealer of the n-th hand of the house. All GUIDs are derived from `secret`: they cannot be
-    guessed, and a restarted house has the same ones. `epoch` is the Unix time in seconds at which `now` was 0. `now` is
-    the current time; without it the first game does not expire before a player has joined it. `deadline` may be earlier
-    than necessary, as that of a hall. Raises ValueError on invalid settings.
+    `dealers` returns the dealer of a hand by its number. All GUIDs are derived from `secret`: they cannot be guessed,
+    and a restarted house has the same ones. `epoch` is the Unix time in seconds at which `now` was 0. `now` is the
+    current time; without it the first game does not expire before a player has joined it. `deadline` may be earlier
+    than necessary, as that of a hall. `place` is that of a house among several with the same secret and dealers;
+    `count_games_elsewhere` is set to what returns the number of games in which a user is in the others, which count
+    towards the limit, too. With `resets_stacks` every hand begins with the chips of a new player for each, as in the
+    arena. Raises ValueError on invalid settings.
     """
 
     def __init__(
@@ -63,12 +65,18 @@ class House:
         secret: bytes,
         epoch: float = 0.0,
         now: float | None = None,
+        *,
+        place: Place = Place(),
+        resets_stacks: bool = False,
     ) -> None:
         settings.check()
+        self.place = place
+        self.count_games_elsewhere: Callable[[str], int] = _no_games
         self.settings = settings
         self._dealers = dealers
         self._secret = secret
         self._epoch = epoch
+        self._resets_stacks = resets_stacks
         self._hand_count = 0
         self._is_closing = False
         self._rules_version = RULES_LIMITED_GAMES
@@ -91,7 +99,7 @@ class House:
         """Return the GUID of a user, which is also the GUID of their players (holdem-2.3)."""
         guid = self._guids.get(user)
         if guid is None:
-            guid = self._guids[user] = self._derive_guid(f"user/{user}")
+            guid = self._guids[user] = user_guid(self._secret, user)
         return guid
 
     def snapshot(self) -> bytes:
@@ -154,6 +162,11 @@ class House:
     def games(self) -> Sequence[Table]:
         """Return all tables in the order of their creation."""
         return self._register.tables
+
+    @property
+    def game_count(self) -> int:
+        """The number of tables."""
+        return len(self._register)
 
     def game(self, guid: Guid) -> Table | None:
         """Return the table of a game, or None if there is none."""
@@ -240,8 +253,8 @@ class House:
             return CLOSING_REFUSAL
         if (refused := self._refuse_more_games(user)) is not None:
             return refused
-        if len(self._register) >= self.settings.games:
-            detail = f"found {len(self._register)} games; allowed: {self.settings.games}"
+        if self.game_count >= self.settings.games:
+            detail = f"found {self.game_count} games; allowed: {self.settings.games}"
             return RequestRefused(503, "holdem-3.3", detail)
         table = self._open_table()
         guid = self.guid_of(user)
@@ -264,7 +277,8 @@ class House:
 
     def _refuse_more_games(self, user: str) -> RequestRefused | None:
         """Return a refusal if a user is already in the maximum number of games (holdem-9.11)."""
-        count, allowed = self._register.count_games(user), self.settings.games_per_user
+        count = self._register.count_games(user) + self.count_games_elsewhere(user)
+        allowed = self.settings.games_per_user
         if self._rules_version < RULES_LIMITED_GAMES or not allowed or count < allowed:
             return None
         return RequestRefused(403, "holdem-9.11", f"found a user in {count} games; allowed: {allowed} at the same time")
@@ -284,22 +298,27 @@ class House:
     def _open_table(self) -> Table:
         """Create and register a table."""
         self._game_count += 1
-        table = self._make_table(self._derive_guid(f"game/{self._game_count}"))
-        table.number = self._game_count
+        number = self.place.nth(self._game_count)
+        table = self._make_table(self.place.game_guid(self._secret, number))
+        table.number = number
         self._register.add(table)
         self._touched[table.guid] = None
         return table
 
     def _make_table(self, guid: Guid) -> Table:
-        return Table(guid, self.settings, self._next_dealer, self._register, self._epoch)
+        return Table(
+            guid,
+            self.settings,
+            self._next_dealer,
+            self._register,
+            self._epoch,
+            resets_stacks=self._resets_stacks,
+        )
 
     def _next_dealer(self) -> tuple[int, Dealer]:
         self._hand_count += 1
-        return self._hand_count, self._dealers(self._hand_count)
-
-    def _derive_guid(self, label: str) -> Guid:
-        """Derive a UUID (RFC 9562, version 4) that looks random without knowledge of the secret."""
-        return str(UUID(bytes=hmac.digest(self._secret, label.encode(), "sha256")[:16], version=4))
+        number = self.place.nth(self._hand_count)
+        return number, self._dealers(number)
 
     def _after_change(self, table: Table, effects: Effects, now: float, *, has_left: bool = False) -> None:
         """Publish the effects of a change at a table, update its deadline, and keep a free seat available.
@@ -362,3 +381,8 @@ class House:
                     self._spare_table = table  # removed as soon as another one has a free seat
             else:
                 self._set_alarm(table)
+
+
+def _no_games(user: str) -> int:  # noqa: ARG001 -- see `House.count_games_elsewhere`
+    """Return the number of games of a user in other houses if there are none."""
+    return 0

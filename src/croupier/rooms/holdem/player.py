@@ -27,7 +27,7 @@ from croupier.core.session import (
 )
 from croupier.rooms.holdem.cards import CARD_NUMBERS, Card
 from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, IllegalBet, Legal, Move
-from croupier.rooms.holdem.table.views import View
+from croupier.rooms.holdem.table.views import SnapshotView, View
 from croupier.rooms.holdem.wire import ACTION_BET, Act, Cards, Game, Guid, Leave, Turn
 from croupier.rooms.holdem.wire import ACTION_FOLD as FOLDING
 
@@ -219,7 +219,7 @@ class Player:
         assert self._seat is not None
         turn = game.turn
         table = game.table
-        return View(
+        return SnapshotView(
             hole,
             board,
             names=tuple(player.handle or player.player_id for player in table),

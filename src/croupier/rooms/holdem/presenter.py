@@ -33,6 +33,7 @@ from croupier.rooms.holdem.wire import Act, Game, Guid, Player
 
 FOLD_VIEW: Final = ActionView("fold", text("Fold"), "f", text("gives up the hand and what you have bet"))
 LEAVE: Final = ActionView("leave", text("Leave"), "q", text("gives up your seat"))
+END_SESSION: Final = ActionView(LEAVE.id, LEAVE.label, LEAVE.key, text("ends the session"))
 JOIN_AGAIN: Final = ActionView("rejoin", text("Join again"), "j", text("takes a new seat with new chips"))
 WATCHING: Final = text("You watch this table.")
 
@@ -272,7 +273,8 @@ class HoldemPresenter:
             yield from self._raise_views(legal)
         if self._is_seat_lost:
             yield JOIN_AGAIN
-        if self._seat is not None:
+            yield END_SESSION
+        elif self._seat is not None:
             yield self._leave_view()
 
     def _call_view(self, legal: Legal) -> ActionView:

@@ -169,7 +169,7 @@ class Referee:
         self._previous_hand = None
         if observed is not None and seat is not None:
             observed.left_players.add(player)
-            if observed.hand.turn is not OVER and not observed.hand.folded[seat]:
+            if not observed.hand.over and not observed.hand.folded[seat]:
                 self.clause_counts["holdem-3.11"] += 1
                 self._apply_action("leave", seat, 0, "holdem-3.11")
 

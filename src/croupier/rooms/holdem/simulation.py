@@ -3,15 +3,19 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from croupier.core.bots import Bot, choose_legal
+from croupier.core.bots import Bot
 from croupier.core.dealer import Luck
+from croupier.core.errors import IllegalMove
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.legal import Legal, Move
-from croupier.rooms.holdem.table.views import View
+from croupier.rooms.holdem.engine.legal import Move
+from croupier.rooms.holdem.table.views import HandView, LazyLegal, View
 
-type Choose = Callable[[View, Legal], Move]
-"""Returns a legal move."""
+type MakeMove = Callable[[object], bool]
+"""Makes a move if it is legal, and returns whether it is."""
+
+type PlayTurn = Callable[[View, Sequence[Move], MakeMove], None]
+"""Chooses one of the legal moves and makes it."""
 
 
 def play_hand(
@@ -23,22 +27,19 @@ def play_hand(
     legal, and whatever a bot raises.
     """
     hand.deal_from(deck)
-    play_out(hand, [partial(_choose, bot, luck) for bot, luck in zip(bots, lucks, strict=True)])
+    play_out(hand, [partial(_play_turn, bot, luck) for bot, luck in zip(bots, lucks, strict=True)])
     return hand.payoff()
 
 
-def play_out(hand: Hand, seats: Sequence[Choose], names: tuple[str, ...] = ()) -> None:
+def play_out(hand: Hand, seats: Sequence[PlayTurn], names: tuple[str, ...] = ()) -> None:
     """Play a hand whose deck is known to its end. The players are called by `names`, or by the numbers of the seats."""
-    make_view = View.of  # binding the method at every decision is slow
-    holes = [hand.hole_of(seat) for seat in range(len(seats))]
+    make_move = hand.try_play
     while isinstance(seat := hand.turn, int):
-        view = make_view(hand, seat, names, holes[seat])
-        move = seats[seat](view, view.legal)
-        if isinstance(move, int):
-            hand.bet(move)
-        else:
-            hand.fold()
+        view = HandView(hand, seat, names, len(hand.compact_log))
+        seats[seat](view, LazyLegal(view), make_move)
 
 
-def _choose(bot: Bot[View, Move], luck: Luck, view: View, legal: Legal) -> Move:
-    return choose_legal(bot, view, legal, luck)
+def _play_turn(bot: Bot[View, Move], luck: Luck, view: View, legal: Sequence[Move], make_move: MakeMove) -> None:
+    move = bot.choose(view, legal, luck)
+    if not make_move(move):
+        raise IllegalMove(repr(move), legal)

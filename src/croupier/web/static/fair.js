@@ -23,7 +23,8 @@ function verify() {
   const isPromised = toHex(sha256(fromHex(serverSeed))) === field("commitment").toLowerCase();
   if (!isPromised) return show(texts.brokenPromise, "loss");
   const pack = words(field("pack")), dealt = words(field("cards"));
-  const order = shuffle(fromHex(serverSeed), fromHex(clientSeed), field("hand"), pack.length).map((n) => pack[n]);
+  const seeds = [fromHex(serverSeed), fromHex(clientSeed)];
+  const order = shuffle(field("algorithm"), ...seeds, Number(field("hand")), pack.length).map((n) => pack[n]);
   if (!dealt.length) return show(texts.open, "win", order);
   const isKept = dealt.every((card, n) => card === order[n]);
   return show(isKept ? texts.kept : texts.brokenDeal, isKept ? "win" : "loss", order.slice(0, dealt.length));

@@ -1,4 +1,4 @@
-// Verifies a deal of croupier-fair-1 (docs/fair-deal.md), independently of the server: SHA-256 (FIPS 180-4),
+// Verifies a deal of croupier-fair-1 or -2 (docs/fair-deal.md), independently of the server: SHA-256 (FIPS 180-4),
 // HMAC (RFC 2104) and the shuffle, by hand, because crypto.subtle does not exist on http:// outside this machine.
 
 const FRACTION = (x) => Math.floor((x - Math.floor(x)) * 2 ** 32);
@@ -7,7 +7,6 @@ for (let n = 2; PRIMES.length < 64; n++) if (PRIMES.every((prime) => n % prime))
 const START = PRIMES.slice(0, 8).map((prime) => FRACTION(Math.sqrt(prime)));
 const ROUND = PRIMES.map((prime) => FRACTION(Math.cbrt(prime)));
 const rotate = (word, bits) => (word >>> bits) | (word << (32 - bits));
-
 export const fromHex = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 export const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 const join = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
@@ -32,9 +31,7 @@ export function sha256(message) {
     }
     [a, b, c, d, e, f, g, h].forEach((word, n) => { state[n] = (state[n] + word) | 0; });
   }
-  const digest = new DataView(new ArrayBuffer(32));
-  state.forEach((word, n) => digest.setUint32(4 * n, word));
-  return new Uint8Array(digest.buffer);
+  return fromHex(state.map((word) => (word >>> 0).toString(16).padStart(8, "0")).join(""));
 }
 
 export function hmac(key, message) { // of a key of at most 64 bytes
@@ -42,19 +39,22 @@ export function hmac(key, message) { // of a key of at most 64 bytes
   return sha256(join(pad(0x5c), sha256(join(pad(0x36), message))));
 }
 
-export function shuffle(serverSeed, clientSeed, hand, size) {
-  const order = Array.from({ length: size }, (_, n) => n), counter = new DataView(new ArrayBuffer(12));
-  counter.setBigUint64(0, BigInt(hand));
-  for (let at = 0, block = 0; at < size - 1; block++) {
-    counter.setUint32(8, block);
-    const words = new DataView(hmac(serverSeed, join(clientSeed, new Uint8Array(counter.buffer))).buffer);
-    for (let n = 0; n < 16 && at < size - 1; n++) {
-      const word = words.getUint16(2 * n), bound = size - at;
-      if (word >= 65536 - (65536 % bound)) continue; // an equal chance for every card
-      const other = at + (word % bound);
-      [order[at], order[other]] = [order[other], order[at]];
-      at++;
-    }
+export function shuffle(algorithm, serverSeed, clientSeed, hand, size) {
+  const order = Array.from({ length: size }, (_, n) => n);
+  const block = (number, at) => {
+    const counter = fromHex(((BigInt(number) << 32n) | BigInt(at)).toString(16).padStart(24, "0"));
+    const digest = hmac(serverSeed, join(clientSeed, counter));
+    return Array.from({ length: 16 }, (_, n) => 256 * digest[2 * n] + digest[2 * n + 1]);
+  };
+  const own = Math.min(Math.max(1, size - 1), 16), hands = Math.floor(16 / own), first = ((hand - 1) % hands) * own;
+  const shared = () => block(2n ** 64n - 1n, Math.floor((hand - 1) / hands)).slice(first, first + own);
+  const words = algorithm === "croupier-fair-2" ? shared() : [];
+  for (let at = 0, next = 0; at < size - 1;) {
+    if (!words.length) words.push(...block(hand, next++));
+    const word = words.shift(), bound = size - at, other = at + (word % bound);
+    if (word >= 65536 - (65536 % bound)) continue; // an equal chance for every card
+    [order[at], order[other]] = [order[other], order[at]];
+    at++;
   }
   return order;
 }

@@ -1,4 +1,4 @@
-// A page that only watches, such as a check or a class: swaps its parts as they change, and marks new results.
+// A page that only watches, such as the lobby, a check or a class: swaps its parts as they change, and marks new results.
 
 import { follow, isNewer, say, swap } from "./live.js";
 

@@ -7,8 +7,8 @@ const RETRY_MILLISECONDS = 3000;
 const shown = new WeakMap(); // the HTML of each part that was swapped
 
 /**
- * Replace the content of elements by their ids, and return those that have changed. The focus, open details and edited
- * numbers stay.
+ * Replace the content of elements by their ids, and return those that have changed. The focus, edited numbers,
+ * and what was opened or closed stay.
  */
 export function swap(parts) {
   const changed = [];
@@ -28,10 +28,10 @@ export function swap(parts) {
 function replace(part, nodes) {
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
   const kept = [...part.querySelectorAll("input[data-edited]")].map((input) => [input.id, input.value]);
-  const opened = [...part.querySelectorAll("details[open]")].map(nameOf);
+  const opened = new Map([...part.querySelectorAll("details")].map((details) => [nameOf(details), details.open]));
   const cards = cardsOf(part);
   part.replaceChildren(...nodes);
-  for (const details of part.querySelectorAll("details")) details.open = opened.includes(nameOf(details));
+  for (const details of part.querySelectorAll("details")) details.open = opened.get(nameOf(details)) ?? details.open;
   for (const [id, value] of kept) restore(part.querySelector(`#${CSS.escape(id)}`), value);
   cardsOf(part).forEach((hand, place) => {
     hand.forEach(({ svg, face }, n) => svg.classList.toggle("dealt", cards[place]?.[n]?.face !== face));

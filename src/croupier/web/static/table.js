@@ -9,6 +9,7 @@ const title = document.title;
 let version = texts.version;
 let isBusy = false;
 let deadline = null; // milliseconds of performance.now()
+let wasTurn = isTurn();
 
 function receive(envelope) {
   if (!isNewer(envelope.version, version)) return;
@@ -18,10 +19,16 @@ function receive(envelope) {
   show(envelope.deadline);
 }
 
-/** Show whose turn it is in the title, and start the clock: `seconds` are left, or null without a limit. */
+function isTurn() {
+  return acts.querySelector("[data-turn]") !== null;
+}
+
+/** Show whose turn it is, with a sound if it is on, and start the clock: `seconds` are left, or null without a limit. */
 function show(seconds) {
   deadline = seconds === null || Number.isNaN(seconds) ? null : performance.now() + 1000 * seconds;
-  document.title = acts.querySelector("[data-turn]") ? `● ${texts.yourTurn} · ${title}` : title;
+  document.title = isTurn() ? `● ${texts.yourTurn} · ${title}` : title;
+  if (isTurn() && !wasTurn && isSoundOn()) chime();
+  wasTurn = isTurn();
 }
 
 function tick() {
@@ -65,13 +72,13 @@ async function handle(answer) {
   }
 }
 
-// Numbers: a field, a slider and presets have the same value.
+// Numbers: a field, a slider (unless there are too many numbers) and presets have the same value.
 
 function setAmount(form, value) {
   const field = form.elements.amount, slider = form.querySelector("[type=range]");
   field.value = value;
   field.dataset.edited = "";
-  slider.value = value;
+  if (slider) slider.value = value;
   for (const output of acts.querySelectorAll(`output[for="${CSS.escape(field.id)}"]`)) output.value = value;
 }
 
@@ -88,20 +95,46 @@ acts.addEventListener("submit", (event) => {
   act(event.target, event.submitter);
 });
 
+// Settings of this browser.
+
+/** Return a function that says whether a setting is on. `name` is stored if it is not as it is by default. */
+function makeSwitch(button, name, byDefault) {
+  const isOn = () => {
+    try { return (localStorage.getItem(name) === null) === byDefault; } catch { return byDefault; }
+  };
+  const display = () => button?.setAttribute("aria-pressed", String(isOn()));
+  button?.addEventListener("click", () => {
+    try { isOn() === byDefault ? localStorage.setItem(name, "1") : localStorage.removeItem(name); } catch { return; }
+    display();
+  });
+  display();
+  return isOn;
+}
+
+// Sound: two tones when the person's turn begins. Browsers allow them once the person has done something on the page.
+
+const isSoundOn = makeSwitch(document.getElementById("sound"), "croupier-sound-on", false);
+const TONES = [660, 880]; // Hz
+const TONE_SECONDS = 0.15;
+let audio = null;
+
+function chime() {
+  if (!navigator.userActivation?.hasBeenActive) return;
+  audio ??= new AudioContext();
+  const volume = new GainNode(audio, { gain: 0.1 });
+  volume.connect(audio.destination);
+  TONES.forEach((frequency, number) => {
+    const tone = new OscillatorNode(audio, { frequency });
+    tone.connect(volume);
+    tone.start(audio.currentTime + number * TONE_SECONDS);
+    tone.stop(audio.currentTime + (number + 1) * TONE_SECONDS);
+  });
+}
+
 // Keys. People who dictate, or whose hand trembles, can switch them off.
 
-const KEYS_OFF = "croupier-single-keys-off";
-const keySwitch = document.getElementById("single-keys");
+const areKeysOn = makeSwitch(document.getElementById("single-keys"), "croupier-single-keys-off", true);
 const rules = document.getElementById("rules");
-
-function areKeysOn() {
-  try { return localStorage.getItem(KEYS_OFF) === null; } catch { return true; }
-}
-
-function toggleKeys() {
-  try { areKeysOn() ? localStorage.setItem(KEYS_OFF, "1") : localStorage.removeItem(KEYS_OFF); } catch { return; }
-  keySwitch.setAttribute("aria-pressed", String(areKeysOn()));
-}
 
 function showRules() {
   rules.open = !rules.open || !rules.contains(document.activeElement);
@@ -135,8 +168,6 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-keySwitch.setAttribute("aria-pressed", String(areKeysOn()));
-keySwitch.addEventListener("click", toggleKeys);
 show(Number.parseFloat(acts.querySelector("[data-deadline]")?.dataset.deadline));
 setInterval(tick, 200);
 follow(() => `${texts.events}?since=${encodeURIComponent(version)}`, receive, texts, "watch" in texts);

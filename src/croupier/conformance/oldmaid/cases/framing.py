@@ -6,6 +6,7 @@ from typing import Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.oldmaid.case_list import CaseList, Play
+from croupier.conformance.oldmaid.cases.joining import PIPELINING_RANK
 from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, ImplementationChoice, may_come_from_reads
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
@@ -83,7 +84,7 @@ async def cut_anywhere(context: TableContext, delivery: Delivery) -> None:
             await driven_game.drawer.require_ok(data, "oldmaid-1.4", delivery=pieces)
 
 
-@CASES.add("1.4", "glued", "Messages that arrive together are answered in order")
+@CASES.add("1.4", "glued", "Messages that arrive together are answered in order", rank=PIPELINING_RANK)
 async def _pipelined_requests(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.drawer
@@ -98,7 +99,7 @@ async def _pipelined_requests(context: TableContext) -> None:
     await driven_game.draw(len(driven_game.players))
 
 
-@CASES.add("1.4", "sent-ahead", "Fifty requests sent ahead are all answered")
+@CASES.add("1.4", "sent-ahead", "Fifty requests sent ahead are all answered", rank=PIPELINING_RANK)
 async def _fifty_requests_ahead(context: TableContext) -> None:
     driven_game = await context.start_game()
     player = driven_game.players[-1]
@@ -138,7 +139,7 @@ async def _slow_sender(context: TableContext) -> None:
     await first.require_ok(data[9:], "oldmaid-1.4")
 
 
-@CASES.add("1.4", "all-at-once", "Many players may send at the same time")
+@CASES.add("1.4", "all-at-once", "Many players may send at the same time", rank=PIPELINING_RANK)
 async def _all_at_once(context: TableContext) -> None:
     driven_games = [await context.start_game() for _ in range(3)]
     players = [player for driven_game in driven_games for player in driven_game.players]

@@ -1,11 +1,13 @@
-"""A hand of no-limit hold'em with what simulations need, copying, replay and JSON serialization."""
+"""A hand of no-limit hold'em with what players and simulations ask of it, copying, replay and JSON serialization."""
 
 from collections.abc import Iterable
 from operator import sub
 
 from croupier.core.errors import IllegalMove
-from croupier.core.rules import Seat, Turn
+from croupier.core.rules import Seat
 from croupier.rooms.holdem.cards import Card, card_names
+from croupier.rooms.holdem.engine.awards import Pot
+from croupier.rooms.holdem.engine.compilation import mypyc_attr
 from croupier.rooms.holdem.engine.legal import FOLD, Move
 from croupier.rooms.holdem.engine.log import (
     HandLogEntry,
@@ -15,14 +17,16 @@ from croupier.rooms.holdem.engine.log import (
     expand_log,
     to_saved_steps,
 )
-from croupier.rooms.holdem.engine.play import OVER, HandEngine
-from croupier.rooms.holdem.engine.seat_sets import SEAT_BITS
+from croupier.rooms.holdem.engine.play import HandEngine
+from croupier.rooms.holdem.engine.pots import side_pots
+from croupier.rooms.holdem.engine.seat_sets import HAS_SEVERAL, SEAT_BITS
 from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.engine.streets import BOARD_SIZES
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Hand(HandEngine):
-    """A hand of no-limit hold'em. It is mutable: `deal`, `bet`, `fold` and `leave` advance it.
+    """A hand of no-limit hold'em. It is mutable: `deal`, `play` (or `call`, `bet`, `fold`) and `leave` advance it.
 
     Two hands are equal if their initial states and their logs are equal, whatever cards are still to come.
 
@@ -36,9 +40,9 @@ class Hand(HandEngine):
         >>> hand.turn, hand.legal.call, hand.legal.raise_range
         (0, 5, (15, 995))
         >>> hand.bet(25)  # raise to 30
-        >>> hand.fold()
-        >>> hand.turn, hand.payoff()
-        (<Turn.OVER: 'over'>, (10, -10))
+        >>> hand.play("fold")
+        >>> hand.over, hand.payoff()
+        (True, (10, -10))
     """
 
     __slots__ = ()
@@ -82,6 +86,12 @@ class Hand(HandEngine):
         return self._cards[first : first + BOARD_SIZES[self.street]]
 
     @property
+    def boards(self) -> list[tuple[Card, ...]]:
+        """The board of each street: the cards dealt of it, or all of it if the deck is known."""
+        board = self._cards[2 * len(self.start_stacks) :]
+        return [board[:size] for size in BOARD_SIZES]
+
+    @property
     def board(self) -> list[Card]:
         """The cards on the board, in the order of the deal."""
         return [*self.shown_board]
@@ -92,13 +102,32 @@ class Hand(HandEngine):
 
     def payoff(self) -> tuple[int, ...]:
         """Return the net result of each seat in chips; the results sum to 0. The hand must be over."""
-        assert self.turn is OVER, "the payoff of a hand that is not over"
+        assert self.over, "the payoff of a hand that is not over"
         return tuple(map(sub, self.stacks, self.start_stacks))
+
+    @property
+    def pots(self) -> list[Pot]:
+        """The pots including current bets, main pot first; after the end, as they were awarded."""
+        return side_pots(self.paid, self.folded, self.stacks, is_over=self.over)
+
+    @property
+    def showdown_order(self) -> list[Seat]:
+        """The seats that show their cards, in order; empty before the end, and if all but one have folded.
+
+        The last player to raise in the last betting round shows first; without a raise, the first live seat left of
+        the button (H7).
+        """
+        if not self.over or not HAS_SEVERAL[self.live]:
+            return []
+        seats = len(self.stacks)
+        live, raiser = self.live, self._aggressor
+        first = self.button + 1 if raiser is None or not live >> raiser & 1 else raiser
+        return [seat % seats for seat in range(first, first + seats) if live >> seat % seats & 1]
 
     @property
     def log(self) -> list[HandLogEntry]:
         """Everything that has happened since the blinds, in order, with one entry per hole card."""
-        return expand_log(self._log, self._cards, self.small_blind, len(self.start_stacks))
+        return expand_log(self.compact_log, self._cards, self.small_blind, len(self.start_stacks))
 
     def replay(self, log: Iterable[HandLogEntry]) -> "Hand":
         """Return a new hand with the same initial state, advanced through all entries of a log.
@@ -120,6 +149,10 @@ class Hand(HandEngine):
                     hand.fold()
         return hand
 
+    def as_of(self, length: int) -> "Hand":
+        """Return a copy of the hand as it was when `compact_log` had `length` entries. Its deck is not known."""
+        return self.replay(expand_log(self.compact_log[:length], self._cards, self.small_blind, len(self.start_stacks)))
+
     @property
     def _setup(self) -> tuple[tuple[int, ...], Seat, Stakes]:
         """The initial stacks, the button and the stakes."""
@@ -127,7 +160,7 @@ class Hand(HandEngine):
 
     def copy(self) -> "Hand":
         """Return an independent copy in the same state."""
-        twin = object.__new__(Hand)
+        twin = Hand.__new__(Hand)
         twin.start_stacks, twin.button, twin.stakes = self.start_stacks, self.button, self.stakes
         twin.small_blind, twin.big_blind = self.small_blind, self.big_blind
         twin.turn, twin.cards_due, twin.street = self.turn, self.cards_due, self.street
@@ -135,17 +168,13 @@ class Hand(HandEngine):
         twin.live, twin._can_act, twin._to_act = self.live, self._can_act, self._to_act
         twin._no_reopen, twin._aggressor = self._no_reopen, self._aggressor
         twin.pot, twin._may_have_side_pots, twin._last_blind = self.pot, self._may_have_side_pots, self._last_blind
-        twin._cards, twin._deck_known, twin._log = self._cards, self._deck_known, self._log[:]
+        twin._cards, twin._deck_known, twin.compact_log = self._cards, self._deck_known, self.compact_log[:]
         twin.stacks, twin.bets, twin.awards = self.stacks[:], self.bets[:], self.awards[:]
         return twin
 
     def to_json(self) -> bytes:
         """Serialize the hand, for `from_json`. Cards still to come are included if the deck is known."""
-        deck = (
-            card_names(self._cards[len(self._dealt_cards) :])
-            if self._deck_known and self.turn is not Turn.OVER
-            else None
-        )
+        deck = card_names(self._cards[len(self._dealt_cards) :]) if self._deck_known and not self.over else None
         return SavedHand.of(*self._setup, to_saved_steps(self.log), deck).to_json()
 
     @staticmethod
@@ -155,14 +184,12 @@ class Hand(HandEngine):
         hand = Hand(saved.stacks, button=saved.button, stakes=saved.stakes)
         for step in saved.log:
             match step:
-                case int():
-                    hand.bet(step)
                 case list():
                     hand.deal(card_numbers(step))
                 case SavedLeave():
                     hand.leave(step.leave)
                 case _:
-                    hand.fold()
+                    hand.play(step)
         if saved.deck is not None:
             hand.deal_from(card_numbers(saved.deck))
         return hand

@@ -17,11 +17,11 @@ MAX_PRINTED_BITS: Final = 64
 """Error messages do not print integers with more bits than this: `str` may raise on very long ones."""
 
 
-class _StructSequenceMeta(StructMeta, ABCMeta):
+class StructSequenceMeta(StructMeta, ABCMeta):
     """Metaclass of a Struct that is also a Sequence."""
 
 
-class Legal(Struct, Sequence[Move], metaclass=_StructSequenceMeta, eq=False, gc=False):
+class Legal(Struct, Sequence[Move], metaclass=StructSequenceMeta, eq=False, gc=False):
     """The legal moves of the player to act: `in` accepts every legal move, iteration yields only the usual ones.
 
     The usual moves are FOLD, the call (or check), and these raises: the minimum, half the pot, the pot, and all-in.

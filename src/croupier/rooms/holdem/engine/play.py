@@ -7,9 +7,11 @@ from typing import Final
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import ALL_CARDS, Card, are_distinct
+from croupier.rooms.holdem.engine.awards import Award
+from croupier.rooms.holdem.engine.compilation import mypyc_attr
 from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, IllegalBet, Legal
 from croupier.rooms.holdem.engine.log import CompactLogEntry
-from croupier.rooms.holdem.engine.pots import Award, Pot, award_pots, side_pots
+from croupier.rooms.holdem.engine.pots import award_pots, side_pots
 from croupier.rooms.holdem.engine.ranks import ranks_on
 from croupier.rooms.holdem.engine.seat_sets import ALL_SEATS, HAS_SEVERAL, NEXT_IN_SET, SEAT_BITS, SEATS_IN_SET, SeatSet
 from croupier.rooms.holdem.engine.stakes import STAKES, Stakes, check_start
@@ -19,6 +21,7 @@ CHANCE: Final = Turn.CHANCE
 OVER: Final = Turn.OVER
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class HandEngine:
     """A hand being played by the rules of H7. Seats are numbered clockwise from 0; chips are integers.
 
@@ -34,7 +37,6 @@ class HandEngine:
         "_cards",
         "_deck_known",
         "_last_blind",
-        "_log",
         "_may_have_side_pots",
         "_no_reopen",
         "_to_act",
@@ -43,6 +45,7 @@ class HandEngine:
         "big_blind",
         "button",
         "cards_due",
+        "compact_log",
         "live",
         "min_raise",
         "pot",
@@ -89,6 +92,8 @@ class HandEngine:
         """
         self.awards: list[Award] = []
         """The chips won, when the hand is over."""
+        self.compact_log: list[CompactLogEntry] = []
+        """Everything that has happened since the blinds, in order; of deals only the numbers of cards."""
 
         self.live = all_seats
         """The seats that have not folded or left."""
@@ -102,7 +107,6 @@ class HandEngine:
         self._may_have_side_pots = False  # whether live seats may have paid different amounts
         self._cards: tuple[Card, ...] = ()  # in the order of the deal
         self._deck_known = False  # whether `_cards` includes the cards to come
-        self._log: list[CompactLogEntry] = []
         if stakes.ante:
             self._post([(seat, stakes.ante) for seat in range(seats)])
             self.bets = [0] * seats
@@ -151,7 +155,7 @@ class HandEngine:
         if not are_distinct(known):
             raise IllegalMove(f"a deal of {', '.join(map(str, dealt))}", self.unseen)
         self._cards = known
-        self._log.append(len(dealt))
+        self.compact_log.append(len(dealt))
         self.cards_due = due
         if not due:
             self._open_round()
@@ -161,15 +165,15 @@ class HandEngine:
 
         `turn` is never CHANCE afterwards. Raises IllegalMove if the hand is over or the deck is too short or invalid.
         """
-        cards = self._dealt_cards + tuple(deck)
+        cards = self._dealt_cards + tuple(deck) if self._cards else tuple(deck)
         least = 2 * len(self.start_stacks) + BOARD_CARDS
         if self.turn is OVER or len(cards) < least or not are_distinct(cards):
-            allowed = () if self.turn is OVER else (f"{least - len(self._dealt_cards)} or more of {self.unseen}",)
+            allowed = () if self.over else (f"{least - len(self._dealt_cards)} or more of {self.unseen}",)
             raise IllegalMove(f"a deck of {list(cards[len(self._dealt_cards) :])}", allowed)
         self._cards = cards
         self._deck_known = True
         if self.cards_due:
-            self._log.append(self.cards_due)
+            self.compact_log.append(self.cards_due)
             self.cards_due = 0
             self._open_round()
 
@@ -200,6 +204,11 @@ class HandEngine:
         return paid
 
     @property
+    def over(self) -> bool:
+        """Whether the hand is over."""
+        return self.turn is OVER
+
+    @property
     def legal(self) -> Legal:
         """The legal moves of the seat to act; `NO_MOVES` if no seat is to act."""
         seat = self.turn
@@ -214,69 +223,108 @@ class HandEngine:
             raise_range = (lowest if lowest < stack else stack, stack)
         return Legal(to_call, to_call if to_call < stack else stack, raise_range, self.pot, self._can_act != me)
 
-    def bet(self, chips: int) -> None:
-        """Add chips: 0 checks, the amount to call calls, more raises (H4).
+    def play(self, move: object) -> None:
+        """Make a `Move` of the seat to act: FOLD, or add chips: 0 checks, the amount to call calls, more raises (H4).
 
         If all opponents are all in, a raise counts as a call: the excess would only be returned. Raises IllegalMove
-        (IllegalBet) if the bet is not legal; the hand is unchanged then.
+        (IllegalBet) if the move is not legal; the hand is unchanged then.
+        """
+        if not self.try_play(move):
+            raise IllegalBet(move, self.legal)
+
+    def try_play(self, move: object) -> bool:
+        """Make a move if it is legal, as `play` does, and return whether it is. Calls no method of the move."""
+        seat = self.turn
+        if type(seat) is not int:
+            return False
+        if type(move) is not int:  # `object`, or a compiled build would raise TypeError
+            if type(move) is not str or move != FOLD:
+                return False
+            self.fold()
+            return True
+        stack, to_call = self.stacks[seat], self.to_match - self.bets[seat]
+        if move == (to_call if to_call < stack else stack):
+            self._call(seat, stack, to_call)
+            return True
+        me, can_act = SEAT_BITS[seat], self._can_act
+        raised = move - to_call
+        not_reopened = self._no_reopen and self._no_reopen & me and to_call < self.min_raise
+        if not_reopened or raised < 0 or move > stack or (move < stack and raised < self.min_raise):
+            return False
+        if can_act == me:
+            self._call(seat, stack, to_call)
+            return True
+        if can_act != self.live:
+            self._may_have_side_pots = True
+        self.compact_log.append(("bet", seat, move))
+        self.stacks[seat] = stack - move
+        self.bets[seat] += move
+        self.pot += move
+        if move == stack:
+            self._can_act -= me
+        if raised >= self.min_raise:
+            self.min_raise = raised
+            self._no_reopen = 0
+        else:  # an all-in raise short of a full raise does not reopen the betting (H7)
+            self._no_reopen |= ALL_SEATS ^ self._to_act
+        self.to_match += raised
+        self._aggressor = seat
+        to_act = self._to_act = can_act - me
+        self.turn = NEXT_IN_SET[to_act][seat]
+        return True
+
+    def bet(self, chips: object) -> None:
+        """Check, call or raise: `play` without FOLD. Raises IllegalMove (IllegalBet) if the bet is not legal."""
+        if type(chips) is not int or not self.try_play(chips):
+            raise IllegalBet(chips, self.legal)
+
+    def call(self) -> None:
+        """Match the bet, or check if there is nothing to match; a stack that is too short is all in.
+
+        Raises IllegalMove (IllegalBet) if no seat is to act.
         """
         seat = self.turn
-        if type(seat) is not int or type(chips) is not int:
-            raise IllegalBet(chips, self.legal)
-        stack, me = self.stacks[seat], SEAT_BITS[seat]
-        bet = self.bets[seat] + chips
-        raised = bet - self.to_match
-        can_act = self._can_act
-        if raised or chips > stack:
-            not_reopened = self._no_reopen and raised > 0 and self._no_reopen & me and chips - raised < self.min_raise
-            if not_reopened or chips > stack or (chips < stack and raised < self.min_raise):
-                raise IllegalBet(chips, self.legal)
-            if raised > 0 and can_act == me:
-                chips, bet, raised = chips - raised, bet - raised, 0
-            elif raised < 0 or can_act != self.live:
-                self._may_have_side_pots = True
-        self._log.append(("bet", seat, chips))
+        if type(seat) is not int:
+            raise IllegalBet("a call", NO_MOVES)
+        self._call(seat, self.stacks[seat], self.to_match - self.bets[seat])
+
+    def _call(self, seat: Seat, stack: int, chips: int) -> None:
+        """Put in `chips`, the amount to call, or the whole stack if it is shorter."""
+        me = SEAT_BITS[seat]
+        if chips > stack:
+            chips = stack
+            self._may_have_side_pots = True
+        self.compact_log.append(("bet", seat, chips))
         if chips:
             self.stacks[seat] = stack - chips
-            self.bets[seat] = bet
+            self.bets[seat] += chips
             self.pot += chips
             if chips == stack:
                 self._can_act -= me
-        if raised > 0:
-            if raised >= self.min_raise:
-                self.min_raise = raised
-                self._no_reopen = 0
-            else:  # an all-in raise short of a full raise does not reopen the betting (H7)
-                self._no_reopen |= ALL_SEATS ^ self._to_act
-            self.to_match = bet
-            self._aggressor = seat
-            to_act = self._to_act = can_act - me
-            self.turn = NEXT_IN_SET[to_act][seat]
-        else:
-            to_act = self._to_act = self._to_act - me
-            self._continue_betting(NEXT_IN_SET[to_act][seat])
+        to_act = self._to_act = self._to_act - me
+        self._continue_betting(NEXT_IN_SET[to_act][seat])
 
     def fold(self) -> None:
         """Fold the hand of the seat to act. Raises IllegalMove (IllegalBet) if no seat is to act."""
         seat = self.turn
         if type(seat) is not int:
             raise IllegalBet(FOLD, NO_MOVES)
-        self._log.append(("fold", seat))
+        self.compact_log.append(("fold", seat))
         me = SEAT_BITS[seat]
         self.live -= me
         self._can_act -= me
         to_act = self._to_act = self._to_act - me
         self._continue_betting(NEXT_IN_SET[to_act][seat])
 
-    def leave(self, seat: Seat) -> None:
+    def leave(self, seat: object) -> None:
         """Fold the hand of a player who leaves, in or out of turn. Their bets are forfeited (H6).
 
         Raises IllegalMove if the seat has already folded, or if the hand is over.
         """
-        staying = () if self.turn is OVER else SEATS_IN_SET[self.live]
+        staying = () if self.over else SEATS_IN_SET[self.live]
         if type(seat) is not int or seat not in staying:
             raise IllegalMove(f"seat {seat} leaving", [f"seat {other} leaving" for other in staying])
-        self._log.append(("leave", seat))
+        self.compact_log.append(("leave", seat))
         others = ~(1 << seat)
         self.live &= others
         self._can_act &= others
@@ -325,10 +373,10 @@ class HandEngine:
             self.turn = CHANCE
         elif HAS_SEVERAL[self._can_act]:
             self.street += 1
-            self._log.append(STREET_CARDS[self.street])
+            self.compact_log.append(STREET_CARDS[self.street])
             self._open_round()
         else:  # no more betting is possible
-            self._log += STREET_CARDS[self.street + 1 :]
+            self.compact_log += STREET_CARDS[self.street + 1 :]
             self.street = RIVER
             self._end_hand(self._showdown_awards())
 
@@ -361,22 +409,3 @@ class HandEngine:
         self.awards = awards
         for award in awards:
             self.stacks[award.seat] += award.chips
-
-    @property
-    def pots(self) -> list[Pot]:
-        """The pots including current bets, main pot first; after the end, as they were awarded."""
-        return side_pots(self.paid, self.folded, self.stacks, is_over=self.turn is OVER)
-
-    @property
-    def showdown_order(self) -> list[Seat]:
-        """The seats that show their cards, in order; empty before the end, and if all but one have folded.
-
-        The last player to raise in the last betting round shows first; without a raise, the first live seat left of
-        the button (H7).
-        """
-        if self.turn is not OVER or not HAS_SEVERAL[self.live]:
-            return []
-        seats = len(self.stacks)
-        live, raiser = self.live, self._aggressor
-        first = self.button + 1 if raiser is None or not live >> raiser & 1 else raiser
-        return [seat % seats for seat in range(first, first + seats) if live >> seat % seats & 1]

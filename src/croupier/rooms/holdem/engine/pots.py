@@ -5,26 +5,8 @@ A player who is all in can win from each opponent at most as many chips as they 
 
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
-
 from croupier.core.rules import Seat
-
-
-class Pot(Struct, frozen=True, gc=False):
-    """A main or side pot: its chips, the seats that can win it, and the seats that paid into it, folded or not."""
-
-    size: int
-    seats: tuple[Seat, ...]
-    payers: tuple[Seat, ...]
-
-
-class Award(Struct, frozen=True, gc=False):
-    """Chips that a seat wins from a pot (0 is the main pot). `rank` is None if all other players have folded."""
-
-    pot: int
-    seat: Seat
-    chips: int
-    rank: int | None
+from croupier.rooms.holdem.engine.awards import Award, Pot
 
 
 def side_pots(paid: Sequence[int], folded: Sequence[bool], stacks: Sequence[int], *, is_over: bool) -> list[Pot]:

@@ -1,4 +1,4 @@
-"""Reader and writer of the match state line of the Annual Computer Poker Competition (ACPC).
+"""Reader and writer of the match state line of the Annual Computer Poker Competition (ACPC), and writer of its logs.
 
 `MATCHSTATE:0:30:cr60c/r120:9s8h|/8c8d5c` is the view of hand 30 for the player in position 0: the betting (`c` calls or
 checks, `f` folds, `r60` raises to a total of 60 in the whole hand, `/` ends a round), the hole cards by position that
@@ -6,7 +6,7 @@ the player may know, and the board. Positions are numbered from the left of the 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from croupier.core.rules import Seat, Turn
@@ -19,6 +19,7 @@ from croupier.rooms.holdem.histories.notation import format_cards, parse_partial
 from croupier.rooms.holdem.histories.replay import HandReplay
 
 LINE_PATTERN: Final = re.compile(r"MATCHSTATE:([0-9]{1,2}):([0-9]{1,18}):([cfr/0-9]*):([^:/]*)((?:/[^:/]*)*)", re.ASCII)
+SEPARATORS: Final = re.compile(r"[:|\s]")
 MOVE_PATTERN: Final = re.compile(r"[cf/]|r[0-9]{1,18}", re.ASCII)
 
 
@@ -37,14 +38,46 @@ def to_acpc(hand: Hand, viewer: Seat, number: int = 0) -> str:
         >>> to_acpc(hand, viewer=0, number=7)
         'MATCHSTATE:1:7:r30:|AsAh'
     """
+    _check_antes(hand)
+    seats = seat_order(len(hand.stacks), hand.button)
+    cards = _format_cards(hand, {viewer, *hand.showdown_order})
+    return f"MATCHSTATE:{seats.index(viewer)}:{number}:{_format_betting(hand)}:{cards}"
+
+
+def to_acpc_log(hand: Hand, players: Sequence[str], number: int = 0) -> str:
+    """Format a hand that is over as a line in the log of the competition's dealer, with all cards, without a line end.
+
+    `players` are the names by seat; blanks and the separators `:` and `|` in them become `_`. Raises ValueError on a
+    hand that is not over, or with antes.
+
+    Example:
+        >>> from croupier.rooms.holdem.cards import parse_cards
+        >>> hand = Hand([1000, 1000], stakes=Stakes(5, 10))
+        >>> hand.deal(parse_cards("AsKdAhKc"))
+        >>> hand.bet(25)
+        >>> hand.fold()
+        >>> to_acpc_log(hand, ["Ann", "Bob"], number=7)
+        'STATE:7:r30f:KdKc|AsAh:-10|10:Bob|Ann'
+    """
+    _check_antes(hand)
+    if hand.turn is not Turn.OVER:
+        raise ValueError("the hand is not over; the ACPC log has results only")
+    seats, won = seat_order(len(hand.stacks), hand.button), hand.payoff()
+    nets = "|".join(str(won[seat]) for seat in seats)
+    names = "|".join(SEPARATORS.sub("_", players[seat]) for seat in seats)
+    return f"STATE:{number}:{_format_betting(hand)}:{_format_cards(hand, seats)}:{nets}:{names}"
+
+
+def _check_antes(hand: Hand) -> None:
     if hand.stakes.ante:
         raise ValueError(f"found an ante of {hand.stakes.ante}; allowed: 0, because the ACPC format has no antes")
+
+
+def _format_cards(hand: Hand, open_seats: Collection[Seat]) -> str:
+    """Format the hole cards of these seats by position, and the board."""
     seats = seat_order(len(hand.stacks), hand.button)
-    holes = "|".join(
-        format_cards(hand.holes[seat]) if seat == viewer or seat in hand.showdown_order else "" for seat in seats
-    )
-    board = "".join(f"/{format_cards(cards)}" for cards in split_board(hand.board) if cards)
-    return f"MATCHSTATE:{seats.index(viewer)}:{number}:{_format_betting(hand)}:{holes}{board}"
+    holes = "|".join(format_cards(hand.holes[seat]) if seat in open_seats else "" for seat in seats)
+    return holes + "".join(f"/{format_cards(cards)}" for cards in split_board(hand.board) if cards)
 
 
 def _format_betting(hand: Hand) -> str:

@@ -57,7 +57,7 @@ class InTurnHand(Hand):
         if self._folds[self.turn] and self.bets[self.turn] < self.to_match:
             self.fold()
         else:
-            self.bet(self.legal.call)
+            self.call()
         self._fold_out()
 
     def _fold_out(self) -> None:

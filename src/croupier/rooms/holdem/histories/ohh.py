@@ -13,7 +13,6 @@ from typing import Final, Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from croupier.core.rules import Turn
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.streets import FLOP_CARDS, STREET_NAMES
@@ -225,7 +224,7 @@ class _OhhWriter:
                 case (_, seat):
                     self._add_action(seat, "Fold")
                     self._add_action(seat, "Stands Up")
-        if hand.turn is Turn.OVER and hand.showdown_order:
+        if hand.over and hand.showdown_order:
             self._add_round("Showdown", [])
             for seat in hand.showdown_order:
                 self._add_action(seat, "Shows Cards", cards=_card_texts(hand.holes[seat]))

@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from croupier.core.rules import Seat, Turn
+from croupier.core.rules import Seat
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.stakes import Stakes
@@ -101,7 +101,7 @@ def to_phh(
         fields["table"] = table
     if players is not None:
         fields["players"] = [players[seat] for seat in seats]
-    if hand.turn is Turn.OVER:
+    if hand.over:
         won = [sum(award.chips for award in hand.awards if award.seat == seat) for seat in seats]
         fields |= {"finishing_stacks": [hand.stacks[seat] for seat in seats], "winnings": won}
     if antes != full_antes(hand):

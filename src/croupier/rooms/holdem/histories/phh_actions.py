@@ -6,7 +6,7 @@ A hand is written twice: as it was played, and as the equivalent that PokerKit c
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from croupier.core.rules import Seat, Turn
+from croupier.core.rules import Seat
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.streets import BOARD_CARDS
 from croupier.rooms.holdem.histories.notation import CARD_TEXTS, HIDDEN_HOLE, UNKNOWN_CARD, format_cards, seat_order
@@ -41,7 +41,7 @@ class PhhActionFormat:
         Cards that were not dealt are unknown in it, or unused ones where the reader needs a complete board.
         """
         holes, board, mucked = self._holes, self._board, equivalent.mucked_seats
-        if self._hand.turn is Turn.OVER:
+        if self._hand.over:
             holes = [hole.ljust(len(HIDDEN_HOLE), UNKNOWN_CARD[0]) for hole in holes]
         known = {*board, *(hole[at : at + 2] for hole in holes for at in (0, 2))}
         unused = [UNKNOWN_CARD] * BOARD_CARDS if mucked is None else [card for card in CARD_TEXTS if card not in known]

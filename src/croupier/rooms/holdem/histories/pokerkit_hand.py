@@ -16,9 +16,9 @@ from heapq import nlargest
 from operator import add
 from typing import Final
 
-from croupier.core.rules import Seat, Turn
+from croupier.core.rules import Seat
+from croupier.rooms.holdem.engine.awards import Award
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.pots import Award
 from croupier.rooms.holdem.engine.seat_sets import HAS_SEVERAL, NEXT_IN_SET, SEAT_BITS, SEATS_IN_SET
 from croupier.rooms.holdem.histories.in_turn import InTurnHand
 from croupier.rooms.holdem.histories.notation import seat_order
@@ -38,7 +38,7 @@ def find_equivalent(hand: Hand) -> "PokerKitHand | None":
     for _ in range(MAX_ATTEMPTS):
         equivalent = PokerKitHand(hand, stacks, limits)
         equivalent.follow(hand.log)
-        if hand.turn is not Turn.OVER:
+        if not hand.over:
             return equivalent
         equivalent.finish()
         if equivalent.stacks == hand.stacks and not equivalent.has_unwinnable_chips:
@@ -156,7 +156,7 @@ class PokerKitHand(InTurnHand):
         elif paid + call > limit:
             self.fold()
         else:
-            self.bet(call)
+            self.call()
 
     def _can_be_answered(self, seat: Seat) -> bool:
         """Return whether an opponent of a seat has the chips for more than a call."""
@@ -173,7 +173,7 @@ class PokerKitHand(InTurnHand):
 
     def finish(self) -> None:
         """Play the hand to its end, which may come later than the end of the real hand."""
-        while self.turn is not Turn.OVER:
+        while not self.over:
             self._end_round()
             if self.cards_due:
                 self.deal(self.unseen[: self.cards_due])

@@ -46,7 +46,7 @@ class HandReplay:
         """Call or check for a player; no effect if no seat is to act."""
         seat = self._seat_to_act(player)
         if seat is not None:
-            self.hand.bet(self.hand.legal.call)
+            self.hand.call()
             self._check_showdown()
 
     def raise_to(self, player: int, total: int) -> None:

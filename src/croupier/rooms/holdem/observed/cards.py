@@ -41,7 +41,7 @@ def follow_board(observed: ObservedHand, board: Sequence[Card], clause_counts: C
         found, allowed = f"the board {_format_cards(board)}", _format_cards(observed.board)
         return None if over else Violation("holdem-6.5", found, allowed)
     new = board[known:]
-    if not new or hand.turn is Turn.OVER:
+    if not new or hand.over:
         return None
     if hand.turn is not Turn.CHANCE or (len(new) > hand.cards_due and not over):
         option = not hand.street and hand.turn == hand.big_blind and not observed.acted_seats & {hand.big_blind}

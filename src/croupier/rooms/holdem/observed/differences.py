@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from croupier.core.errors import Violation
 from croupier.core.rules import Seat
-from croupier.rooms.holdem.engine.pots import Pot
+from croupier.rooms.holdem.engine.awards import Pot
 from croupier.rooms.holdem.observed.hand import ObservedHand
 from croupier.rooms.holdem.wire import Game, Guid
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from itertools import permutations
 
 from croupier.core.errors import Violation
-from croupier.core.rules import Turn
 from croupier.rooms.holdem.observed.hand import ObservedHand
 from croupier.rooms.holdem.wire import Game, Guid
 
@@ -66,7 +65,7 @@ class FinalStacks:
     def _winner_clause(self, found: Mapping[Guid, int]) -> str | None:
         """Return the clause that names the winners if other winners of the same pots explain the displayed stacks."""
         observed = self._observed
-        if len(self._possible) == 1 and observed.hand.turn is Turn.OVER and not observed.hand.showdown_order:
+        if len(self._possible) == 1 and observed.hand.over and not observed.hand.showdown_order:
             return None
         orders = [
             order
@@ -91,7 +90,7 @@ def _refines(order: Sequence[int], due: Sequence[int]) -> bool:
 
 def _result_clause(observed: ObservedHand) -> str:
     hand = observed.hand
-    is_over = hand.turn is Turn.OVER
+    is_over = hand.over
     if is_over and not hand.showdown_order:
         return "holdem-6.13"
     if len(observed.showdown_pots()) > 1:

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import CARDS, Card
+from croupier.rooms.holdem.engine.awards import Award, Pot
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.pots import Award, Pot, award_pots, side_pots
+from croupier.rooms.holdem.engine.pots import award_pots, side_pots
 from croupier.rooms.holdem.engine.ranks import rank
 from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.wire import Guid, PlayerStatus
@@ -72,7 +73,7 @@ class ObservedHand:
 
     def is_over(self) -> bool:
         """Return whether the hand has ended or needs no more decisions."""
-        return self.hand.turn is Turn.OVER or self.is_decided()
+        return self.hand.over or self.is_decided()
 
     def is_decided(self) -> bool:
         """Return whether cards are due and no decision is left."""
@@ -121,7 +122,7 @@ class ObservedHand:
     def possible_final_stacks(self) -> Sequence[tuple[int, ...]]:
         """Return all final stacks that are possible given the known cards; empty if there are too many to enumerate."""
         hand = self.hand
-        if hand.turn is Turn.OVER and not hand.showdown_order:
+        if hand.over and not hand.showdown_order:
             return [tuple(hand.stacks)]
         return sorted({end for order in self.possible_orders() for end in self.final_stacks(order)})
 

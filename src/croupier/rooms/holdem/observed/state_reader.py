@@ -18,13 +18,34 @@ BLANK_PLAYER: Final = {"handle": "", "state": "active", "bet_so_far": 0, "small_
 BLANK_TURN: Final = msgspec.to_builtins(NO_TURN)
 BLANK_POT: Final = {"players": ()}
 
+DECODE_EXACT_GAME: Final = msgspec.json.Decoder(Game).decode
+
 
 def read_game(body: bytes) -> Game:
     """Parse a body with one Game (holdem-5.2). Raises Violation."""
+    game = _read_exact_game(body)
+    if game is not None:
+        return game
     value = _decode(body)
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return _to_game(value)
+
+
+def _read_exact_game(body: bytes) -> Game | None:
+    """Parse a Game that follows the document, without an empty list of cards; None if it may need a change.
+
+    That is nearly every game, and takes a fifth of the time.
+    """
+    try:
+        game = DECODE_EXACT_GAME(body)
+    except (ValueError, RecursionError):
+        return None
+    cards = game.cards
+    for part in (cards.hole, cards.flop, cards.turn, cards.river):
+        if part is not None and not (part and CARD_NUMBERS.keys() >= set(part)):
+            return None
+    return game if min(_chip_amounts(game)) >= 0 else None
 
 
 def read_games(body: bytes) -> list[Game]:

@@ -6,7 +6,7 @@ from typing import Self
 
 from croupier.core.dealer import Dealer, commitment
 from croupier.core.errors import IllegalMove
-from croupier.core.rules import Seat, Turn
+from croupier.core.rules import Seat
 from croupier.core.session import Commit, HandFinished, Reveal
 from croupier.rooms.holdem.cards import CARDS
 from croupier.rooms.holdem.engine.hand import Hand
@@ -50,7 +50,7 @@ class HandInPlay:
     @property
     def is_over(self) -> bool:
         """Whether only the end of the hand is shown."""
-        return self.hand.turn is Turn.OVER
+        return self.hand.over
 
     def deal(self) -> None:
         """Deal the due cards, which begins a betting round."""

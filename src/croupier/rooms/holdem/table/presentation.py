@@ -2,11 +2,11 @@
 
 from collections.abc import Container, Mapping, Sequence, Set
 from functools import cached_property
+from typing import Protocol
 
 from msgspec import Struct, UnsetType
 
 from croupier.core.rules import Seat
-from croupier.core.rules import Turn as Whose
 from croupier.rooms.holdem.cards import card_names
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.ranks import best_five
@@ -27,6 +27,48 @@ class ShownPlayer(Struct, frozen=True, gc=False):
     user: str
     chips: int
     is_here: bool = True
+
+
+class ShownTable(Protocol):
+    """What a table shows to anybody; see `TableView`."""
+
+    @property
+    def guid(self) -> Guid: ...  # noqa: D102 -- see `TableView`
+
+    @property
+    def number(self) -> int: ...  # noqa: D102 -- see `TableView`
+
+    @property
+    def version(self) -> int: ...  # noqa: D102 -- see `TableView`
+
+    @property
+    def chairs(self) -> int: ...  # noqa: D102 -- see `TableView`
+
+    @property
+    def is_playing(self) -> bool: ...  # noqa: D102 -- see `TableView`
+
+    @property
+    def finished_count(self) -> int: ...  # noqa: D102 -- see `TableView`
+
+    @property
+    def guids(self) -> Mapping[str, Guid]: ...  # noqa: D102 -- see `TableView`
+
+    @property
+    def away(self) -> Set[Guid]: ...  # noqa: D102 -- see `TableView`
+
+    @property
+    def hands(self) -> Mapping[int, FinishedHand]: ...  # noqa: D102 -- see `TableView`
+
+    @property
+    def has_free_seat(self) -> bool: ...  # noqa: D102 -- see `TableView`
+
+    @property
+    def public(self) -> Game: ...  # noqa: D102 -- see `TableView`
+
+    @property
+    def holes(self) -> Mapping[str, tuple[str, ...]]: ...  # noqa: D102 -- see `TableView`
+
+    def view(self, user: str | None = None) -> Game: ...  # noqa: D102 -- see `TableView`
 
 
 class TableView(Struct, frozen=True, dict=True):
@@ -57,6 +99,16 @@ class TableView(Struct, frozen=True, dict=True):
         """Whether the next player to join gets a seat (holdem-3.1)."""
         return len(self.guids) < self.chairs
 
+    @property
+    def is_playing(self) -> bool:
+        """Whether a hand is running, or shown."""
+        return self.hand is not None
+
+    @property
+    def finished_count(self) -> int:
+        """The number of the last finished hand that is kept, 0 if there is none."""
+        return max(self.hands, default=0)
+
     @cached_property
     def public(self) -> Game:
         """The game as the public sees it."""
@@ -80,13 +132,16 @@ class TableView(Struct, frozen=True, dict=True):
 
     def view(self, user: str | None = None) -> Game:
         """Return the game as a user sees it, with their own hole cards (holdem-5.6); None: the public view."""
-        public = self.public
-        hole = None if user is None else self.holes.get(user)
-        if hole is None:
-            return public
-        cards = public.cards
-        own = Cards(hole, cards.flop, cards.turn, cards.river)
-        return Game(public.game_id, public.table, public.turn, own, public.pots, public.last_winners)
+        return game_with_hole(self.public, None if user is None else self.holes.get(user))
+
+
+def game_with_hole(public: Game, hole: HoleNames) -> Game:
+    """Return the game as a player with these hole cards sees it; None: the public view."""
+    if hole is None:
+        return public
+    cards = public.cards
+    own = Cards(hole, cards.flop, cards.turn, cards.river)
+    return Game(public.game_id, public.table, public.turn, own, public.pots, public.last_winners)
 
 
 def visible_players(hand: Hand, dealt: Sequence[ShownPlayer], acted: Container[Seat]) -> list[Player]:
@@ -109,7 +164,7 @@ def _player_status(hand: Hand, seat: Seat, acted: Container[Seat]) -> PlayerStat
     """Return the state of a player (holdem-5.9)."""
     if hand.folded[seat]:
         return "folded"
-    return "called" if seat in acted or not hand.stacks[seat] or hand.turn is Whose.OVER else "active"
+    return "called" if seat in acted or not hand.stacks[seat] or hand.over else "active"
 
 
 def visible_cards(hand: Hand, hole: HoleNames) -> Cards:

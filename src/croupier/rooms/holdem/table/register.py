@@ -1,6 +1,6 @@
 """The tables of a house: their order, which have a free seat, and which users are at which tables."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
@@ -26,10 +26,11 @@ class RegisteredTable(Protocol):
 
 
 class Register[T: RegisteredTable]:
-    """All tables by the GUIDs of their games, in the order of their creation."""
+    """All tables by the GUIDs of their games, in the order of their numbers."""
 
     def __init__(self) -> None:
         self._tables: dict[Guid, T] = {}
+        self._ordered: list[T] = []  # the same, by number
         self._free: dict[Guid, T] = {}
         self._users: defaultdict[str, set[Guid]] = defaultdict(set)
 
@@ -39,25 +40,28 @@ class Register[T: RegisteredTable]:
     @property
     def tables(self) -> Sequence[T]:
         """All tables."""
-        return tuple(self._tables.values())
+        return tuple(self._ordered)
 
     def get(self, guid: Guid) -> T | None:
         """Return the table of a game, or None if there is none."""
         return self._tables.get(guid)
 
     def add(self, table: T) -> None:
-        """Add a new table after all others."""
+        """Add a new table."""
         self._tables[table.guid] = table
+        insort(self._ordered, table, key=BY_NUMBER)
         self._update_free(table.guid)
 
     def remove(self, table: T) -> None:
         """Remove a table."""
         del self._tables[table.guid]
+        del self._ordered[bisect_left(self._ordered, table.number, key=BY_NUMBER)]
         self._free.pop(table.guid, None)
 
     def clear(self) -> None:
         """Remove all tables and their users."""
         self._tables.clear()
+        self._ordered.clear()
         self._free.clear()
         self._users.clear()
 
@@ -112,7 +116,7 @@ class Register[T: RegisteredTable]:
     def list_tables(self, user: str | None, limit: int) -> list[T]:
         """Return at most `limit` tables: first those of a user, then those with a free seat, then others."""
         own = () if user is None else self.tables_of(user)
-        others = (table for table in self._tables.values() if table.guid not in self._free)
+        others = (table for table in self._ordered if table.guid not in self._free)
         chosen: dict[Guid, T] = {}
         for table in chain(own, self._free.values(), others):  # lazily: there may be thousands
             if len(chosen) == limit:
@@ -122,6 +126,5 @@ class Register[T: RegisteredTable]:
 
     def tables_after(self, number: int, limit: int) -> tuple[list[T], bool]:
         """Return at most `limit` tables created after the one with a number, and whether there are more of them."""
-        tables = self.tables
-        first = bisect_right(tables, number, key=BY_NUMBER)
-        return [*tables[first : first + limit]], first + limit < len(tables)
+        first = bisect_right(self._ordered, number, key=BY_NUMBER)
+        return self._ordered[first : first + limit], first + limit < len(self._ordered)

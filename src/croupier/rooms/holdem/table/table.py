@@ -34,7 +34,8 @@ class Table:
     """One game.
 
     `next_dealer` is called before each hand and returns its number in the house, and its dealer. `epoch` is the Unix
-    time in seconds at which `now` was 0. `members` is notified of every user who joins or leaves.
+    time in seconds at which `now` was 0. `members` is notified of every user who joins or leaves. With `resets_stacks`
+    every hand begins with the chips of a new player for each.
 
     `version` increases with every visible change. `deadline` is the time at which `handle_deadline` must be called, if
     any. `hands` are the last finished hands by their number at this table. The house sets `number`, which increases in
@@ -49,6 +50,7 @@ class Table:
         "_hand",
         "_is_closing",
         "_next_dealer",
+        "_resets_stacks",
         "_settings",
         "_snapshot",
         "_turn_ends",
@@ -71,6 +73,8 @@ class Table:
         next_dealer: Callable[[], tuple[int, Dealer]],
         members: Register[Any],
         epoch: float = 0.0,
+        *,
+        resets_stacks: bool = False,
     ) -> None:
         self.guid = guid
         self.number = 0
@@ -81,6 +85,7 @@ class Table:
         self._settings = settings
         self._next_dealer = next_dealer
         self._epoch = epoch
+        self._resets_stacks = resets_stacks
         self.seats = Seats(guid, settings.seats, settings.stack, members)
         self._is_closing = False
         self._hand: HandInPlay | None = None
@@ -261,8 +266,8 @@ class Table:
         """Update the stacks after a hand, and remove the players without chips (H7)."""
         for participant, chips in zip(played.players, played.hand.stacks, strict=True):
             if participant.chair is not None:
-                participant.chips = chips
-                if not chips:
+                participant.chips = self._settings.stack if self._resets_stacks else chips
+                if not participant.chips:
                     self.seats.remove(participant)
         if self._winners is not UNSET:
             self._winners = showdown_winners(played.hand, played.players)

@@ -1,13 +1,14 @@
 """The view of a hand that bots decide on: own cards, the board, all stacks and bets, and the legal moves."""
 
-from typing import Self
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
 
 from msgspec import Struct
 
 from croupier.core.rules import Seat
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, Legal, Move
+from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, Legal, Move, StructSequenceMeta
 from croupier.rooms.holdem.engine.seat_sets import SeatSet
 
 
@@ -21,7 +22,7 @@ class VisiblePlayer(Struct, frozen=True, gc=False):
     small_blind: bool
 
 
-class View(Struct, frozen=True, gc=False):
+class View:
     """Everything that one player may know of a hand. Cards are numbers (`cards.CARDS` has their names).
 
     `names`, `stacks` and `bets` are those of the players dealt in, clockwise; `live` is the set of the players who have
@@ -29,9 +30,10 @@ class View(Struct, frozen=True, gc=False):
     includes the bets of this round. `to_match` is the bet to match in this round, `min_raise` the smallest raise on top
     of it. `legal` are the viewer's legal moves, empty out of turn.
 
-    A view keeps its values while the hand goes on. `players` and what follows from it are made when a bot asks for
-    them, because simulations make a view at every decision.
+    A view keeps its values while the hand goes on.
     """
+
+    __slots__ = ()
 
     hole: tuple[Card, ...]
     board: tuple[Card, ...]
@@ -47,14 +49,11 @@ class View(Struct, frozen=True, gc=False):
     big_blind: int
     legal: Legal
 
-    @classmethod
-    def of(cls, hand: Hand, seat: Seat, names: tuple[str, ...] = (), hole: tuple[Card, ...] | None = None) -> Self:
-        """Return what a seat may know of a hand. Without `names`, the numbers of the seats name the players.
-
-        `hole` may be passed by a caller that makes several views of a seat: its hole cards do not change in a hand.
-        """
-        return cls(
-            hand.hole_of(seat) if hole is None else hole,
+    @staticmethod
+    def of(hand: Hand, seat: Seat, names: tuple[str, ...] = ()) -> "SnapshotView":
+        """Return what a seat may know of a hand. Without `names`, the numbers of the seats name the players."""
+        return SnapshotView(
+            hand.hole_of(seat),
             hand.shown_board,
             names,
             tuple(hand.stacks),
@@ -113,7 +112,97 @@ class View(Struct, frozen=True, gc=False):
 
     def raise_by_percent(self, percent: int) -> Move:
         """Return the legal raise nearest to a percentage of the pot after the call, or the call if none is legal."""
-        if len(self.legal) < 3 or self.legal.raise_range is None:
+        legal = self.legal
+        if len(legal) < 3 or legal.raise_range is None:
             return self.call
-        low, high = self.legal.raise_range
+        low, high = legal.raise_range
         return max(low, min(high, self.call + (self.pot + self.call) * percent // 100))
+
+
+class SnapshotView(View, Struct, frozen=True, gc=False):
+    """A view with all its values."""
+
+    hole: tuple[Card, ...]
+    board: tuple[Card, ...]
+    names: tuple[str, ...]
+    stacks: tuple[int, ...]
+    bets: tuple[int, ...]
+    live: SeatSet
+    small_blind: Seat | None
+    me: Seat
+    pot: int
+    to_match: int
+    min_raise: int
+    big_blind: int
+    legal: Legal
+
+
+class HandView(View, Struct, gc=False, eq=False):
+    """A view whose values are read from the hand when a bot asks for them: a simulation makes one at every decision.
+
+    The amount to call, which is all that many bots read, comes from the hand itself, everything else from a snapshot.
+    If the hand has gone on, the snapshot shows it as it was when its log had `log_length` entries.
+    """
+
+    _hand: Hand
+    me: Seat
+    names: tuple[str, ...]
+    _log_length: int
+    _snapshot: SnapshotView | None = None
+
+    @property
+    def snapshot(self) -> SnapshotView:
+        """The view with all its values."""
+        if self._snapshot is None:
+            hand = self._hand
+            was = hand if len(hand.compact_log) == self._log_length else hand.as_of(self._log_length)
+            self._snapshot = View.of(was, self.me, self.names)
+        return self._snapshot
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.snapshot, name)
+
+    @property
+    def call(self) -> int:
+        """See `View.call`."""
+        hand, me = self._hand, self.me
+        if len(hand.compact_log) != self._log_length:
+            return self.snapshot.call
+        to_call, stack = hand.to_match - hand.bets[me], hand.stacks[me]
+        return to_call if to_call < stack else stack
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return self.snapshot.__reduce__()
+
+    def __repr__(self) -> str:
+        return repr(self.snapshot)
+
+
+class LazyLegal(Struct, Sequence[Move], metaclass=StructSequenceMeta, eq=False, gc=False):
+    """The legal moves of a view, which are computed when a bot asks for them. They have all attributes of `Legal`."""
+
+    _view: View
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._view.legal, name)
+
+    def __contains__(self, move: object) -> bool:
+        return move in self._view.legal
+
+    def __iter__(self) -> Iterator[Move]:
+        return iter(self._view.legal)
+
+    def __len__(self) -> int:
+        return len(self._view.legal)
+
+    @overload
+    def __getitem__(self, index: int) -> Move: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Move]: ...
+
+    def __getitem__(self, index: int | slice) -> Move | Sequence[Move]:
+        return self._view.legal[index]
+
+    def __repr__(self) -> str:
+        return repr(self._view.legal)

@@ -5,6 +5,7 @@ from typing import Final, Literal, Self
 
 from msgspec import Struct
 
+from croupier.core.errors import Violation
 from croupier.core.rules import Seat
 from croupier.core.stored import Stored
 from croupier.rooms.oldmaid.cards import CARD_NAMES, WIRE_CARDS, Card
@@ -158,19 +159,30 @@ def make_record(game: TableGame) -> OldMaidRecord:
 
 
 def rebuild_void_game(snapshot: OldMaidGameSnapshot) -> TableGame:
-    """Rebuild a game that was running when its table was interrupted, as a void game (oldmaid-9.14)."""
-    drawn = iter([action.cards[0] for action in snapshot.deeds if action.kind == "drew"])
-    game = TableGame(snapshot.game, snapshot.nicks, drawn, 0.0)
-    for action in snapshot.deeds:
-        match action.kind:
-            case "drew":
-                game.draw(action.seat, 0.0)
-            case "threw":
-                one, other = action.cards
-                game.discard(action.seat, WIRE_CARDS[one], WIRE_CARDS[other], 0.0)
-            case "out":
-                game.finish(action.seat, 0.0)
-            case "gone":
-                game.leave(action.seat, 0.0)
+    """Rebuild a game that was running when its table was interrupted, as a void game (oldmaid-9.14).
+
+    Raises ValueError if its actions are impossible.
+    """
+    try:
+        drawn = iter([action.cards[0] for action in snapshot.deeds if action.kind == "drew"])
+        game = TableGame(snapshot.game, snapshot.nicks, drawn, 0.0)
+        for action in snapshot.deeds:
+            _repeat(action, game)
+    except (LookupError, ValueError, Violation) as error:
+        raise ValueError(f"found an impossible game {snapshot.game} of Old Maid: {error}") from None
     game.stop()
     return game
+
+
+def _repeat(action: ActionTaken, game: TableGame) -> None:
+    """Repeat an action of the journal. Raises LookupError, ValueError or Violation if it is impossible."""
+    match action.kind:
+        case "drew":
+            game.draw(action.seat, 0.0)
+        case "threw":
+            one, other = action.cards
+            game.discard(action.seat, WIRE_CARDS[one], WIRE_CARDS[other], 0.0)
+        case "out":
+            game.finish(action.seat, 0.0)
+        case "gone":
+            game.leave(action.seat, 0.0)

@@ -1,0 +1,145 @@
+"""Opens the hold'em room: the houses, in memory or from a store, and the HTTP server."""
+
+import asyncio
+import os
+import platform
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+from croupier.app.http_room import HttpRoom
+from croupier.app.local_houses import LoadedHouse, Loader, stored_house_loader
+from croupier.app.open_rooms import RoomConfig, RoomContext, ServerConfig
+from croupier.cluster.bus import BusUnavailable
+from croupier.cluster.node import Node
+from croupier.cluster.open_bus import open_bus
+from croupier.core.dealer import Dealer
+from croupier.core.session import Address
+from croupier.http.holdem_tables import HouseGroup
+from croupier.http.limits import ConnectionLimits
+from croupier.net.client_addresses import parse_trusted_proxies
+from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses
+from croupier.recording.seeds import Seeds
+from croupier.rooms.holdem.house import House
+from croupier.rooms.holdem.table.places import check_houses, user_guid
+from croupier.store.store import Store
+
+type DealerSource = Callable[[Seeds], Callable[[int], Dealer]]
+"""Returns the function that makes the dealers of hands, from the seeds of a room."""
+
+
+class HouseSource(NamedTuple):
+    """Where the houses come from: what loads them, the secret of their GUIDs, their number, and the store if any."""
+
+    load: Loader
+    secret: bytes
+    houses: int = 1
+    store: Store | None = None
+
+
+async def open_holdem(
+    room_config: RoomConfig,
+    server_config: ServerConfig,
+    context: RoomContext,
+    seeds: Seeds,
+    dealers: DealerSource,
+    *,
+    is_stored: bool,
+) -> tuple[HttpRoom, Sequence[Address]]:
+    """Open the room. `seeds` are those of the command line.
+
+    Raises ValueError if a setting is invalid or contradicts the stored houses, OSError if the store or the address
+    cannot be used.
+    """
+    settings = room_config.settings
+    settings.check()
+    if server_config.houses is not None:
+        check_houses(server_config.houses)
+    if server_config.bus is not None and not is_stored:
+        raise ValueError("found --bus without a store; allowed: both, or neither")
+    if not is_stored:
+        if server_config.houses not in {None, 1}:
+            raise ValueError(f"found --houses {server_config.houses} without a store; allowed: 1, or a store")
+        source = _memory_source(room_config, seeds.with_secret(), dealers)
+        room = await _open_room(source, room_config, server_config, context)
+    else:
+        wanted = JournalStart(seeds.seed, client_seed=seeds.client_seed, decks=seeds.decks, settings=settings)
+        async with _stored_source(wanted, server_config, context, dealers) as source:
+            room = await _open_room(source, room_config, server_config, context)
+    return room, [room.address]
+
+
+def _memory_source(room_config: RoomConfig, seeds: Seeds, dealers: DealerSource) -> HouseSource:
+    secret = seeds.server_seed(ROOM_NAME, 0)
+
+    async def load(number: int) -> LoadedHouse:  # noqa: ARG001 -- there is only one
+        clock = asyncio.get_running_loop().time
+        now = clock()
+        return LoadedHouse(House(room_config.settings, dealers(seeds), secret, time.time() - now, now), clock)
+
+    return HouseSource(load, secret)
+
+
+@asynccontextmanager
+async def _stored_source(
+    wanted: JournalStart, server_config: ServerConfig, context: RoomContext, dealers: DealerSource
+) -> AsyncIterator[HouseSource]:
+    """Open the store; it is closed if the context raises."""
+
+    def build(start: JournalStart) -> House:
+        return House(start.settings, dealers(start), start.server_seed(ROOM_NAME, 0), place=start.place)
+
+    async with context.shared_store.open_for(ROOM_NAME, shared=server_config.bus is not None) as store:
+        await store.watch_accounts()
+        start = await open_store_of_houses(store, wanted, server_config.houses)
+        load = stored_house_loader(store, start, wanted, build, context.log)
+        yield HouseSource(load, start.server_seed(ROOM_NAME, 0), start.houses, store)
+
+
+async def _open_room(
+    source: HouseSource, room_config: RoomConfig, server_config: ServerConfig, context: RoomContext
+) -> HttpRoom:
+    proxies = parse_trusted_proxies(server_config.trusted_proxies)
+    connection_limits = ConnectionLimits(
+        server_config.max_connections,
+        server_config.max_per_address,
+        keep_alive_timeout=server_config.idle_seconds,
+        trusted_proxies=proxies,
+    )
+    settings = room_config.settings
+    group = HouseGroup(source.houses, settings.dialect, lambda user: user_guid(source.secret, user))
+    group.views.publish({}, settings.listed)  # a node may have no house that says it
+    room = HttpRoom(
+        group,
+        source.load,
+        settings,
+        context.log,
+        context.observers,
+        store=source.store,
+        promises=context.promises,
+        proxies=proxies,
+    )
+    if context.tracer is not None:
+        from croupier.http.traced_app import TracedApp
+
+        room.application = TracedApp(room, context.tracer, ROOM_NAME)
+    address = server_config.host, room_config.port
+    if server_config.bus is None:
+        await room.start(address, context.tls_context, connection_limits)
+        return room
+    try:
+        bus = await open_bus(server_config.bus, context.log)
+        name = server_config.node or default_node_name(room_config.port)
+        room.node = Node(name, bus, group, room.houses, context.log)
+        await room.start(address, context.tls_context, connection_limits, context.counts)
+    except BusUnavailable as error:
+        raise OSError(str(error)) from error
+    return room
+
+
+def default_node_name(port: int) -> str:
+    """Return the name of a node that has none: of the machine and the port, or the process if the port is any."""
+    name = f"{platform.node() or 'node'}-{port or os.getpid()}"
+    return re.sub(r"[^A-Za-z0-9_-]", "-", name)[-64:]

@@ -1,0 +1,175 @@
+"""Monitoring of a server of several processes: the supervisor asks its workers, and adds up what they answer."""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+import msgspec
+from prometheus_client import CollectorRegistry, Metric, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
+from prometheus_client.samples import Sample
+
+from croupier.app.health import LIVENESS_PATH, METRICS_PATH, PATHS, READINESS_PATH, MonitoringApp, render_metrics
+from croupier.app.readiness import Readiness, render_report
+from croupier.app.worker import monitoring_subject
+from croupier.cluster.bus import Bus, BusUnavailable
+from croupier.http.messages import Answer, Request, Response, run_later
+
+ANSWER_SECONDS: Final = 5.0
+"""A worker that takes longer does not run."""
+
+OWN_PREFIX: Final = "croupier_"
+"""Metrics with other names describe a process. They are not added up, but labelled with the worker."""
+
+MERGES: Final[Mapping[str, Callable[[Iterable[float]], float]]] = {
+    "croupier_build_info": max,
+    "croupier_closing": max,
+    "croupier_cluster_bus_up": min,
+    "croupier_cluster_houses": max,
+    "croupier_cluster_nodes": max,
+    "croupier_room_ready": min,
+    "croupier_store_up": min,
+}
+"""How the values of several workers become one. Those of all other metrics are added up."""
+
+_decode_reasons: Final = msgspec.json.Decoder(dict[str, str | None]).decode
+
+
+async def serve_figures(bus: Bus, number: int, readiness: Readiness) -> None:
+    """Let a worker answer what the supervisor asks for each path of the monitoring."""
+
+    async def alive(_: bytes) -> bytes:
+        return b""
+
+    async def ready(_: bytes) -> bytes:
+        return msgspec.json.encode(readiness.reasons())
+
+    async def metrics(_: bytes) -> bytes:
+        return generate_latest()
+
+    for path, answer in ((LIVENESS_PATH, alive), (READINESS_PATH, ready), (METRICS_PATH, metrics)):
+        await bus.serve(monitoring_subject(number, path), answer)
+
+
+class JointMonitoringApp:
+    """The application of the metrics port of a supervisor. See `MonitoringApp`.
+
+    `workers` returns the numbers of the workers whose rooms are open, by their slots. /healthz is 503 if one of them
+    does not answer.
+    """
+
+    max_body_bytes = 0
+
+    def __init__(
+        self,
+        bus: Bus,
+        workers: Callable[[], Mapping[int, int]],
+        room_names: Sequence[str],
+        is_closing: Callable[[], bool],
+    ) -> None:
+        self._bus = bus
+        self._workers = workers
+        self._names = room_names
+        self._is_closing = is_closing
+
+    def open(self, request: Request) -> Answer:
+        """Answer a request when all workers have answered."""
+        return run_later(self._answer(request))
+
+    def respond(self, request: Request) -> Answer:
+        """Answer a request; no answer depends on the body."""
+        return self.open(request)
+
+    async def _answer(self, request: Request) -> Response:
+        slots = self._workers() if request.path in PATHS else {}
+        asked = [self._ask(number, request.path) for number in slots.values()]
+        answers = dict(zip(slots, await asyncio.gather(*asked), strict=True))
+        present = {slot + 1: answer for slot, answer in answers.items() if answer is not None}
+        silent = [slot + 1 for slot, answer in answers.items() if answer is None]
+        if request.path == LIVENESS_PATH and silent:
+            status, body = render_report({"server": silence(silent)}, is_closing=self._is_closing())
+            return Response(status, [(b"content-type", b"application/json")], body)
+        registry = CollectorRegistry()
+        if request.path == METRICS_PATH:
+            registry.register(MergedMetrics({worker: text.decode() for worker, text in present.items()}))
+        reasons = [_decode_reasons(answer) for answer in present.values()] if request.path == READINESS_PATH else []
+        readiness = JointReadiness(self._names, reasons, silent, is_closing=self._is_closing())
+        return MonitoringApp(partial(render_metrics, registry=registry), readiness).open(request)
+
+    async def _ask(self, number: int, path: str) -> bytes | None:
+        """Ask a worker; None if it does not answer."""
+        try:
+            return await self._bus.request(monitoring_subject(number, path), b"", ANSWER_SECONDS)
+        except BusUnavailable:
+            return None
+
+
+def silence(workers: Collection[int]) -> str:
+    """The reason why a server is down if these workers do not answer.
+
+    >>> silence([2, 3])
+    'no answer from worker 2, 3'
+    """
+    return f"no answer from worker {', '.join(map(str, workers))}"
+
+
+class JointReadiness:
+    """Whether a server of several workers can be used: each room is open, and none of its processes is down.
+
+    `reasons` has what each worker answers about its rooms, and `silent` the workers that do not answer.
+    """
+
+    def __init__(
+        self,
+        room_names: Sequence[str],
+        reasons: Sequence[Mapping[str, str | None]],
+        silent: Collection[int],
+        *,
+        is_closing: bool,
+    ) -> None:
+        self._names = room_names
+        self._reasons = reasons
+        self._silent = silent
+        self._is_closing = is_closing
+
+    def report(self) -> tuple[int, bytes]:
+        """See `Readiness.report`."""
+        return render_report({name: self._reason(name) for name in self._names}, is_closing=self._is_closing)
+
+    def _reason(self, name: str) -> str | None:
+        if self._silent:
+            return silence(self._silent)
+        found = [reasons[name] for reasons in self._reasons if name in reasons]
+        if not found:
+            return "the room is not open yet"
+        return next((reason for reason in found if reason is not None), None)
+
+
+class MergedMetrics(Collector):
+    """The metrics of all workers as those of one server. `texts` are their metrics in Prometheus' text format."""
+
+    def __init__(self, texts: Mapping[int, str]) -> None:
+        self._texts = texts
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all metrics."""
+        merged: dict[str, Metric] = {}
+        samples: dict[str, dict[tuple[str, tuple[tuple[str, str], ...]], list[float]]] = {}
+        for worker, text in self._texts.items():
+            for family in text_string_to_metric_families(text):
+                name = family.name
+                merged.setdefault(name, Metric(name, family.documentation, family.type))
+                values = samples.setdefault(name, {})
+                for sample in family.samples:
+                    labels = sample.labels
+                    if not name.startswith(OWN_PREFIX):
+                        labels = {**labels, "worker": str(worker)}
+                    values.setdefault((sample.name, tuple(labels.items())), []).append(sample.value)
+        for name, metric in merged.items():
+            merge = MERGES.get(name, sum)
+            metric.samples = [
+                Sample(sample, dict(labels), merge(values)) for (sample, labels), values in samples[name].items()
+            ]
+            yield metric

@@ -1,0 +1,272 @@
+"""`croupier load`: put a server under load, and measure how long its answers take."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic, time
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from cyclopts import App, Group, Parameter
+
+from croupier.cli.options import check_minimum, check_positive
+from croupier.cli.output import fail_without, print_error, print_json, print_line
+from croupier.cli.tls import TlsOptions
+from croupier.clients.contestants import Contestant, parse_contestant
+from croupier.core.room import HouseRoom, Room
+from croupier.load.plan import HoldemOptions, OldMaidOptions, Plan
+from croupier.rooms import HOUSE_ROOMS, ROOMS
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from croupier.load.measurement import Figures
+
+app = App(
+    name="load",
+    help="Put a server under load, and measure how long its answers take. The players connect, play with a cheap bot "
+    "as fast as they can or at a given rate, leave, and come again. Nothing limits what you ask for: load only servers "
+    "whose operators agree.",
+)
+
+ROOM = Group("Room", sort_key=1)
+PLAYERS = Group("Players", sort_key=2)
+
+CHEAP_BOTS: Final = {"kuhn": "random", "sevenhalf": "book", "blackjack": "book", "holdem": "caller", "oldmaid": "first"}
+"""The bots that play by default: those that need little processor time."""
+
+ARRIVALS_PER_SECOND: Final = 500
+"""How many players arrive in a second, unless --ramp-seconds says otherwise."""
+
+PLAIN_INTERVAL_SECONDS: Final = 5.0
+"""The time between two lines of progress where standard error is no terminal."""
+
+TOO_BUSY_STATUS: Final = 2
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """How many players play, how often they act, and for how long."""
+
+    players: int = 10
+    """Number of players, each with a connection of its own."""
+
+    seconds: float = 10.0
+    """Seconds to measure."""
+
+    rate: float | None = None
+    """Open loop: acts per second of each player, due at random times that do not wait for the server. Without it the
+    loop is closed: a player acts when the last act is answered."""
+
+    total_rate: float | None = None
+    """Open loop, with this many acts per second of all players together."""
+
+    games: int = 100
+    """Games after which a player leaves and comes again. Old Maid: always 1."""
+
+    bot: str | None = None
+    """Bot that plays: a built-in one (`croupier play ROOM --bot help` lists them), or FILE.py:CLASS. [default: a cheap
+    one]"""
+
+    answer_seconds: float = 10.0
+    """Seconds to wait for an answer, and for a connection."""
+
+    ramp_seconds: float | None = None
+    """Seconds in which the players arrive one after another. [default: 500 players a second]"""
+
+    warmup_seconds: float = 0.0
+    """Seconds to play before the measurement begins."""
+
+    processes: int = 1
+    """Number of processes of the generator."""
+
+    seed: int = 1
+    """Seed of the bots and of the times at which acts are due."""
+
+    strict: bool = False
+    """Count as errors what the protocol only tolerates."""
+
+    out: Path | None = None
+    """File for the histograms: a log in format V2 of HdrHistogram."""
+
+    json: bool = False
+    """Print the result as JSON."""
+
+    tls: Annotated[TlsOptions, Parameter(name="*")] = field(default_factory=TlsOptions)
+
+    def to_plan(self, room: Room, server: str, options: Any, table_players: int) -> Plan:
+        """The plan of the load. Raises ValueError if an option is out of range."""
+        check_minimum(1, players=self.players, games=self.games, processes=self.processes)
+        check_positive(seconds=self.seconds, rate=self.rate, total_rate=self.total_rate)
+        check_positive(answer_seconds=self.answer_seconds)
+        check_minimum(0, ramp_seconds=self.ramp_seconds, warmup_seconds=self.warmup_seconds)
+        if self.rate is not None and self.total_rate is not None:
+            raise ValueError("found --rate and --total-rate; allowed: one of them")
+        crews = -(-self.players // table_players)
+        if self.processes > crews:
+            raise ValueError(
+                f"found --processes {self.processes}; allowed: 1 to {crews}, as players of a table share one"
+            )
+        return Plan(
+            room.name,
+            server,
+            self._contestant(room),
+            options,
+            self.tls,
+            players=self.players,
+            seconds=self.seconds,
+            rate=self.rate if self.total_rate is None else self.total_rate / self.players,
+            games=self.games,
+            table_players=table_players,
+            answer_seconds=self.answer_seconds,
+            ramp_seconds=self.players / ARRIVALS_PER_SECOND if self.ramp_seconds is None else self.ramp_seconds,
+            warmup_seconds=self.warmup_seconds,
+            seed=self.seed,
+            strict=self.strict,
+            processes=self.processes,
+        )
+
+    def _contestant(self, room: Room) -> Contestant:
+        contestant = parse_contestant(room, self.bot or CHEAP_BOTS[room.name])
+        if contestant.is_program:
+            raise ValueError(f"found the bot {self.bot!r}, a program; allowed: {', '.join(room.bots)}, FILE.py:CLASS")
+        return contestant
+
+
+type TablePlayers = Annotated[int, Parameter(group=PLAYERS, help="Players of a table; they share one process.")]
+type Players = Annotated[LoadOptions, Parameter(name="*", group=PLAYERS)]
+
+
+def room_command(room: HouseRoom) -> Callable[..., int]:
+    """Return the command that puts a house under load. It has the options of the room's clients."""
+    options: Any = room.options
+
+    def load_house(
+        server: Annotated[str, Parameter(name="HOST:PORT", help="House to put under load.")],
+        /,
+        *,
+        load: Players = LoadOptions(),
+        room_options: Annotated[options, Parameter(name="*", group=ROOM)] = options(),
+    ) -> int:
+        return run_load(lambda: load.to_plan(room, server, room_options, 1), load)
+
+    return load_house
+
+
+def load_holdem(
+    server: Annotated[str, Parameter(name="URL", help="Server: http://HOST:PORT, https://HOST:PORT or HOST:PORT.")],
+    /,
+    *,
+    load: Players = LoadOptions(),
+    table_players: TablePlayers = 6,
+    room_options: Annotated[HoldemOptions, Parameter(name="*", group=ROOM)] = HoldemOptions(),
+) -> int:
+    """Put a server of no-limit hold'em under load, if its operator agrees. An act is a bet or a fold."""
+    check_minimum(2, table_players=table_players)
+    return run_load(lambda: load.to_plan(ROOMS["holdem"], server, room_options, table_players), load)
+
+
+def load_oldmaid(
+    server: Annotated[str, Parameter(name="HOST:PORT", help="Table server to put under load.")],
+    /,
+    *,
+    load: Players = LoadOptions(),
+    table_players: TablePlayers = 4,
+    room_options: Annotated[OldMaidOptions, Parameter(name="*", group=ROOM)] = OldMaidOptions(),
+) -> int:
+    """Put a table of Old Maid under load, if its operator agrees. An act is a request to the table."""
+    check_minimum(2, table_players=table_players)
+    return run_load(lambda: load.to_plan(ROOMS["oldmaid"], server, room_options, table_players), load)
+
+
+def run_load(make_plan: Callable[[], Plan], options: LoadOptions) -> int:
+    """Run a load, print its result, and return the exit status: 1 after errors, 2 if the generator was too busy.
+
+    Ctrl-C ends it early, with the result so far.
+    """
+    try:
+        from croupier.load.processes import LoadProcesses
+        from croupier.load.report import is_too_busy
+    except ModuleNotFoundError as error:
+        return fail_without(error)
+
+    plan, started = make_plan(), time()
+    with LoadProcesses(plan) as processes, interrupted_once(processes.stop), show_progress() as show:
+        for figures in processes.play():
+            show(figures)
+    result = processes.figures
+    _print_result(plan, result, options, started)
+    if processes.is_stopped:
+        return 130
+    if is_too_busy(result):
+        return TOO_BUSY_STATUS
+    return 1 if result.error_count or not result.answered else 0
+
+
+@contextmanager
+def interrupted_once(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` on the first Ctrl-C; the second one raises KeyboardInterrupt."""
+
+    def on_interrupt(*_: object) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        stop()
+
+    previous = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def _print_result(plan: Plan, result: "Figures", options: LoadOptions, started: float) -> None:
+    from croupier.load.report import summary, to_json, write_log
+
+    if options.json:
+        print_json(to_json(plan, result))
+    else:
+        for line in summary(plan, result):
+            print_line(line)
+    if options.out is not None:
+        with options.out.open("w", encoding="utf-8") as file:
+            write_log(file, plan, result, started)
+
+
+@contextmanager
+def show_progress(console: "Console | None" = None) -> Iterator["Callable[[Figures], None]"]:
+    """Show the figures so far: as a line that changes if standard error is a terminal, else in lines."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn
+
+    from croupier.load.report import headline
+
+    console = console or Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
+    shown_at = monotonic()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("the players arrive")
+
+        def show(figures: "Figures") -> None:
+            nonlocal shown_at
+            if console.is_terminal:
+                progress.update(task, description=headline(figures))
+            elif monotonic() >= shown_at + PLAIN_INTERVAL_SECONDS:
+                shown_at = monotonic()
+                print_error(headline(figures))
+
+        yield show
+
+
+def __getattr__(name: str) -> Callable[..., int]:
+    """Return the command of a house room by the room's name."""
+    if name in HOUSE_ROOMS:
+        return room_command(HOUSE_ROOMS[name])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+for each in HOUSE_ROOMS.values():
+    app.command(
+        f"{__name__}:{each.name}", name=each.name, help=f"Put a house of {each.title} under load. Ask its operator."
+    )
+app.command(load_holdem, name="holdem")
+app.command(load_oldmaid, name="oldmaid")

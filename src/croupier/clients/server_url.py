@@ -1,0 +1,118 @@
+"""The URL of a hold'em server, and the proxy through which it is reached."""
+
+from base64 import b64encode
+from typing import NamedTuple
+from urllib.parse import SplitResult, quote, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from croupier.core.redaction import redact
+from croupier.core.session import Address
+from croupier.net.addresses import format_address
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class Proxy(NamedTuple):
+    """An HTTP proxy; `authorization` is the value of the header for it, "" if it needs none."""
+
+    address: Address
+    is_tls: bool
+    authorization: str
+
+
+class ServerUrl(NamedTuple):
+    """The parts of a server's URL; `path` is the prefix of all paths, without a slash at its end."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def is_tls(self) -> bool:
+        """Whether the server speaks TLS."""
+        return self.scheme == "https"
+
+    @property
+    def address(self) -> Address:
+        """The host and the port."""
+        return self.host, self.port
+
+    @property
+    def authority(self) -> str:
+        """The value of the header Host.
+
+        >>> parse_url("http://[::1]").authority, parse_url("localhost:8080").authority
+        ('[::1]', 'localhost:8080')
+        """
+        text = format_address((_ascii_host(self.host), self.port))
+        return text.rpartition(":")[0] if self.port == DEFAULT_PORTS[self.scheme] else text
+
+    def proxy(self) -> Proxy | None:
+        """The proxy for the server, None without one.
+
+        It is set in the environment variables HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, in upper or lower case,
+        or in the settings of macOS and Windows. Raises ValueError if it is not an HTTP proxy.
+        """
+        proxies = getproxies()
+        text = proxies.get(self.scheme) or proxies.get("all")
+        if not text or proxy_bypass(format_address(self.address)):
+            return None
+        address = text if "://" in text else f"http://{text}"
+        try:
+            parsed = urlsplit(address)
+            scheme, host, port = _scheme_host_port(parsed)
+        except ValueError:
+            raise ValueError(
+                f"found the proxy {redact(text)!r}; allowed: http://HOST:PORT or https://HOST:PORT"
+            ) from None
+        login = f"{unquote(parsed.username)}:{unquote(parsed.password or '')}" if parsed.username else ""
+        authorization = f"Basic {b64encode(login.encode()).decode()}" if login else ""
+        return Proxy((host, port), scheme == "https", authorization)
+
+
+def with_scheme(url: str) -> str:
+    """Return the URL of a server with its scheme; the host of `:PORT` is 127.0.0.1.
+
+    Raises ValueError if it is not an HTTP URL, or contains a user, a query or a fragment.
+
+    >>> with_scheme(":8080")
+    'http://127.0.0.1:8080'
+    """
+    parse_url(url)
+    return _add_scheme(url)
+
+
+def server_address(url: str) -> Address:
+    """Return the host and the port of a server's URL. Raises ValueError."""
+    return parse_url(url).address
+
+
+def parse_url(url: str) -> ServerUrl:
+    """Parse the URL of a server; see `with_scheme`. Raises ValueError."""
+    address = _add_scheme(url)
+    if "@" in address:  # checked first, so that no error text contains a password
+        raise ValueError(f"found {redact(address)!r}; allowed: http://HOST:PORT or https://HOST:PORT, without a user")
+    try:
+        parsed = urlsplit(address)
+        if parsed.query or parsed.fragment or not url.isprintable() or " " in url:
+            raise ValueError("it has more than a path")
+        return ServerUrl(*_scheme_host_port(parsed), quote(parsed.path.rstrip("/"), safe="/%"))
+    except ValueError:
+        raise ValueError(f"found {redact(url)!r}; allowed: http://HOST:PORT or https://HOST:PORT") from None
+
+
+def _add_scheme(url: str) -> str:
+    return url if "://" in url else f"http://{'127.0.0.1' * url.startswith(':')}{url}"
+
+
+def _scheme_host_port(parsed: SplitResult) -> tuple[str, str, int]:
+    """Raises ValueError unless it is the URL of an HTTP server."""
+    if parsed.scheme not in DEFAULT_PORTS or not parsed.hostname:
+        raise ValueError("it has another scheme, or no host")
+    _ascii_host(parsed.hostname)
+    return parsed.scheme, parsed.hostname, parsed.port or DEFAULT_PORTS[parsed.scheme]
+
+
+def _ascii_host(host: str) -> str:
+    return host if host.isascii() else host.encode("idna").decode()

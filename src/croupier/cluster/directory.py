@@ -1,0 +1,93 @@
+"""Which node owns which house, and which houses a node should claim or hand over. No clock and no socket."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from croupier.cluster.lease import Membership, preferred_owner
+
+
+class Ownership(Struct, frozen=True):
+    """The owner of a house, and the revision of its key: 0 if it has no key yet."""
+
+    owner: str | None = None
+    revision: int = 0
+
+
+class Directory:
+    """The owners of `houses` houses, as the keys of the bus say.
+
+    A key that names an owner is a hint: the journal alone decides who can write.
+    """
+
+    def __init__(self, houses: int, membership: Membership) -> None:
+        self.houses = houses
+        self._membership = membership
+        self._owned: dict[int, Ownership] = dict.fromkeys(range(1, houses + 1), Ownership())
+        self._free_since: dict[int, float] = {}
+        self._nodes: frozenset[str] = frozenset()
+        self._nodes_since = 0.0
+
+    def observe(self, house: int, owner: str, revision: int) -> None:
+        """Note the owner of a house. An older revision than the known one changes nothing."""
+        if house in self._owned and revision > self._owned[house].revision:
+            self._owned[house] = Ownership(owner, revision)
+            self._free_since.pop(house, None)
+
+    def forget_revisions(self) -> None:
+        """Let the next key of every house count, whatever its revision: the bus may have lost its keys."""
+        self._owned = {house: Ownership(known.owner, 0) for house, known in self._owned.items()}
+
+    def ownership(self, house: int) -> Ownership:
+        """Return the owner of a house and the revision of its key."""
+        return self._owned[house]
+
+    def live_owner(self, house: int, now: float) -> str | None:
+        """Return the owner of a house, None if there is none that is alive."""
+        owner = self._owned[house].owner
+        return owner if owner is not None and self._membership.is_live(owner, now) else None
+
+    def own_houses(self) -> frozenset[int]:
+        """Return the houses that this node owns."""
+        return frozenset(house for house, owned in self._owned.items() if owned.owner == self._membership.node)
+
+    def owners(self, now: float) -> Mapping[str, int]:
+        """Return the nodes that are alive and own houses, with one of their houses each."""
+        live = self._membership.live(now)
+        return {
+            owned.owner: house
+            for house, owned in self._owned.items()
+            if owned.owner is not None and owned.owner in live
+        }
+
+    def claims(self, now: float) -> Sequence[int]:
+        """Return the houses that this node should claim now: those without a live owner, if it may judge that."""
+        node, ready = self._membership.node, self._membership.ready(now)
+        if node not in ready or not self._membership.may_judge(now):
+            return []
+        claims = []
+        for house in self._owned:
+            if self.live_owner(house, now) is not None:
+                self._free_since.pop(house, None)
+                continue
+            since = self._free_since.setdefault(house, now)
+            if preferred_owner(house, ready) == node or now - since >= self._membership.timing.wait:
+                claims.append(house)
+        return claims
+
+    def moves(self, now: float) -> Sequence[tuple[int, str]]:
+        """Return the houses that this node should hand over now, and to whom.
+
+        A draining node hands over all of its houses. Others move one at a time, and only while the nodes stay the same,
+        so that a short absence moves nothing twice.
+        """
+        node, live, ready = self._membership.node, self._membership.live(now), self._membership.ready(now)
+        if live != self._nodes:
+            self._nodes, self._nodes_since = live, now
+        if not ready or not self._membership.may_judge(now):
+            return []
+        preferred = [(house, preferred_owner(house, ready)) for house in sorted(self.own_houses())]
+        moves = [(house, owner) for house, owner in preferred if owner != node]
+        if node not in ready:
+            return moves
+        return moves[:1] if now - self._nodes_since >= self._membership.timing.settle else []

@@ -1,0 +1,199 @@
+"""What nodes send each other over the bus, as JSON."""
+
+from collections.abc import Mapping
+from typing import Final, Self
+
+from msgspec import Raw, Struct
+from msgspec.json import Decoder, decode, encode
+
+from croupier.cluster.lease import NodeState
+from croupier.rooms.holdem.table.finished_hands import FinishedHand
+from croupier.rooms.holdem.table.persistence import HandSnapshot
+from croupier.rooms.holdem.table.presentation import ShownTable, game_with_hole
+from croupier.rooms.holdem.wire import (
+    ACT_DONE,
+    ActDone,
+    Created,
+    Game,
+    Guid,
+    HoldemRequest,
+    HoldemResponse,
+    PlayerLeft,
+    Queued,
+    RequestRefused,
+)
+
+NODE_KEYS: Final = "node"
+HOUSE_KEYS: Final = "holdem"
+VIEW_SUBJECT: Final = "croupier.view"
+"""The prefix of the subjects of changed views; the rest is the number of the house."""
+
+
+def node_subject(node: str) -> str:
+    """Return the subject on which a node takes requests."""
+    return f"croupier.node.{node}"
+
+
+class NodeValue(Struct, frozen=True, omit_defaults=True):
+    """The value of a node's key. `process` is different for every process that uses the name of the node."""
+
+    state: NodeState
+    process: str = ""
+    version: str = ""
+
+
+class OwnerValue(Struct, frozen=True):
+    """The value of a house's key."""
+
+    owner: str
+
+
+class Position(Struct, frozen=True, gc=False, order=True, array_like=True):
+    """The place of a change among those that the owner of a house has published.
+
+    `term` is the number of the owner's first entry in the journal, so that later owners have larger ones; `number`
+    counts from 1.
+    """
+
+    term: int
+    number: int
+
+
+class Forwarded(Struct, frozen=True, gc=False, tag="request"):
+    """A request for a house of the node."""
+
+    request: HoldemRequest
+
+
+class HandWanted(Struct, frozen=True, gc=False, tag="hand"):
+    """A question for a finished hand of a house of the node."""
+
+    game: Guid
+    number: int
+
+
+class ViewsWanted(Struct, frozen=True, gc=False, tag="views"):
+    """A question for the tables of a house of the node after the one with a number."""
+
+    house: int
+    after: int = 0
+
+
+class PositionWanted(Struct, frozen=True, gc=False, tag="position"):
+    """A question for the position of the views of a house of the node."""
+
+    house: int
+
+
+type NodeRequest = Forwarded | HandWanted | ViewsWanted | PositionWanted
+
+decode_request: Final = Decoder(Forwarded | HandWanted | ViewsWanted | PositionWanted).decode
+
+RESPONSE_TYPES: Final[Mapping[str, type[HoldemResponse]]] = {
+    each.__name__: each for each in (Created, Queued, ActDone, PlayerLeft, RequestRefused)
+}
+
+
+class Reply(Struct, frozen=True, gc=False, omit_defaults=True):
+    """The answer of a node. `answer` is JSON of the type `kind`: a response, a hand, or views; without, there is none.
+
+    Without `is_owner` nothing was done. A response may be given when the views of `house` are those at `position`.
+    """
+
+    is_owner: bool = True
+    kind: str = ""
+    answer: Raw = Raw(b"null")
+    house: int = 0
+    position: Position = Position(0, 0)
+
+    @classmethod
+    def of(cls, response: HoldemResponse, house: int, position: Position) -> Self:
+        """Make the reply to a request."""
+        return cls(True, type(response).__name__, Raw(encode(response)), house, position)
+
+    @classmethod
+    def of_hand(cls, hand: FinishedHand) -> Self:
+        """Make the reply with a hand."""
+        return cls(True, "hand", Raw(hand.json))
+
+    @classmethod
+    def of_views(cls, views: "Views") -> Self:
+        """Make the reply with a page of views."""
+        return cls(True, "views", Raw(encode(views)))
+
+    @property
+    def response(self) -> HoldemResponse:
+        """The response to a request."""
+        response = decode(self.answer, type=RESPONSE_TYPES[self.kind])
+        return ACT_DONE if response == ACT_DONE else response  # whose rendering is kept
+
+    @property
+    def hand(self) -> FinishedHand | None:
+        """The hand that was wanted, None if there is none."""
+        return FinishedHand.from_snapshot(HandSnapshot.from_json(bytes(self.answer))) if self.kind else None
+
+
+decode_reply: Final = Decoder(Reply).decode
+
+
+class MirroredTable(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a table of another node shows; see `TableView`. Its finished hands stay there."""
+
+    guid: Guid
+    number: int
+    version: int
+    chairs: int
+    is_playing: bool
+    finished_count: int
+    guids: dict[str, Guid]
+    away: frozenset[Guid]
+    public: Game
+    holes: dict[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, shown: ShownTable) -> Self:
+        """Copy what a table shows."""
+        return cls(
+            shown.guid,
+            shown.number,
+            shown.version,
+            shown.chairs,
+            shown.is_playing,
+            shown.finished_count,
+            {**shown.guids},
+            frozenset(shown.away),
+            shown.public,
+            {**shown.holes},
+        )
+
+    @property
+    def hands(self) -> Mapping[int, FinishedHand]:
+        """No hands; see `HoldemTables.find_hand`."""
+        return {}
+
+    @property
+    def has_free_seat(self) -> bool:
+        """Whether the next player to join gets a seat (holdem-3.1)."""
+        return len(self.guids) < self.chairs
+
+    def view(self, user: str | None = None) -> Game:
+        """Return the game as a user sees it, with their own hole cards (holdem-5.6); None: the public view."""
+        return game_with_hole(self.public, None if user is None else self.holes.get(user))
+
+
+class Views(Struct, frozen=True, gc=False, omit_defaults=True):
+    """Tables of a house at `position`: those that have changed since the position before, or a page of all.
+
+    `removed` are the games that are gone since, `has_more` says that further pages follow. With `is_beat` the position
+    alone is repeated.
+    """
+
+    house: int
+    position: Position
+    tables: tuple[MirroredTable, ...] = ()
+    removed: tuple[Guid, ...] = ()
+    has_more: bool = False
+    is_beat: bool = False
+
+
+decode_views: Final = Decoder(Views).decode

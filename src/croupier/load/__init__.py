@@ -1,0 +1,1 @@
+"""A load generator: players who come, play with cheap bots, and leave, and a measurement of how long a server takes."""

@@ -1,0 +1,197 @@
+"""The page of a tournament: the report of the arena, rendered again while its chunks arrive, and its routes."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from time import thread_time
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from croupier.arena.plan import Pairing, Plan
+from croupier.arena.report.page import SECTIONS, file_of, sections
+from croupier.arena.report.summary import Report, headline
+from croupier.arena.schedule import count_pairings
+from croupier.arena.tally import Tally
+from croupier.arena.tournament import Tournament
+from croupier.core.html_page import html_text
+from croupier.core.presentation import Text, text, verbatim
+from croupier.rooms import find_room
+from croupier.web.feed import Envelope, Feed, Versions
+from croupier.web.render import Renderer, translator
+from croupier.web.rooms import RoomName, room_title
+from croupier.web.secret_site import create_secret_site, new_secret, passes_step, protect, site_config
+from croupier.web.streams import FeedStream, Streams
+
+MIN_PAUSE_SECONDS: Final = 2.0
+PAUSE_FACTOR: Final = 5
+"""After a report the next one waits for as many times the processor time that it took: bots need that, too."""
+
+STEPS: Final = 1000
+"""The chunks of each pairing are counted in as many steps."""
+
+type Change = tuple[Pairing, Sequence[Tally]]
+"""The next tallies that count of a pairing."""
+
+
+class ReportSnapshot(Struct, frozen=True):
+    """A tournament at one moment: its report as HTML, `hands`, and how far it is, in `steps` of all pairings."""
+
+    version: str
+    title: str
+    sections: Mapping[str, str]
+    hands: int = 0
+    pairings: int = 0
+    steps: int = 0
+    is_running: bool = True
+    news: Sequence[Text] = ()
+
+    def seconds_left(self, now: float) -> float | None:  # noqa: ARG002 -- the interface of a feed
+        """Return None: nobody has to act."""
+        return None
+
+
+class ArenaPage:
+    """The page of a tournament that is played elsewhere, and the app that shows it. `path` is its secret path."""
+
+    def __init__(self, plan: Plan, port: int = 0) -> None:
+        room, secret, config = find_room(plan.room), new_secret(), site_config("arena", port)
+        self.path = f"/arena/{secret}"
+        self._room = RoomName(room.name, room_title(room))
+        self._tournament = Tournament(plan)
+        self._pairings = count_pairings(plan.schedule, len(plan.bots))
+        self._waiting: list[Change] = []
+        self._changed = asyncio.Event()
+        self._finished = asyncio.Event()
+        self._renderer = Renderer([])
+        self._streams = Streams(config)
+        self._versions = Versions()
+        start = ReportSnapshot(self._versions.next(), room.title, dict.fromkeys(SECTIONS, ""))
+        self.feed = Feed(start, self._render)
+        endpoints = {"": self.show, "/events": self.events, "/results.html": self.download}
+        routes = [Route(f"/arena/{{secret}}{path}", protect(secret, endpoint)) for path, endpoint in endpoints.items()]
+        self.app = create_secret_site(routes, self._renderer, config)
+
+    def note(self, changes: Sequence[Change]) -> None:
+        """Note what has been played; `run` publishes it."""
+        self._waiting.extend(changes)
+        self._changed.set()
+
+    def finish(self) -> None:
+        """Note that everything has been played."""
+        self._finished.set()
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Publish changes, with pauses between them, until everything was published or this is cancelled."""
+        while True:
+            await self._changed.wait()
+            seconds = await self.publish()
+            if self._finished.is_set() and not self._changed.is_set():
+                self.end()
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(MIN_PAUSE_SECONDS, PAUSE_FACTOR * seconds)):
+                    await self._finished.wait()
+
+    async def publish(self) -> float:
+        """Publish what was noted, and return the processor time that the report took, in seconds.
+
+        The report is made in a thread, and meanwhile the tournament does not change.
+        """
+        self._changed.clear()
+        changes, self._waiting = self._waiting, []
+        for pairing, tallies in changes:
+            self._tournament.follow(pairing, tallies)
+        if not self._tournament.series:
+            return 0.0
+        made = await asyncio.to_thread(_make_report, self._tournament)
+        all_series = self._tournament.series.values()
+        pairings = sum(series.is_over for series in all_series)
+        chunks = self._tournament.plan.chunks
+        steps = sum(STEPS if series.is_over else STEPS * len(series.tallies) // chunks for series in all_series)
+        is_news = passes_step(self.feed.snapshot.steps, steps, STEPS * self._pairings)
+        self.feed.publish(
+            ReportSnapshot(
+                self._versions.next(),
+                made.title,
+                made.sections,
+                hands=made.hands,
+                pairings=pairings,
+                steps=steps,
+                news=[verbatim(made.title)] if is_news else [],
+            )
+        )
+        return made.seconds
+
+    def end(self) -> None:
+        """Publish that the tournament is over, and end all streams."""
+        if not self.feed.is_over:
+            news = [text("The tournament is over.")]
+            version = self._versions.next()
+            self.feed.publish(replace(self.feed.snapshot, version=version, is_running=False, news=news))
+            self.feed.end()
+
+    def show(self, request: Request) -> Response:
+        """Show the page."""
+        snapshot = self.feed.snapshot
+        return self._renderer.page(
+            request,
+            "arena.html",
+            path=self.path,
+            room=self._room,
+            version=snapshot.version,
+            headline=snapshot.title,
+            sections=snapshot.sections,
+            **self._status(snapshot),
+        )
+
+    def events(self, request: Request) -> Response:
+        """Stream the page."""
+        return FeedStream(self._streams, self.feed, request)
+
+    def download(self, request: Request) -> Response:  # noqa: ARG002 -- an endpoint
+        """Download the page as a file: it has styles of its own, which the policy of our pages forbids."""
+        snapshot = self.feed.snapshot
+        headers = {"cache-control": "no-store", "content-disposition": 'attachment; filename="results.html"'}
+        return Response(file_of(snapshot.title, snapshot.sections), 200, headers, "text/html")
+
+    def _status(self, snapshot: ReportSnapshot) -> dict[str, Any]:
+        return {
+            "hands": f"{snapshot.hands:,}",
+            "pairings": snapshot.pairings,
+            "total_pairings": self._pairings,
+            "steps": snapshot.steps,
+            "total_steps": STEPS * self._pairings,
+            "is_running": snapshot.is_running,
+            "is_sure": self._tournament.plan.until_sure,
+        }
+
+    def _render(self, snapshot: ReportSnapshot, locale: str) -> Envelope:
+        """Render a part for the headline, the status and each section: what does not change is not replaced."""
+        parts = {
+            "headline": html_text(snapshot.title),
+            **self._renderer.parts(["arena_status"], locale, self._status(snapshot)),
+            **snapshot.sections,
+        }
+        return Envelope(snapshot.version, parts, " ".join(map(translator(locale), snapshot.news)), None)
+
+
+class MadeReport(NamedTuple):
+    """A report as HTML, the hands in it, and the processor time that it took."""
+
+    title: str
+    sections: Mapping[str, str]
+    hands: int
+    seconds: float
+
+
+def _make_report(tournament: Tournament) -> MadeReport:
+    start = thread_time()
+    report = Report.of(tournament)
+    hands = sum(pair.hands for pair in report.result.pairs)
+    return MadeReport(headline(report), sections(report), hands, thread_time() - start)

@@ -1,0 +1,71 @@
+"""The lobby as it changes: who plays in the rooms, and which public tables there are."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from croupier.web.feed import Envelope, Feed, Versions
+from croupier.web.render import Renderer
+from croupier.web.rooms import RoomView
+from croupier.web.watching import PublicTable
+
+REFRESH_SECONDS: Final = 1.0
+"""While browsers follow the lobby, it is compared this often with what they have."""
+
+
+class LobbySnapshot(Struct, frozen=True):
+    """The playable rooms and the public tables at one moment."""
+
+    version: str
+    rooms: Sequence[RoomView]
+    tables: Sequence[PublicTable]
+
+    def seconds_left(self, now: float) -> None:
+        """Return None: nobody has to act in a lobby."""
+
+
+class LiveLobby:
+    """The feed of the lobby, which all browsers share."""
+
+    def __init__(self, renderer: Renderer, public_tables: Callable[[], Sequence[PublicTable]]) -> None:
+        self._renderer = renderer
+        self._public_tables = public_tables
+        self._versions = Versions()
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self.feed = Feed(LobbySnapshot(self._versions.next(), (), ()), self._envelope)
+
+    def refresh(self) -> LobbySnapshot:
+        """Return the lobby as it is now, and publish it if it has changed."""
+        shown = self.feed.snapshot
+        rooms = [room for room in self._renderer.rooms if room.is_playable]
+        tables = self._public_tables()
+        if (rooms, tables) != (shown.rooms, shown.tables):
+            self.feed.publish(LobbySnapshot(self._versions.next(), rooms, tables))
+        return self.feed.snapshot
+
+    def follow(self) -> None:
+        """Refresh the lobby from now on, until its last browser has gone."""
+        if self._timer is None:
+            self._tick()
+
+    def close(self) -> None:
+        """End all streams."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self.feed.end()
+
+    def _tick(self) -> None:
+        self._timer = None
+        if self.feed.subscriptions and not self.feed.is_over:
+            self.refresh()
+            self._timer = self._loop.call_later(REFRESH_SECONDS, self._tick)
+
+    def _envelope(self, snapshot: LobbySnapshot, locale: str) -> Envelope:
+        counts = {
+            f"count-{room.name}": self._renderer.part("player_count", locale, {"room": room}) for room in snapshot.rooms
+        }
+        tables = self._renderer.part("tables", locale, {"tables": snapshot.tables})
+        return Envelope(snapshot.version, {**counts, "tables": tables}, "", None)

@@ -1,0 +1,78 @@
+"""A hold'em room with its houses in a store, in process and without a socket."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from croupier.app.http_room import HttpRoom
+from croupier.app.local_houses import stored_house_loader
+from croupier.core.dealer import dealer_factory
+from croupier.core.logger import Logger, SilentLogger
+from croupier.http.holdem_service import HoldemService
+from croupier.http.holdem_tables import HouseGroup
+from croupier.recording.holdem_journal import ROOM_NAME, JournalStart, open_store_of_houses
+from croupier.rooms.holdem.house import House
+from croupier.rooms.holdem.settings import Settings
+from croupier.rooms.holdem.table.places import user_guid
+from croupier.store.store import Store, open_store
+from tests.http.service_fixture import InProcessService
+from tests.quick_hashes import QUICK
+
+
+class StoredRoom(InProcessService):
+    """A room whose houses are opened by the test; requests are sent to it as to a service."""
+
+    def __init__(self, room: HttpRoom, store: Store) -> None:
+        self.room = self.service = room  # type: ignore[assignment]  # an application, as the other one
+        self.store = store
+
+    @property
+    def group(self) -> HouseGroup:
+        return self.room.service
+
+    def house_service(self, number: int) -> HoldemService:
+        """The service of a house that runs here."""
+        service = self.group.services[number]
+        assert isinstance(service, HoldemService)
+        return service
+
+    def house(self, number: int) -> House:
+        """A house that runs here."""
+        return self.house_service(number).house
+
+    async def open_houses(self, *numbers: int) -> None:
+        for number in numbers:
+            await self.room.houses.open(number)
+
+    async def games(self, user: str | None = None) -> list[Any]:
+        """The games as the list shows them."""
+        games: list[Any] = (await self.ask("GET", "/games/", user)).json
+        return games
+
+
+def build_house(start: JournalStart) -> House:
+    dealers = dealer_factory(partial(start.server_seed, ROOM_NAME))
+    return House(start.settings, dealers, start.server_seed(ROOM_NAME, 0), place=start.place)
+
+
+@asynccontextmanager
+async def stored_room(
+    url: str, houses: int | None = None, *, log: Logger = SilentLogger(), **options: Any
+) -> AsyncIterator[StoredRoom]:
+    """A room with a store of its own connection; none of its houses is open yet."""
+    settings = Settings(**options)
+    async with await open_store(url) as store:
+        await store.watch_accounts()
+        wanted = JournalStart(1, settings=settings)
+        start = await open_store_of_houses(store, wanted, houses)
+        secret = start.server_seed(ROOM_NAME, 0)
+        group = HouseGroup(start.houses, settings.dialect, lambda user: user_guid(secret, user))
+        load = stored_house_loader(store, start, wanted, build_house, SilentLogger())
+        room = HttpRoom(group, load, settings, log, (), store=store)
+        room.authenticator._hasher = QUICK
+        try:
+            yield StoredRoom(room, store)
+        finally:
+            room.houses.abandon_all()
+            room.close()
