@@ -8,7 +8,7 @@ from pathlib import Path
 from stat import S_ISSOCK
 from typing import Any
 
-SETTLE_SECONDS = 1.0
+SETTLE_SECONDS = 10.0
 """How long closed transports may take to close their sockets, and other ends in this process to notice it."""
 
 TURNS = (*range(40), *range(40, 200, 7), *range(200, 1000, 60))

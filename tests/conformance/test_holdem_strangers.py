@@ -73,8 +73,9 @@ def test_the_tap_finds_no_fault_between_independent_programs() -> None:
     ):
         options = "--acts 20 --patience 3 --goodbye --poll 0.02"
         run_programs([bot_command(f"http://{tap.address}", number, options) for number in range(2)])
-        assert tap.stop() == 0
-        assert tap.read_output().rstrip().endswith("nothing is broken")
+        status, output = tap.stop(), tap.read_output()
+    assert output.rstrip().endswith("nothing is broken"), output
+    assert status == 0
 
 
 @pytest.fixture

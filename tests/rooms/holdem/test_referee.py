@@ -24,6 +24,7 @@ from croupier.rooms.holdem.wire import (
 from tests.rooms.holdem.house_fixture import SHOWDOWN, HouseFixture
 
 USERS = ("ann", "bob", "cat", "dan", "eve")
+BETS = ((ACTION_FOLD, 0), *((ACTION_BET, chips) for chips in (0, 10, 20, 60, 10_000)))
 
 
 class RefereeSession:
@@ -91,19 +92,7 @@ def play(session: RefereeSession, luck: Random, acts: int) -> None:
             session.report(user, Leave(user, session.game, session.guid(user)), 200)
             session.look()
         else:
-            session.act(
-                user,
-                *luck.choice(
-                    (
-                        (ACTION_FOLD, 0),
-                        (ACTION_BET, 0),
-                        (ACTION_BET, 10),
-                        (ACTION_BET, 20),
-                        (ACTION_BET, 60),
-                        (ACTION_BET, 10_000),
-                    )
-                ),
-            )
+            session.act(user, *luck.choice(BETS))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -115,6 +104,43 @@ def test_our_own_table_has_no_violations(seed: int) -> None:
     assert session.referee.hand_count - 1 <= session.referee.finished_count <= session.referee.hand_count
     assert session.referee.last_game is not None
     assert not session.referee.is_lost
+
+
+def play_unwatched(session: RefereeSession, luck: Random, steps: int, leave_chance: float) -> None:
+    """Play valid and invalid acts; each user looks only before their own turn, and may leave without looking."""
+
+    def may_leave(user: str) -> bool:
+        is_leaving = seats.player_guid(user) is not None and luck.random() < leave_chance
+        if is_leaving:
+            session.fixture.leave(user, session.game)
+            session.report(user, Leave(user, session.game, session.guid(user)), 200)
+        return is_leaving
+
+    seats = session.fixture.table(session.game)
+    for _ in range(steps):
+        user = luck.choice(session.users)
+        if seats.player_guid(user) is None:
+            session.fixture.join(user)
+            session.report(user, Join(user, session.game), 201)
+        elif not may_leave(user):
+            session.look(user)
+            if session.turn() == user:
+                action, chips = luck.choice(BETS)
+                act = Act(user, session.game, session.guid(user), action, chips)
+                assert isinstance(session.fixture.request(act), ActDone)
+                session.report_act(user, action, chips, 201)
+                may_leave(user)
+
+
+@pytest.mark.parametrize("leave_chance", [0, 0.01, 0.05])
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_players_who_leave_between_two_looks_are_no_violations(players: int, leave_chance: float) -> None:
+    for seed in range(10):
+        session = RefereeSession(players, seed)
+        play_unwatched(session, Random(seed), 200, leave_chance)
+        assert session.found == []
+        assert not session.referee.is_lost
+        assert session.referee.hand_count > 3
 
 
 def test_bets_of_the_player_to_act_are_legal() -> None:

@@ -109,6 +109,8 @@ class Referee:
         self._chips: dict[Guid, int] = {}
         self._cause_clause = "holdem-6.3"  # the clause of the latest change
         self._newcomers: set[Guid] = set()  # players who joined while an unobserved hand may have begun
+        self._has_unseen_leave = False  # whether a player has left while an unobserved hand may have begun
+        self._unfollowed: Game | None = None  # the latest game displayed of a hand in which a player may have left
         self._previous_hand: ObservedHand | None = None  # the last hand, unless the players have changed since
 
     @property
@@ -162,14 +164,19 @@ class Referee:
             self._newcomers.add(player)
 
     def _on_leave(self, player: Guid) -> None:
-        """Note a player who has left the game: their hand is folded (holdem-3.11)."""
+        """Note a player who has left the game: their hand is folded (holdem-3.11).
+
+        If no hand is known to run, it may have been the next one.
+        """
         observed = self.game
         seat = None if observed is None else observed.seat_of(player)
         self._chips.pop(player, None)
         self._previous_hand = None
+        if observed is None or observed.is_over():
+            self._has_unseen_leave, self._unfollowed = True, None
         if observed is not None and seat is not None:
             observed.left_players.add(player)
-            if not observed.hand.over and not observed.hand.folded[seat]:
+            if not observed.is_over() and not observed.hand.folded[seat]:
                 self.clause_counts["holdem-3.11"] += 1
                 self._apply_action("leave", seat, 0, "holdem-3.11")
 
@@ -256,15 +263,33 @@ class Referee:
             yield Violation("holdem-5.12", "no player to act while there are chips in the pots", "the turn of a player")
             self.is_lost = True
             return
-        if final_stacks is not None:
+        if self._has_unseen_leave:
+            self._forget_unseen(game)
+        elif final_stacks is not None:
             yield from self._check_result(final_stacks, shown, game)
         if self.is_lost:
             return
         self._chips.update({player: chips for player, chips in shown.items() if player in self._chips})
         if idle:
             self._newcomers.difference_update(shown)
-        else:
+        elif not self._has_unseen_leave:
             yield from self._begin_hand(game)
+
+    def _forget_unseen(self, game: Game) -> None:
+        """Forget that a player may have left during an unobserved hand, if this game shows that it is over.
+
+        The players who have not been seen since may have lost their chips in it.
+        """
+        last, self._unfollowed = self._unfollowed, game
+        is_idle = not game.turn.player_id
+        is_new_hand = last is not None and (
+            len(game.cards.board) < len(last.cards.board)
+            or sum(pot.size for pot in game.pots) < sum(pot.size for pot in last.pots)
+        )
+        if is_idle or is_new_hand:
+            self._has_unseen_leave, self._unfollowed = False, None
+            seated = {player.player_id for player in game.table} | self._newcomers
+            self._chips = {player: chips for player, chips in self._chips.items() if player in seated}
 
     def _shown_chips(self, game: Game) -> dict[Guid, int]:
         """Return the chips of each player, bets included.
@@ -296,14 +321,18 @@ class Referee:
         """Check the displayed chips of the players against the possible results of the last hand.
 
         If a player may be left with no more than a big blind, another hand may have ended unobserved in between.
+        Players who have joined again had lost all their chips, in one of the two.
         """
-        self.clause_counts.update((self._cause_clause, "holdem-5.17"))
-        found = {player: shown.get(player, 0) for player in final_stacks.players}
+        joined_again = self._newcomers.intersection(final_stacks.players)
         may_have_missed_hand = final_stacks.may_leave_at_most(self._stakes.big_blind)
-        violation = final_stacks.check_total(found, self._stack)
-        if violation is None and may_have_missed_hand:
+        found = {player: 0 if player in joined_again else shown.get(player, 0) for player in final_stacks.players}
+        if may_have_missed_hand:
             self._previous_hand = None  # the button may have moved twice
-        elif violation is None:
+        violation = None
+        if not (may_have_missed_hand and joined_again):
+            self.clause_counts.update((self._cause_clause, "holdem-5.17"))
+            violation = final_stacks.check_total(found, self._stack)
+        if violation is None and not may_have_missed_hand:
             violation = final_stacks.check(found)
         if violation is not None:
             self.is_lost = True
@@ -313,7 +342,7 @@ class Referee:
                 )
             yield violation
             return
-        for player in [player for player, chips in found.items() if not chips]:
+        for player in [player for player, chips in found.items() if not chips and player not in joined_again]:
             self.clause_counts["holdem-3.13"] += 1
             if player in shown:
                 yield Violation("holdem-3.13", f"{player} at the table without chips", "only players with chips")
