@@ -103,10 +103,11 @@ type Deck = Iterator[int]
 def shuffled(cards: MutableSequence[int], mac: Mac, hand_number: int, words: Iterator[tuple[int]] = NO_WORDS) -> Deck:
     """Shuffle lazily, as cards are drawn (Fisher–Yates from the top), with `words` and then the stream of this hand."""
     top, block, bound = 0, 0, len(cards)
+    never_rejected = WORD_VALUES - bound
     while bound > 1:
         for (word,) in words:
             draw = word % bound
-            if word - draw > WORD_VALUES - bound:  # as in `Luck.below`
+            if word > never_rejected and word - draw > WORD_VALUES - bound:  # as in `Luck.below`
                 continue
             draw += top
             card = cards[draw]
