@@ -12,7 +12,7 @@ from cyclopts import App, Group, Parameter
 from croupier.app.open_rooms import RoomConfig, ServerConfig
 from croupier.app.serve import serve
 from croupier.cli.output import fail, print_now
-from croupier.core.bots import bot_factory
+from croupier.clients.contestants import parse_contestant
 from croupier.core.room import HouseRoom, Room
 from croupier.net.event_loop import run
 from croupier.rooms import ROOMS
@@ -32,7 +32,8 @@ type ServerConfigFlags = Annotated[ServerConfig, Parameter(name="*", group=EVERY
 
 
 def open_rooms(room_configs: list[RoomConfig], server_config: ServerConfig) -> int:
-    """Serve until a signal stops the server, and return the exit status."""
+    """Serve until a signal stops the server, and return the exit status. Raises ValueError if a bot cannot play."""
+    check_bots(room_configs, server_config)
     if server_config.workers == 1:
         run(serve(room_configs, server_config, print_now))
         return 0
@@ -43,6 +44,17 @@ def open_rooms(room_configs: list[RoomConfig], server_config: ServerConfig) -> i
         run(run_worker(setup, room_configs, server_config))
         return 0
     return run(supervise(worker_command(), room_configs, server_config, print_now))
+
+
+def check_bots(room_configs: Sequence[RoomConfig], server_config: ServerConfig) -> None:
+    """Raise ValueError if a bot does not exist, or cannot play with people in the web app."""
+    for each in room_configs:
+        for bot in each.bots:
+            kind = parse_contestant(each.room, bot).kind
+            if kind == "address":
+                raise ValueError(f"found the bot {bot!r}, an address; allowed: a bot of ours, or a command")
+            if kind == "command" and server_config.tls_cert is not None:
+                raise ValueError(f"found the bot {bot!r}, a command, and --tls-cert; allowed: a bot of ours with TLS")
 
 
 def worker_command() -> list[str]:
@@ -83,8 +95,8 @@ def room_command(room: Room) -> Callable[..., int]:
             Parameter(
                 group=ROOM,
                 parse=not isinstance(room, HouseRoom),
-                help="Bot that joins people who are alone at a table in the web app, built-in or FILE.py:CLASS. "
-                "May be repeated.",
+                help="Bot that joins people who are alone at a table in the web app: a built-in one, FILE.py:CLASS, or "
+                "a command with {host} and {port}. May be repeated.",
             ),
         ] = None,
         room_settings: Annotated[settings, Parameter(name="*", group=ROOM)] = settings(),  # type: ignore[valid-type]  # a different class for each room
@@ -96,9 +108,7 @@ def room_command(room: Room) -> Callable[..., int]:
 
 
 def room_config(room: Room, port: int | None, deck: Path | None, settings: Any, bots: Sequence[str] = ()) -> RoomConfig:
-    """The configuration of a room that is served alone. Raises ValueError if a bot does not exist."""
-    for bot in bots:
-        bot_factory(room.bots, bot)
+    """The configuration of a room that is served alone."""
     if port is None:
         return RoomConfig(room, room.port, settings, deck, room.document_port, tuple(bots))
     return RoomConfig(room, port, settings, deck, bots=tuple(bots))

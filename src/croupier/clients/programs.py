@@ -1,16 +1,21 @@
 """Programs that play: started in process groups of their own, and ended with everything that they have started."""
 
+import asyncio
 import os
 import signal
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import IO, Final
 
 STOP_SECONDS: Final = 2.0
 """How long programs have to end after SIGTERM; then they are killed."""
+
+STANDARD_ERROR: Final = 2
+"""The file descriptor, which is ours even if `sys.stderr` is something else."""
 
 type Process = subprocess.Popen[bytes]
 
@@ -37,6 +42,28 @@ def end_programs(processes: Sequence[Process]) -> None:
                 process.wait(STOP_SECONDS)
     finally:
         _signal_groups(processes, signal.SIGKILL)
+
+
+async def run_program(words: Sequence[str], unwanted: "asyncio.Future[None]") -> int | None:
+    """Run a program until it ends, and return its exit status (−signal); None if `unwanted` was done before.
+
+    It writes to our standard error. What it has started ends with it, also if this call is cancelled. Raises OSError if
+    it cannot be started.
+    """
+    process = start_program(words, stdout=STANDARD_ERROR, stderr=STANDARD_ERROR)
+    # A thread, because a subprocess of uvloop that is cancelled while it starts blocks the loop.
+    thread = ThreadPoolExecutor(1, "program")
+    ended = asyncio.get_running_loop().run_in_executor(thread, process.wait)
+    thread.shutdown(wait=False)  # it ends with the program
+    try:
+        await asyncio.wait((ended, unwanted), return_when=asyncio.FIRST_COMPLETED)
+        return ended.result() if ended.done() else None
+    finally:
+        try:
+            _signal_groups([process], signal.SIGTERM)
+            await asyncio.wait([ended], timeout=STOP_SECONDS)
+        finally:
+            _signal_groups([process], signal.SIGKILL)
 
 
 def _signal_groups(processes: Sequence[Process], number: signal.Signals) -> None:

@@ -47,7 +47,7 @@ def create_app(
     accounts = next(filter(None, map(authenticator, entries)), None)
     logins = Logins(accounts)
     tables = Tables(config)
-    seating = Seating(entries, tables, renderer)
+    seating = Seating(entries, tables, renderer, keys)
     streams = Streams(config)
     checks = Checks(config, renderer, log)
     watch = WatchRoutes(entries, streams, renderer, config)

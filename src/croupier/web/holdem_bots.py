@@ -2,25 +2,30 @@
 
 import asyncio
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping
 from itertools import count
 from typing import Final
 
+from croupier.clients.contestants import Contestant, parse_contestant
 from croupier.core.bot_files import BotFile
 from croupier.core.bots import Bot, bot_factory, bot_failure, make_bot
 from croupier.core.dealer import FairDealer, Luck
 from croupier.core.referee import HOUSE
 from croupier.core.session import Received, Submitted
 from croupier.core.usernames import BOT_PREFIX
-from croupier.http.holdem_tables import HoldemTables
+from croupier.http.auth import AuthError, basic_authorization
 from croupier.http.views import GameViewCache
 from croupier.logs import get_logger
+from croupier.net.addresses import format_address
 from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.player import Options, Player
 from croupier.rooms.holdem.table.views import View
 from croupier.rooms.holdem.wire import Act, Created, Guid, Join, Leave
+from croupier.web.bot_programs import BotPrograms
+from croupier.web.cookies import SigningKeys
 from croupier.web.holdem_games import follow_game
+from croupier.web.rooms import RoomEntry, authenticator, holdem_service
 
 BOTS_AFTER_SECONDS: Final = 3.0
 """Other people have this long to join a person who is alone at a table."""
@@ -33,11 +38,19 @@ THINKING_SECONDS: Final = 1.0
 
 
 class HoldemBots:
-    """Seats bots at tables where a person is alone. They leave when no person is there."""
+    """Seats bots at tables where a person is alone. They leave when no person is there.
 
-    def __init__(self, service: HoldemTables, bots: Sequence[str] = USUAL_BOTS) -> None:
+    A program among them plays as a user with an account, whose password follows from the `keys`.
+    """
+
+    def __init__(self, entry: RoomEntry, keys: SigningKeys) -> None:
+        service = holdem_service(entry)
+        assert service is not None, "the room is that of hold'em"
         self._service = service
-        self._bots = bots
+        self._entry = entry
+        self._keys = keys
+        self._bots = [parse_contestant(ROOM, bot) for bot in entry.bots or USUAL_BOTS]
+        self._programs = BotPrograms(ROOM.name)
         self._numbers = count(1)
         self._tasks: set[asyncio.Task[None]] = set()
         self._people: dict[Guid, set[str]] = {}  # the users who have sat down in a browser, by game
@@ -63,11 +76,48 @@ class HoldemBots:
             if found is None or len(found.shown.guids) != 1 or not self._has_people(found):
                 return
             async with asyncio.TaskGroup() as group:
-                for name in self._bots:
-                    group.create_task(self._play(game, name))
+                for bot in self._bots:
+                    play = self._run_program if bot.is_program else self._play
+                    group.create_task(play(game, bot))
 
-    async def _play(self, game: Guid, name: str) -> None:
+    async def _run_program(self, game: Guid, bot: Contestant) -> None:
+        """Run a program while a person is in a game; then its user leaves the game."""
+        departure = asyncio.ensure_future(self._wait_for_departure(game))
+        users: list[str] = []
+
+        async def values(number: int) -> Mapping[str, object]:
+            users.append(f"program-{number}")
+            return await self._register(users[0], game)
+
+        try:
+            await self._programs.play(bot, values, departure)
+            for user in users:
+                await self._service.execute(Leave(user, game, self._service.guid_of(user)))
+        except AuthError as error:
+            get_logger(room=ROOM.name).error("the bot has failed", bot=bot.text, reason=str(error))
+        finally:
+            departure.cancel()
+
+    async def _register(self, user: str, game: Guid) -> Mapping[str, object]:
+        """Register the user of a program; return the values of its placeholders. Raises AuthError."""
+        accounts, address = authenticator(self._entry), self._entry.address
+        assert accounts is not None, "the room has users"
+        assert address is not None, "a server with TLS refuses programs"
+        host, port = address
+        password = self._keys.sign("bot", user)
+        await accounts.register(basic_authorization(user, password), host, idempotent=True)
+        url = f"http://{format_address(address)}"
+        return {"url": url, "host": host, "port": port, "user": user, "password": password, "game": game}
+
+    async def _wait_for_departure(self, game: Guid) -> None:
+        """Wait until no person is in a game."""
+        async for found in follow_game(self._service, game):
+            if not self._has_people(found):
+                return
+
+    async def _play(self, game: Guid, contestant: Contestant) -> None:
         """Play in a game while a person is there, and the bot has chips."""
+        name = contestant.text
         user = f"{BOT_PREFIX}{short_name(name)}-{next(self._numbers)}"
         joined = await self._service.execute(Join(user, game))
         if not isinstance(joined, Created):

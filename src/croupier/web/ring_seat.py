@@ -3,12 +3,13 @@
 import asyncio
 import secrets
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import Any, Final
 
 from msgspec import Struct
 
+from croupier.clients.contestants import Contestant, parse_contestant
 from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
 from croupier.core.bots import bot_factory, bot_failure
 from croupier.core.codec import SpanCodec
@@ -16,12 +17,14 @@ from croupier.core.dealer import FairDealer, Luck
 from croupier.core.presentation import TableCommand, TableView, Text, text
 from croupier.core.session import Address, Effect, Event, Malformed, Received
 from croupier.logs import get_logger
+from croupier.net.event_loop import resolve
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import TABLE, Options
 from croupier.rooms.oldmaid.presenter import OldMaidPresenter
 from croupier.rooms.oldmaid.ring.player_events import PlayerFinished
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.wire import Message
+from croupier.web.bot_programs import BotPrograms
 from croupier.web.feed import RenderEnvelope
 from croupier.web.frames import FrameCodec
 from croupier.web.seats import LEFT, Seat
@@ -48,11 +51,14 @@ class RingTable(Struct, frozen=True):
 
 
 class RingLobby:
-    """The people who wait for a game, and the bots that join them."""
+    """The people at the table, and the bots that join those who wait for a game."""
 
     def __init__(self, table: RingTable, bots: Sequence[str] = USUAL_BOTS) -> None:
         self.table = table
-        self._bot_names = cycle(bots)
+        self._next_bot = cycle([parse_contestant(ROOM, bot) for bot in bots])
+        self._programs = BotPrograms(ROOM.name)
+        self._departure: asyncio.Future[None]  # is done when nobody is at the table any more
+        self._people: set[RingSeat] = set()
         self._waiting: set[RingSeat] = set()
         self._bots: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -60,13 +66,24 @@ class RingLobby:
 
     def wait(self, seat: "RingSeat") -> None:
         """Note that a person waits for a game."""
+        if not self._people:
+            self._departure = asyncio.get_running_loop().create_future()
+        self._people.add(seat)
         self._waiting.add(seat)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(BOTS_AFTER_SECONDS, self._add_bots)
 
-    def leave(self, seat: "RingSeat") -> None:
-        """Note that a person waits no more: the game has begun, or the person has left."""
+    def begin(self, seat: "RingSeat") -> None:
+        """Note that the game of a person has begun."""
         self._waiting.discard(seat)
+
+    def leave(self, seat: "RingSeat") -> None:
+        """Note that a person has left. Without people, programs are ended."""
+        self._waiting.discard(seat)
+        if seat in self._people:
+            self._people.discard(seat)
+            if not self._people:
+                resolve(self._departure)
 
     def close(self) -> None:
         """Send all bots away."""
@@ -81,12 +98,24 @@ class RingLobby:
             return
         for _ in range(max(1, self.table.settings.players - len(self._waiting))):
             self._bot_count += 1
-            bot = asyncio.ensure_future(self._play(f"bot {self._bot_count}", next(self._bot_names)))
+            contestant = next(self._next_bot)
+            play = self._run_program if contestant.is_program else self._play
+            bot = asyncio.ensure_future(play(f"bot {self._bot_count}", contestant))
             self._bots.add(bot)
             bot.add_done_callback(self._bots.discard)
 
-    async def _play(self, nick: str, name: str) -> None:
+    async def _run_program(self, nick: str, program: Contestant) -> None:
+        """Run a program while people are at the table."""
+        host, port = self.table.address
+
+        async def values(_number: int) -> Mapping[str, object]:
+            return {"host": host, "port": port, "nick": nick}
+
+        await self._programs.play(program, values, self._departure)
+
+    async def _play(self, nick: str, contestant: Contestant) -> None:
         """Play one game. A bot for which no game begins is sent away by the table; one that fails leaves the game."""
+        name = contestant.text
         try:
             bot = bot_factory(ROOM.bots, name)()
             await play_ring_games(lambda: self.table.client(nick), bot, new_luck(), 1, RingTally(nick))
@@ -120,7 +149,6 @@ class RingSeat(Seat):
         if not self.is_over:
             for game in self._games:
                 game.cancel()
-            self._lobby.leave(self)
             self._end(reason)
 
     @property
@@ -131,6 +159,7 @@ class RingSeat(Seat):
         return self._presenter.table(self._loop.time())
 
     def _end(self, reason: Text) -> None:
+        self._lobby.leave(self)
         self._presenter.ended(reason)
         self._changed()
 
@@ -159,7 +188,7 @@ class RingSeat(Seat):
                         self._join(other_nicks)
                         return
                     if is_finished or has_seat:
-                        self._lobby.leave(self)
+                        self._lobby.begin(self)
                     self._has_picked = False
                     self._presenter.received(event)
                     self._changed()

@@ -8,14 +8,13 @@ from croupier.core.session import Address
 from croupier.http.holdem_tables import HoldemTables
 from croupier.rooms.holdem.wire import Guid
 from croupier.rooms.oldmaid.settings import Settings as RingSettings
-from croupier.web.cookies import Visitor
+from croupier.web.cookies import SigningKeys, Visitor
 from croupier.web.feed import Envelope, RenderEnvelope, Snapshot
-from croupier.web.holdem_bots import USUAL_BOTS, HoldemBots
+from croupier.web.holdem_bots import HoldemBots
 from croupier.web.holdem_games import choose_game
 from croupier.web.holdem_seat import HoldemSeat
 from croupier.web.render import Renderer, TablePage
-from croupier.web.ring_seat import USUAL_BOTS as USUAL_RING_BOTS
-from croupier.web.ring_seat import RingLobby, RingSeat, RingTable
+from croupier.web.ring_seat import USUAL_BOTS, RingLobby, RingSeat, RingTable
 from croupier.web.rooms import RoomEntry, holdem_service, room_view
 from croupier.web.seats import HouseSeat
 from croupier.web.tables import SeatedTable, Tables, new_table_id
@@ -24,10 +23,11 @@ from croupier.web.tables import SeatedTable, Tables, new_table_id
 class Seating:
     """Takes seats for visitors, and returns to those that outlive this server: seats of hold'em with a journal."""
 
-    def __init__(self, entries: Sequence[RoomEntry], tables: Tables, renderer: Renderer) -> None:
+    def __init__(self, entries: Sequence[RoomEntry], tables: Tables, renderer: Renderer, keys: SigningKeys) -> None:
         self._entries = {entry.room.name: entry for entry in entries}
         self._tables = tables
         self._renderer = renderer
+        self._keys = keys
         self._ring: RingLobby | None = None
         self._holdem_bots: HoldemBots | None = None
         self._loop = asyncio.get_running_loop()
@@ -63,7 +63,7 @@ class Seating:
                 seat = HoldemSeat.resume(service, user, table_id, self._render_for(page))
                 if seat is None:
                     return None
-                self._watch_for_bots(entry, service, table_id, user)
+                self._watch_for_bots(entry, table_id, user)
                 return self._tables.add(SeatedTable(visitor.session, page, seat))
         return None
 
@@ -74,16 +74,16 @@ class Seating:
         if self._holdem_bots is not None:
             self._holdem_bots.close()
 
-    def _watch_for_bots(self, entry: RoomEntry, service: HoldemTables, game: Guid, user: str) -> None:
+    def _watch_for_bots(self, entry: RoomEntry, game: Guid, user: str) -> None:
         """Let bots join a person who is alone in a game."""
         if self._holdem_bots is None:
-            self._holdem_bots = HoldemBots(service, entry.bots or USUAL_BOTS)
+            self._holdem_bots = HoldemBots(entry, self._keys)
         self._holdem_bots.watch(game, user)
 
     def _ring_seat(self, entry: RoomEntry, visitor: Visitor, page: TablePage) -> RingSeat:
         if self._ring is None:
             assert entry.address is not None, "a playable table of Old Maid has an address"
-            self._ring = RingLobby(RingTable(entry.address, entry.settings), entry.bots or USUAL_RING_BOTS)
+            self._ring = RingLobby(RingTable(entry.address, entry.settings), entry.bots or USUAL_BOTS)
         guest = f"{visitor.guest} {page.id[:4]}"
         nicks = [guest] if visitor.account is None else [visitor.account, guest]
         return RingSeat(self._ring, nicks, self._render_for(page))
@@ -97,7 +97,7 @@ class Seating:
             return known
         page = partial(TablePage, room=room_view(entry), csrf=csrf)
         seat = await HoldemSeat.join(service, user, chosen, lambda guid: self._render_for(page(guid)))
-        self._watch_for_bots(entry, service, seat.game, user)
+        self._watch_for_bots(entry, seat.game, user)
         return self._tables.add(SeatedTable(visitor.session, page(seat.game), seat))
 
     def _render_for(self, page: TablePage) -> RenderEnvelope:
