@@ -92,6 +92,17 @@ def croupier(
         return process.end(timeout)
 
 
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one that has ended and that its parent has not asked for yet does not."""
+    try:
+        os.kill(pid, 0)
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except ProcessLookupError:
+        return False
+    except FileNotFoundError:
+        return not Path("/proc/self").exists()
+
+
 def filled_pipe(text: str) -> int:
     """The end of a pipe from which a text can be read, and then nothing more."""
     reading, writing = os.pipe()

@@ -1,7 +1,6 @@
 """`croupier play --bot` with the user's own bots: classes in Python files, and programs that speak the protocol."""
 
 import json
-import os
 import shlex
 import signal
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.core.test_bot_files import HONEST, write
-from tests.processes import PATIENCE, Background, Serving, croupier
+from tests.processes import PATIENCE, Background, Serving, croupier, is_running
 
 OURS = shlex.join([sys.executable, "-m", "croupier"])
 """A program that speaks every protocol: croupier itself."""
@@ -156,18 +155,9 @@ def wait_for_line(file: Path) -> str:
 
 def wait_until_gone(pids: list[int]) -> None:
     end = time.monotonic() + PATIENCE
-    while alive := [pid for pid in pids if is_alive(pid)]:
+    while alive := [pid for pid in pids if is_running(pid)]:
         assert time.monotonic() < end, alive
         time.sleep(0.01)
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that is dead and not yet reaped does not."""
-    try:
-        os.kill(pid, 0)
-        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except (ProcessLookupError, FileNotFoundError):
-        return False
 
 
 def test_programs_play_holdem_with_the_user_that_is_registered() -> None:

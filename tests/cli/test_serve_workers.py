@@ -18,7 +18,7 @@ import pytest
 
 from tests.cli.test_serve_health import health
 from tests.cli.test_serve_holdem import HoldemServer
-from tests.processes import PATIENCE, Serving, croupier, hear, rest
+from tests.processes import PATIENCE, Serving, croupier, hear, is_running, rest
 
 GAME = b"STRT P_1ACTN CHK"
 
@@ -58,14 +58,6 @@ def play(serving: Serving, room: str = "kuhn") -> bytes:
     with socket.create_connection((serving.host, serving.ports[room]), timeout=PATIENCE) as connection:
         connection.sendall(GAME)
         return hear(connection, 8)
-
-
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def metrics(serving: Serving) -> Mapping[str, float]:

@@ -1,7 +1,6 @@
 """Client tests: correct clients pass with any cards, and a run is orderly."""
 
 import asyncio
-import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.kuhn import ROOM as KUHN
 from tests.conformance.programs import FOLDER, command
 from tests.conformance.suites import check_client, client_cases
-from tests.processes import COMMAND
+from tests.processes import COMMAND, is_running
 from tests.sampling import extended
 
 rooms = pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
@@ -230,19 +229,7 @@ def test_nothing_is_left_behind_when_the_run_is_broken_off(tmp_path: Path) -> No
         with pytest.raises(asyncio.CancelledError):
             await run
         async with asyncio.timeout(20):
-            while not all(gone(int(pid)) for pid in file.read_text().split()):
+            while any(is_running(int(pid)) for pid in file.read_text().split()):
                 await asyncio.sleep(0.01)  # a killed process ends a little later, and only its parent is notified
 
     asyncio.run(main())
-
-
-def gone(pid: int) -> bool:
-    """Whether a process has ended, if only its new parent has not asked for it yet."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    try:
-        return "State:\tZ" in Path(f"/proc/{pid}/status").read_text()
-    except FileNotFoundError:
-        return True

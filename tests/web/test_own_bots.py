@@ -1,7 +1,6 @@
 """The bots of `croupier serve --bot` join people in the web app: also those of Python files, and programs."""
 
 import asyncio
-import os
 import shlex
 import sys
 from collections.abc import AsyncIterator
@@ -21,7 +20,7 @@ from croupier.web.rooms import RoomEntry
 from tests.clients.oldmaid_fixtures import open_table
 from tests.core.test_bot_files import HONEST, write
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
-from tests.processes import croupier
+from tests.processes import croupier, is_running
 from tests.web.app_fixture import KEYS, Browser
 from tests.web.test_holdem_seats import Holdem, holdem, to_act, view
 from tests.web.test_ring_seats import play_a_game
@@ -36,6 +35,12 @@ class Log:
         self.entries.append({"event": event, **facts})
 
     warning = error
+
+    async def wait(self) -> None:
+        """Wait for the first entry."""
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while not self.entries:
+                await asyncio.sleep(0.01)
 
 
 @pytest.fixture
@@ -121,14 +126,6 @@ async def wait_until_ended(pid: Path) -> None:
                 await asyncio.sleep(0.01)
 
 
-def is_running(number: int) -> bool:
-    try:
-        os.kill(number, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 @asynccontextmanager
 async def open_holdem(*bots: str) -> AsyncIterator[Holdem]:
     """A hold'em room that listens, and its web app with these bots."""
@@ -150,6 +147,7 @@ def test_a_program_plays_holdem_with_a_person_until_they_leave(run: Run, log: Lo
     async def main() -> None:
         async with open_holdem(command) as room:
             ann = await Browser(room.app).play("holdem")
+            game = ann.table.rpartition("/")[2]
             async with asyncio.timeout(TIMEOUT_SECONDS):
                 while len(view(room, ann).results) < 2:
                     await to_act(room, ann)
@@ -157,6 +155,9 @@ def test_a_program_plays_holdem_with_a_person_until_they_leave(run: Run, log: Lo
             assert sorted(str(seat.name) for seat in view(room, ann).seats) == ["You", "program-1"]
             await ann.post(f"{ann.table}/leave")
             await wait_until_ended(pid)
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                while (found := room.room.service.views.game(game)) is not None and found.shown.guids:
+                    await asyncio.sleep(0.01)  # the user of the program leaves, too
             again = await Browser(room.app).play("holdem")  # the same user, who logs in
             await to_act(room, again)
             assert "program-1" in [str(seat.name) for seat in view(room, again).seats]
@@ -198,9 +199,7 @@ def test_a_program_that_cannot_play_is_logged(run: Run, log: Log, command: str, 
     async def main() -> None:
         async with open_holdem(command) as room:
             await Browser(room.app).play("holdem")
-            async with asyncio.timeout(TIMEOUT_SECONDS):
-                while not log.entries:
-                    await asyncio.sleep(0.01)
+            await log.wait()
 
     run(main())
     assert log.entries[0] == {"event": "the bot has failed", "bot": command, "reason": reason}
@@ -211,9 +210,7 @@ def test_a_program_whose_user_is_taken_is_logged(run: Run, log: Log) -> None:
         async with open_holdem("true {user}") as room:
             await room.room.authenticator.register(basic_authorization("program-1", "secret"), "127.0.0.1")
             await Browser(room.app).play("holdem")
-            async with asyncio.timeout(TIMEOUT_SECONDS):
-                while not log.entries:
-                    await asyncio.sleep(0.01)
+            await log.wait()
 
     run(main())
     assert log.entries[0]["reason"].startswith("found a user 'program-1'")
@@ -225,9 +222,7 @@ def test_no_more_programs_run_than_are_allowed(run: Run, log: Log, monkeypatch: 
     async def main() -> None:
         async with open_holdem("sleep 60 {port}", "sleep 60 {host}") as room:
             await Browser(room.app).play("holdem")
-            async with asyncio.timeout(TIMEOUT_SECONDS):
-                while not log.entries:
-                    await asyncio.sleep(0.01)
+            await log.wait()
 
     run(main())
     assert log.entries == [{"event": "too many bots are running", "bot": "sleep 60 {host}", "allowed": 1}]
