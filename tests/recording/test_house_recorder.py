@@ -207,6 +207,7 @@ def test_async_journal_answers_first_and_writes_soon_after(run: Run) -> None:
 def test_client_waits_when_too_many_batches_are_waiting(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder, "MAX_BATCH_GAMES", 2)
     monkeypatch.setattr(recorder, "MAX_WAITING_BATCHES", 2)
+    monkeypatch.setattr(recorder, "FLUSH_INTERVAL_SECONDS", 3600.0)  # only a full batch is written
 
     async def main() -> None:
         store = FakeStore()
