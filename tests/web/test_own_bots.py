@@ -16,6 +16,7 @@ from croupier.rooms.oldmaid import ROOM as OLDMAID
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.web.app import close, create_app
 from croupier.web.config import WebConfig
+from croupier.web.holdem_bots import program_account
 from croupier.web.rooms import RoomEntry
 from tests.clients.oldmaid_fixtures import open_table
 from tests.core.test_bot_files import HONEST, write
@@ -106,6 +107,7 @@ def test_a_bot_that_does_not_exist_is_refused_at_the_start(room: str) -> None:
     assert "found the bot 'nothing.py:X': there is no such file" in done.stderr
 
 
+PROGRAM, _ = program_account(KEYS, 1)
 PLAY = "exec {python} -m croupier play {room} --bot {bot}"
 HOLDEM_ARGUMENTS = "{url} --user {user} --password {password} --game {game} --hands 1000"
 
@@ -152,7 +154,7 @@ def test_a_program_plays_holdem_with_a_person_until_they_leave(run: Run, log: Lo
                 while len(view(room, ann).results) < 2:
                     await to_act(room, ann)
                     assert (await ann.act("call")).status_code in {200, 409}
-            assert sorted(str(seat.name) for seat in view(room, ann).seats) == ["You", "program-1"]
+            assert sorted(str(seat.name) for seat in view(room, ann).seats) == ["You", PROGRAM]
             await ann.post(f"{ann.table}/leave")
             await wait_until_ended(pid)
             async with asyncio.timeout(TIMEOUT_SECONDS):
@@ -160,7 +162,7 @@ def test_a_program_plays_holdem_with_a_person_until_they_leave(run: Run, log: Lo
                     await asyncio.sleep(0.01)  # the user of the program leaves, too
             again = await Browser(room.app).play("holdem")  # the same user, who logs in
             await to_act(room, again)
-            assert "program-1" in [str(seat.name) for seat in view(room, again).seats]
+            assert PROGRAM in [str(seat.name) for seat in view(room, again).seats]
             close(room.app)
             await wait_until_ended(pid)
 
@@ -208,12 +210,12 @@ def test_a_program_that_cannot_play_is_logged(run: Run, log: Log, command: str, 
 def test_a_program_whose_user_is_taken_is_logged(run: Run, log: Log) -> None:
     async def main() -> None:
         async with open_holdem("true {user}") as room:
-            await room.room.authenticator.register(basic_authorization("program-1", "secret"), "127.0.0.1")
+            await room.room.authenticator.register(basic_authorization(PROGRAM, "secret"), "127.0.0.1")
             await Browser(room.app).play("holdem")
             await log.wait()
 
     run(main())
-    assert log.entries[0]["reason"].startswith("found a user 'program-1'")
+    assert log.entries[0]["reason"].startswith(f"found a user '{PROGRAM}'")
 
 
 def test_no_more_programs_run_than_are_allowed(run: Run, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Mapping
+from hashlib import sha256
 from itertools import count
 from typing import Final
 
@@ -35,6 +36,9 @@ USUAL_BOTS: Final = ("tight", "caller")
 
 THINKING_SECONDS: Final = 1.0
 """A bot acts after this time, so that people see what it does."""
+
+PROGRAM_DIGITS: Final = 6
+"""Hexadecimal digits in the names of the users of programs."""
 
 
 class HoldemBots:
@@ -86,8 +90,9 @@ class HoldemBots:
         users: list[str] = []
 
         async def values(number: int) -> Mapping[str, object]:
-            users.append(f"program-{number}")
-            return await self._register(users[0], game)
+            user, password = program_account(self._keys, number)
+            users.append(user)
+            return await self._register(user, password, game)
 
         try:
             await self._programs.play(bot, values, departure)
@@ -98,13 +103,12 @@ class HoldemBots:
         finally:
             departure.cancel()
 
-    async def _register(self, user: str, game: Guid) -> Mapping[str, object]:
+    async def _register(self, user: str, password: str, game: Guid) -> Mapping[str, object]:
         """Register the user of a program; return the values of its placeholders. Raises AuthError."""
         accounts, address = authenticator(self._entry), self._entry.address
         assert accounts is not None, "the room has users"
         assert address is not None, "a server with TLS refuses programs"
         host, port = address
-        password = self._keys.sign("bot", user)
         await accounts.register(basic_authorization(user, password), host, idempotent=True)
         url = f"http://{format_address(address)}"
         return {"url": url, "host": host, "port": port, "user": user, "password": password, "game": game}
@@ -149,6 +153,15 @@ class HoldemBots:
     def _has_people(self, game: GameViewCache) -> bool:
         """Whether a person who has sat down in a browser is in a game, or waits for a seat."""
         return not self._people.get(game.guid, set()).isdisjoint(game.shown.guids)
+
+
+def program_account(keys: SigningKeys, number: int) -> tuple[str, str]:
+    """Return the user and the password of a program: the same ones as long as the keys are.
+
+    Nobody can register the user before, because the name follows from the password.
+    """
+    password = keys.sign("bot", f"program-{number}")
+    return f"program-{number}-{sha256(password.encode()).hexdigest()[:PROGRAM_DIGITS]}", password
 
 
 def short_name(bot: str) -> str:
