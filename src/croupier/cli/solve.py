@@ -99,7 +99,7 @@ def solve_file(
     Parameters
     ----------
     file:
-        The Python file, which defines `RULES`, an object with the methods of `croupier.core.rules.Rules`; or
+        The Python file, which defines `RULES`, an object with the methods of `croupier.Rules`; or
         FILE.py:NAME for another name.
     """
     if file is None:
