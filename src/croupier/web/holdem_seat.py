@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from croupier.core.errors import Violation
-from croupier.core.presentation import ActionView, TableCommand, TableView, Text, text, verbatim
+from croupier.core.presentation import ActionView, TableCommand, TableView, Text, text
 from croupier.core.referee import HOUSE
 from croupier.core.session import Notify, Received, Submitted
 from croupier.http.holdem_tables import HoldemTables
@@ -57,9 +57,12 @@ REFUSALS: Final = {
     "holdem-4.13": text("It is not your turn."),
     "holdem-7.4": text("It is not your turn."),
     "holdem-8.4": GAME_GONE,
+    "holdem-8.5": text("You no longer have a seat in this game."),
     "holdem-9.11": text("You are in as many games as one player may be."),
 }
 """What people read instead of the problem that is written for programs, by the clause of the refusal."""
+
+BET_REFUSED: Final = text("The bet is not allowed: your hand is folded.")
 
 
 class SeatRefused(Exception):
@@ -235,8 +238,8 @@ class HoldemSeat(Seat):
 
     def _on_acted(self, answer: HoldemResponse) -> None:
         match answer:
-            case ActDone(reason) if reason:
-                self._presenter.refused(verbatim(reason))
+            case ActDone(fold_reason) if fold_reason:
+                self._presenter.refused(BET_REFUSED)
             case RequestRefused():
                 self._presenter.refused(refusal_text(answer))
                 if answer.status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -248,4 +251,4 @@ class HoldemSeat(Seat):
 
 def refusal_text(refusal: RequestRefused) -> Text:
     """Return the reason of a refusal for people."""
-    return REFUSALS.get(refusal.clause) or verbatim(refusal.detail)
+    return REFUSALS.get(refusal.clause) or text("The room refuses this by the clause {clause}.", clause=refusal.clause)

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from croupier.core.client_session import ClientSession
 from croupier.core.codec import SpanCodec
-from croupier.core.presentation import Presenter, Text, verbatim
+from croupier.core.presentation import Presenter, Text, text, verbatim
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address
 from croupier.http.auth import Authenticator
@@ -18,6 +18,9 @@ from croupier.rooms.oldmaid.settings import Settings as RingSettings
 
 REPLY_TIMEOUT_SECONDS: Final = 86_400.0
 """The house is part of this server, and may wait for its store: its silence is never a fault."""
+
+ROOM_UNAVAILABLE: Final = text("Nobody can play in this room now. Try again later.")
+"""What the lobby says of a room that is not ready; `/readyz` gives the reason."""
 
 
 class OpenRoom(Protocol):
@@ -117,7 +120,7 @@ class RoomView(Struct, frozen=True):
     rules: Text | None
     connected: int
     is_playable: bool
-    unavailable: str | None
+    unavailable: Text | None
 
 
 class RoomName(Struct, frozen=True):
@@ -144,7 +147,7 @@ def room_view(entry: RoomEntry) -> RoomView:
         rules=None if presenter is None else presenter.rules,
         connected=entry.player_count,
         is_playable=entry.is_playable,
-        unavailable=entry.open_room.unavailable_reason,
+        unavailable=None if entry.open_room.unavailable_reason is None else ROOM_UNAVAILABLE,
     )
 
 

@@ -202,10 +202,10 @@ def test_waiting_is_explained() -> None:
     assert own_chips(cat.table) is None
 
 
-def test_a_refusal_is_quoted() -> None:
+def test_a_refusal_is_announced() -> None:
     ann = Seated(duel())
-    ann.presenter.refused(verbatim("too late"))
-    assert announcements(ann.table)[-1] == "The server answers: too late."
+    ann.presenter.refused(verbatim("It is too late."))
+    assert announcements(ann.table)[-1] == "It is too late."
 
 
 def test_watchers_see_no_hole_cards() -> None:

@@ -97,8 +97,8 @@ class HoldemPresenter:
         self._last_stack -= message.amount
 
     def refused(self, reason: Text) -> None:
-        """Announce that the server has not accepted an act, and why."""
-        self._announcements.add(text("The server answers: {reason}.", reason=reason))
+        """Announce why the server has not accepted an act: a sentence."""
+        self._announcements.add(reason)
 
     def ended(self, reason: Text) -> None:
         """Note that nothing more will happen, and why."""
