@@ -2,7 +2,7 @@
 
 import hmac
 from array import array
-from collections.abc import Callable, Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
@@ -29,14 +29,13 @@ HOUSE_DECISIONS_HAND_NUMBER = 0
 SHARED_BLOCKS_HAND_NUMBER = (1 << 64) - 1
 """The hand number of the blocks that several hands with a small pack share."""
 
-WORD_BYTES = 2
 BLOCK_WORDS = 16
 
 WORD_VALUES = 1 << 16
 """The number of values of a 16-bit word."""
 
-UNPACK_WORDS = Struct(">H").iter_unpack
-NO_WORDS: Iterator[tuple[int]] = iter(())
+UNPACK_WORDS = Struct(f">{BLOCK_WORDS}H").unpack
+NO_WORDS: Iterator[int] = iter(())
 PACK_COUNTER = Struct(">QI").pack
 INNER_PAD_TABLE = bytes(byte ^ 0x36 for byte in range(256))
 OUTER_PAD_TABLE = bytes(byte ^ 0x5C for byte in range(256))
@@ -88,11 +87,11 @@ class Luck:
             return 0
         assert bound <= WORD_VALUES, f"found the bound {bound}; allowed: at most {WORD_VALUES}"
         while True:
-            for (word,) in self._words:  # continues after the last draw
+            for word in self._words:  # continues after the last draw
                 draw: int = word % bound
                 if word - draw <= WORD_VALUES - bound:  # reject the incomplete last range, so that there is no bias
                     return draw
-            self._words = UNPACK_WORDS(self._mac.digest(PACK_COUNTER(self._hand_number, self._block_count)))
+            self._words = iter(UNPACK_WORDS(self._mac.digest(PACK_COUNTER(self._hand_number, self._block_count))))
             self._block_count += 1
 
 
@@ -100,12 +99,12 @@ type Deck = Iterator[int]
 """A shuffled deck: the cards in dealing order, each as its index."""
 
 
-def shuffled(cards: MutableSequence[int], mac: Mac, hand_number: int, words: Iterator[tuple[int]] = NO_WORDS) -> Deck:
+def shuffled(cards: MutableSequence[int], mac: Mac, hand_number: int, words: Iterable[int] = ()) -> Deck:
     """Shuffle lazily, as cards are drawn (Fisher–Yates from the top), with `words` and then the stream of this hand."""
     top, block, bound = 0, 0, len(cards)
     never_rejected = WORD_VALUES - bound
     while bound > 1:
-        for (word,) in words:
+        for word in words:
             draw = word % bound
             if word > never_rejected and word - draw > WORD_VALUES - bound:  # as in `Luck.below`
                 continue
@@ -198,7 +197,7 @@ class SmallPackDealer(FairDealer):
 
     def __init__(self, server_seed: bytes, client_seed: bytes = b"") -> None:
         super().__init__(server_seed, client_seed)
-        self._block = b""
+        self._block: Sequence[int] = ()
         self._block_number = -1
 
     def next_deck(self, size: int) -> Deck:
@@ -206,11 +205,10 @@ class SmallPackDealer(FairDealer):
         mac, words_a_hand = self._mac or self._get_mac(), min(max(1, size - 1), BLOCK_WORDS)
         number, place = divmod(self.hands, BLOCK_WORDS // words_a_hand)
         if number != self._block_number:
-            self._block = mac.digest(PACK_COUNTER(SHARED_BLOCKS_HAND_NUMBER, number))
+            self._block = UNPACK_WORDS(mac.digest(PACK_COUNTER(SHARED_BLOCKS_HAND_NUMBER, number)))
             self._block_number = number
         self.hands += 1
-        length = WORD_BYTES * words_a_hand
-        words = UNPACK_WORDS(self._block[length * place : length * (place + 1)])
+        words = self._block[words_a_hand * place : words_a_hand * (place + 1)]
         return shuffled(_unshuffled_deck(size)[:], mac, self.hands, words)
 
 

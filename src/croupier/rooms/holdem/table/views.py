@@ -1,6 +1,7 @@
 """The view of a hand that bots decide on: own cards, the board, all stacks and bets, and the legal moves."""
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Any, overload
 
 from msgspec import Struct
@@ -137,11 +138,18 @@ class SnapshotView(View, Struct, frozen=True, gc=False):
     legal: Legal
 
 
+def _snapshot_value(name: str) -> Any:
+    """Return a property that reads a value from the snapshot of a view."""
+    read = attrgetter(name)
+    return property(lambda view: read(view.snapshot))
+
+
 class HandView(View, Struct, gc=False, eq=False):
     """A view whose values are read from the hand when a bot asks for them: a simulation makes one at every decision.
 
     The amount to call, which is all that many bots read, comes from the hand itself, everything else from a snapshot.
-    If the hand has gone on, the snapshot shows it as it was when its log had `log_length` entries.
+    If the hand has gone on, the snapshot shows it as it was when its log had `log_length` entries. There is no
+    `__getattr__`, which would make every access slow, also to the attributes that exist.
     """
 
     _hand: Hand
@@ -149,6 +157,18 @@ class HandView(View, Struct, gc=False, eq=False):
     names: tuple[str, ...]
     _log_length: int
     _snapshot: SnapshotView | None = None
+
+    hole = _snapshot_value("hole")
+    board = _snapshot_value("board")
+    stacks = _snapshot_value("stacks")
+    bets = _snapshot_value("bets")
+    live = _snapshot_value("live")
+    small_blind = _snapshot_value("small_blind")
+    pot = _snapshot_value("pot")
+    to_match = _snapshot_value("to_match")
+    min_raise = _snapshot_value("min_raise")
+    big_blind = _snapshot_value("big_blind")
+    legal = _snapshot_value("legal")
 
     @property
     def snapshot(self) -> SnapshotView:
@@ -158,9 +178,6 @@ class HandView(View, Struct, gc=False, eq=False):
             was = hand if len(hand.compact_log) == self._log_length else hand.as_of(self._log_length)
             self._snapshot = View.of(was, self.me, self.names)
         return self._snapshot
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.snapshot, name)
 
     @property
     def call(self) -> int:
