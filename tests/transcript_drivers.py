@@ -1,41 +1,22 @@
 """The loops that play transcripts with a driver, one for each format of lines."""
 
 import re
-from base64 import b64encode
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
-
-from msgspec import DecodeError
-from msgspec.json import decode
+from typing import Any, Protocol
 
 from croupier.core.http_transcript import (
-    QUOTED_PATTERN,
-    Mismatch,
     TranscriptRequest,
     TranscriptResponse,
-    encode_body,
-    match_json,
     match_response,
     parse_expected_response,
     parse_request,
-    substitute,
 )
-from croupier.core.json_transcript import parse_values
-from croupier.core.session import Address
+from croupier.core.json_transcript import JSON_LINE_PATTERN, encode_sent, match_received
 from croupier.core.transcript import Transcript, TranscriptLine, encode_line
 from croupier.replay.transcript_house import compile_pattern
 
-ANONYMOUS_USER: Final = "nobody"
-"""The user that sends no credentials."""
-
-PASSWORD: Final = "secret"
-"""The password of all other users."""
-
 type Names = Mapping[str, Any]
 """The values of names that the transcript has bound so far."""
-
-JSON_LINE_PATTERN: Final = re.compile(rb"(?P<message>[^\n]*)\n")
-"""A received JSON message: everything up to a line end."""
 
 
 def play_transcript(transcript: Transcript, driver: "Driver", patterns: Mapping[str, bytes]) -> None:
@@ -102,48 +83,6 @@ def _play(
     driver.finish()
 
 
-def encode_sent(text: str, bound: Mapping[str, str]) -> bytes:
-    """The bytes that a line sends, with its names substituted.
-
-    Raises ValueError for an unbound name, and for text that is neither quoted nor JSON values.
-
-    >>> encode_sent('{"cmd": "join", "nick": "$nick"}', {"nick": "ann"})
-    b'{"cmd": "join", "nick": "ann"}\\n'
-    """
-    if QUOTED_PATTERN.fullmatch(text):
-        return encode_body(substitute(text, bound))
-    parse_values(text)
-    return f"{substitute(text, bound)}\n".encode()
-
-
-def match_received(text: str, found: bytes, bound: Mapping[str, str]) -> dict[str, str]:
-    """Match a received message against the text of a line, and return all bound names, old and new.
-
-    Raises Mismatch with the place of the difference, and ValueError for a text that is not exactly one JSON value.
-    """
-    expected = parse_values(text)
-    if len(expected) != 1:
-        raise ValueError(f"found {text!r}; allowed: one JSON value in a received line")
-    names = dict(bound)
-    try:
-        message = decode(found)
-    except (DecodeError, UnicodeDecodeError) as error:
-        raise Mismatch(f"the message is {found[:200]!r}, no JSON: {error}") from error
-    match_json(expected[0], message, names, "the message")
-    return names
-
-
-def peer_addresses(transcript: Transcript) -> dict[str, Address]:
-    """The addresses of peers from the head, as in `from: p 192.0.2.9 4001, q 2001:db8::9 4002`.
-
-    Raises ValueError if the entry is invalid.
-    """
-    entries = transcript.head.get("from")
-    if entries is None:
-        return {}
-    return {peer: (host, int(port)) for peer, host, port in (entry.split() for entry in entries.split(","))}
-
-
 class Driver(Protocol):
     """Plays the lines of a transcript against an implementation."""
 
@@ -174,12 +113,3 @@ class HttpDriver(Protocol):
 
     def finish(self) -> None:
         """Check that every request was answered, and every response received."""
-
-
-def basic_authorization(user: str, password: str = PASSWORD) -> str:
-    """The value of an Authorization header (RFC 7617).
-
-    >>> basic_authorization("ann")
-    'Basic YW5uOnNlY3JldA=='
-    """
-    return f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"

@@ -10,11 +10,12 @@ import pytest
 
 from croupier.core.session import Peer
 from croupier.core.transcript import Transcript, is_strict, parse_transcript
+from croupier.replay.transcript_table import make_table, table_settings
 from croupier.rooms.oldmaid import TABLE_FULL
 from croupier.rooms.oldmaid.wire import Wire
 from tests.app.socket_harness import ServerThread, SocketHarness
 from tests.net.raw_client import LOOPS
-from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS, house, settings
+from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS
 from tests.sampling import extended
 from tests.transcript_drivers import play_json_transcript
 
@@ -40,9 +41,11 @@ class TableHarness(SocketHarness):
         self._ports: dict[Peer, int] = {}
         self._sent_bytes = 0
         self._room = ServerThread(
-            partial(house, transcript),
+            partial(make_table, transcript),
             loop_factory,
-            codec_factory=partial(Wire, "table", strict=is_strict(transcript), dialect=settings(transcript).dialect),
+            codec_factory=partial(
+                Wire, "table", strict=is_strict(transcript), dialect=table_settings(transcript).dialect
+            ),
             refusal=[TABLE_FULL],
         )
 

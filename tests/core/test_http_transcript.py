@@ -20,7 +20,7 @@ from croupier.core.http_transcript import (
     substitute,
 )
 from croupier.core.transcript import TranscriptLine, parse_transcript
-from tests.transcript_drivers import basic_authorization, play_http_transcript
+from tests.transcript_drivers import play_http_transcript
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="$"))
 JSON = st.recursive(
@@ -177,11 +177,6 @@ def test_header_mismatch_is_reported(expected: str, headers: dict[str, str], mes
 
 def test_unmentioned_headers_are_ignored() -> None:
     assert match_response(parse_expected_response("200 [B: *] [C:]"), response(b"", a="1", b="2"), {}) == {}
-
-
-def test_basic_authorization_is_name_and_password_in_base64() -> None:
-    assert basic_authorization("Aladdin", "open sesame") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
-    assert basic_authorization("ann") == "Basic YW5uOnNlY3JldA=="
 
 
 class RecordingDriver:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from msgspec.json import encode
 
 from croupier.core.http_transcript import Mismatch
-from croupier.core.json_transcript import parse_values
+from croupier.core.json_transcript import encode_sent, match_received, parse_values
 from croupier.core.transcript import TranscriptLine, parse_transcript
-from tests.transcript_drivers import encode_sent, match_received, play_json_transcript
+from tests.transcript_drivers import play_json_transcript
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="$"))
 JSON = st.recursive(

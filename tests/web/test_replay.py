@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Mapping
 from html import unescape
 from itertools import pairwise
 
@@ -9,13 +10,19 @@ import pytest
 
 from croupier.conformance.resources import transcripts
 from croupier.core.presentation import TableView
+from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.rooms import HOUSE_ROOMS, ROOMS
+from croupier.web.frames import MAX_SHOWN_BYTES
 from croupier.web.replay_page import ReplayPage
 from croupier.web.transcript_replay import transcript_page
 from tests.net.raw_client import Run
+from tests.rooms.oldmaid.player_harness import PLAYERS_PAPERS, PlayerHarness
+from tests.sampling import sampled
+from tests.transcript_drivers import play_json_transcript
 from tests.transcripts import side_at_fault
 from tests.web.app_fixture import Browser, web_app
 
+HOLDEM_TRANSCRIPTS = sampled(transcripts("holdem"), 10)
 HOUSE_TRANSCRIPTS = [(room, transcript) for room in HOUSE_ROOMS for transcript in transcripts(room)]
 
 BROKEN = re.compile(r"The house has broken ([\w.-]+):")
@@ -55,6 +62,94 @@ def test_every_house_transcript_is_played_with_its_bytes() -> None:
         assert len(page.moments) == len(transcript.lines)
         for line, moment in zip(transcript.lines, page.moments, strict=True):
             assert bool(moment.frame.hex) == (line.kind in {">", "<"} and bool(line.text)), transcript.name
+
+
+def message_data(page: ReplayPage, transcript: Transcript) -> list[tuple[TranscriptLine, bytes]]:
+    """The lines that are messages, with the bytes that a page shows."""
+    assert len(page.moments) == len(transcript.lines)
+    frames = [moment.frame for moment in page.moments]
+    assert not any(frame.hex for line, frame in zip(transcript.lines, frames, strict=True) if line.kind not in "<>")
+    data = [bytes.fromhex(frame.hex) for frame in frames]
+    return [(line, each) for line, each in zip(transcript.lines, data, strict=True) if line.kind in "<>"]
+
+
+@pytest.mark.parametrize("transcript", HOLDEM_TRANSCRIPTS, ids=lambda each: each.name)
+def test_a_transcript_of_holdem_is_played_with_the_requests_and_responses_of_the_service(
+    transcript: Transcript,
+) -> None:
+    page = replay("holdem", transcript.name)
+    for line, data in message_data(page, transcript):
+        start, _, rest = data.partition(b"\r\n")
+        assert line.kind == ">" or int(start.split()[1]) == int(line.text[:3])
+        assert line.kind == "<" or start.endswith(b" HTTP/1.1")
+        assert b"$" not in start
+        assert not re.search(rb"(?im)^date:", rest)
+
+
+def test_a_request_of_holdem_has_the_identifiers_that_the_service_has_given() -> None:
+    name = "a-hand-from-deal-to-showdown"
+    (transcript,) = [each for each in transcripts("holdem") if each.name == name]
+    (_, asked), (_, ann), _, _, _, (_, listed), (_, joined), *_ = message_data(replay("holdem", name), transcript)
+    assert asked == (
+        b"POST /users/ HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n"
+        b"Authorization: Basic YW5uOnNlY3JldA==\r\nContent-Length: 0\r\n\r\n"
+    )
+    assert ann.startswith(b"HTTP/1.1 201 Created\r\ncontent-type: application/json\r\n")
+    game = re.findall(rb'"gameID":"([0-9a-f-]{36})"', listed)[0]
+    assert joined.startswith(b"POST /games/%b/players/ HTTP/1.1\r\n" % game)
+
+
+@pytest.mark.parametrize(("room", "name"), [("holdem", "too-large"), ("oldmaid", "long-message")])
+def test_only_the_first_bytes_of_a_very_long_message_are_shown(room: str, name: str) -> None:
+    page = replay(room, name)
+    assert max(len(bytes.fromhex(moment.frame.hex)) for moment in page.moments) == MAX_SHOWN_BYTES
+    assert max(moment.frame.omitted for moment in page.moments) > 60_000
+
+
+@pytest.mark.parametrize("room", ["holdem", "oldmaid"])
+def test_a_transcript_has_the_same_bytes_whenever_it_is_played(room: str) -> None:
+    for transcript in transcripts(room)[:10]:
+        fresh = transcript_page.__wrapped__(room, transcript.name)
+        assert fresh.moments == replay(room, transcript.name).moments
+
+
+def test_every_message_of_a_table_of_old_maid_has_its_bytes() -> None:
+    for transcript in transcripts("oldmaid"):
+        if transcript.head.get("side") != "player":
+            for line, data in message_data(replay("oldmaid", transcript.name), transcript):
+                assert data
+                assert line.kind == ">" or data.endswith(b"}\n")
+
+
+class BytesRecorder(PlayerHarness):
+    """A player, and everything that it sends in the order of the lines."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        super().__init__(transcript)
+        self.messages: list[bytes] = []
+
+    def receive(self, peer: str, expected: re.Pattern[bytes]) -> Mapping[str, bytes]:
+        groups = super().receive(peer, expected)
+        self.messages.append(groups["message"] + b"\n")
+        return groups
+
+
+def test_messages_of_a_player_of_old_maid_have_the_bytes_that_it_sends_unless_the_transcript_leaves_them_open() -> None:
+    for transcript in PLAYERS_PAPERS:
+        player = BytesRecorder(transcript)
+        play_json_transcript(transcript, player)
+        page = replay("oldmaid", transcript.name.removeprefix("oldmaid/"))
+        received = [(line, data) for line, data in message_data(page, transcript) if line.kind == "<"]
+        for (line, data), sent in zip(received, player.messages, strict=True):
+            assert data == (b"" if "$" in line.text else sent)
+
+
+def test_an_error_that_a_transcript_leaves_open_is_the_one_that_the_table_sends() -> None:
+    page = replay("oldmaid", "njaal-game")
+    (refused,) = [moment.frame for moment in page.moments if '"error"' in moment.frame.text]
+    assert refused.text.startswith('{"result":"error","message":"oldmaid-4.3: ')
+    assert "$" not in refused.text
+    assert bytes.fromhex(refused.hex) == refused.text.encode() + b"\n"
 
 
 def test_the_house_is_said_to_break_a_clause_only_where_the_transcript_says_so() -> None:

@@ -45,11 +45,12 @@ class TranscriptRequest(NamedTuple):
 
 
 class TranscriptResponse(NamedTuple):
-    """A response as received; header names are in lower case."""
+    """A response as received; header names are in lower case. `data` is the response as on the wire, if known."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    data: bytes = b""
 
 
 class ExpectedResponse(NamedTuple):

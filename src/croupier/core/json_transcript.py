@@ -13,11 +13,20 @@ A received message is one JSON value up to a line end. It is compared as JSON, i
 alone or within a longer string; `"$_"` matches any JSON, and any text within a longer string.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from json import JSONDecodeError, JSONDecoder
 from typing import Final
 
+from msgspec import DecodeError
+from msgspec.json import decode
+
+from croupier.core.http_transcript import QUOTED_PATTERN, Mismatch, encode_body, match_json, substitute
+
 JSON_DECODER: Final = JSONDecoder()
+
+JSON_LINE_PATTERN: Final = re.compile(rb"(?P<message>[^\n]*)\n")
+"""A received JSON message: everything up to a line end."""
 
 
 def parse_values(text: str) -> list[object]:
@@ -38,3 +47,34 @@ def _iterate_values(text: str) -> Iterator[object]:
             at = len(text) - len(text[end:].lstrip())
     except (JSONDecodeError, RecursionError) as error:
         raise ValueError(f"found {text!r}; allowed: JSON values, 'text' ({error})") from None
+
+
+def encode_sent(text: str, bound: Mapping[str, str]) -> bytes:
+    """The bytes that a line sends, with its names substituted.
+
+    Raises ValueError for an unbound name, and for text that is neither quoted nor JSON values.
+
+    >>> encode_sent('{"cmd": "join", "nick": "$nick"}', {"nick": "ann"})
+    b'{"cmd": "join", "nick": "ann"}\\n'
+    """
+    if QUOTED_PATTERN.fullmatch(text):
+        return encode_body(substitute(text, bound))
+    parse_values(text)
+    return f"{substitute(text, bound)}\n".encode()
+
+
+def match_received(text: str, found: bytes, bound: Mapping[str, str]) -> dict[str, str]:
+    """Match a received message against the text of a line, and return all bound names, old and new.
+
+    Raises Mismatch with the place of the difference, and ValueError for a text that is not exactly one JSON value.
+    """
+    expected = parse_values(text)
+    if len(expected) != 1:
+        raise ValueError(f"found {text!r}; allowed: one JSON value in a received line")
+    names = dict(bound)
+    try:
+        message = decode(found)
+    except (DecodeError, UnicodeDecodeError) as error:
+        raise Mismatch(f"the message is {found[:200]!r}, no JSON: {error}") from error
+    match_json(expected[0], message, names, "the message")
+    return names

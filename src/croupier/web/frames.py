@@ -14,6 +14,7 @@ from croupier.core.spans import SpanReader
 MAX_FRAMES: Final = 60
 """The number of frames that a table shows; older ones are dropped."""
 
+MAX_SHOWN_BYTES: Final = 4096
 SUMMARY_CHARACTERS: Final = 80
 GUID: Final = re.compile(r"([0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -22,6 +23,7 @@ class FrameView(Struct, frozen=True):
     """A message on the wire: its sender, its text, its bytes in hexadecimal digits, and its clause ("" if unknown).
 
     The sender is you, house, peer, or the name of one of several peers. `number` counts the frames of a page from 1.
+    `omitted` is the number of bytes at the end that `hex` leaves out.
     """
 
     sender: str
@@ -29,6 +31,7 @@ class FrameView(Struct, frozen=True):
     hex: str
     clause: str
     number: int = 0
+    omitted: int = 0
 
     @property
     def summary(self) -> str:
@@ -38,6 +41,16 @@ class FrameView(Struct, frozen=True):
         'GET /games/ab4a…'
         """
         return GUID.sub(r"\1…", self.text)[:SUMMARY_CHARACTERS]
+
+
+def message_frame(sender: str, text: str, data: bytes, clause: str = "", number: int = 0) -> FrameView:
+    """Return the frame of a message, with at most its first MAX_SHOWN_BYTES.
+
+    >>> message_frame("you", "DRAW", b"DRAW").hex
+    '44 52 41 57'
+    """
+    shown = data[:MAX_SHOWN_BYTES]
+    return FrameView(sender, text, shown.hex(" "), clause, number, len(data) - len(shown))
 
 
 class FrameCodec[M]:

@@ -1,13 +1,43 @@
-"""What everybody knows of a game of Old Maid, from the requests of a transcript and the responses of its table."""
+"""Transcripts of Old Maid: the bytes of their messages, and what everybody knows of the game."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from croupier.core.json_transcript import parse_values
+from croupier.core.http_transcript import substitute
+from croupier.core.json_transcript import JSON_LINE_PATTERN, encode_sent, match_received, parse_values
 from croupier.core.presentation import SeatStatus, TableView
-from croupier.core.transcript import TranscriptLine
+from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.replay.games import oldmaid_table
+from croupier.replay.transcript_table import table_harness
+from croupier.rooms.oldmaid.wire import JSON_ENCODER
+
+
+class OldMaidConversation:
+    """The bytes of a transcript: our table plays its part in memory.
+
+    A transcript of a player determines the bytes of its lines, except of those that leave something to the player.
+    """
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._harness = None if transcript.head.get("side") == "player" else table_harness(transcript)
+        self._bound: Mapping[str, str] = {}
+
+    def follow(self, line: TranscriptLine) -> bytes:
+        """Play a line, and return its bytes, which are empty if it is no message or leaves something open."""
+        if self._harness is None:
+            return _determined_bytes(line)
+        match line.kind:
+            case ">":
+                data = encode_sent(line.text, self._bound)
+                self._harness.send(line.peer, data)
+                return data
+            case "<":
+                message = self._harness.receive(line.peer, JSON_LINE_PATTERN)["message"]
+                self._bound = match_received(line.text, message, self._bound)
+                return message + b"\n"
+        self._harness.perform(line)
+        return b""
 
 
 class OldMaidTables:
@@ -87,6 +117,19 @@ class _Seat:
 
     def set_state(self, state: SeatStatus) -> None:
         self.game.states.setdefault(self.number, state)
+
+
+def _determined_bytes(line: TranscriptLine) -> bytes:
+    """Return the bytes of a message to or from our player, which are empty if the line leaves something open."""
+    try:
+        if line.kind == ">":
+            return encode_sent(line.text, {})
+        if line.kind == "<":
+            (value,) = parse_values(substitute(line.text, {}))
+            return JSON_ENCODER.encode(value) + b"\n"
+    except ValueError:
+        pass  # there is a name in it
+    return b""
 
 
 def _values(text: str) -> list[Any]:

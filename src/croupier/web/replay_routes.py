@@ -1,5 +1,6 @@
 """The routes of the replay: the list of records, and a record step by step."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from msgspec import Struct
@@ -48,11 +49,12 @@ class FairForm(Struct, frozen=True):
 
 
 class ReplayRoutes:
-    """Shows records step by step."""
+    """Shows records step by step. Only one transcript is played at a time."""
 
     def __init__(self, renderer: Renderer, records: Records) -> None:
         self._renderer = renderer
         self._records = records
+        self._playing = asyncio.Lock()
 
     @property
     def routes(self) -> Sequence[BaseRoute]:
@@ -72,7 +74,10 @@ class ReplayRoutes:
 
     async def show_transcript(self, request: Request) -> Response:
         """Show a transcript at a step."""
-        return self._show(request, transcript_page(request.path_params["room"], request.path_params["id"]))
+        room, name = (request.path_params[part] for part in ("room", "id"))
+        async with self._playing:
+            page = await asyncio.to_thread(transcript_page, room, name)
+        return self._show(request, page)
 
     async def show_game(self, request: Request) -> Response:
         """Show a recorded game at a step."""

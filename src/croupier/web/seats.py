@@ -10,7 +10,7 @@ from croupier.core.errors import Violation
 from croupier.core.presentation import TableCommand, TableView, Text, new_items, text
 from croupier.core.session import Address
 from croupier.web.feed import Feed, RenderEnvelope, Snapshot, Versions
-from croupier.web.frames import MAX_FRAMES, FrameView
+from croupier.web.frames import MAX_FRAMES, FrameView, message_frame
 from croupier.web.house_connection import HouseConnection
 from croupier.web.rooms import HouseEntry
 
@@ -100,7 +100,7 @@ class Seat(ABC):
     def _add_frame(self, sender: str, frame_text: str, data: bytes, clause: str = "") -> None:
         """Show a message with its bytes."""
         self._frame_count += 1
-        self._frames.append(FrameView(sender, frame_text, data.hex(" "), clause, self._frame_count))
+        self._frames.append(message_frame(sender, frame_text, data, clause, self._frame_count))
 
     # Publishing.
 

@@ -1,6 +1,6 @@
 """Transcripts as pages of the replay."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple, Protocol
 
@@ -18,9 +18,10 @@ from croupier.rooms import ROOMS
 from croupier.rooms.holdem.presenter import HoldemPresenter
 from croupier.rooms.holdem.wire import Game
 from croupier.rooms.oldmaid.presenter import OldMaidPresenter
-from croupier.web.frames import FrameView
+from croupier.web.frames import message_frame
+from croupier.web.holdem_conversation import conversation_bytes
 from croupier.web.house_replay import HouseConversation
-from croupier.web.oldmaid_replay import OldMaidTables
+from croupier.web.oldmaid_replay import OldMaidConversation, OldMaidTables
 from croupier.web.replay_page import Moment, ReplayPage, note_between, sentences
 
 WAITING_STEPS: Final = 3.0
@@ -64,7 +65,10 @@ class Follower(Protocol):
 
 @lru_cache(MAX_CACHED_PAGES)
 def transcript_page(room: str, name: str) -> ReplayPage | None:
-    """Return the replay of a transcript, None if there is none of this name."""
+    """Return the replay of a transcript, None if there is none of this name.
+
+    It must not be called where an event loop runs: a transcript of hold'em is played in a loop of its own.
+    """
     if room not in ROOMS:
         return None
     try:
@@ -79,7 +83,7 @@ def _replay(room: Room, transcript: Transcript) -> ReplayPage:
     if isinstance(room, HouseRoom):
         follower = HouseFollower(room, transcript)
     elif room.name == "holdem":
-        follower = HoldemFollower()
+        follower = HoldemFollower(conversation_bytes(transcript))
     else:
         follower = OldMaidFollower(transcript)
     peers = [*dict.fromkeys(line.peer for line in transcript.lines if line.peer)]
@@ -111,7 +115,7 @@ def _moments(transcript: Transcript, follower: Follower, names: Mapping[str, str
         at += WAITING_STEPS if line.kind == "pass" else 1.0
         followed = follower.follow(line)
         sender = names[line.peer] if line.kind in {">", "left"} else "" if line.kind == "pass" else own
-        frame = FrameView(sender, followed.text, followed.data.hex(" "), followed.clause)
+        frame = message_frame(sender, followed.text, followed.data, followed.clause)
         yield Moment(frame, parties.index(sender) if sender else None, at, followed.note, followed.table)
 
 
@@ -147,14 +151,19 @@ class HouseFollower:
 
 
 class HoldemFollower:
-    """Follows a transcript of hold'em; the table is that of watchers, where a response shows it whole."""
+    """Follows a transcript of hold'em; the table is that of watchers, where a response shows it whole.
 
-    def __init__(self) -> None:
+    `data` are the bytes of each line.
+    """
+
+    def __init__(self, data: Iterable[bytes]) -> None:
+        self._data = iter(data)
         self._presenters: dict[str, HoldemPresenter] = {}
         self.start = self._table = TableView(title=HoldemPresenter.title, seats=())
 
     def follow(self, line: TranscriptLine) -> Followed:
         """See `Follower`."""
+        data = next(self._data)
         if line.kind in ACTION_TEXTS:
             return _event(line, self._table)
         before = self._table
@@ -163,7 +172,7 @@ class HoldemFollower:
             presenter = self._presenters.setdefault(game.game_id, HoldemPresenter())
             presenter.received(without_hole_cards(game))
             self._table = presenter.table(0.0)
-        return Followed(line.text, b"", "", note_between(before, self._table), self._table)
+        return Followed(line.text, data, "", note_between(before, self._table), self._table)
 
 
 def without_hole_cards(game: Game) -> Game:
@@ -189,14 +198,17 @@ class OldMaidFollower:
 
     def __init__(self, transcript: Transcript) -> None:
         has_table = transcript.head.get("side") != "player"
+        self._conversation = OldMaidConversation(transcript)
         self._tables = OldMaidTables() if has_table else None
         status = None if has_table else NO_TABLE
         self.start = self._table = TableView(title=OldMaidPresenter.title, seats=(), status=status)
 
     def follow(self, line: TranscriptLine) -> Followed:
         """See `Follower`."""
+        data = self._conversation.follow(line)
         if self._tables is not None:
             self._table = self._tables.follow(line) or self._table
         if line.kind in ACTION_TEXTS:
             return _event(line, self._table)
-        return Followed(line.text, b"", "", None, self._table)
+        is_filled_in = line.kind == "<" and data and "$" in line.text
+        return Followed(data.decode().strip() if is_filled_in else line.text, data, "", None, self._table)

@@ -11,33 +11,8 @@ from croupier.conformance.tap.table_transcripts import HoldemTranscriptWriter
 from croupier.core.http_transcript import TranscriptRequest, TranscriptResponse
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.transcript import Transcript
-from tests.rooms.holdem.transcript_harness import InProcessDriver, request_headers
-
-
-def request(user: str, transcript_request: TranscriptRequest) -> bytes:
-    """Encode a request."""
-    headers = request_headers(user, transcript_request)
-    if transcript_request.body:
-        headers["content-length"] = str(len(transcript_request.body))
-    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    return (
-        f"{transcript_request.method} {transcript_request.path} HTTP/1.1\r\n{head}\r\n".encode("latin-1")
-        + transcript_request.body
-    )
-
-
-def answer(response: TranscriptResponse) -> bytes:
-    """Encode a response."""
-    headers = (
-        response.headers
-        if "content-length" in response.headers
-        else {**response.headers, "transfer-encoding": "chunked"}
-    )
-    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    body = response.body
-    if "content-length" not in response.headers and response.status != 304:
-        body = (b"%x\r\n%s\r\n" % (len(body), body) if body else b"") + b"0\r\n\r\n"
-    return f"HTTP/1.1 {response.status} Told\r\n{head}\r\n".encode("latin-1") + body
+from croupier.web.holdem_conversation import HOST, sent_request
+from tests.rooms.holdem.transcript_harness import InProcessDriver
 
 
 class FollowedHarness(InProcessDriver):
@@ -78,9 +53,9 @@ class FollowedHarness(InProcessDriver):
         )
         if connection not in self.connections:
             self.connections.append(connection)
-        self.feed(connection, CLIENT, request(user, transcript_request))
+        self.feed(connection, CLIENT, sent_request(user, transcript_request).encode(HOST))
         response = await super()._exchange(user, transcript_request)
-        self.feed(connection, HOUSE, answer(response))
+        self.feed(connection, HOUSE, response.data)
         self._free.append(connection)
         return response
 

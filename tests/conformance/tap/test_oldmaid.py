@@ -19,17 +19,18 @@ from croupier.core.session import Drop, Effect, Event, Joined, Left, Send
 from croupier.core.spans import MAX_INCOMPLETE_BYTES
 from croupier.core.transcript import Transcript, is_strict, parse_transcript
 from croupier.replay.transcript_house import Harness
+from croupier.replay.transcript_table import make_table, peer_addresses, table_harness, table_settings
 from croupier.rooms.oldmaid.wire import Wire
-from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS, house, settings, table_harness
+from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS
 from tests.sampling import sampled
-from tests.transcript_drivers import peer_addresses, play_json_transcript
+from tests.transcript_drivers import play_json_transcript
 
 
 class FollowedHarness(Harness[Any, Any]):
     """A harness that follows every byte between a table and its players."""
 
     def __init__(self, transcript: Transcript, chunk_size: int = 0) -> None:
-        dialect = settings(transcript).dialect
+        dialect = table_settings(transcript).dialect
         self.observed_table = ObservedTable(dialect, strict=is_strict(transcript))
         self.tapped: dict[int, TappedConnection] = {}
         self.faults: list[Fault] = []
@@ -37,7 +38,7 @@ class FollowedHarness(Harness[Any, Any]):
         self.lines = OldMaidTranscriptWriter(StringIO())
         self._ours = Wire("table", strict=is_strict(transcript), dialect=dialect)
         super().__init__(
-            house(transcript),
+            make_table(transcript),
             lambda: Wire("table", strict=is_strict(transcript), dialect=dialect),
             chunk_size,
             (self._tap,),

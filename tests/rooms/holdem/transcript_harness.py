@@ -2,25 +2,17 @@
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Timer
 from typing import Self
 
-from msgspec import convert
-
-from croupier.core.dealer import Dealer, FairDealer, ScriptedDealer, derive_server_seed
 from croupier.core.http_transcript import TranscriptRequest, TranscriptResponse
-from croupier.core.transcript import Transcript, TranscriptLine, deck_file, parse_transcript
+from croupier.core.transcript import Transcript, TranscriptLine, parse_transcript
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp
-from croupier.rooms.holdem.cards import PACK
-from croupier.rooms.holdem.house import House
-from croupier.rooms.holdem.settings import Settings
-from tests.http.service_fixture import InProcessConnection
+from croupier.web.holdem_conversation import HOST, HoldemConversation, make_house, sent_request
 from tests.quick_hashes import QUICK
-from tests.transcript_drivers import ANONYMOUS_USER, basic_authorization
 
 ROOT = Path(__file__).parents[3]
 TRANSCRIPTS = [
@@ -31,136 +23,33 @@ RESPONSE_TIMEOUT_SECONDS = 60.0
 """Real time to wait for a response."""
 
 
-class Clock(asyncio.SelectorEventLoop):
-    """An event loop with a simulated clock."""
-
-    now = 0.0
-
-    def time(self) -> float:
-        return self.now
-
-
-def dealers(transcript: Transcript) -> Callable[[int], Dealer]:
-    """Return the dealers by hand number; the decks of the transcript are used in turn."""
-    seed = int(transcript.head.get("seed", 1))
-    decks = PACK.parse_decks(deck_file(transcript.head["deck"]), transcript.name) if "deck" in transcript.head else ()
-
-    def dealer(hand: int) -> Dealer:
-        server_seed = derive_server_seed(seed, "holdem", hand)
-        return ScriptedDealer((decks[(hand - 1) % len(decks)],), server_seed) if decks else FairDealer(server_seed)
-
-    return dealer
-
-
-def house(transcript: Transcript) -> House:
-    """Return a house with the settings in the head of a transcript. Its Unix time starts at 0."""
-    known = {field.name: transcript.head[field.name] for field in fields(Settings) if field.name in transcript.head}
-    settings = convert(known, Settings, strict=False)
-    return House(settings, dealers(transcript), derive_server_seed(int(transcript.head.get("seed", 1)), "holdem", 0))
-
-
-def request_headers(user: str, request: TranscriptRequest) -> dict[str, str]:
-    """Return the headers of a request, with the credentials of its user."""
-    headers = {"host": "127.0.0.1:8080"} | (
-        {} if user == ANONYMOUS_USER else {"authorization": basic_authorization(user)}
-    )
-    return headers | {name.lower(): value for name, value in request.headers}
-
-
-class InProcessDriver:
+class InProcessDriver(HoldemConversation):
     """Replays transcripts against the service in this process, without sockets, with a simulated clock.
 
     Request bodies arrive `chop` bytes at a time, without Content-Length; 0 sends them whole.
     """
 
     def __init__(self, transcript: Transcript, chop: int = 0) -> None:
+        super().__init__(transcript)
         self._chop = chop
-        self._loop = Clock()
-        clock = self._loop.time
-        hosted_house = house(transcript)
-        authenticator = Authenticator(clock=clock, hasher=QUICK)
-        self._service = HoldemApp(hosted_house, authenticator, hosted_house.settings.dialect, clock=clock)
-        self._pending: defaultdict[str, deque[asyncio.Task[TranscriptResponse]]] = defaultdict(deque)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.run_until_complete(self._close())
-        self._loop.close()
-
-    async def _close(self) -> None:
-        self._service.halt(final=True)
-        self._service.close()
-        for task in [task for tasks in self._pending.values() for task in tasks]:
-            task.cancel()
-        await self._loop.shutdown_default_executor()
-
-    def send(self, user: str, request: TranscriptRequest) -> None:
-        """Send a request. Unless it waits for something, it has been handled before anything else happens."""
-        task = self._loop.create_task(self._exchange(user, request))
-        self._pending[user].append(task)
-        if "wait=" in request.path:
-            self._settle()
-        else:
-            self._finish(task)
-
-    def receive(self, user: str) -> TranscriptResponse:
-        """Return the response to the user's first request that has not been received yet."""
-        assert self._pending[user], f"{user} has no pending request"
-        return self._finish(self._pending[user].popleft())
-
-    def perform(self, line: TranscriptLine) -> None:
-        """Let time pass, or close the room."""
-        if line.kind == "pass":
-            self._loop.now += float(line.text)
-            self._settle()
-        else:
-            assert line.kind == "halted", f"{line.kind} is not an action of an HTTP transcript"
-            self._service.halt(final=bool(line.text))
-
-    def finish(self) -> None:
-        """Check that every response has been received."""
-        assert not any(self._pending.values()), (
-            f"not received: {[user for user, tasks in self._pending.items() if tasks]}"
-        )
 
     def _finish(self, task: asyncio.Task[TranscriptResponse]) -> TranscriptResponse:
         watchdog = Timer(RESPONSE_TIMEOUT_SECONDS, self._loop.call_soon_threadsafe, (task.cancel,))
         watchdog.start()
         try:
-            return self._loop.run_until_complete(task)
+            return super()._finish(task)
         except asyncio.CancelledError:
             raise AssertionError("no response arrives") from None
         finally:
             watchdog.cancel()
 
-    def _settle(self) -> None:
-        """Run everything that is due."""
-
-        async def turns() -> None:
-            for _ in range(16):
-                await asyncio.sleep(0)
-
-        self._loop.run_until_complete(turns())
-
-    async def _exchange(self, user: str, request: TranscriptRequest) -> TranscriptResponse:
-        headers = request_headers(user, request)
-        pieces = [request.body] if request.body else []
-        if self._chop and request.body:
-            headers["transfer-encoding"] = "chunked"
-            chopped = (request.body[at : at + self._chop] for at in range(0, len(request.body), self._chop))
-            pieces = [*(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in chopped), b"0\r\n\r\n"]
-        elif request.body:
-            headers["content-length"] = str(len(request.body))
-        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        client = InProcessConnection(self._service)
-        client.connection.data_received(f"{request.method} {request.path} HTTP/1.1\r\n{lines}\r\n".encode())
-        for piece in pieces:
-            client.connection.data_received(piece)
-        received = await client.response(is_head=request.method == "HEAD")
-        await client.leave()
-        return TranscriptResponse(received.status, received.headers, received.body)
+    def _pieces(self, user: str, request: TranscriptRequest) -> Sequence[bytes]:
+        if not self._chop or not request.body:
+            return super()._pieces(user, request)
+        chunks = (request.body[at : at + self._chop] for at in range(0, len(request.body), self._chop))
+        headers = (*request.headers, ("transfer-encoding", "chunked"))
+        head = sent_request(user, request._replace(headers=headers, body=b"")).encode(HOST)
+        return [head, *(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks), b"0\r\n\r\n"]
 
 
 class SocketDriver:
@@ -172,7 +61,7 @@ class SocketDriver:
     def __init__(self, transcript: Transcript, chop: int = 0) -> None:
         self._chop = chop
         self._loop = asyncio.new_event_loop()
-        hosted_house = house(transcript)
+        hosted_house = make_house(transcript)
         authenticator = Authenticator(clock=lambda: 0.0, hasher=QUICK)
         self._service = HoldemApp(hosted_house, authenticator, hosted_house.settings.dialect, clock=lambda: 0.0)
         self._loop.run_until_complete(self._service.listen("127.0.0.1", 0))
@@ -212,11 +101,7 @@ class SocketDriver:
         if user not in self._connections:
             self._connections[user] = await asyncio.open_connection(*self._service.address)
         reader, writer = self._connections[user]
-        headers = request_headers(user, request)
-        if request.body or request.method in {"POST", "DELETE"}:
-            headers["content-length"] = str(len(request.body))
-        head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        data = f"{request.method} {request.path} HTTP/1.1\r\n{head}\r\n".encode() + request.body
+        data = sent_request(user, request).encode(HOST)
         size = self._chop or len(data)
         for at in range(0, len(data), size):
             writer.write(data[at : at + size])

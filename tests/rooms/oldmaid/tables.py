@@ -1,14 +1,10 @@
 """Old Maid tables for tests, without sockets: transcript harnesses and a table with a virtual clock."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Iterable
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from msgspec import convert
-
-from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
 from croupier.core.session import (
     Address,
     Commit,
@@ -18,20 +14,18 @@ from croupier.core.session import (
     HandFinished,
     Joined,
     Left,
-    Observer,
     Peer,
     Received,
     Reveal,
     Send,
     TimedOut,
 )
-from croupier.core.transcript import Transcript, deck_file, is_strict, parse_transcript
-from croupier.replay.transcript_house import Harness
-from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, PACK, WIRE_CARDS, Card, to_wire
+from croupier.core.transcript import Transcript, parse_transcript
+from croupier.replay.transcript_table import transcript_dealers
+from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, WIRE_CARDS, Card, to_wire
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
-from croupier.rooms.oldmaid.wire import Answer, Discard, Draw, Join, Message, OutOfCards, Reply, Wire
-from tests.transcript_drivers import peer_addresses
+from croupier.rooms.oldmaid.wire import Answer, Discard, Draw, Join, Message, OutOfCards, Reply
 
 ROOT = Path(__file__).parents[3]
 TRANSCRIPTS = [
@@ -39,39 +33,6 @@ TRANSCRIPTS = [
     for path in sorted((ROOT / "transcripts" / "oldmaid").glob("*.txt"))
 ]
 TABLE_TRANSCRIPTS = [transcript for transcript in TRANSCRIPTS if transcript.head.get("side") != "player"]
-
-
-def settings(transcript: Transcript) -> Settings:
-    """The settings in the head of a transcript."""
-    return convert(
-        {field.name: transcript.head[field.name] for field in fields(Settings) if field.name in transcript.head},
-        Settings,
-        strict=False,
-    )
-
-
-def dealers_of(transcript: Transcript) -> Callable[[int], Dealer]:
-    """The dealers of a transcript: `deck: 3 spades, joker maid / …` lists decks, `seed: 7` sets the seed."""
-    decks = PACK.parse_decks(deck_file(transcript.head["deck"]), transcript.name) if "deck" in transcript.head else ()
-    seed = int(transcript.head.get("seed", 1))
-    return dealer_factory(lambda game: derive_server_seed(seed, "oldmaid", game), decks=decks, shared=True)
-
-
-def house(transcript: Transcript) -> House:
-    """The table of a transcript."""
-    return House(settings(transcript), dealers_of(transcript), idle=float(transcript.head.get("idle", 500)))
-
-
-def table_harness(transcript: Transcript, chop: int = 0, taps: Sequence[Observer] = ()) -> Harness[Message, Answer]:
-    """A harness for the table of a transcript, without a socket."""
-    dialect = settings(transcript).dialect
-    return Harness(
-        house(transcript),
-        lambda: Wire("table", strict=is_strict(transcript), dialect=dialect),
-        chop,
-        taps,
-        peer_addresses(transcript),
-    )
 
 
 class TableHarness:
@@ -82,7 +43,7 @@ class TableHarness:
 
     def __init__(self, *, deck: str = "", seed: int = 1, idle: float = 500.0, **own: Any) -> None:
         head = {"seed": str(seed), **({"deck": deck} if deck else {})}
-        self.house = House(Settings(**own), dealers_of(Transcript("harness", "", (), head, ())), idle=idle)
+        self.house = House(Settings(**own), transcript_dealers(Transcript("harness", "", (), head, ())), idle=idle)
         self.now = 0.0
         self.timeout_count = 0
         self.connected: set[Peer] = set()

@@ -3,7 +3,8 @@
 import pytest
 
 from croupier.core.transcript import Transcript, parse_transcript
-from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS, table_harness
+from croupier.replay.transcript_table import table_harness
+from tests.rooms.oldmaid.tables import TABLE_TRANSCRIPTS
 from tests.transcript_drivers import play_json_transcript
 
 transcripts = pytest.mark.parametrize("transcript", TABLE_TRANSCRIPTS, ids=lambda transcript: transcript.name)

@@ -13,6 +13,7 @@ from msgspec.json import encode
 
 from croupier.core import transcript as transcripts
 from croupier.core.errors import Violation
+from croupier.core.json_transcript import encode_sent
 from croupier.rooms.oldmaid.wire import (
     MAX_FRAME_BYTES,
     OK,
@@ -36,7 +37,6 @@ from croupier.rooms.oldmaid.wire import (
 )
 from tests.rooms.oldmaid.vocabulary import VOCABULARY
 from tests.sampling import extended, in_one_test, sampled
-from tests.transcript_drivers import encode_sent
 
 TRANSCRIPTS = sorted((Path(__file__).parents[3] / "transcripts/oldmaid").glob("*.txt"))
 THREE = (("3", "spades"), ("3", "clubs"))

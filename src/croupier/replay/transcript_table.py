@@ -1,0 +1,56 @@
+"""A table of Old Maid that plays transcripts in memory, without sockets."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
+from croupier.core.session import Address, Observer
+from croupier.core.transcript import Transcript, convert_head, deck_file, is_strict
+from croupier.replay.transcript_house import Harness
+from croupier.rooms.oldmaid.cards import PACK
+from croupier.rooms.oldmaid.house import House
+from croupier.rooms.oldmaid.settings import Settings
+from croupier.rooms.oldmaid.wire import Answer, Message, Wire
+
+
+def table_settings(transcript: Transcript) -> Settings:
+    """The settings in the head of a transcript."""
+    settings: Settings = convert_head(Settings, transcript.head)
+    return settings
+
+
+def transcript_dealers(transcript: Transcript) -> Callable[[int], Dealer]:
+    """The dealers of a transcript: `deck: 3 spades, joker maid / …` lists decks, `seed: 7` sets the seed."""
+    decks = PACK.parse_decks(deck_file(transcript.head["deck"]), transcript.name) if "deck" in transcript.head else ()
+    seed = int(transcript.head.get("seed", 1))
+    return dealer_factory(lambda game: derive_server_seed(seed, "oldmaid", game), decks=decks, shared=True)
+
+
+def make_table(transcript: Transcript) -> House:
+    """The table of a transcript."""
+    idle = float(transcript.head.get("idle", 500))
+    return House(table_settings(transcript), transcript_dealers(transcript), idle=idle)
+
+
+def table_harness(
+    transcript: Transcript, chunk_size: int = 0, observers: Sequence[Observer] = ()
+) -> Harness[Message, Answer]:
+    """A harness for the table of a transcript."""
+    dialect = table_settings(transcript).dialect
+    return Harness(
+        make_table(transcript),
+        lambda: Wire("table", strict=is_strict(transcript), dialect=dialect),
+        chunk_size,
+        observers,
+        peer_addresses(transcript),
+    )
+
+
+def peer_addresses(transcript: Transcript) -> Mapping[str, Address]:
+    """The addresses of peers from the head, as in `from: p 192.0.2.9 4001, q 2001:db8::9 4002`.
+
+    Raises ValueError if the entry is invalid.
+    """
+    entries = transcript.head.get("from")
+    if entries is None:
+        return {}
+    return {peer: (host, int(port)) for peer, host, port in (entry.split() for entry in entries.split(","))}
