@@ -418,6 +418,7 @@ STEPS = {
     "note": text("You are dealt the king."),
     "clause": "kuhn-4.2",
     "has_messages": True,
+    "remark": text("Times are not recorded."),
     "deal": "/fair/kuhn/7-1/3",
 }
 DEAL = row(

@@ -2,10 +2,12 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from html import unescape
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import httpx
 import pytest
@@ -14,20 +16,30 @@ from msgspec.structs import asdict
 from croupier.core.deal_record import deal_cards
 from croupier.core.dealer import SmallPackDealer
 from croupier.core.presentation import TableView
+from croupier.core.referee import HOUSE
+from croupier.core.room import HouseRoom
 from croupier.core.rules import Turn
+from croupier.core.session import Effect, Event, Joined, Received, Settle, Submitted
+from croupier.core.spans import SpanReader
+from croupier.core.transcript import Transcript, TranscriptLine, convert_head
 from croupier.recording.game_records import GameRecord
 from croupier.replay.deals import DealPlace, search_deal
 from croupier.replay.games import house_game_replay
 from croupier.replay.house_games import house_table
+from croupier.replay.transcript_house import make_harness
+from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.kuhn import ROOM as KUHN
+from croupier.rooms.oldmaid.cards import CARD_NAMES
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
 from croupier.store.records import StoredHand
 from croupier.store.store import Store, open_store
 from croupier.web.app import close, create_app
+from croupier.web.recorded_house import house_messages
 from croupier.web.records import Records, replay_page
+from croupier.web.replay_page import ReplayPage
 from tests.net.raw_client import Run
 from tests.processes import Serving
 from tests.store.store_fixture import add_hand
@@ -73,6 +85,12 @@ def shown_cards(page: str) -> list[str]:
     return re.findall(r"french\.svg#(\w+)", page.partition('id="felt"')[2].partition('id="steps"')[0])
 
 
+def shown_bytes(page: str) -> list[bytes]:
+    """The bytes of the messages of a page."""
+    wire = page.partition('id="wire"')[2]
+    return [bytes.fromhex(each) for each in re.findall(r"<code[^>]*>((?:[0-9a-f]{2} ?)+)</code>", wire)]
+
+
 def test_a_recorded_hand_shows_only_the_cards_that_the_table_has_shown(run: Run, tmp_path: Path) -> None:
     played = FinishedHand("game", 3, 9, NAMES, ("a", "b", "c"), hand(), ())
 
@@ -84,7 +102,7 @@ def test_a_recorded_hand_shows_only_the_cards_that_the_table_has_shown(run: Run,
             pages = [unescape((await browser.get(f"/replay/holdem/game/3?step={n}")).text) for n in range(steps + 1)]
             names = {name for page in pages for name in shown_cards(page)}
             assert names == {"back", "2H", "3D", "2C", "2S", "7C", "9D", "JH", "KC", "AH"}  # not 2D and 3C, folded
-            assert "<cid> folds." in pages[4]
+            assert "<cid> folds." in pages[7]
             assert "bob wins the pot, 210: pair of twos." in pages[-1]
             assert "<cid>" not in first.text
             assert "Verify the deal" not in pages[-1]
@@ -98,12 +116,89 @@ def test_a_recorded_game_of_old_maid_counts_pairs_and_cards(run: Run, tmp_path: 
 
     async def scenario() -> None:
         async with recorded(tmp_path, stored("oldmaid", "table", 4, record.to_json())) as browser:
-            page = (await browser.get("/replay/oldmaid/table/4?step=3")).text
+            page = (await browser.get("/replay/oldmaid/table/4?step=5")).text
             assert "bob is gone." in page
             assert "pairs laid down: 1" in page
             assert "Cards in the deck: 52" in page
 
     run(scenario())
+
+
+def frames_of(page: ReplayPage) -> list[tuple[str, str, bytes]]:
+    """The sender, the text and the bytes of the moments that are messages."""
+    frames = [moment.frame for moment in page.moments if moment.frame.text]
+    return [(frame.sender, frame.text, bytes.fromhex(frame.hex)) for frame in frames]
+
+
+async def page_of(tmp_path: Path, record: StoredHand) -> ReplayPage:
+    """The replay of a stored game."""
+    async with await open_store(str(tmp_path / "store.db")) as store:
+        await add_hand(store, record)
+        found = await Records(lambda: store).replay(record.room, record.table, record.number)
+    assert found is not None
+    return found
+
+
+def test_acts_of_a_recorded_hand_are_requests(run: Run, tmp_path: Path) -> None:
+    played = FinishedHand("game", 3, 9, NAMES, ("a", "b", "c"), hand(), ())
+    page = run(page_of(tmp_path, stored("holdem", "game", 3, played.json)))
+    done = b"HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n"
+    bodies = {"ann": b'{"action":1,"betAmount":300}', "bob": b'{"action":1,"betAmount":95}', "<cid>": b'{"action":0}'}
+    expected = []
+    for (name, body), guid in zip(bodies.items(), b"abc", strict=True):
+        target = b"POST /games/game/players/%c/acts/" % guid
+        head = b"content-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body)
+        data = target + b" HTTP/1.1\r\n" + head + body
+        expected += [(name, f"{target.decode()} {body.decode()}", data), ("server", "201", done)]
+    assert frames_of(page) == expected
+    assert [*page.parties] == [*NAMES, "server"]
+    notes = [str(moment.note) for moment in page.moments if moment.frame.sender == "server"]
+    assert notes == ["ann raises to 300, all-in.", "bob calls 95, all-in.", "<cid> folds."]
+
+
+def test_an_invalid_bet_of_a_recorded_hand_has_no_bytes_and_its_reason_is_not_shown(run: Run, tmp_path: Path) -> None:
+    played = FinishedHand("game", 3, 9, NAMES, ("a", "b", "c"), hand(), ((2, "a secret reason"),))
+    page = run(page_of(tmp_path, stored("holdem", "game", 3, played.json)))
+    assert frames_of(page)[-2:] == [
+        ("<cid>", 'POST /games/game/players/c/acts/ {"action":1,"betAmount":…}', b""),
+        ("server", "201, X-Fold-Reason: …", b""),
+    ]
+    assert "secret" not in repr(page)
+
+
+def test_a_departure_in_a_recorded_hand_is_no_request(run: Run, tmp_path: Path) -> None:
+    left = Hand([300, 100], button=0, stakes=Stakes(5, 10))
+    left.deal([0, 1, 2, 3])
+    left.leave(1)
+    played = FinishedHand("game", 3, 9, NAMES[:2], ("a", "b"), left, ())
+    page = run(page_of(tmp_path, stored("holdem", "game", 3, played.json)))
+    assert frames_of(page) == []
+    assert page.remark is not None
+    assert "bob leaves the table." in [str(moment.note) for moment in page.moments]
+
+
+def test_the_messages_of_a_recorded_game_of_old_maid_are_those_with_the_table(run: Run, tmp_path: Path) -> None:
+    course: list[tuple[str | int, ...]] = [("drew", 1, "3 spades"), ("threw", 1, "3 spades", "3 clubs"), ("gone", 0)]
+    course += [("out", 1)]
+    record = OldMaidRecord(4, ("ann", "table"), False, ("table", "ann"), course)
+    page = run(page_of(tmp_path, stored("oldmaid", "table", 4, record.to_json())))
+    discard = '{"cmd":"discard","cards":[["3","spades"],["3","clubs"]],"last_cards":…}'
+    assert [(text, data) for _, text, data in frames_of(page)] == [
+        ('{"cmd":"draw"}', b'{"cmd":"draw"}\n'),
+        ('{"result":"ok","card":["3","spades"]}', b'{"result":"ok","card":["3","spades"]}\n'),
+        (discard, b""),
+        ('{"result":"ok","message":"ok"}', b'{"result":"ok","message":"ok"}\n'),
+        ('{"cmd":"out_of_cards"}', b'{"cmd":"out_of_cards"}\n'),
+        ('{"result":"ok"}', b'{"result":"ok"}\n'),
+    ]
+    assert [moment.party for moment in page.moments] == [1, 2, 1, 2, 0, 1, 2, None]
+
+
+def test_the_last_card_of_a_recorded_game_of_old_maid_is_announced(run: Run, tmp_path: Path) -> None:
+    record = OldMaidRecord(1, ("ann",), True, (), [("drew", 0, name) for name in CARD_NAMES])
+    page = run(page_of(tmp_path, stored("oldmaid", "table", 1, record.to_json())))
+    replies = [json.loads(text)["result"] for sender, text, _ in frames_of(page) if sender == "table"]
+    assert replies == ["ok"] * 52 + ["last_card"]
 
 
 @pytest.mark.parametrize(
@@ -150,14 +245,17 @@ def field(name: str, page: str) -> str:
 def test_a_game_of_a_real_server_is_replayed_and_its_deal_verified(tmp_path: Path) -> None:
     options = ("--store", tmp_path / "store.db", "--deals", tmp_path / "deals", "--journal", "durable")
     with Serving("kuhn", "--port", 0, "--web-port", 0, *options, ready=2) as server:
-        received = server.talk(b"STRT P_1", b"ACTN CHK")
-        server.talk(b"STRT P_1", b"ACTN BET", b"ACTN FLD")
+        sent = [b"STRT P_1", b"ACTN CHK"]
+        received = server.talk(*sent)
         with httpx.Client(base_url=f"http://127.0.0.1:{server.ports['web']}") as client:
             links = re.findall(r'href="(/replay/kuhn/[^"]+-[^"]+/\d+)"', client.get("/replay").text)
             assert links, "no game is listed"
             game = client.get(links[-1])
             assert re.search(r"Step 0 of \d", game.text)
-            assert "Moves" in game.text
+            assert "On the wire" in game.text
+            data = shown_bytes(game.text)
+            assert [each for each in data if each in sent] == sent
+            assert b"".join(each for each in data if each not in sent) == received[: len(b"CARD C_Q") + len(data[-1])]
             (fair,) = re.findall(r'href="(/fair/[^"]+)">Verify the deal', game.text)
             page = client.get(fair).text
     dealer = SmallPackDealer(bytes.fromhex(field("server-seed", page)), bytes.fromhex(field("client-seed", page)))
@@ -206,11 +304,77 @@ def test_cards_of_a_recorded_game_are_shown_with_the_moves_that_bring_them(
 def test_the_moves_of_a_recorded_game_have_a_place_on_the_time_line(
     recorded_game: GameRecord, actors: list[str]
 ) -> None:
-    page = replay_page(recorded_game.room, house_game_replay(asdict(recorded_game)))
+    page = replay_page(recorded_game.room, house_game_replay(asdict(recorded_game)), {})
+    assert not page.has_messages
     assert [*page.parties] == ["player", "house"]
     assert [moment.frame.sender for moment in page.moments] == [*actors, ""]
     parties = [None if moment.party is None else page.parties[moment.party] for moment in page.moments]
     assert parties == [*actors, None]
+
+
+def play(room: HouseRoom, seed: int, head: dict[str, str]) -> tuple[list[tuple[str, bytes]], list[GameRecord]]:
+    """Play a game at random with a house: what is on the wire, and the record of the game."""
+    luck, settled = Random(seed), list[Settle]()
+
+    def observe(event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
+        settled.extend(effect for effect in effects if isinstance(effect, Settle))
+
+    transcript = Transcript("", "", (), {"seed": str(seed), **head}, ())
+    harness = make_harness(room, transcript, observers=[observe])
+    player = room.player(convert_head(room.options, head), False)
+    player.on(Joined(HOUSE), 0.0)
+    wire: list[tuple[str, bytes]] = []
+    codec = room.codec(False, None)
+    while player.legal and not settled:
+        if wire and luck.random() < 0.05:
+            harness.perform(TranscriptLine(0, "left", "p"))
+            break
+        message = luck.choice(player.legal)
+        data = codec.encode(message)
+        player.on(Submitted(message), 0.0)
+        wire.append(("player", data))
+        harness.send("p", data)
+        for span in SpanReader(codec).feed(harness.receive("p", re.compile(b"(?P<data>.*)", re.DOTALL))["data"]):
+            player.on(Received(HOUSE, span.message), 0.0)
+            wire.append(("house", span.data))
+    games = [(each.seat, each.net, room.dealt_cards(each.state), room.commands(each.state)) for each in settled]
+    return wire, [GameRecord(room.name, "run-1", 1, 0.0, *each) for each in games]
+
+
+@pytest.mark.parametrize(
+    ("room", "head"),
+    [
+        (HOUSE_ROOMS["kuhn"], {"bot": "random"}),
+        (HOUSE_ROOMS["sevenhalf"], {}),
+        (HOUSE_ROOMS["sevenhalf"], {"bet": "7", "max_bet": "7"}),
+        (HOUSE_ROOMS["blackjack"], {}),
+        (HOUSE_ROOMS["blackjack"], {"decks": "8"}),
+    ],
+    ids=["kuhn", "sevenhalf", "sevenhalf-without-antes", "blackjack", "blackjack-8-decks"],
+)
+def test_the_messages_of_a_recorded_game_are_those_that_were_on_the_wire(room: HouseRoom, head: dict[str, str]) -> None:
+    records = 0
+    for seed in range(150):
+        wire, games = play(room, seed, head)
+        for each in games:
+            records += 1
+            page = replay_page(room.name, house_game_replay(asdict(each)), house_messages(each))
+            assert page.has_messages, each
+            shown = [(sender, data) for sender, _, data in frames_of(page)]
+            expected = [
+                (sender, b"" if data[:4] == b"STBT" or data[:3] == b"MON" else data)
+                for sender, data in wire
+                if data[:4] != b"ANTE" and data not in {b"DISC", b"STP"}
+            ]
+            assert shown == expected, each
+    assert records > 30
+
+
+def test_a_game_that_the_house_plays_in_another_way_is_shown_without_bytes() -> None:
+    other = game("kuhn", "Q K", "BET,CAL")  # it was lost, and recorded as won
+    assert house_messages(other) == {}
+    assert house_messages(game("sevenhalf", "4o 2c", "BET many,DRAW")) == {}
+    assert house_messages(game("blackjack", "AH", "")) == {}
 
 
 # The dealer's record.

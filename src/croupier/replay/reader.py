@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import ValidationError, to_builtins
 
 from croupier.core.transcript import parse_transcript
-from croupier.recording.game_records import find_game
+from croupier.recording.game_records import GameRecord, find_game
 from croupier.replay.games import deal_step, house_game_replay, oldmaid_replay, transcript_replay
 from croupier.replay.holdem import hand_replay
 from croupier.replay.ohh import ohh_replay
@@ -65,22 +65,38 @@ def saved_hand_replay(saved_hand: HandSnapshot, *, is_public: bool = False) -> G
     return hand_replay(played.hand, played.players, f"holdem/{played.table}/{played.table_hand_number}", open_seats)
 
 
-async def stored_replay(
-    store: "Store", room: str, table: str, number: int, *, is_public: bool = False
-) -> GameReplay | None:
-    """Return the replay of a recorded game or hand, None if there is none; see `saved_hand_replay`.
+type StoredRecord = GameRecord | HandSnapshot | OldMaidRecord
+"""What a store has of a game against a house, a hand of hold'em, or a game of Old Maid."""
 
-    Raises ValueError if the record is damaged.
-    """
+
+async def stored_record(store: "Store", room: str, table: str, number: int) -> StoredRecord | None:
+    """Return a recorded game or hand, None if there is none. Raises ValueError if the record is damaged."""
     if room in HOUSE_ROOMS:
-        game = await find_game(store, room, table, number)
-        return None if game is None else house_game_replay(to_builtins(game))
+        return await find_game(store, room, table, number)
     stored = await store.hand(room, table, number)
     if stored is None:
         return None
-    if room == "holdem":
-        return saved_hand_replay(HandSnapshot.from_json(stored.record.encode()), is_public=is_public)
-    return oldmaid_replay(OldMaidRecord.from_json(stored.record.encode()), f"{room}/{table}/{number}")
+    return (HandSnapshot if room == "holdem" else OldMaidRecord).from_json(stored.record.encode())
+
+
+def record_replay(record: StoredRecord, title: str, *, is_public: bool = False) -> GameReplay:
+    """Return the replay of a recorded game or hand; see `saved_hand_replay`. Raises ValueError if it is damaged."""
+    match record:
+        case GameRecord():
+            return house_game_replay(to_builtins(record))
+        case HandSnapshot():
+            return saved_hand_replay(record, is_public=is_public)
+        case OldMaidRecord():
+            return oldmaid_replay(record, title)
+
+
+async def stored_replay(store: "Store", room: str, table: str, number: int) -> GameReplay | None:
+    """Return the replay of a recorded game or hand with all cards, None if there is none.
+
+    Raises ValueError if the record is damaged.
+    """
+    record = await stored_record(store, room, table, number)
+    return None if record is None else record_replay(record, f"{room}/{table}/{number}")
 
 
 def _read_json(text: str, name: str) -> GameReplay:

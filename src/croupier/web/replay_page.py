@@ -1,13 +1,29 @@
 """The pages of a replay: what the templates show of it at each step."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from croupier.core.presentation import TableView, Text, new_items
 from croupier.web.frames import FrameView
+
+
+class RecordedMessage(NamedTuple):
+    """A message that is a step of a recorded game, or a part of one. The bytes are empty if they are not recorded.
+
+    It is sent by the player who acts, or if it `is_reply` by the house, the server or the table.
+    """
+
+    text: str
+    data: bytes
+    clause: str = ""
+    is_reply: bool = False
+
+
+type StepMessages = Mapping[int, Sequence[RecordedMessage]]
+"""The messages of the steps of a recorded game, by the number of the step."""
 
 
 class Moment(Struct, frozen=True):
@@ -36,7 +52,8 @@ class ReplayPage(Struct, frozen=True, kw_only=True):
     """A recorded game or a transcript, from the table before its first step.
 
     `parties` are the senders, in the order of the rows of the time-line. `has_messages` is false for moves, which have
-    no bytes. `deal` is the address of the page on which the deal can be verified, "" if it cannot be.
+    no bytes; `remark` says what the record leaves open. `deal` is the address of the page on which the deal can be
+    verified, "" if it cannot be.
     """
 
     room: str
@@ -46,6 +63,7 @@ class ReplayPage(Struct, frozen=True, kw_only=True):
     moments: Sequence[Moment]
     start_note: Text | None = None
     has_messages: bool = True
+    remark: Text | None = None
     deal: str = ""
 
     def table(self, step: int) -> TableView:
@@ -63,6 +81,7 @@ class ReplayPage(Struct, frozen=True, kw_only=True):
             "title": self.title,
             "deal": self.deal,
             "has_messages": self.has_messages,
+            "remark": self.remark,
             "table": self.table(step),
             "frames": frames,
             "step": step,
