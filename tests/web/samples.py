@@ -409,7 +409,8 @@ CLASS_CELL = {
 STEPS = {
     "step": 2,
     "steps": 3,
-    "parties": ["you", "house"],
+    "parties": [text("you"), text("house")],
+    "text_address": "/replay/kuhn/showdown/text",
     "marks": [
         row(party=0, at=0.0, text="STRT P_2"),
         row(party=1, at=0.4, text="CARD C_K"),

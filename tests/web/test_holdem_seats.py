@@ -260,6 +260,11 @@ def test_the_lobby_and_the_list_show_tables_and_a_watcher_sees_no_hole_cards(run
             faces = re.findall(r'(?:french|spanish)\.svg#(\w+)"', page)
             assert faces.count("back") == 4
             assert {*faces} == {"back", "spade"}
+            assert f'<a href="/watch/{game}/text">' in page
+            lines = (await watcher.get(f"/watch/{game}/text")).text.splitlines()
+            assert lines[0] == "Hold'em"
+            assert sum("a card face down, a card face down" in line for line in lines) == 2
+            assert (await watcher.get("/watch/nowhere/text")).status_code == 404
             assert (await watcher.get("/watch/nowhere")).status_code == 404
 
     run(main())
@@ -273,6 +278,7 @@ def test_a_delay_hides_what_has_just_happened(run: Run) -> None:
             watcher = Browser(room.app)
             watcher.table = f"/watch/{ann.table.rpartition('/')[2]}"
             assert "#back" not in (await watcher.get(watcher.table)).text
+            assert "face down" not in (await watcher.get(f"{watcher.table}/text")).text
             await watcher.page_with("#back")
 
     run(main())

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from msgspec.structs import asdict
 
+from croupier.core.card_names import FRENCH_CARDS
 from croupier.core.deal_record import deal_cards
 from croupier.core.dealer import SmallPackDealer
 from croupier.core.presentation import TableView
@@ -105,6 +106,11 @@ def test_a_recorded_hand_shows_only_the_cards_that_the_table_has_shown(run: Run,
             assert "<cid> folds." in pages[7]
             assert "bob wins the pot, 210: pair of twos." in pages[-1]
             assert "<cid>" not in first.text
+            assert '<a href="/replay/holdem/game/3/text">' in first.text
+            as_text = (await browser.get("/replay/holdem/game/3/text")).text
+            assert f"\nStep {steps} of {steps}\n" in as_text
+            named = {card.face for card in FRENCH_CARDS.values() if str(card.name) in as_text}
+            assert named == names - {"back"}
             assert "Verify the deal" not in pages[-1]
 
     run(scenario())

@@ -238,10 +238,35 @@ def test_a_script_gets_the_parts_of_a_step(run: Run) -> None:
     run(scenario())
 
 
+def test_a_replay_as_text_has_the_message_the_note_and_the_table_of_each_step(run: Run) -> None:
+    async def scenario() -> None:
+        async with web_app() as (app, _):
+            browser, address = Browser(app), "/replay/kuhn/action-after-the-end"
+            assert f'<a href="{address}/text">' in (await browser.get(f"{address}?step=3")).text
+            title, *steps = (await browser.get(f"{address}/text")).text.split("\n\n")
+            assert title == replay("kuhn", "action-after-the-end").title
+            assert [step.partition("\n")[0] for step in steps] == [f"Step {number} of 7" for number in range(8)]
+            assert steps[5].splitlines()[1:] == ["house: * settled p -2", "The game is settled: -2 for you."]
+            assert steps[4].splitlines()[1:] == [
+                "house: CARD C_K (kuhn-4.4)",
+                "The house shows the king. You lose 2 coins.",
+                "House: the king, P_2, 2 coins bet",
+                "You: the queen, P_1, first to act, 2 coins bet",
+                "Pot: 4",
+                "Between two games.",
+                "8 coins in your purse",
+                "1 game, coins won: -2",
+            ]
+
+    run(scenario())
+
+
 @pytest.mark.parametrize(
     "path",
     [
         "/replay/kuhn/unknown",
+        "/replay/kuhn/unknown/text",
+        "/replay/chess/table/1/text",
         "/replay/chess/action-after-the-end",
         "/replay/kuhn/action-after-the-end?step=8",
         "/replay/kuhn/action-after-the-end?step=-1",

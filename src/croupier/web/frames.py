@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from croupier.core.codec import SpanCodec
 from croupier.core.errors import Violation
+from croupier.core.presentation import Text, text, verbatim
 from croupier.core.spans import SpanReader
 
 MAX_FRAMES: Final = 60
@@ -16,6 +17,16 @@ MAX_FRAMES: Final = 60
 
 MAX_SHOWN_BYTES: Final = 4096
 SUMMARY_CHARACTERS: Final = 80
+SENDERS: Final = {
+    "you": text("you"),
+    "house": text("house"),
+    "peer": text("peer"),
+    "server": text("server"),
+    "table": text("table"),
+    "player": text("player"),
+}
+"""The senders that are no names."""
+
 GUID: Final = re.compile(r"([0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -41,6 +52,16 @@ class FrameView(Struct, frozen=True):
         'GET /games/ab4a…'
         """
         return GUID.sub(r"\1…", self.text)[:SUMMARY_CHARACTERS]
+
+    @property
+    def sender_name(self) -> Text:
+        """The sender, for people."""
+        return sender_name(self.sender)
+
+
+def sender_name(sender: str) -> Text:
+    """Return the sender of a frame for people."""
+    return SENDERS.get(sender) or verbatim(sender)
 
 
 def message_frame(sender: str, text: str, data: bytes, clause: str = "", number: int = 0) -> FrameView:

@@ -1,6 +1,6 @@
 """Pages and parts of pages as HTML, in the language of the browser."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from msgspec import Struct
 from msgspec.json import encode
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from croupier.core.presentation import Text, text
 from croupier.web.feed import Envelope, Snapshot
@@ -59,6 +59,13 @@ class Renderer:
         html = environment(locale).get_template(template).render(**(self._context(request) | context))
         headers = {"cache-control": "no-store", "content-language": locale, "vary": "accept-language, cookie"}
         return HTMLResponse(html, status_code, headers)
+
+    def text(self, request: Request, lines: Iterable[Text]) -> Response:
+        """Render lines of text for a request, for screen readers and text browsers."""
+        locale = request_locale(request)
+        t = translator(locale)
+        headers = {"cache-control": "no-store", "content-language": locale, "vary": "accept-language, cookie"}
+        return PlainTextResponse("".join(f"{t(line)}\n" for line in lines), headers=headers)
 
     def error(self, request: Request, status: int, detail: Text) -> Response:
         """Render an error: as a page, or as JSON for a script."""

@@ -1,13 +1,15 @@
 """The pages of a replay: what the templates show of it at each step."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from croupier.core.presentation import TableView, Text, new_items
-from croupier.web.frames import FrameView
+from croupier.core.linear import linear_text
+from croupier.core.presentation import TableView, Text, new_items, text, verbatim
+from croupier.web.frames import FrameView, sender_name
 
 
 class RecordedMessage(NamedTuple):
@@ -86,13 +88,41 @@ class ReplayPage(Struct, frozen=True, kw_only=True):
             "frames": frames,
             "step": step,
             "steps": len(self.moments),
-            "parties": self.parties,
+            "parties": [*map(sender_name, self.parties)],
             "marks": [
                 Mark(moment.party, moment.at, frame.text) for moment, frame in zip(self.moments, frames, strict=True)
             ],
             "note": self.note(step),
             "clause": self.moments[step - 1].frame.clause if step else "",
         }
+
+    def lines(self) -> Iterator[Text]:
+        """Yield the record as lines of text: each step, its message, what it means, and the table if it has changed."""
+        yield verbatim(self.title)
+        if self.remark is not None:
+            yield self.remark
+        table: TableView | None = None
+        for step in range(len(self.moments) + 1):
+            yield from (verbatim(""), text("Step {number} of {count}", number=step, count=len(self.moments)))
+            if step:
+                yield from _message_lines(self.moments[step - 1].frame)
+            if (note := self.note(step)) is not None:
+                yield note
+            if (after := self.table(step)) != table:
+                table = after
+                yield from _table_lines(table)
+
+
+def _message_lines(frame: FrameView) -> Iterator[Text]:
+    """Yield a message with its clause; nothing for a move."""
+    if frame.text:
+        details = verbatim(f"{frame.text} ({frame.clause})" if frame.clause else frame.text)
+        yield text("{name}: {details}", name=frame.sender_name, details=details) if frame.sender else details
+
+
+def _table_lines(table: TableView) -> Iterator[Text]:
+    """Yield what is on a table, without its title, what has happened before, and what a player could do."""
+    return islice(linear_text(replace(table, announcements=(), actions=(), blocked=None)), 1, None)
 
 
 def _frame(moment: Moment, number: int, translate: Callable[[Text], str]) -> FrameView:

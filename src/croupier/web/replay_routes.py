@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from urllib.parse import quote
 
 from msgspec import Struct
 from starlette.exceptions import HTTPException
@@ -62,7 +63,9 @@ class ReplayRoutes:
         return [
             Route("/replay", self.list_records),
             Route("/replay/{room}/{id}", self.show_transcript),
+            Route("/replay/{room}/{id}/text", self.transcript_text),
             Route("/replay/{room}/{table}/{number:int}", self.show_game),
+            Route("/replay/{room}/{table}/{number:int}/text", self.game_text),
             Route("/fair", self.verify_any),
             Route("/fair/{room}/{table}/{number:int}", self.verify_game),
         ]
@@ -74,14 +77,19 @@ class ReplayRoutes:
 
     async def show_transcript(self, request: Request) -> Response:
         """Show a transcript at a step."""
-        room, name = (request.path_params[part] for part in ("room", "id"))
-        async with self._playing:
-            page = await asyncio.to_thread(transcript_page, room, name)
-        return self._show(request, page)
+        return self._show(request, await self._play_transcript(request))
+
+    async def transcript_text(self, request: Request) -> Response:
+        """Show all steps of a transcript as lines of text."""
+        return self._show_text(request, await self._play_transcript(request))
 
     async def show_game(self, request: Request) -> Response:
         """Show a recorded game at a step."""
         return self._show(request, await self._read(request, self._records.replay))
+
+    async def game_text(self, request: Request) -> Response:
+        """Show all steps of a recorded game as lines of text."""
+        return self._show_text(request, await self._read(request, self._records.replay))
 
     async def verify_any(self, request: Request) -> Response:
         """Show an empty form that verifies a deal."""
@@ -95,6 +103,11 @@ class ReplayRoutes:
         """Show the form that verifies a deal, filled in with one if it was promised."""
         form = None if deal is None or deal.algorithm not in FAIR_DEALERS else filled_form(deal)
         return self._renderer.page(request, "fair.html", deal=form, algorithms=[*FAIR_DEALERS])
+
+    async def _play_transcript(self, request: Request) -> ReplayPage | None:
+        """Return the replay of the transcript of the path, None if there is none."""
+        async with self._playing:
+            return await asyncio.to_thread(transcript_page, request.path_params["room"], request.path_params["id"])
 
     async def _read[T](self, request: Request, read: Callable[[str, str, int], Awaitable[T]]) -> T:
         """Read something about the game of the path. Raises HTTPException if there is no such room or no access."""
@@ -123,6 +136,7 @@ class ReplayRoutes:
         context = {
             **page.context(step, translator(locale)),
             "room": RoomName(page.room, verbatim(ROOMS[page.room].title)),
+            "text_address": f"{quote(request.url.path)}/text",
         }
         if not wants_json(request):
             return self._renderer.page(request, "replay.html", **context)
@@ -130,6 +144,12 @@ class ReplayRoutes:
         say = "" if note is None else translator(locale)(note)
         parts = self._renderer.parts(PARTS, locale, context)
         return json_response(Envelope(str(step), parts, say, None), 200)
+
+    def _show_text(self, request: Request, page: ReplayPage | None) -> Response:
+        """Show all steps of a record as lines of text."""
+        if page is None:
+            raise HTTPException(404)
+        return self._renderer.text(request, page.lines())
 
 
 def filled_form(deal: Deal) -> FairForm:

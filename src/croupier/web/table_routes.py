@@ -7,14 +7,13 @@ from math import ceil
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from croupier.core.linear import linear_text
 from croupier.core.presentation import UnknownAction, text
 from croupier.net.rate_limiter import RateLimiter
 from croupier.web.config import WebConfig
-from croupier.web.locales import catalogue
 from croupier.web.render import Renderer, json_response, request_locale, wants_json
 from croupier.web.seating import Seating
 from croupier.web.seats import StaleVersion
@@ -79,10 +78,7 @@ class TableRoutes:
 
     async def text(self, request: Request) -> Response:
         """Show the table as lines of text, for screen readers and text browsers."""
-        snapshot = self._find(request).seat.feed.snapshot
-        lines = [line.translate(catalogue(request_locale(request))) for line in linear_text(snapshot.view)]
-        headers = {"cache-control": "no-store", "content-language": request_locale(request)}
-        return PlainTextResponse("".join(f"{line}\n" for line in lines), headers=headers)
+        return self._renderer.text(request, linear_text(self._find(request).seat.feed.snapshot.view))
 
     async def events(self, request: Request) -> Response:
         """Stream the table: its current version, unless the browser has it, and every newer one."""

@@ -1,4 +1,4 @@
-"""The routes for watching: a table as everybody sees it, and its stream."""
+"""The routes for watching: a table as everybody sees it, its stream, and its text."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from croupier.core.linear import linear_text
 from croupier.rooms.holdem.wire import Guid
 from croupier.web.config import WebConfig
 from croupier.web.feed import Envelope, RenderEnvelope, Snapshot
@@ -35,6 +36,7 @@ class WatchRoutes:
         """The routes."""
         return [
             Route("/watch/{id}", self.show),
+            Route("/watch/{id}/text", self.text),
             Route("/watch/{id}/events", self.events),
         ]
 
@@ -55,6 +57,11 @@ class WatchRoutes:
         delay = round(self._config.watch_delay_seconds)
         context = page.context(table.feed.snapshot) | {"csrf": request.state.csrf}
         return self._renderer.page(request, "table.html", is_watching=True, delay_seconds=delay, **context)
+
+    async def text(self, request: Request) -> Response:
+        """Show a table as lines of text."""
+        table, _ = self._find(request)
+        return self._renderer.text(request, linear_text(table.feed.snapshot.view))
 
     async def events(self, request: Request) -> Response:
         """Stream a table: every version that is new to the browser."""
