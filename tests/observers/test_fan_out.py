@@ -41,6 +41,21 @@ def test_observer_that_raises_is_counted_and_logged_and_the_next_is_called() -> 
     assert str(entry["exc_info"]) == "no space left"
 
 
+def test_a_removed_observer_is_not_called_any_more() -> None:
+    kept: list[object] = []
+    removed: list[object] = []
+
+    def observe(*facts: object) -> None:
+        removed.append(facts)
+
+    observers = ObserverFanOut([lambda *facts: kept.append(facts)], RecordingLogger(), RoomCounters())
+    observers.add(observe)
+    observers(Joined(1), [], 0.0)
+    observers.remove(observe)
+    observers(Joined(2), [], 0.0)
+    assert (len(kept), len(removed)) == (2, 1)
+
+
 def test_repeated_failures_are_logged_once_per_interval_with_their_number() -> None:
     log, counts = RecordingLogger(), RoomCounters()
     observers = ObserverFanOut([FailingObserver()], log, counts)

@@ -136,7 +136,7 @@ class ServerConfig:
     names that end with .local are always allowed; requests for other names are refused."""
 
     watch_delay_seconds: float = 0.0
-    """Show hold'em tables to those who only watch in the web app this many seconds later."""
+    """Show tables to those who only watch in the web app this many seconds later."""
 
     admin_token_file: Path | None = None
     """Open the administration of the web app, /admin, to the token in this file: a line of at least 16 characters.

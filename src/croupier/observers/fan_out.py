@@ -41,6 +41,10 @@ class ObserverFanOut:
         if observer not in self.observers:
             self.observers += (observer,)
 
+    def remove(self, observer: Observer) -> None:
+        """Remove an observer that was added."""
+        self.observers = tuple(each for each in self.observers if each is not observer)
+
     def _report_failure(self, observer: Observer, error: Exception, now: float) -> None:
         self._counts.observer_failures += 1
         failures = self._unreported_failures.get(observer, 0) + 1

@@ -79,6 +79,11 @@ class DurableSession:
         """Whether a game is running or a write is in progress."""
         return self._write_ahead.is_writing or self._house.playing
 
+    @property
+    def games(self) -> Sequence[TableGame]:
+        """The running games, the oldest first. What has just happened in them may not be written yet."""
+        return self._house.games
+
     def on(self, event: Event[Any], now: float) -> Effects:
         """Handle an event. Returns its effects if nothing has to be written; else they go to `deliver` later."""
         if self._write_ahead.is_writing:

@@ -60,10 +60,14 @@ def _oldmaid_steps(record: OldMaidRecord) -> Iterator[ReplayStep]:
             case _:
                 raise ValueError(f"found {action!r} in a game of Old Maid; allowed: drew, threw, out, gone")
         yield step(note.fill(name=verbatim(nick)), nick)
-    if record.void:
-        yield step(text("The game is void."))
-    else:
-        yield step(text("The game is over: {name} has lost.", name=verbatim(record.ranking[-1])))
+    yield step(oldmaid_result(None if record.void else record.ranking[-1]))
+
+
+def oldmaid_result(loser: str | None) -> Text:
+    """Return how a game of Old Maid has ended: with a loser, or void."""
+    if loser is None:
+        return text("The game is void.")
+    return text("The game is over: {name} has lost.", name=verbatim(loser))
 
 
 def oldmaid_table(

@@ -1,7 +1,7 @@
 """The routes for watching: a table as everybody sees it, its stream, and its text."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -9,27 +9,27 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from croupier.core.linear import linear_text
-from croupier.rooms.holdem.wire import Guid
+from croupier.net.endpoint import Endpoint
 from croupier.web.config import WebConfig
 from croupier.web.feed import Envelope, RenderEnvelope, Snapshot
+from croupier.web.holdem_watching import PublicHoldem
+from croupier.web.oldmaid_watching import OldMaidGames, PublicOldMaid
 from croupier.web.render import Renderer, TablePage
 from croupier.web.rooms import RoomEntry, holdem_service, room_view
 from croupier.web.streams import FeedStream, Streams
-from croupier.web.watching import PublicTable, WatchedTable, WatchedTables, public_tables
+from croupier.web.watching import PublicTable, WatchableRoom, WatchedTable, WatchedTables
 
 
 class WatchRoutes:
-    """Shows the public tables of hold'em, `watch_delay_seconds` late."""
+    """Shows the public tables of all rooms, `watch_delay_seconds` late."""
 
     def __init__(self, entries: Sequence[RoomEntry], streams: Streams, renderer: Renderer, config: WebConfig) -> None:
         self._streams = streams
         self._renderer = renderer
         self._config = config
         self._loop = asyncio.get_running_loop()
-        self._entry = next((entry for entry in entries if holdem_service(entry) is not None), None)
-        service = None if self._entry is None else holdem_service(self._entry)
-        self._service = service
-        self._tables = None if service is None else WatchedTables(service, config.watch_delay_seconds)
+        self._rooms = [*watchable_rooms(entries)]
+        self._tables = WatchedTables(self._rooms, self._render_for, config.watch_delay_seconds)
 
     @property
     def routes(self) -> Sequence[BaseRoute]:
@@ -42,14 +42,11 @@ class WatchRoutes:
 
     def public_tables(self) -> list[PublicTable]:
         """Return the tables that anybody can watch."""
-        if self._service is None or self._entry is None:
-            return []
-        return public_tables(self._service, room_view(self._entry).title)
+        return [table for room in self._rooms for table in room.public_tables()]
 
     def close(self) -> None:
         """End all streams."""
-        if self._tables is not None:
-            self._tables.close()
+        self._tables.close()
 
     async def show(self, request: Request) -> Response:
         """Show a table as everybody sees it."""
@@ -70,20 +67,31 @@ class WatchRoutes:
 
     def _find(self, request: Request) -> tuple[WatchedTable, TablePage]:
         """Return the table of the path. Raises HTTPException."""
-        game = request.path_params["id"]
-        table = None if self._tables is None else self._tables.watch(game, self._render_for)
-        if table is None or self._entry is None:
+        table_id = request.path_params["id"]
+        watched = self._tables.watch(table_id)
+        if watched is None:
             raise HTTPException(404)
-        return table, self._page(game)
+        entry, table = watched
+        return table, _page(entry, table_id)
 
-    def _page(self, game: Guid) -> TablePage:
-        assert self._entry is not None, "only hold'em has public tables"
-        return TablePage(game, room_view(self._entry), csrf="")
-
-    def _render_for(self, game: Guid) -> RenderEnvelope:
-        page = self._page(game)
+    def _render_for(self, entry: RoomEntry, table: str) -> RenderEnvelope:
+        page = _page(entry, table)
 
         def render(snapshot: Snapshot, locale: str) -> Envelope:
             return self._renderer.envelope(page, snapshot, locale, self._loop.time())
 
         return render
+
+
+def watchable_rooms(entries: Sequence[RoomEntry]) -> Iterator[WatchableRoom]:
+    """Yield the rooms whose tables can be watched."""
+    for entry in entries:
+        endpoint = entry.open_room
+        if (service := holdem_service(entry)) is not None:
+            yield PublicHoldem(entry, service)
+        elif isinstance(endpoint, Endpoint) and isinstance(endpoint.session, OldMaidGames):
+            yield PublicOldMaid(entry, endpoint, endpoint.session)
+
+
+def _page(entry: RoomEntry, table: str) -> TablePage:
+    return TablePage(table, room_view(entry), csrf="")

@@ -1,20 +1,18 @@
 """Watching public tables: one feed for each table, which all its watchers share, with an optional delay."""
 
 import asyncio
-import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from typing import Final, Protocol
 
 from msgspec import Struct
 
-from croupier.core.presentation import TableView, Text, counted, text
-from croupier.http.holdem_tables import HoldemTables
-from croupier.http.views import GameViewCache
-from croupier.rooms.holdem.presenter import HoldemPresenter
-from croupier.rooms.holdem.wire import Guid
+from croupier.core.presentation import TableView, Text, text
+from croupier.core.session import Observer
+from croupier.net.endpoint import Endpoint
 from croupier.web.feed import Feed, RenderEnvelope, Snapshot, Versions
-from croupier.web.holdem_games import follow_game, with_absent_people
+from croupier.web.rooms import RoomEntry
 from croupier.web.seats import news
 
 MAX_DELAYED: Final = 1000
@@ -31,9 +29,9 @@ SERVICE_CLOSED: Final = text("The server is shutting down.")
 
 
 class PublicTable(Struct, frozen=True):
-    """A table as a list of public tables shows it."""
+    """A table as a list of public tables shows it; no two tables of a server have the same `id`."""
 
-    id: Guid
+    id: str
     room: str
     title: Text
     players: Sequence[str]
@@ -41,25 +39,42 @@ class PublicTable(Struct, frozen=True):
     can_sit: bool
 
 
-def public_tables(service: HoldemTables, title: Text) -> list[PublicTable]:
-    """Return the tables that have players, those with most players first."""
-    games = [game for game in service.views.games_for(None) if game.shown.guids]
-    games.sort(key=lambda game: (-len(game.shown.guids), game.number))
-    return [_public_table(game, title) for game in games]
+class TableSource(Protocol):
+    """What everybody may see of one table, as it changes."""
+
+    title: Text
+
+    def changes(self) -> AsyncGenerator[None]:
+        """Yield at once and after changes, until nothing more will happen at the table."""
+        ...
+
+    def view(self) -> TableView:
+        """Return the table as everybody may see it since `changes` has last yielded, and at its end."""
+        ...
 
 
-def _public_table(game: GameViewCache, title: Text) -> PublicTable:
-    shown = game.shown
-    return PublicTable(
-        game.guid,
-        "holdem",
-        title,
-        [*shown.guids],
-        text("hand {number}", number=shown.finished_count + 1)
-        if shown.is_playing
-        else counted("{count} seat", "{count} seats", shown.chairs),
-        can_sit=game.has_free_seat,
-    )
+class WatchableRoom(Protocol):
+    """A room whose tables can be watched."""
+
+    entry: RoomEntry
+
+    def public_tables(self) -> Sequence[PublicTable]:
+        """Return the tables that are listed."""
+        ...
+
+    def open(self, table: str) -> TableSource | None:
+        """Return the source of a table, None if there is no table with this id."""
+        ...
+
+
+@contextmanager
+def observing(endpoint: Endpoint, observer: Observer) -> Iterator[None]:
+    """Let an observer see the events of an endpoint while the context is open: endpoints without one are faster."""
+    endpoint.observers.add(observer)
+    try:
+        yield
+    finally:
+        endpoint.observers.remove(observer)
 
 
 class DelayedFeed(Feed[Snapshot]):
@@ -118,20 +133,17 @@ class DelayedFeed(Feed[Snapshot]):
 
 
 class WatchedTable:
-    """Follows a public table for its watchers: what everybody may see, when it is durable.
+    """Follows a public table for its watchers.
 
     Watchers see the newest view every PUBLISH_SECONDS. With a delay, the first view is empty until the delay is over.
     """
 
-    def __init__(self, service: HoldemTables, game: Guid, render: RenderEnvelope, delay_seconds: float) -> None:
-        self._service = service
-        self._game = game
+    def __init__(self, source: TableSource, render: RenderEnvelope, delay_seconds: float) -> None:
+        self._source = source
         self._loop = asyncio.get_running_loop()
         self._versions = Versions()
-        self._presenter = HoldemPresenter()
-        if not delay_seconds and (found := service.views.game(game)) is not None:
-            self._presenter.received(found.shown.public)
-        self._last = self._snapshot()
+        first = TableView(title=source.title, seats=()) if delay_seconds else source.view()
+        self._last = self._snapshot(None, first)
         self.feed = DelayedFeed(self._last, render, delay_seconds)
         self._task = self._loop.create_task(self._follow())
 
@@ -141,61 +153,74 @@ class WatchedTable:
         self.feed.close()
 
     async def _follow(self) -> None:
-        async for game in follow_game(self._service, self._game):
-            self._presenter.received(game.shown.public)
-            self._publish()
-            await asyncio.sleep(PUBLISH_SECONDS)
-        self._presenter.ended(SERVICE_CLOSED if self._service.closing else TABLE_GONE)
+        async with aclosing(self._source.changes()) as changes:
+            async for _ in changes:
+                self._publish()
+                await asyncio.sleep(PUBLISH_SECONDS)
         self._publish()
         self.feed.end()
 
     def _publish(self) -> None:
-        self._last = self._snapshot(self._last.view)
-        self.feed.publish(self._last)
+        view = self._source.view()
+        if view != self._last.view:
+            self._last = self._snapshot(self._last.view, view)
+            self.feed.publish(self._last)
 
-    def _snapshot(self, before: TableView | None = None) -> Snapshot:
-        view = with_absent_people(self._presenter.table(time.time()), self._service.views.game(self._game))
+    def _snapshot(self, before: TableView | None, view: TableView) -> Snapshot:
         return Snapshot(self._versions.next(), view, (), news(before, view), self._loop.time())
 
 
-class WatchedTables:
-    """The tables that are being watched, by id."""
+type MakeRender = Callable[[RoomEntry, str], RenderEnvelope]
+"""Makes what renders the table of a room with an id."""
 
-    def __init__(self, service: HoldemTables, delay_seconds: float) -> None:
-        self._service = service
+
+class WatchedTables:
+    """The tables that are being watched, by id, each with its room."""
+
+    def __init__(self, rooms: Sequence[WatchableRoom], make_render: MakeRender, delay_seconds: float) -> None:
+        self._rooms = rooms
+        self._make_render = make_render
         self._delay_seconds = delay_seconds
-        self._tables: dict[Guid, WatchedTable] = {}
-        self._removals: dict[Guid, asyncio.TimerHandle] = {}
+        self._tables: dict[str, tuple[RoomEntry, WatchedTable]] = {}
+        self._removals: dict[str, asyncio.TimerHandle] = {}
         self._loop = asyncio.get_running_loop()
 
-    def watch(self, game: Guid, make_render: Callable[[Guid], RenderEnvelope]) -> WatchedTable | None:
-        """Return a table, and follow it for some time at least; None if there is no such table."""
-        table = self._tables.get(game)
-        if table is None or table.feed.is_over:
-            if self._service.views.game(game) is None:
+    def watch(self, table: str) -> tuple[RoomEntry, WatchedTable] | None:
+        """Return the room and a table, and follow it for some time at least; None if there is no such table."""
+        watched = self._tables.get(table)
+        if watched is None or watched[1].feed.is_over:
+            watched = self._open(table)
+            if watched is None:
                 return None
-            table = self._tables[game] = WatchedTable(self._service, game, make_render(game), self._delay_seconds)
-        self._remove_later(game)
-        return table
+            self._tables[table] = watched
+        self._remove_later(table)
+        return watched
 
     def close(self) -> None:
         """End all streams."""
         for timer in self._removals.values():
             timer.cancel()
-        for table in self._tables.values():
+        for _, table in self._tables.values():
             table.close()
         self._tables.clear()
 
-    def _remove_later(self, game: Guid) -> None:
-        """Stop following a table after a while, if nobody watches it then."""
-        if (timer := self._removals.pop(game, None)) is not None:
-            timer.cancel()
-        self._removals[game] = self._loop.call_later(IDLE_SECONDS, self._remove_idle, game)
+    def _open(self, table: str) -> tuple[RoomEntry, WatchedTable] | None:
+        for room in self._rooms:
+            if (source := room.open(table)) is not None:
+                render = self._make_render(room.entry, table)
+                return room.entry, WatchedTable(source, render, self._delay_seconds)
+        return None
 
-    def _remove_idle(self, game: Guid) -> None:
-        table = self._tables[game]
-        if table.feed.subscriptions:
-            self._remove_later(game)
+    def _remove_later(self, table: str) -> None:
+        """Stop following a table after a while, if nobody watches it then."""
+        if (timer := self._removals.pop(table, None)) is not None:
+            timer.cancel()
+        self._removals[table] = self._loop.call_later(IDLE_SECONDS, self._remove_idle, table)
+
+    def _remove_idle(self, table: str) -> None:
+        _, watched = self._tables[table]
+        if watched.feed.subscriptions:
+            self._remove_later(table)
         else:
-            del self._tables[game], self._removals[game]
-            table.close()
+            del self._tables[table], self._removals[table]
+            watched.close()

@@ -113,6 +113,11 @@ class House:
         """Whether a game is running."""
         return bool(self._running_games)
 
+    @property
+    def games(self) -> Sequence[TableGame]:
+        """The running games, the oldest first."""
+        return [running.game for running in self._running_games.values()]
+
     # Persistence.
 
     def restore(self, started: int, void: int, now: float) -> None:
