@@ -1,7 +1,8 @@
-"""Watching tables that are not of hold'em: what everybody may see of them, and when their streams end."""
+"""Watching tables of Old Maid and of houses: what everybody may see of them, and when their streams end."""
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +13,9 @@ from starlette.applications import Starlette
 
 from croupier.core.card_names import FRENCH_CARDS, JOKER
 from croupier.net.shared_endpoint import SharedEndpoint
+from croupier.rooms import HOUSE_ROOMS
+from croupier.rooms.kuhn import ROOM as KUHN
+from croupier.rooms.kuhn.presenter import CARDS
 from croupier.rooms.oldmaid import ROOM as OLDMAID
 from croupier.rooms.oldmaid.cards import CARD_COUNT, CARD_NUMBERS, Card, is_pair
 from croupier.rooms.oldmaid.settings import Settings
@@ -20,9 +24,10 @@ from croupier.web.config import WebConfig
 from croupier.web.rooms import RoomEntry
 from tests.clients.oldmaid_fixtures import open_table
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
-from tests.web.app_fixture import Browser, serve, stream
+from tests.web.app_fixture import Browser, house, serve, stream, web_app
 
-CARD_TEXTS = [card.name for card in (*FRENCH_CARDS.values(), JOKER)]
+KUHN_DECK = KUHN.pack.parse_decks("Q\nK\nJ", "test", 1)
+CARD_TEXTS = [card.name for card in (*FRENCH_CARDS.values(), *CARDS.values(), JOKER)]
 
 
 class RingPlayer:
@@ -147,5 +152,107 @@ def test_a_table_is_observed_only_while_it_is_watched(run: Run, monkeypatch: pyt
                 await events.wait_for(b"event: table")
                 close(app)
                 await events.wait_for(b"event: end")
+
+    run(main())
+
+
+# Houses.
+
+
+async def act(browser: Browser, action: str) -> None:
+    """Do an action at the browser's table."""
+    await browser.get(browser.table)
+    assert (await browser.act(action)).status_code == 200
+
+
+async def lines(browser: Browser, path: str) -> list[str]:
+    return (await browser.get(path)).text.splitlines()
+
+
+def test_a_game_of_kuhn_poker_is_watched_and_its_cards_are_shown_at_the_showdown(run: Run) -> None:
+    async def main() -> None:
+        async with web_app(KUHN_DECK, bot="script:CAL") as (app, endpoint):
+            ann, watcher = await Browser(app).play(), Browser(app)
+            page = (await watcher.get("/watch")).text
+            assert 'href="/watch/kuhn-1"' in page
+            assert "client 1" in page
+            assert await lines(watcher, "/watch/kuhn-1/text") == ["Kuhn poker", "Between two games."]
+            async with stream(app, watcher, "/watch/kuhn-1/events") as events:
+                await act(ann, "first")
+                await events.wait_for(b"card face down")
+                assert await lines(watcher, "/watch/kuhn-1/text") == [
+                    "Kuhn poker",
+                    "House: a card face down",
+                    "The client: a card face down, to act",
+                ]
+                assert named_cards(events.body.decode()) == {"<use", "card face down"}
+                await act(ann, "bet")
+                await events.wait_for(b"The client loses 2.")
+                assert await lines(watcher, "/watch/kuhn-1/text") == [
+                    "Kuhn poker",
+                    "The client: BET",
+                    "House: CAL",
+                    "The client loses 2.",
+                    "House: the king",
+                    "The client: the queen",
+                    "Between two games.",
+                ]
+                await ann.post(f"{ann.table}/leave")
+                await events.wait_for(b"event: end")
+                assert b"This table does not exist any more." in events.body
+            assert endpoint.observers.observers == ()
+            for path in ("/watch/kuhn-1", "/watch/kuhn-2", "/watch/kuhn-x", "/watch/kuhn-01", f"/watch/kuhn-{10**30}"):
+                assert (await watcher.get(path)).status_code == 404
+
+    run(main())
+
+
+def test_cards_of_a_game_that_ends_without_a_showdown_stay_hidden(run: Run) -> None:
+    async def main() -> None:
+        async with web_app(KUHN_DECK, bot="script:FLD") as (app, _):
+            ann = await Browser(app).play()
+            async with stream(app, Browser(app), "/watch/kuhn-1/events") as events:
+                await act(ann, "first")
+                await act(ann, "bet")
+                await events.wait_for(b"The client wins 1.")
+                assert named_cards(events.body.decode()) == {"<use", "card face down"}
+
+    run(main())
+
+
+@pytest.mark.parametrize("name", ["sevenhalf", "blackjack"])
+def test_the_cards_of_a_client_of_a_bank_are_shown_and_those_of_the_bank_at_the_end(run: Run, name: str) -> None:
+    async def main() -> None:
+        async with serve(house(HOUSE_ROOMS[name])) as app:
+            ann = await Browser(app).play(name)
+            async with stream(app, Browser(app), f"/watch/{name}-1/events") as events:
+                table = next(iter(app.state.tables.of_session(ann.session)))
+                while not table.seat.feed.snapshot.view.results:
+                    view = table.seat.feed.snapshot.view
+                    own = [seat.cards for seat in view.seats if seat.is_viewer]
+                    for card in own[0] if own else ():
+                        await events.wait_for(f"#{card.face}".encode())
+                    await ann.get(ann.table)
+                    action = view.actions[0]
+                    fields = {} if action.amount is None else {"amount": str(action.amount.low)}
+                    assert (await ann.act(action.id, **fields)).status_code == 200
+                await events.wait_for(b"Between two games.")
+                for seat in table.seat.feed.snapshot.view.seats:
+                    for card in seat.cards:
+                        await events.wait_for(f"#{card.face}".encode())
+
+    run(main())
+
+
+def test_the_list_has_the_tables_of_the_newest_clients(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("croupier.web.house_watching.MAX_LISTED", 2)
+
+    async def main() -> None:
+        async with web_app() as (app, _):
+            for _ in range(3):
+                await Browser(app).play()
+            page = (await Browser(app).get("/watch")).text
+            assert re.findall(r'href="/watch/(kuhn-\d)"', page) == ["kuhn-3", "kuhn-2"]
+            assert (await Browser(app).get("/watch/kuhn-1")).status_code == 200
 
     run(main())

@@ -1,6 +1,6 @@
 """The hall of a house game: every peer that joins gets a private table and its own dealer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Reversible, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -81,6 +81,14 @@ class Hall[In, Out]:
                 return effects
             case _:
                 raise AssertionError(f"found {event}; allowed: events about peers, TimedOut, Closing")
+
+    def __contains__(self, peer: Peer) -> bool:
+        return peer in self._tables
+
+    @property
+    def peers(self) -> Reversible[Peer]:
+        """The peers that have joined, the oldest first."""
+        return self._tables.keys()
 
     def table(self, peer: Peer) -> Session[In, Out]:
         """The private table of a peer that has joined."""

@@ -81,6 +81,11 @@ class PrivateTable[M, S](ABC):
         """The time at which the client times out, None after the end of the conversation."""
         return None if self._is_dropped else self._timeouts.deadline(self._last_received, self._decision_since)
 
+    @property
+    def running_game(self) -> tuple[S, Seat] | None:
+        """The state of the game in progress and the client's seat, None between games."""
+        return None if self._state is None else (self._state, self._seat)
+
     def on(self, event: Event[M], now: float) -> Sequence[Effect[M]]:
         """Handle an event."""
         if self._is_dropped:

@@ -11,7 +11,7 @@ from croupier.core.plural import format_count
 from croupier.core.presentation import SeatStatus, SeatView, TableView, Text, listed, text, verbatim
 from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.recording.game_records import GameRecord
-from croupier.replay.house_games import actor_of_move, house_table
+from croupier.replay.house_games import actor_of_move, house_result, house_table
 from croupier.replay.steps import GameReplay, ReplayStep, align_columns
 from croupier.rooms.oldmaid.cards import CARD_NAMES
 from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
@@ -103,13 +103,7 @@ def _house_steps(game: GameRecord) -> Iterator[ReplayStep]:
     yield step(text("Cards, in the order of the deal: {cards}.", cards=" ".join(game.cards)), 0)
     for at, action in enumerate(game.done, start=1):
         yield step(text("{action}.", action=action), at, actor_of_move(game, at))
-    if game.net > 0:
-        note = text("The client wins {coins}.", coins=game.net)
-    elif game.net:
-        note = text("The client loses {coins}.", coins=-game.net)
-    else:
-        note = text("The client neither wins nor loses.")
-    yield step(note, len(game.done), is_over=True)
+    yield step(house_result(game.net), len(game.done), is_over=True)
 
 
 def deal_step(fields: Mapping[str, Any]) -> ReplayStep:

@@ -1,13 +1,13 @@
-"""The table of a recorded game against a house: which of its cards are whose."""
+"""The table of a game against a house, recorded or running: which of its cards are whose."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
-from typing import Final
+from typing import Final, Protocol
 
 from croupier.core.card_names import FRENCH_CARDS, SPANISH_CARDS
 from croupier.core.presentation import BACK, CardView, SeatView, TableView, Text, text, verbatim
-from croupier.recording.game_records import GameRecord
 from croupier.rooms.kuhn.presenter import CARDS
+from croupier.rooms.kuhn.rules import SHOWDOWN, TERMINAL_HISTORIES
 
 TITLES: Final = {"kuhn": text("Kuhn poker"), "sevenhalf": text("Seven and a half"), "blackjack": text("Blackjack")}
 CARD_VIEWS: Final[Mapping[str, Mapping[str, CardView]]] = {
@@ -16,9 +16,27 @@ CARD_VIEWS: Final[Mapping[str, Mapping[str, CardView]]] = {
     "blackjack": FRENCH_CARDS,
 }
 HOUSE_NAMES: Final = {"kuhn": text("House"), "sevenhalf": text("Bank"), "blackjack": text("Bank")}
+CLIENT_NAME: Final = text("The client")
+KUHN_SHOWDOWNS: Final[Collection[tuple[str, ...]]] = [
+    moves for moves, (winner, _) in TERMINAL_HISTORIES.items() if winner == SHOWDOWN
+]
+"""The moves after which both players of Kuhn poker show their cards."""
 
 
-def house_table(game: GameRecord, done_count: int, *, is_over: bool) -> TableView | None:
+class HouseGame(Protocol):
+    """A game against a house: its cards in dealing order, its moves (`HouseRoom.commands`), and the client's seat."""
+
+    @property
+    def room(self) -> str: ...  # noqa: D102 -- see the class
+    @property
+    def cards(self) -> Sequence[str]: ...  # noqa: D102 -- see the class
+    @property
+    def done(self) -> Sequence[str]: ...  # noqa: D102 -- see the class
+    @property
+    def seat(self) -> int: ...  # noqa: D102 -- see the class
+
+
+def house_table(game: HouseGame, done_count: int, *, is_over: bool) -> TableView | None:
     """Return the table of a game after some of its moves, None if the game is of no known room.
 
     The client looks at it: cards that the house shows at the end only lie face down until the game `is_over`.
@@ -34,23 +52,54 @@ def house_table(game: GameRecord, done_count: int, *, is_over: bool) -> TableVie
         other = [None] * len(other) if game.room == "kuhn" else other[: 1 if game.room == "blackjack" else 0]
     seats = (
         SeatView(name=HOUSE_NAMES[game.room], cards=_views(game.room, other)),
-        SeatView(name=text("The client"), cards=_views(game.room, own), caption=_bet(done), is_viewer=True),
+        SeatView(name=CLIENT_NAME, cards=_views(game.room, own), caption=_bet(done), is_viewer=True),
     )
     return TableView(title=TITLES[game.room], seats=seats)
 
 
-def actor_of_move(game: GameRecord, number: int) -> str:
+def public_table(game: HouseGame, *, is_over: bool) -> TableView:
+    """Return the table of a game as everybody may see it: in Kuhn poker, cards lie face down until a showdown."""
+    own: Sequence[str | None]
+    other: Sequence[str | None]
+    if game.room == "kuhn":
+        own, other = _kuhn_hands(game)
+        if not is_over or (*game.done,) not in KUHN_SHOWDOWNS:
+            own, other = [None] * len(own), [None] * len(other)
+    else:
+        own, other = _bank_hands(game, game.done)
+    seats = (
+        SeatView(name=HOUSE_NAMES[game.room], cards=_views(game.room, other)),
+        SeatView(
+            name=CLIENT_NAME,
+            cards=_views(game.room, own),
+            caption=_bet(game.done),
+            status="" if is_over else "to act",  # the house acts at once
+        ),
+    )
+    return TableView(title=TITLES[game.room], seats=seats)
+
+
+def house_result(net: int) -> Text:
+    """Return what the client has won or lost in a game."""
+    if net > 0:
+        return text("The client wins {coins}.", coins=net)
+    if net:
+        return text("The client loses {coins}.", coins=-net)
+    return text("The client neither wins nor loses.")
+
+
+def actor_of_move(game: HouseGame, number: int) -> str:
     """Return who makes a move, counted from 1: "player" or "house". A bank has no moves; in Kuhn poker P_1 begins."""
     is_of_house = game.room == "kuhn" and (number - 1) % 2 != game.seat
     return "house" if is_of_house else "player"
 
 
-def _kuhn_hands(game: GameRecord) -> tuple[Sequence[str | None], Sequence[str | None]]:
+def _kuhn_hands(game: HouseGame) -> tuple[Sequence[str | None], Sequence[str | None]]:
     """Return the cards of the client and of the house: the first one is P_1's."""
     return game.cards[game.seat : game.seat + 1], game.cards[1 - game.seat : 2 - game.seat]
 
 
-def _bank_hands(game: GameRecord, done: Sequence[str]) -> tuple[Sequence[str | None], Sequence[str | None]]:
+def _bank_hands(game: HouseGame, done: Sequence[str]) -> tuple[Sequence[str | None], Sequence[str | None]]:
     """Return the client's cards after the commands in `done`, and all cards of the bank."""
     command, first = ("DRAW", 0) if game.room == "sevenhalf" else ("H", 2)
     all_draws, draws = game.done.count(command), done.count(command)

@@ -8,11 +8,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from croupier.core.hall import Hall
 from croupier.core.linear import linear_text
+from croupier.core.room import HouseRoom
 from croupier.net.endpoint import Endpoint
 from croupier.web.config import WebConfig
 from croupier.web.feed import Envelope, RenderEnvelope, Snapshot
 from croupier.web.holdem_watching import PublicHoldem
+from croupier.web.house_watching import PublicHouse
 from croupier.web.oldmaid_watching import OldMaidGames, PublicOldMaid
 from croupier.web.render import Renderer, TablePage
 from croupier.web.rooms import RoomEntry, holdem_service, room_view
@@ -21,14 +24,14 @@ from croupier.web.watching import PublicTable, WatchableRoom, WatchedTable, Watc
 
 
 class WatchRoutes:
-    """Shows the public tables of all rooms, `watch_delay_seconds` late."""
+    """Shows the public tables of all rooms, `watch_delay_seconds` late. Shared tables are listed first."""
 
     def __init__(self, entries: Sequence[RoomEntry], streams: Streams, renderer: Renderer, config: WebConfig) -> None:
         self._streams = streams
         self._renderer = renderer
         self._config = config
         self._loop = asyncio.get_running_loop()
-        self._rooms = [*watchable_rooms(entries)]
+        self._rooms = sorted(watchable_rooms(entries), key=lambda room: isinstance(room, PublicHouse))
         self._tables = WatchedTables(self._rooms, self._render_for, config.watch_delay_seconds)
 
     @property
@@ -86,11 +89,13 @@ class WatchRoutes:
 def watchable_rooms(entries: Sequence[RoomEntry]) -> Iterator[WatchableRoom]:
     """Yield the rooms whose tables can be watched."""
     for entry in entries:
-        endpoint = entry.open_room
+        room, endpoint = entry.room, entry.open_room
         if (service := holdem_service(entry)) is not None:
             yield PublicHoldem(entry, service)
         elif isinstance(endpoint, Endpoint) and isinstance(endpoint.session, OldMaidGames):
             yield PublicOldMaid(entry, endpoint, endpoint.session)
+        elif isinstance(room, HouseRoom) and isinstance(endpoint, Endpoint) and isinstance(endpoint.session, Hall):
+            yield PublicHouse(entry, room, endpoint, endpoint.session)
 
 
 def _page(entry: RoomEntry, table: str) -> TablePage:
