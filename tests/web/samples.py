@@ -245,10 +245,18 @@ TITLES: dict[str, Text] = {
     "oldmaid": text("Old Maid"),
 }
 
+PLAYERS = {"holdem": ("Marta", "W" * 64), "oldmaid": ("Berit", "Jordi")}
+
 
 def room(name: str) -> Row:
     return row(
-        name=name, title=TITLES[name], rules=RULES[name], connected=len(name) % 5, is_playable=True, unavailable=None
+        name=name,
+        title=TITLES[name],
+        rules=RULES[name],
+        connected=len(name) % 5,
+        players=PLAYERS.get(name, ()),
+        is_playable=True,
+        unavailable=None,
     )
 
 
@@ -284,7 +292,8 @@ PUBLIC_TABLES = [
         note=counted("hand {count}", "hand {count}", 48),
         can_sit=True,
     ),
-    row(id="m1", room="oldmaid", title=text("Old Maid"), players=["Ida"], note=None, can_sit=False),
+    row(id="m1", room="oldmaid", title=text("Old Maid"), players=["Ida", "W" * 64], note=None, can_sit=False),
+    row(id="kuhn-17", room="kuhn", title=TITLES["kuhn"], players=[], note=text("client 17"), can_sit=False),
 ]
 
 

@@ -67,11 +67,14 @@ async def oldmaid(
         entry = RoomEntry(OLDMAID, Settings(players=2), table.endpoint, address=table.address)
         async with serve(entry, config=config) as app:
             assert "No public table is open" in (await Browser(app).get("/watch")).text
+            assert ">0 playing<" in (await Browser(app).get("/")).text
             players = [RingPlayer(*await asyncio.open_connection(*table.address)) for _ in range(2)]
             try:
                 ann, bob = (player.ask("join", nick=nick) for player, nick in zip(players, ("Ann", "Bob"), strict=True))
                 joined = asyncio.ensure_future(ann)
                 while not table.endpoint.counts.messages_received:
+                    await asyncio.sleep(0)
+                while "playing: Ann" not in (await Browser(app).get("/")).text:
                     await asyncio.sleep(0)
                 await asyncio.gather(joined, bob)
                 yield app, table.endpoint, players
@@ -88,6 +91,7 @@ def test_a_game_of_old_maid_is_watched_from_the_deal_to_its_end(run: Run, tmp_pa
             for path in ("/", "/watch"):
                 assert 'href="/watch/oldmaid-1"' in (page := (await browser.get(path)).text)
                 assert "Ann, Bob" in page
+            assert "2 playing: Ann, Bob<" in (await browser.get("/")).text
             page = (await browser.get("/watch/oldmaid-1")).text
             assert "You are watching." in page
             async with stream(app, browser, "/watch/oldmaid-1/events") as events:

@@ -84,6 +84,11 @@ class DurableSession:
         """The running games, the oldest first. What has just happened in them may not be written yet."""
         return self._house.games
 
+    @property
+    def nicks(self) -> Sequence[str]:
+        """The players in running games, and those who wait for one."""
+        return self._house.nicks
+
     def on(self, event: Event[Any], now: float) -> Effects:
         """Handle an event. Returns its effects if nothing has to be written; else they go to `deliver` later."""
         if self._write_ahead.is_writing:

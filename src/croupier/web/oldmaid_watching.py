@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from typing import Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
@@ -12,18 +11,8 @@ from croupier.replay.games import oldmaid_result, oldmaid_table
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.presenter import OldMaidPresenter
 from croupier.rooms.oldmaid.table.game import TableGame
-from croupier.web.rooms import RoomEntry, room_title
+from croupier.web.rooms import OldMaidGames, RoomEntry, room_title
 from croupier.web.watching import PublicTable, observing
-
-
-@runtime_checkable
-class OldMaidGames(Protocol):
-    """The session of the table, as far as watchers need it."""
-
-    @property
-    def games(self) -> Sequence[TableGame]:
-        """The running games, the oldest first."""
-        ...
 
 
 class PublicOldMaid:

@@ -1,7 +1,8 @@
 """The rooms of a server as the web app opens seats in them."""
 
+from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -15,12 +16,16 @@ from croupier.http.holdem_app import TablesApp
 from croupier.http.holdem_tables import HoldemTables
 from croupier.net.endpoint import Endpoint
 from croupier.rooms.oldmaid.settings import Settings as RingSettings
+from croupier.rooms.oldmaid.table.game import TableGame
 
 REPLY_TIMEOUT_SECONDS: Final = 86_400.0
 """The house is part of this server, and may wait for its store: its silence is never a fault."""
 
 ROOM_UNAVAILABLE: Final = text("Nobody can play in this room now. Try again later.")
 """What the lobby says of a room that is not ready; `/readyz` gives the reason."""
+
+MAX_NAMES: Final = 12
+"""The number of players whom the lobby names in a room."""
 
 
 class OpenRoom(Protocol):
@@ -34,6 +39,21 @@ class OpenRoom(Protocol):
     @property
     def unavailable_reason(self) -> str | None:
         """The reason why no games can be played now, or None if they can."""
+        ...
+
+
+@runtime_checkable
+class OldMaidGames(Protocol):
+    """The session of the table of Old Maid, as far as the lobby and watchers need it."""
+
+    @property
+    def games(self) -> Sequence[TableGame]:
+        """The running games, the oldest first."""
+        ...
+
+    @property
+    def nicks(self) -> Sequence[str]:
+        """The players in running games, and those who wait for one."""
         ...
 
 
@@ -69,6 +89,16 @@ class RoomEntry(Struct, frozen=True):
         if isinstance(self.open_room, Endpoint):
             return self.open_room.server_connection_count
         return self.open_room.connection_count
+
+    @property
+    def players(self) -> Sequence[str]:
+        """The names of the players, none in games against the house: its clients have no names."""
+        if isinstance(self.open_room, TablesApp):
+            games = self.open_room.service.views.games_for(None)
+            return [*dict.fromkeys(user for game in games for user in game.shown.guids)]
+        if isinstance(self.open_room, Endpoint) and isinstance(self.open_room.session, OldMaidGames):
+            return self.open_room.session.nicks
+        return []
 
     @property
     def house(self) -> "HouseEntry":
@@ -113,12 +143,13 @@ class HouseEntry(Struct, frozen=True):
 
 
 class RoomView(Struct, frozen=True):
-    """A room as the lobby shows it."""
+    """A room as the lobby shows it: `connected` players, at most MAX_NAMES of whom have a name in `players`."""
 
     name: str
     title: Text
     rules: Text | None
     connected: int
+    players: Sequence[str]
     is_playable: bool
     unavailable: Text | None
 
@@ -146,6 +177,7 @@ def room_view(entry: RoomEntry) -> RoomView:
         title=room_title(entry.room),
         rules=None if presenter is None else presenter.rules,
         connected=entry.player_count,
+        players=entry.players[:MAX_NAMES],
         is_playable=entry.is_playable,
         unavailable=None if entry.open_room.unavailable_reason is None else ROOM_UNAVAILABLE,
     )

@@ -16,9 +16,9 @@ from croupier.web.config import WebConfig
 from croupier.web.feed import Envelope, RenderEnvelope, Snapshot
 from croupier.web.holdem_watching import PublicHoldem
 from croupier.web.house_watching import PublicHouse
-from croupier.web.oldmaid_watching import OldMaidGames, PublicOldMaid
+from croupier.web.oldmaid_watching import PublicOldMaid
 from croupier.web.render import Renderer, TablePage
-from croupier.web.rooms import RoomEntry, holdem_service, room_view
+from croupier.web.rooms import OldMaidGames, RoomEntry, holdem_service, room_view
 from croupier.web.streams import FeedStream, Streams
 from croupier.web.watching import PublicTable, WatchableRoom, WatchedTable, WatchedTables
 

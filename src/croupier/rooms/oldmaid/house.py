@@ -118,6 +118,12 @@ class House:
         """The running games, the oldest first."""
         return [running.game for running in self._running_games.values()]
 
+    @property
+    def nicks(self) -> Sequence[str]:
+        """The players in running games, and those who wait for one."""
+        playing = [nick for game in self.games for nick in game.standing.inside]
+        return [*playing, *(client.nick for client in self._lobby.waiting_clients)]
+
     # Persistence.
 
     def restore(self, started: int, void: int, now: float) -> None:
