@@ -40,10 +40,10 @@ demo: $(VENV)/run.stamp  ## open all rooms with bots at every table, and the lob
 	@exec $(BIN)/croupier demo $(ARGS)
 
 test: $(VENV)/dev.stamp  ## run the tests that show every clause once, in less than 3 minutes
-	$(PYTEST) --hypothesis-profile quick -m "not slow and not extended and not browser and not interop" $(ARGS)
+	$(PYTEST) --hypothesis-profile quick -m "not slow and not long and not extended and not browser and not interop" $(ARGS)
 
-test-extended: $(VENV)/dev.stamp  ## run what `make test` leaves out, and random tests with more examples
-	$(PYTEST) -m "not slow and not browser and not interop and (extended or hypothesis)" $(ARGS)
+test-extended: $(VENV)/dev.stamp  ## run what `make test` leaves out but the tests that run for minutes, and random tests with more examples
+	$(PYTEST) -m "not slow and not long and not browser and not interop and (extended or hypothesis)" $(ARGS)
 
 $(VENV)/browser.stamp: $(VENV)/dev.stamp requirements/browser.txt
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/browser.txt
@@ -72,7 +72,7 @@ test-compiled: dist/compiled  ## run the tests of hold'em with the compiled whee
 	$(BIN)/python -m pip install --quiet --no-deps --target build/compiled dist/compiled/*.whl
 	PYTHONPATH=build/compiled $(PYTEST) --hypothesis-profile quick tests/rooms/holdem tests/arena/test_holdem.py $(ARGS)
 
-test-all: $(VENV)/dev.stamp  ## run all tests but the long fuzz and soak tests, and those with a browser or other libraries
+test-all: $(VENV)/dev.stamp  ## run all tests, five minutes of faults included, but the long fuzz and soak tests, and those with a browser or other libraries
 	$(PYTEST) $(ARGS)
 
 check: $(VENV)/dev.stamp  ## check format, lint, types, layers and prose

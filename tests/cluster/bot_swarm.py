@@ -54,9 +54,10 @@ class Client(ABC):
         """Send a request, and wait after an answer to come later. Raises as `send` does."""
         answer = await self.send(method, path, body)
         if answer.status in LATER:
+            seconds = float(answer.headers["retry-after"])
             self.later_count += 1
             self.leave()
-            await asyncio.sleep(float(answer.headers["retry-after"]) if self.is_patient else HASTE_SECONDS)
+            await asyncio.sleep(seconds if self.is_patient else HASTE_SECONDS)
         return answer
 
     async def insist(self, method: str, path: str) -> HttpAnswer:
@@ -167,12 +168,12 @@ class Swarm:
 
     async def play_through(
         self, do: Callable[[str], Awaitable[None]], actions: Iterable[str], pause: float
-    ) -> Counter[str]:
+    ) -> list[int]:
         """Play while the actions happen, each `pause` seconds after every user has acted again since the one before.
 
-        Returns the most answers to come later that a patient user got after an action of each kind.
+        Returns for each action the most answers to come later that a patient user got after it.
         """
-        most, playing = Counter[str](), asyncio.ensure_future(self.play())
+        most, playing = list[int](), asyncio.ensure_future(self.play())
         for action in actions:
             await asyncio.sleep(pause)
             before, refused = self.confirmed.copy(), self.patient_counts()
@@ -181,7 +182,7 @@ class Swarm:
                 await asyncio.sleep(0.05)
                 assert not playing.done(), self.problems
             new = [count - former for count, former in zip(self.patient_counts(), refused, strict=True)]
-            most[action] = max([most[action], *new])
+            most.append(max(new, default=0))
         self.stop()
         await playing
         return most

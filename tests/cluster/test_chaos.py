@@ -6,7 +6,6 @@ PostgreSQL are restarted.
 
 import asyncio
 import signal
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -27,6 +26,9 @@ NODES: Final = ("ada", "bea", "cia")
 HOUSES: Final = 6
 PAUSE_SECONDS: Final = 6.0
 """Twice the lease of a node."""
+
+A_FEW = 5
+"""The most answers of 503 that a user who waits as Retry-After says may get after a fault: two on a quiet machine."""
 
 
 class Servers:
@@ -66,7 +68,8 @@ class Chaos:
     """What is done to the servers, one at a time; each leaves them able to go on."""
 
     def __init__(self, servers: Servers, random: Random) -> None:
-        self.done: Counter[str] = Counter()
+        self.done: list[str] = []
+        self.seconds_without_store: list[float] = []
         self._servers = servers
         self._random = random
         self.actions: dict[str, Callable[[], Awaitable[None]]] = {
@@ -78,8 +81,9 @@ class Chaos:
         }
 
     async def do(self, action: str) -> None:
+        self.seconds_without_store.append(0.0)
         await self.actions[action]()
-        self.done[action] += 1
+        self.done.append(action)
 
     async def _kill(self) -> None:
         name = self._random.choice(NODES)
@@ -106,9 +110,11 @@ class Chaos:
         await asyncio.to_thread(self._servers.nats.start)
 
     async def _restart_postgres(self) -> None:
+        begin = asyncio.get_running_loop().time()
         await asyncio.to_thread(self._servers.postgres.stop, self._random.choice([signal.SIGINT, signal.SIGQUIT]))
         await asyncio.sleep(self._random.uniform(0.0, 0.5))
         await asyncio.to_thread(self._servers.postgres.start_anew)
+        self.seconds_without_store[-1] = asyncio.get_running_loop().time() - begin
 
 
 def run_chaos(folder: Path, tables: int, seats: int, seed: int, actions: Callable[[Random], Iterator[str]]) -> None:
@@ -130,10 +136,12 @@ def run_chaos(folder: Path, tables: int, seats: int, seed: int, actions: Callabl
         for name in NODES:
             await asyncio.to_thread(servers.wait, name)
         hands = await check_store(servers.postgres.url(), swarm, HOUSES)
-        print(f"{swarm.acts} acts, {hands} hands, refused {dict(swarm.refused)}, {dict(chaos.done)}")
-        print(f"most answers of 503 for a user that waits after each: {dict(most)}")
+        refused = [*zip(chaos.done, most, chaos.seconds_without_store, strict=True)]
+        print(f"{swarm.acts} acts, {hands} hands, refused {dict(swarm.refused)}")
+        print(f"faults, most answers of 503 for a user that waits after each, seconds without the store: {refused}")
         assert swarm.problems == []
         assert servers.faults() == []
+        assert [each for each in refused if each[1] > A_FEW + each[2]] == []
         assert hands > tables
 
     with ExitStack() as stack:
@@ -145,14 +153,14 @@ def run_chaos(folder: Path, tables: int, seats: int, seed: int, actions: Callabl
         asyncio.run(main(servers))
 
 
-@pytest.mark.extended
 def test_no_act_is_lost_or_applied_twice_whatever_fails(tmp_path: Path) -> None:
     """holdem-3.16, holdem-3.17"""
-    run_chaos(tmp_path, 4, 3, 1, lambda _: iter(["kill", "nats", "pause", "postgresql", "drain"]))
+    run_chaos(tmp_path, 2, 3, 1, lambda _: iter(["kill", "nats", "pause", "postgresql", "drain"]))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=pytest.mark.slow if seed else pytest.mark.long) for seed in range(3)]
+)
 def test_five_minutes_of_faults(tmp_path: Path, seed: int) -> None:
     """60 users at 12 tables."""
 
