@@ -1,4 +1,4 @@
-"""Nodes of a cluster in one process, on a bus in memory, with a store that they share."""
+"""Nodes of a cluster in one process, with a store that they share, on a bus in memory or on that of a test."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -10,6 +10,7 @@ from croupier.cluster.lease import Timing, preferred_owner
 from croupier.cluster.node import Node
 from croupier.core.logger import SilentLogger
 from tests.app.houses_fixture import StoredRoom, stored_room
+from tests.cluster.bus_contract import Connect
 from tests.cluster.memory_bus import MemoryBus, MemoryHub
 from tests.net.raw_client import TIMEOUT_SECONDS
 
@@ -49,11 +50,21 @@ class ClusterNode:
 
 
 class Cluster:
-    """Nodes that can be added, cut off and killed."""
+    """Nodes that can be added, cut off and killed. Each connects to the hub in memory, or with `connect`."""
 
-    def __init__(self, url: str, houses: int, stack: AsyncExitStack, settings: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        url: str,
+        houses: int,
+        stack: AsyncExitStack,
+        settings: dict[str, Any],
+        connect: Connect | None = None,
+        timing: Timing = QUICK_TIMING,
+    ) -> None:
         self.hub = MemoryHub()
         self.nodes: list[ClusterNode] = []
+        self._connect = connect
+        self._timing = timing
         self._url = url
         self._houses = houses
         self._stack = stack
@@ -61,8 +72,8 @@ class Cluster:
 
     async def add(self, name: str) -> ClusterNode:
         web = await self._stack.enter_async_context(stored_room(self._url, self._houses, **self._settings))
-        bus = self.hub.connect()
-        node = Node(name, bus, web.group, web.room.houses, SilentLogger(), timing=QUICK_TIMING)
+        bus = self.hub.connect() if self._connect is None else await self._connect()
+        node = Node(name, bus, web.group, web.room.houses, SilentLogger(), timing=self._timing)
         self._stack.push_async_callback(node.stop)
         await node.start()
         self.nodes.append(ClusterNode(web, node, bus))
@@ -83,10 +94,17 @@ class Cluster:
 
 
 @asynccontextmanager
-async def cluster_of(url: str, houses: int, *names: str, **settings: Any) -> AsyncIterator[Cluster]:
+async def cluster_of(
+    url: str,
+    houses: int,
+    *names: str,
+    connect: Connect | None = None,
+    timing: Timing = QUICK_TIMING,
+    **settings: Any,
+) -> AsyncIterator[Cluster]:
     """A cluster with these nodes, among which the houses are divided."""
     async with AsyncExitStack() as stack:
-        found = Cluster(url, houses, stack, settings)
+        found = Cluster(url, houses, stack, settings, connect, timing)
         for name in names:
             await found.add(name)
         await found.settled()
