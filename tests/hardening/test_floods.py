@@ -202,9 +202,12 @@ def test_many_connections_of_one_network_leave_room_for_others(name: str, run: R
 def test_many_connections_of_many_addresses_are_limited_in_all(name: str, run: Run) -> None:
     async def main() -> None:
         async with SERVERS[name]() as server:
-            attackers = server.attack(400, lambda number: f"198.51.{number % 100}.1")
-            await asyncio.sleep(0)
-            assert server.connections() == HTTP_LIMITS.max_connections
+            await warm_up(server)
+            with Memory() as memory:
+                attackers = server.attack(400, lambda number: f"198.51.{number % 100}.1")
+                await asyncio.sleep(0)
+                assert server.connections() == HTTP_LIMITS.max_connections
+            assert memory.kept < len(attackers) * (8 << 10)
             for attacker in attackers:
                 attacker.transport.abort()
             await wait_until(lambda: not server.connections())

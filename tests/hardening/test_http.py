@@ -1,7 +1,8 @@
-"""Header floods, endless trailers, compressed bodies and tricks with paths, on hold'em's server and the web app."""
+"""Header floods, endless trailers, compressed bodies, tricks with paths, guessed passwords: hold'em and the web app."""
 
 import asyncio
 import gzip
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
@@ -9,12 +10,18 @@ import pytest
 from croupier.http.limits import ConnectionLimits
 from croupier.http.request_reader import MAX_HEADERS
 from tests.hardening.servers import SERVERS, Attacker, Memory, Server
-from tests.http.service_fixture import InProcessConnection, InProcessService
+from tests.http.service_fixture import InProcessConnection, InProcessService, ask, basic, request
 from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, Run
 
 HTTP_SERVERS = ("holdem", "web")
 BOMB_BYTES = 32 << 20
 MAX_MEMORY_BYTES = 1 << 20
+
+MAX_KEPT_BYTES_EACH = 1 << 10
+"""What may be left of a request that was refused, such as the place in which guesses of its network are counted."""
+
+ROUNDS = 10
+GUESSES = 500
 
 every_http_server = pytest.mark.parametrize("name", HTTP_SERVERS)
 
@@ -144,14 +151,52 @@ def test_tricks_with_paths_find_nothing(name: str, run: Run) -> None:
     async def main() -> None:
         async with SERVERS[name]() as server:
             for path in TRICKS:
-                async with RawClient(server.address) as client:
-                    await client.send(b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % path)
-                    async with asyncio.timeout(TIMEOUT_SECONDS):
-                        answer = await client.read_to_end()
-                    status = answer.split(b" ")[1]
-                    assert status in {b"400", b"404", b"405"}, (path, answer[:100])
-                    assert b"root:" not in answer
-                    assert b"\r\nx-injected" not in answer.lower()
+                await try_path(server, path)
+            with Memory() as memory:
+                for path in TRICKS * ROUNDS:
+                    await try_path(server, path)
+            assert memory.peak < MAX_MEMORY_BYTES
+            assert memory.kept < len(TRICKS) * ROUNDS * MAX_KEPT_BYTES_EACH
+            await server.play()
+
+    run(main())
+
+
+async def try_path(server: Server, path: bytes) -> None:
+    """Ask for a path, which must not exist."""
+    async with RawClient(server.address) as client:
+        await client.send(b"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % path)
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            answer = await client.read_to_end()
+    status = answer.split(b" ")[1]
+    assert status in {b"400", b"404", b"405"}, (path, answer[:100])
+    assert b"root:" not in answer
+    assert b"\r\nx-injected" not in answer.lower()
+
+
+def test_guesses_of_passwords_from_many_networks_cost_little_memory(run: Run) -> None:
+    """The same name from a new /64 each time: a hundred guesses are checked, the others are refused."""
+
+    async def guess(server: Server, number: int) -> bytes:
+        (attacker,) = server.attack(1, lambda _: f"2001:db8:0:{number:x}::1")
+        attacker.transport.reads = True
+        authorization = basic("victim", f"wrong {number}")
+        attacker.send(request("GET", "/games/", Authorization=authorization, Connection="close"))
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while not attacker.transport.is_closed:
+                await asyncio.sleep(0)
+        return attacker.transport.written.split(b" ")[1]
+
+    async def main() -> None:
+        async with SERVERS["holdem"]() as server:
+            async with RawClient(server.address) as victim:
+                assert (await ask(victim, "POST", "/users/", "victim")).status == 201
+            assert await guess(server, 0) == b"401"
+            await server.play()
+            with Memory() as memory:
+                answers = Counter([await guess(server, number) for number in range(1, GUESSES)])
+            assert answers == {b"401": 99, b"429": GUESSES - 100}
+            assert memory.kept < GUESSES * MAX_KEPT_BYTES_EACH
             await server.play()
 
     run(main())
