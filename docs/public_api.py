@@ -17,7 +17,8 @@ HEAD = """# Public API
 
 These names are public. They keep their meaning within a major version; everything else in the package may change
 between releases.
-`pydoc NAME` prints the full documentation of each, with parameters, errors and examples.
+`pydoc NAME` prints the full documentation of each, with parameters, errors and examples; that of a module has the
+examples of its constants.
 """
 CONSTANTS = {
     "BLACKJACK": "The rules of the game, with one deck.",
@@ -30,7 +31,7 @@ CONSTANTS = {
     "SEVENHALF": "The rules of the game, with raises up to the largest bet.",
     "__version__": "The version of the package.",
 }
-"""What constants are; they have no documentation at run time."""
+"""What constants are; they have no documentation at run time. The docstrings of their modules have their examples."""
 
 
 def public_names(module: str) -> list[str]:

@@ -7,6 +7,10 @@ Example:
     >>> import croupier
     >>> croupier.rank(croupier.holdem.parse_cards("AsAhAdAc2s"))  # 1 is the best hand, 7462 the worst
     22
+    >>> [*croupier.ROOMS]
+    ['kuhn', 'sevenhalf', 'blackjack', 'holdem', 'oldmaid']
+    >>> croupier.__version__.count(".")
+    2
 """
 
 from importlib import import_module

@@ -71,6 +71,12 @@ async def play(
     Returns a `RingTally` in Old Maid and a `BotTally` elsewhere. A protocol violation of the server or a lost
     connection ends the games early and is the `fault` of the tally. Raises ValueError on an unknown room or bot, and
     IllegalMove if the bot chooses a move that is not legal.
+
+    Example, with `croupier serve kuhn` running:
+        >>> import asyncio
+        >>> tally = asyncio.run(play("kuhn", "equilibrium", "127.0.0.1:1212", games=20))
+        >>> len(tally.nets), tally.fault
+        (20, None)
     """
     from croupier.net.addresses import format_address, parse_address
 

@@ -1,4 +1,11 @@
-"""Blackjack: messages, rules, bots and the exact solution."""
+"""Blackjack: messages, rules, bots and the exact solution.
+
+Example:
+    >>> BLACKJACK.odds(BLACKJACK.start())["AH"]
+    Fraction(1, 52)
+    >>> ROOM.title, ROOM.port, [*BOT_SPECS]
+    ('Blackjack', 1214, ['exact', 'book', 'random', 'script'])
+"""
 
 from croupier.core.bank import BankState, bank_cards, client_cards
 from croupier.rooms.blackjack import ROOM, Options, Settings

@@ -1,4 +1,11 @@
-"""No-limit hold'em: hands, hand ranks, equity, hand histories, clients and bots."""
+"""No-limit hold'em: hands, hand ranks, equity, hand histories, clients and bots.
+
+Example:
+    >>> [CARDS[card] for card in parse_cards("AsTc")]
+    ['AS', 'TC']
+    >>> ROOM.title, ROOM.port, [*BOT_SPECS]
+    ("No-limit hold'em", 8080, ['equity', 'tight', 'caller', 'maniac', 'random'])
+"""
 
 from croupier.clients.holdem import BlockingHoldemClient, HoldemClient, play_hands
 from croupier.clients.holdem_api import Refusal

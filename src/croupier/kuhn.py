@@ -1,4 +1,15 @@
-"""Kuhn poker: messages, rules, bots and the exact solution."""
+"""Kuhn poker: messages, rules, bots and the exact solution.
+
+Example:
+    >>> actions: list[KuhnAction] = ["BET", "CAL"]
+    >>> state = KUHN.start()
+    >>> for move in ("Q", "K", *actions):
+    ...     state = KUHN.play(state, move)
+    >>> KUHN.payoff(state)
+    (-2, 2)
+    >>> ROOM.title, ROOM.port, [*BOT_SPECS]
+    ('Kuhn poker', 1212, ['equilibrium', 'random', 'book', 'script'])
+"""
 
 from croupier.rooms.kuhn import ROOM, Options, Settings
 from croupier.rooms.kuhn.bots import BOT_SPECS

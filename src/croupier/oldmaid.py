@@ -1,4 +1,9 @@
-"""Old Maid: clients, players' events, and the odds of losing."""
+"""Old Maid: clients, players' events, and the odds of losing.
+
+Example:
+    >>> ROOM.title, ROOM.port, [*BOT_SPECS]
+    ('Old Maid', 9898, ['random', 'first', 'last'])
+"""
 
 from croupier.clients.ring import BlockingRingClient, RingClient, RingTally, join_table, play_ring_games
 from croupier.rooms.oldmaid import ROOM, Options, Settings

@@ -1,4 +1,12 @@
-"""Seven and a half: messages, rules, bots and the exact solution."""
+"""Seven and a half: messages, rules, bots and the exact solution.
+
+Example:
+    >>> state = SEVENHALF.play(SEVENHALF.play(SEVENHALF.start(bet=100), "DRAW"), "7o")
+    >>> client_cards(state), total(client_cards(state))  # in halves
+    (('7o',), 14)
+    >>> ROOM.title, ROOM.port, [*BOT_SPECS]
+    ('Seven and a half', 1213, ['exact', 'random', 'book', 'script'])
+"""
 
 from croupier.core.bank import BankState, bank_cards, client_cards
 from croupier.rooms.sevenhalf import ROOM, Options, Settings

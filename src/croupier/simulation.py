@@ -33,6 +33,13 @@ class MatchResult(NamedTuple):
 
     `mean`, `low` and `high` are in `unit`; `hands` is the number of hands played. If the interval contains 0, the match
     has not shown which bot is better.
+
+    Example:
+        >>> result = MatchResult(0.25, 0.1, 0.4, 2000, "coins/hand")
+        >>> f"{result.mean} ({result.low} to {result.high}) {result.unit}"
+        '0.25 (0.1 to 0.4) coins/hand'
+        >>> result.low > 0  # the first bot is better
+        True
     """
 
     mean: float

@@ -1,9 +1,10 @@
-"""The Python examples of the pages about libraries of others run as they are printed."""
+"""The examples about libraries of others, on pages and in docstrings, run as they are printed."""
 
 import re
 
 import pytest
 
+from tests.docstring_examples import run_examples
 from tests.processes import ROOT
 
 pytestmark = pytest.mark.interop
@@ -21,3 +22,7 @@ EXAMPLES = [
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_runs(example: str) -> None:
     exec(compile(example, "example", "exec"), {})
+
+
+def test_the_docstrings_of_the_environments_give_what_they_show() -> None:
+    run_examples("croupier.environments")

@@ -77,7 +77,7 @@ class GameClient:
 
     @property
     def legal(self) -> Sequence[Any]:
-        """The messages that may be sent now; empty while it is the house's turn."""
+        """The messages that may be sent now; while it is the house's turn none but a closing message."""
         return self.player.legal
 
     @property
@@ -240,14 +240,14 @@ def connect(
     Raises ValueError if the room is unknown. Entering the context raises ConnectionError if no house answers.
 
     Example, with `croupier serve kuhn` running:
-
-    >>> from croupier import connect
-    >>> with connect("kuhn") as game:  # doctest: +SKIP
-    ...     while not game.player.is_exhausted:
-    ...         if game.legal:
-    ...             game.send(game.legal[0])
-    ...         else:
-    ...             print(game.receive())
+        >>> from croupier.kuhn import Actn, Strt
+        >>> with connect("kuhn", port=1212) as game:
+        ...     game.send(Strt("P_1"))
+        ...     card = game.receive()
+        ...     game.send(Actn("BET"))
+        ...     answer = game.receive()  # the house folds, or shows its card
+        >>> len(game.nets)  # the coins won in each game
+        1
     """
     if room not in HOUSE_ROOMS:
         raise ValueError(f"found the room {room!r}; allowed: {', '.join(HOUSE_ROOMS)}")

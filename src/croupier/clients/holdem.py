@@ -29,6 +29,16 @@ class HoldemClient(HoldemApi):
     Without `dialect`, the client recognises the server's dialect by its answers. `ssl` is the TLS context for a server
     with a private certificate; `exchange` replaces the network, for tests. Raises ValueError if the URL or the user
     name is invalid.
+
+    Example, with `croupier serve holdem` running:
+        >>> import asyncio
+        >>> async def open_game():
+        ...     async with HoldemClient("http://127.0.0.1:8080", "ann", "secret") as client:
+        ...         guid = await client.register()
+        ...         joined = await client.create_game()
+        ...         return joined.game in [game.game_id for game in await client.list_games()]
+        >>> asyncio.run(open_game())
+        True
     """
 
     def __init__(
@@ -63,6 +73,14 @@ class BlockingHoldemClient(BlockingProxy[HoldemClient]):
     """The synchronous counterpart of HoldemClient, with the same methods; use it as a context manager.
 
     Every call blocks until it is done.
+
+    Example, with `croupier serve holdem` running:
+        >>> with BlockingHoldemClient("http://127.0.0.1:8080", "bob", "secret") as client:
+        ...     guid = client.register()
+        ...     joined = client.create_game()
+        ...     game = client.get_game(joined.game)
+        >>> [player.handle for player in game.table]
+        ['bob']
     """
 
     register = blocking(HoldemClient.register)
@@ -118,6 +136,18 @@ async def play_hands(
     Returns the tally. Its `fault` is the error that ended the run early, its `connections` the number of seats taken.
     Pass a `tally` to keep the results if the call is cancelled. Raises IllegalMove if the bot chooses a move that is
     not allowed.
+
+    Example, with `croupier serve holdem` running:
+        >>> import asyncio
+        >>> from croupier import make_luck
+        >>> from croupier.holdem import CallerBot
+        >>> async def play_three_hands(user):
+        ...     async with HoldemClient("http://127.0.0.1:8080", user, "secret") as client:
+        ...         return await play_hands(client, CallerBot(), make_luck(), 3)
+        >>> async def play_both():
+        ...     return await asyncio.gather(play_three_hands("ann"), play_three_hands("bob"))
+        >>> [len(tally.nets) for tally in asyncio.run(play_both())]
+        [3, 3]
     """
     tally = BotTally() if tally is None else tally
     rebuy = hands is not None if rebuy is None else rebuy

@@ -39,6 +39,15 @@ class Refusal(Exception):
 
     `status` is the HTTP status, `detail` the body of the answer, `retry_after_seconds` the value of its Retry-After
     header, if any.
+
+    Example, with `croupier serve holdem` running:
+        >>> from croupier.holdem import BlockingHoldemClient
+        >>> with BlockingHoldemClient("http://127.0.0.1:8080", "ann", "secret") as client:
+        ...     try:
+        ...         client.create_game()
+        ...     except Refusal as refusal:  # ann is not registered
+        ...         print(refusal.status)
+        401
     """
 
     def __init__(self, status: int, detail: str, retry_after_seconds: float | None = None) -> None:

@@ -28,6 +28,19 @@ class HoldemSeat:
     the user's GUID in it. `player` is the session that follows the game: `player.view` is the meaning of the latest
     Game for the user, `player.legal` the moves that are allowed now. `nets` are the results of the finished hands, in
     chips.
+
+    Example, with `croupier serve holdem` running:
+        >>> import asyncio
+        >>> from croupier.holdem import HoldemClient
+        >>> async def sit_down():
+        ...     async with HoldemClient("http://127.0.0.1:8080", "ann", "secret") as client:
+        ...         guid = await client.register()
+        ...         seat: HoldemSeat = client.sit()
+        ...         async with seat:
+        ...             game = await seat.next_game()
+        ...     return [player.handle for player in game.table]
+        >>> asyncio.run(sit_down())
+        ['ann']
     """
 
     joined_game: JoinedGame
@@ -130,7 +143,18 @@ class HoldemSeat:
 
 
 class BlockingHoldemSeat(BlockingProxy[HoldemSeat]):
-    """The synchronous counterpart of HoldemSeat: enter it with `with`, iterate over it with `for game in seat`."""
+    """The synchronous counterpart of HoldemSeat: enter it with `with`, iterate over it with `for game in seat`.
+
+    Example, with `croupier serve holdem` running:
+        >>> from croupier.holdem import BlockingHoldemClient
+        >>> with BlockingHoldemClient("http://127.0.0.1:8080", "ann", "secret") as client:
+        ...     guid = client.register()
+        ...     seat: BlockingHoldemSeat = client.sit()
+        ...     with seat:
+        ...         game = seat.next_game()
+        >>> [player.handle for player in game.table]
+        ['ann']
+    """
 
     next_game = blocking(HoldemSeat.next_game)
     make_move = blocking(HoldemSeat.make_move)

@@ -33,7 +33,18 @@ MAX_ANSWER_BYTES: Final = 32
 
 
 class OtherProtocol(ConnectionError):
-    """The server at an address speaks another game's protocol, or TLS."""
+    """The server at an address speaks another game's protocol, or TLS.
+
+    Example, with `croupier serve sevenhalf` running:
+        >>> from croupier import connect
+        >>> with connect("kuhn", port=1213) as game:
+        ...     game.send(game.legal[0])
+        ...     try:
+        ...         game.receive()
+        ...     except OtherProtocol as error:
+        ...         print(error)
+        127.0.0.1:1213 speaks Seven and a half (it answered ...); Kuhn poker is at 127.0.0.1:1212 by default
+    """
 
 
 class FirstAnswer:

@@ -51,6 +51,19 @@ class RingClient:
     sends the right neighbour there (oldmaid-3.4). If the system does not allow this, the player sends its port to the
     table (oldmaid-3.5). `wrap_codec` is applied to the codec of each connection,
     `wrap_session` to the session of the game; `clock` is that of the Endpoint.
+
+    Example, with `croupier serve oldmaid --players 2` running:
+        >>> async def play_game(nick):
+        ...     player: RingClient = join_table(port=9898, options=Options(nick, pause=0, poll_seconds=0.1))
+        ...     async with player:
+        ...         while not isinstance(await player.receive(), PlayerFinished):
+        ...             if player.legal:
+        ...                 await player.send(player.legal[0])
+        ...     return player.result.outcome
+        >>> async def play_both():
+        ...     return await asyncio.gather(play_game("ann"), play_game("bob"))
+        >>> sorted(asyncio.run(play_both()))
+        ['lost', 'out']
     """
 
     def __init__(
@@ -243,7 +256,15 @@ class RingClient:
 
 
 class BlockingRingClient(BlockingProxy[RingClient]):
-    """The synchronous counterpart of RingClient: every call blocks until it is done."""
+    """The synchronous counterpart of RingClient: every call blocks until it is done.
+
+    Example, with `croupier serve oldmaid --players 2` running:
+        >>> with join_table(port=9898, nick="ann") as ann, join_table(port=9898, nick="bob") as bob:
+        ...     players: list[BlockingRingClient] = [ann, bob]
+        ...     events = [player.receive() for player in players]
+        >>> [event.seat for event in events]
+        [0, 1]
+    """
 
     send = blocking(RingClient.send)
     receive = blocking(RingClient.receive)
@@ -266,6 +287,15 @@ def join_table(
 
     `options` are the player's options; they replace `nick`. `strict` rejects what the protocol only tolerates. `ssl` is
     the TLS context for a table that uses TLS. `luck` is the randomness that decides where a new card goes in the hand.
+
+    Example, with `croupier serve oldmaid --players 2` running:
+        >>> import asyncio
+        >>> async def sit_down():
+        ...     async with join_table(port=9898, nick="ann"), join_table(port=9898, nick="bob") as bob:
+        ...         return await bob.receive()
+        >>> event = asyncio.run(sit_down())
+        >>> [nick for _, nick in event.players]
+        ['ann', 'bob']
     """
     player_options = Options(nick=nick) if options is None else options
     position_luck = FairDealer(secrets.token_bytes(32)).luck if luck is None else luck
@@ -285,6 +315,12 @@ class RingTally:
 
     `games` is the number of games that were started. `faults` are the reasons why games, or the attempt to join one,
     did not end properly.
+
+    Example:
+        >>> tally = RingTally("ann", games=1)
+        >>> tally.add_result(PlayerResult("out", place=1))
+        >>> tally.places[1], tally.losses
+        (1, 0)
     """
 
     nick: str
@@ -309,6 +345,19 @@ async def play_ring_games(
 
     A game that the table or other players abort is a fault, and the next one is played. If no game starts, the run
     ends.
+
+    Example, with `croupier serve oldmaid --players 2` running:
+        >>> from croupier import make_luck
+        >>> from croupier.oldmaid import BOT_SPECS
+        >>> async def play_game(nick, luck):
+        ...     tally = RingTally(nick)
+        ...     seat = lambda: join_table(port=9898, options=Options(nick, pause=0, poll_seconds=0.1))
+        ...     await play_ring_games(seat, BOT_SPECS["random"].make(), luck, 1, tally)
+        ...     return tally.losses
+        >>> async def play_both():
+        ...     return await asyncio.gather(play_game("ann", make_luck()), play_game("bob", make_luck()))
+        >>> sorted(asyncio.run(play_both()))
+        [0, 1]
     """
     try:
         for game in range(games):

@@ -71,6 +71,14 @@ class BankState(Struct, frozen=True, gc=False):
     """A node, the cards in dealing order, the seat that received each card, and the bet in coins.
 
     Both seats know all of it, so a state is also each seat's view.
+
+    Example:
+        >>> from croupier.sevenhalf import SEVENHALF
+        >>> state: BankState = SEVENHALF.start(bet=100)
+        >>> for move in ("DRAW", "7o", "PASS", "6c", "2c"):
+        ...     state = SEVENHALF.play(state, move)
+        >>> state.cards, state.receivers, SEVENHALF.payoff(state)
+        (('7o', '6c', '2c'), (0, 1, 1), (100, -100))
     """
 
     node: BankNode
@@ -85,12 +93,30 @@ class BankState(Struct, frozen=True, gc=False):
 
 
 def client_cards(state: BankState) -> tuple[str, ...]:
-    """The client's cards, in dealing order."""
+    """The client's cards, in dealing order.
+
+    Example:
+        >>> from croupier.blackjack import BLACKJACK
+        >>> state = BLACKJACK.start()
+        >>> for card in ("AH", "6S", "TD"):
+        ...     state = BLACKJACK.play(state, card)
+        >>> client_cards(state)
+        ('AH', '6S')
+    """
     return tuple(card for card, seat in zip(state.cards, state.receivers, strict=True) if seat == CLIENT_SEAT)
 
 
 def bank_cards(state: BankState) -> tuple[str, ...]:
-    """The bank's cards, in dealing order."""
+    """The bank's cards, in dealing order.
+
+    Example:
+        >>> from croupier.blackjack import BLACKJACK
+        >>> state = BLACKJACK.start()
+        >>> for card in ("AH", "6S", "TD"):
+        ...     state = BLACKJACK.play(state, card)
+        >>> bank_cards(state)
+        ('TD',)
+    """
     return tuple(compress(state.cards, state.receivers))  # the bank's seat is 1, the client's 0
 
 

@@ -12,14 +12,34 @@ from croupier.core.python_files import describe_error
 
 
 class Bot[V, M](Protocol):
-    """Chooses one of the legal moves, given a seat's view of the game. `luck` is its only source of randomness."""
+    """Chooses one of the legal moves, given a seat's view of the game. `luck` is its only source of randomness.
+
+    Example:
+        >>> from croupier import simulate
+        >>> class Caller(Bot):
+        ...     def choose(self, view, legal, luck):
+        ...         return "CAL" if "CAL" in legal else legal[0]
+        >>> caller, other = simulate("kuhn", Caller(), "equilibrium", games=100, seed=1)
+        >>> caller.mean == -other.mean
+        True
+    """
 
     def choose(self, view: V, legal: Sequence[M], luck: Luck) -> M: ...  # noqa: D102 -- see the class
 
 
 @runtime_checkable
 class MixedBot[V, M](Bot[V, M], Protocol):
-    """A bot that publishes the probabilities of its moves. The arena draws its moves from them."""
+    """A bot that publishes the probabilities of its moves. The arena draws its moves from them.
+
+    Example:
+        >>> class Coin(MixedBot):
+        ...     def policy(self, view, legal):
+        ...         return dict.fromkeys(legal, Fraction(1, len(legal)))
+        ...     def choose(self, view, legal, luck):
+        ...         return legal[luck.below(len(legal))]
+        >>> isinstance(Coin(), MixedBot)
+        True
+    """
 
     def policy(self, view: V, legal: Sequence[M]) -> Mapping[M, Fraction]:
         """The probability of each legal move; moves that are absent have the probability 0."""

@@ -64,7 +64,15 @@ class Mac:
 
 
 class Luck:
-    """A stream of unbiased integers: HMAC-SHA256(server seed, client seed ‖ hand ‖ block), cut into 16-bit words."""
+    """A stream of unbiased integers: HMAC-SHA256(server seed, client seed ‖ hand ‖ block), cut into 16-bit words.
+
+    Example:
+        >>> from croupier import make_luck
+        >>> def roll(luck: Luck) -> int:
+        ...     return luck.below(6) + 1
+        >>> 1 <= roll(make_luck()) <= 6
+        True
+    """
 
     __slots__ = ("_block_count", "_hand_number", "_mac", "_words")
 

@@ -11,7 +11,16 @@ from croupier.core.text import printable
 
 
 class IllegalMove(ValueError):
-    """A move or a message of our own that is not allowed in this state. The state has not changed."""
+    """A move or a message of our own that is not allowed in this state. The state has not changed.
+
+    Example:
+        >>> from croupier.kuhn import KUHN
+        >>> try:
+        ...     KUHN.play(KUHN.start(), "A")
+        ... except IllegalMove as error:
+        ...     print(error.found, error.allowed)
+        A ('J', 'Q', 'K')
+    """
 
     def __init__(self, found: object, allowed: Collection[object]) -> None:
         listed = ", ".join(map(str, allowed)) or "nothing"

@@ -75,7 +75,14 @@ clients."""
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """A game. Its states and messages have types of their own, which appear as `Any` here."""
+    """A game. Its states and messages have types of their own, which appear as `Any` here.
+
+    Example:
+        >>> from croupier import ROOMS
+        >>> rooms: list[Room] = [*ROOMS.values()]
+        >>> [f"{room.title} at {room.port}" for room in rooms][:2]
+        ['Kuhn poker at 1212', 'Seven and a half at 1213']
+    """
 
     name: str
     title: str

@@ -10,14 +10,33 @@ type Seat = int
 
 
 class Turn(Enum):
-    """The turn of a state in which no seat is to move."""
+    """The turn of a state in which no seat is to move.
+
+    Example:
+        >>> from croupier.kuhn import KUHN
+        >>> KUHN.turn(KUHN.start()) is Turn.CHANCE
+        True
+    """
 
     CHANCE = "chance"
     OVER = "over"
 
 
 class Rules[S, M](Protocol):
-    """The rules of a game, as pure functions of immutable states."""
+    """The rules of a game, as pure functions of immutable states.
+
+    Example:
+        A playout with the first legal move at every turn; both hold the card that is dealt first.
+
+        >>> from croupier.kuhn import KUHN
+        >>> def play_out(rules: Rules) -> tuple[int, ...]:
+        ...     state = rules.start()
+        ...     while rules.turn(state) is not Turn.OVER:
+        ...         state = rules.play(state, rules.legal(state)[0])
+        ...     return rules.payoff(state)
+        >>> play_out(KUHN)
+        (-1, 1)
+    """
 
     @property
     def seats(self) -> int:

@@ -3,9 +3,10 @@
 The extra `croupier[environments]` has the libraries. Observations are a `Dict`: `observation` is a vector of numbers,
 and `action_mask` has a 1 for each legal action; `info` has the mask, too. See docs/environments.md.
 
-    env = croupier.environments.gym("blackjack")
-    observation, info = env.reset(seed=1)
-    observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+Example:
+    >>> env = gym("blackjack")
+    >>> observation, info = env.reset(seed=1)
+    >>> observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +37,14 @@ def aec(game: Game, *, render_mode: str | None = None, **options: Any) -> Any:
     blinds in hold'em. An action that is not legal ends the hand; its agent loses as much as it ever can in a hand.
 
     Raises ValueError on an unknown game or a bad option, ModuleNotFoundError without the extra.
+
+    Example:
+        >>> env = aec("kuhn")
+        >>> env.reset(seed=1)
+        >>> for agent in env.agent_iter():
+        ...     observation, reward, termination, truncation, info = env.last()
+        ...     is_over = termination or truncation
+        ...     env.step(None if is_over else env.action_space(agent).sample(info["action_mask"]))
     """
     found = find_game(game, **options)
     with _naming("croupier[environments]"):
@@ -64,6 +73,12 @@ def gym(
 
     An episode is one hand. A hand that ends before the agent can act is followed by another one within `reset`.
     Rewards, illegal actions and errors are those of `aec`; `info["illegal_action"]` marks an illegal action.
+
+    Example:
+        >>> env = gym("kuhn", opponents=["equilibrium"], seat=0)
+        >>> observation, info = env.reset(seed=1)
+        >>> [*map(int, info["action_mask"])]
+        [1, 1, 0, 0]
     """
     if opponents and game == "holdem":
         options["seats"] = len(opponents) + 1
@@ -86,6 +101,14 @@ def open_spiel(
 
     `policy(bots)` and `bot(bot, luck)` make an OpenSpiel policy and an OpenSpiel bot of ours, `from_policy(policy)` and
     `from_bot(bot)` make ours of theirs. Raises ModuleNotFoundError if OpenSpiel is not installed.
+
+    Example:
+        >>> from croupier.kuhn import BOT_SPECS
+        >>> adapter = open_spiel()
+        >>> equilibrium = BOT_SPECS["equilibrium"].make()
+        >>> policy = adapter.policy([equilibrium, equilibrium])
+        >>> policy.action_probabilities(adapter.game.new_initial_state().child(0).child(2))  # P_1 holds the jack
+        {0: 0.6666666666666666, 1: 0.3333333333333333}
     """
     with _naming("open-spiel"):
         from croupier.environments.open_spiel_adapter import KUHN_ACTIONS, OpenSpielAdapter

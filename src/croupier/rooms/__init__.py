@@ -37,7 +37,12 @@ ROOMS: Final = Registry[Room](*HOUSE_ROOMS, "holdem", "oldmaid")
 
 
 def find_room(name: str) -> Room:
-    """The room of a name. Raises ValueError on an unknown name."""
+    """The room of a name. Raises ValueError on an unknown name.
+
+    Example:
+        >>> find_room("sevenhalf").title
+        'Seven and a half'
+    """
     if name not in ROOMS:
         raise ValueError(f"found the room {name!r}; allowed: {', '.join(ROOMS)}")
     return ROOMS[name]

@@ -37,7 +37,13 @@ __all__ = ["ROOM", "Options", "Player", "Referee", "Settings"]
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a blackjack house."""
+    """The settings of a blackjack house.
+
+    Example:
+        >>> settings = Settings(decks=6)
+        >>> settings.decks, settings.money
+        (6, 1000)
+    """
 
     money: int = 1000
     """The coins in the purse of every new connection."""

@@ -18,7 +18,12 @@ MESSAGE_BY_MOVE: Final[Mapping[str, Message]] = {**MOV, SURRENDER: SRD}
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a blackjack client."""
+    """The options of a blackjack client.
+
+    Example:
+        >>> Options(bet=50).bet
+        50
+    """
 
     bet: int = 10
     """The coins that a bot bets on each round, or the largest possible bet if that is less."""

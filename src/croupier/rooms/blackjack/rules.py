@@ -37,7 +37,13 @@ CLIENT_SURRENDERED: Final = BankNode("the client has surrendered", Turn.OVER, BA
 
 
 class HandTotal(NamedTuple):
-    """A hand as the total with every ace counted as 1, and whether it has an ace."""
+    """A hand as the total with every ace counted as 1, and whether it has an ace.
+
+    Example:
+        >>> hand = HandTotal().with_card("AH").with_card("6S")
+        >>> hand.total, hand.is_soft, hand.with_card("KD").is_soft
+        (17, True, False)
+    """
 
     low: int = 0
     has_ace: bool = False
@@ -125,7 +131,13 @@ def _build_automaton(cards: tuple[str, ...]) -> BankNode:
 
 
 class Blackjack(BankRules):
-    """The rules of blackjack for a shoe of `decks`. See `BankRules`."""
+    """The rules of blackjack for a shoe of `decks`. See `BankRules`.
+
+    Example:
+        >>> rules = Blackjack(decks=2)
+        >>> rules.odds(rules.start())["AH"]
+        Fraction(1, 52)
+    """
 
     def __init__(self, decks: int = 1, cards: Sequence[str] = CARDS) -> None:
         super().__init__(partial(_build_automaton, tuple(cards)), cards, decks)

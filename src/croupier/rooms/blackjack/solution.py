@@ -27,7 +27,13 @@ UP_CARD_RANKS = "23456789TA"
 
 
 def solve(decks: int = 1, track: DecisionTracker = iter) -> Solution:
-    """Solve the game for a shoe of `decks`. Raises ValueError if `decks` is less than 1."""
+    """Solve the game for a shoe of `decks`. Raises ValueError if `decks` is less than 1.
+
+    Example:
+        >>> solution = solve(decks=1)
+        >>> print(f"{float(solution.value):.4f} {solution.unit}")
+        0.0419 bets a round to the client
+    """
     if decks < 1:
         raise ValueError(f"found {decks} decks; allowed: 1 or more")
     solver = SinglePlayerSolver(Blackjack(decks))

@@ -30,55 +30,105 @@ type RoundResult = Literal["W", "L"]
 
 
 class Ply(FrameMessage, frozen=True, gc=False):
-    """PLY: the client begins a round (§2)."""
+    """PLY: the client begins a round (§2).
+
+    Example:
+        >>> print(Ply())
+        PLY
+    """
 
 
 class Bet(FrameMessage, frozen=True, gc=False):
-    """BET: the client's bet on this round (§2)."""
+    """BET: the client's bet on this round (§2).
+
+    Example:
+        >>> print(Bet(10), Bet(10).coins)
+        BET 10 10
+    """
 
     coins: int
 
 
 class Mov(FrameMessage, frozen=True, gc=False):
-    """MOV: the client hits (H) or stands (S) (§2)."""
+    """MOV: the client hits (H) or stands (S) (§2).
+
+    Example:
+        >>> print(Mov("H"), Mov("H").move)
+        MOV H H
+    """
 
     move: str
 
 
 class Srd(FrameMessage, frozen=True, gc=False):
-    """SRD: the client surrenders (§2)."""
+    """SRD: the client surrenders (§2).
+
+    Example:
+        >>> print(Srd())
+        SRD
+    """
 
 
 class Stp(FrameMessage, frozen=True, gc=False):
-    """STP: the sender ends the conversation (§2)."""
+    """STP: the sender ends the conversation (§2).
+
+    Example:
+        >>> print(Stp())
+        STP
+    """
 
 
 class Mon(FrameMessage, frozen=True, gc=False):
-    """MON: the client's balance (§2)."""
+    """MON: the client's balance (§2).
+
+    Example:
+        >>> Mon(1000).coins
+        1000
+    """
 
     coins: int
 
 
 class Crd(FrameMessage, frozen=True, gc=False):
-    """CRD: a card for the client (C) or the bank (S); the ten is always T here, however the wire writes it (§2)."""
+    """CRD: a card for the client (C) or the bank (S); the ten is always T here, however the wire writes it (§2).
+
+    Example:
+        >>> Crd("C", "8S").owner, Crd("C", "8S").card
+        ('C', '8S')
+    """
 
     owner: Owner
     card: str
 
 
 class Trn(FrameMessage, frozen=True, gc=False):
-    """TRN: the client has to decide (§2)."""
+    """TRN: the client has to decide (§2).
+
+    Example:
+        >>> print(Trn())
+        TRN
+    """
 
 
 class Res(FrameMessage, frozen=True, gc=False):
-    """RES: the client has won (W) or lost (L); `coins` are paid back (§2)."""
+    """RES: the client has won (W) or lost (L); `coins` are paid back (§2).
+
+    Example:
+        >>> Res("W", 20).result, Res("W", 20).coins
+        ('W', 20)
+    """
 
     result: RoundResult
     coins: int
 
 
 class Err(FrameMessage, frozen=True, gc=False):
-    """ERR: an error; 300 announces that the house closes (§2)."""
+    """ERR: an error; 300 announces that the house closes (§2).
+
+    Example:
+        >>> Err(400).number
+        400
+    """
 
     number: int
 

@@ -31,7 +31,12 @@ def are_distinct(cards: Collection[Card]) -> bool:
 
 
 def card_names(cards: Iterable[Card]) -> tuple[str, ...]:
-    """Return the names of cards as on the wire (holdem-5.4)."""
+    """Return the names of cards as on the wire (holdem-5.4).
+
+    Example:
+        >>> card_names([50, 46])
+        ('AH', 'KH')
+    """
     return tuple([CARDS[card] for card in cards])
 
 

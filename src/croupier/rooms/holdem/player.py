@@ -39,7 +39,12 @@ type Decision = tuple[Turn, tuple[Card, ...], tuple[Card, ...]]
 
 @dataclass(frozen=True)
 class Options:
-    """Options of a hold'em client."""
+    """Options of a hold'em client.
+
+    Example:
+        >>> Options(user="ann").user
+        'ann'
+    """
 
     user: str = ""
     """The user name."""

@@ -14,7 +14,13 @@ MAX_SECONDS = 366 * 86_400.0
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a hold'em house. The command line has a flag for each field."""
+    """Settings of a hold'em house. The command line has a flag for each field.
+
+    Example:
+        >>> settings = Settings(blinds="50/100")
+        >>> settings.stakes.big_blind, settings.seats
+        (100, 10)
+    """
 
     blinds: str = "10/20"
     """The small and the big blind, in chips."""

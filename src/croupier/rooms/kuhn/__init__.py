@@ -25,7 +25,13 @@ __all__ = ["ROOM", "Options", "Player", "Referee", "Settings"]
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a Kuhn poker house."""
+    """The settings of a Kuhn poker house.
+
+    Example:
+        >>> settings = Settings(bot="random")
+        >>> settings.coins, settings.bot
+        (10, 'random')
+    """
 
     coins: int = 10
     """The coins in the purse of every new connection."""

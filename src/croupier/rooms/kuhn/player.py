@@ -16,7 +16,12 @@ SEAT_CHOICES: Final = {"1": ("P_1",), "2": ("P_2",), "both": ("P_1", "P_2")}
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a Kuhn poker client."""
+    """The options of a Kuhn poker client.
+
+    Example:
+        >>> Options(seat="1").seat
+        '1'
+    """
 
     seat: Literal["1", "2", "both"] = "both"
     """The seat a bot takes; both: alternate between the two."""

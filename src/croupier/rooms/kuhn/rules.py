@@ -64,7 +64,13 @@ def beats(card: Rank, other: Rank) -> bool:
 
 
 class View(NamedTuple):
-    """An information set: the seat's own card (None before it is dealt) and the actions so far."""
+    """An information set: the seat's own card (None before it is dealt) and the actions so far.
+
+    Example:
+        >>> view = View("K", ("CHK", "BET"))
+        >>> view.card, view.history[-1]
+        ('K', 'BET')
+    """
 
     card: Rank | None
     history: BettingHistory

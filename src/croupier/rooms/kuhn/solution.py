@@ -34,7 +34,13 @@ class LinearProbability(NamedTuple):
 
 
 def solve() -> Solution:
-    """Solve the game. Raises ModuleNotFoundError if HiGHS is not installed."""
+    """Solve the game. Raises ModuleNotFoundError if HiGHS is not installed.
+
+    Example:
+        >>> solution = solve()
+        >>> print(solution.value, solution.unit)
+        -1/18 coins a game to P_1
+    """
     tree = GameTree(KUHN)
     value = find_equilibrium(tree).value.exact
     assert value is not None, "the plans of Kuhn poker are simple fractions"

@@ -25,19 +25,34 @@ type Errcode = Literal["W_A", "N_C"]
 
 
 class Strt(FrameMessage, frozen=True, gc=False):
-    """STRT: the client starts a game as `player` (§3.1)."""
+    """STRT: the client starts a game as `player` (§3.1).
+
+    Example:
+        >>> print(Strt("P_1"))
+        STRT P_1
+    """
 
     player: SeatName
 
 
 class Actn(FrameMessage, frozen=True, gc=False):
-    """ACTN: either side acts (§3.1, §3.2)."""
+    """ACTN: either side acts (§3.1, §3.2).
+
+    Example:
+        >>> print(Actn("BET"), Actn("BET").action)
+        ACTN BET BET
+    """
 
     action: KuhnAction
 
 
 class Card(FrameMessage, frozen=True, gc=False):
-    """CARD: the client's card, or at a showdown the house's (§3.2). On the wire a queen is C_Q."""
+    """CARD: the client's card, or at a showdown the house's (§3.2). On the wire a queen is C_Q.
+
+    Example:
+        >>> print(Card("Q"), Card("Q").rank)
+        CARD C_Q Q
+    """
 
     rank: Rank
 
@@ -46,13 +61,23 @@ class Card(FrameMessage, frozen=True, gc=False):
 
 
 class Fail(FrameMessage, frozen=True, gc=False):
-    """FAIL: the house refuses; W_A is a wrong action, N_C not enough coins (§3.2)."""
+    """FAIL: the house refuses; W_A is a wrong action, N_C not enough coins (§3.2).
+
+    Example:
+        >>> Fail("N_C").errcode
+        'N_C'
+    """
 
     errcode: Errcode
 
 
 class Disc(FrameMessage, frozen=True, gc=False):
-    """DISC: either side ends the conversation (§3.1, §3.2)."""
+    """DISC: either side ends the conversation (§3.1, §3.2).
+
+    Example:
+        >>> print(Disc())
+        DISC
+    """
 
 
 type Message = Strt | Actn | Card | Fail | Disc

@@ -11,7 +11,14 @@ MAX_SECONDS = 366 * 86_400.0
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of an Old Maid table."""
+    """The settings of an Old Maid table.
+
+    Example:
+        >>> Settings(players=9).check()
+        Traceback (most recent call last):
+        ...
+        ValueError: found players: 9; allowed: 2 to 8
+    """
 
     players: int = 4
     """The number of players that a game starts with, 2 to 8."""

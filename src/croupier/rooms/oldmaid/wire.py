@@ -66,13 +66,23 @@ class YourTurn(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="your_tu
 
 
 class Offer(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="offer"):
-    """The left neighbour may pick one of `num_cards` cards (§11)."""
+    """The left neighbour may pick one of `num_cards` cards (§11).
+
+    Example:
+        >>> print(Offer(7))
+        {"cmd":"offer","num_cards":7}
+    """
 
     num_cards: Annotated[int, Meta(ge=0)]
 
 
 class Pick(JsonMessage, frozen=True, gc=False, tag_field="cmd", tag="pick"):
-    """The sender picks the card at a position, from 0, of the right neighbour's hand (§12)."""
+    """The sender picks the card at a position, from 0, of the right neighbour's hand (§12).
+
+    Example:
+        >>> print(Pick(0))
+        {"cmd":"pick","card_num":0}
+    """
 
     card_num: int
 

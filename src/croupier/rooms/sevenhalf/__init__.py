@@ -34,7 +34,13 @@ __all__ = ["ROOM", "Options", "Player", "Referee", "Settings"]
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a seven-and-a-half house."""
+    """The settings of a seven-and-a-half house.
+
+    Example:
+        >>> settings = Settings(bet=50)
+        >>> settings.bet, settings.coins
+        (50, 1000)
+    """
 
     bet: int = 100
     """The starting bet, in coins."""

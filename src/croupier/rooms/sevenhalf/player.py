@@ -18,7 +18,12 @@ from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Ante, Erro, Message
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a seven-and-a-half client."""
+    """The options of a seven-and-a-half client.
+
+    Example:
+        >>> Options(stand_at=5.5).bot()
+        'book:5.5'
+    """
 
     stand_at: float | None = None
     """Play the bot that draws until it has N points; the same as --bot book:N."""

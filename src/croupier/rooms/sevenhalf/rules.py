@@ -119,7 +119,14 @@ def _build_automaton(cards: tuple[str, ...], *, lenient: bool) -> BankNode:
 
 
 class SevenHalf(BankRules):
-    """The rules of seven and a half, with a limit on the total bet. See `BankRules`."""
+    """The rules of seven and a half, with a limit on the total bet. See `BankRules`.
+
+    Example:
+        >>> rules = SevenHalf(max_bet=300)
+        >>> state = rules.play(rules.play(rules.start(bet=100), "DRAW"), "7o")
+        >>> rules.legal(state)  # the raise is the highest one
+        ('DRAW', 'PASS', 200)
+    """
 
     def __init__(self, max_bet: int = MAX_TOTAL_BET, *, lenient: bool = False, cards: Sequence[str] = CARDS) -> None:
         super().__init__(partial(_build_automaton, tuple(cards), lenient=lenient), cards, max_bet=max_bet)

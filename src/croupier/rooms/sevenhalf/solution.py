@@ -22,7 +22,13 @@ STARTING_BET = 1
 
 
 def solve(max_bet: int = STARTING_BET, track: DecisionTracker = iter) -> Solution:
-    """Solve the game with a limit on the total bet, in starting bets. Raises ValueError if it is out of range."""
+    """Solve the game with a limit on the total bet, in starting bets. Raises ValueError if it is out of range.
+
+    Example:
+        >>> solution = solve(max_bet=2)
+        >>> print(f"{float(solution.value):.4f} {solution.unit}")
+        -0.0505 starting bets a game to the client
+    """
     if not STARTING_BET <= max_bet <= MAX_TOTAL_BET:
         raise ValueError(f"found a highest bet of {max_bet}; allowed: {STARTING_BET} to {MAX_TOTAL_BET}")
     solver = SinglePlayerSolver(SevenHalf(max_bet))

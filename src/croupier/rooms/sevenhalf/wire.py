@@ -27,41 +27,82 @@ MIN_NUMBER, MAX_NUMBER = -(2**31), 2**31 - 1
 
 
 class Strt(FrameMessage, frozen=True, gc=False):
-    """STRT: the client starts a game (§3.1)."""
+    """STRT: the client starts a game (§3.1).
+
+    Example:
+        >>> print(Strt())
+        STRT
+    """
 
 
 class Draw(FrameMessage, frozen=True, gc=False):
-    """DRAW: the client asks for a card (§3.1)."""
+    """DRAW: the client asks for a card (§3.1).
+
+    Example:
+        >>> print(Draw())
+        DRAW
+    """
 
 
 class Ante(FrameMessage, frozen=True, gc=False):
-    """ANTE: the client raises its bet by `coins` (§3.1)."""
+    """ANTE: the client raises its bet by `coins` (§3.1).
+
+    Example:
+        >>> print(Ante(50), Ante(50).coins)
+        ANTE 50 50
+    """
 
     coins: int
 
 
 class Pass(FrameMessage, frozen=True, gc=False):
-    """PASS: the client ends its turn, and the bank draws (§3.1)."""
+    """PASS: the client ends its turn, and the bank draws (§3.1).
+
+    Example:
+        >>> print(Pass())
+        PASS
+    """
 
 
 class Stbt(FrameMessage, frozen=True, gc=False):
-    """STBT: the starting bet (§3.2)."""
+    """STBT: the starting bet (§3.2).
+
+    Example:
+        >>> Stbt(100).coins
+        100
+    """
 
     coins: int
 
 
 class Card(FrameMessage, frozen=True, gc=False):
-    """CARD: the client's next card (§3.2)."""
+    """CARD: the client's next card (§3.2).
+
+    Example:
+        >>> print(Card("7o"), Card("7o").card)
+        CARD 7o 7o
+    """
 
     card: str
 
 
 class Bstg(FrameMessage, frozen=True, gc=False):
-    """BSTG: the client is over seven and a half (§3.2)."""
+    """BSTG: the client is over seven and a half (§3.2).
+
+    Example:
+        >>> print(Bstg())
+        BSTG
+    """
 
 
 class Bksc(FrameMessage, frozen=True, gc=False):
-    """BKSC: the bank's cards in the order in which it drew them, and its score as four characters (§3.2)."""
+    """BKSC: the bank's cards in the order in which it drew them, and its score as four characters (§3.2).
+
+    Example:
+        >>> message = Bksc(("7c", "cc"), "07.5")
+        >>> message.cards, message.score
+        (('7c', 'cc'), '07.5')
+    """
 
     cards: tuple[str, ...]
     score: str
@@ -71,13 +112,23 @@ class Bksc(FrameMessage, frozen=True, gc=False):
 
 
 class Gain(FrameMessage, frozen=True, gc=False):
-    """GAIN: the client's net in coins, negative for a loss (§3.2)."""
+    """GAIN: the client's net in coins, negative for a loss (§3.2).
+
+    Example:
+        >>> print(Gain(-100), Gain(-100).coins)
+        GAIN -100 -100
+    """
 
     coins: int
 
 
 class Erro(FrameMessage, frozen=True, gc=False):
-    """ERRO: an error, with a text for people in Latin-1, one byte per character (§3.4)."""
+    """ERRO: an error, with a text for people in Latin-1, one byte per character (§3.4).
+
+    Example:
+        >>> Erro("out of time").text
+        'out of time'
+    """
 
     text: str = ""
 

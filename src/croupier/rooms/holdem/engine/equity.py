@@ -47,7 +47,13 @@ _KEY_BY_RANK: Final = RANK_KEYS[::4]
 
 
 class Estimate(NamedTuple):
-    """An estimated share of the pot (0 to 1) and its standard error."""
+    """An estimated share of the pot (0 to 1) and its standard error.
+
+    Example:
+        >>> share = Estimate(0.82, 0.01)
+        >>> f"{share.equity} ± {1.96 * share.standard_error:.3f}"
+        '0.82 ± 0.020'
+    """
 
     equity: float
     standard_error: float
@@ -123,6 +129,12 @@ def estimate(
 
     Takes the ranges and board of `equity`; `luck` is the source of randomness. Impossible deals are drawn again, so
     ranges that share most of their cards take longer. Raises ValueError.
+
+    Example:
+        >>> from croupier import make_luck
+        >>> aces, kings = estimate(["AA", "KK"], luck=make_luck(1), samples=1000)
+        >>> abs(aces.equity - 0.82) < 4 * aces.standard_error
+        True
     """
     if samples < 2:
         raise ValueError(f"found {samples} samples; allowed: 2 or more")

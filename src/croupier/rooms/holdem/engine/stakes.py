@@ -11,7 +11,14 @@ MAX_SEATS: Final = 10
 
 
 class Stakes(Struct, frozen=True, gc=False):
-    """The forced bets of a hand, in chips. The defaults are those of the document (holdem, General rules)."""
+    """The forced bets of a hand, in chips. The defaults are those of the document (holdem, General rules).
+
+    Example:
+        >>> from croupier.holdem import Hand
+        >>> hand = Hand([1000, 1000], button=0, stakes=Stakes(50, 100, ante=10))
+        >>> hand.paid, hand.pot
+        ([60, 110], 170)
+    """
 
     small_blind: int = 10
     big_blind: int = 20

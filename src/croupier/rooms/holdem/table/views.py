@@ -32,6 +32,14 @@ class View:
     of it. `legal` are the viewer's legal moves, empty out of turn.
 
     A view keeps its values while the hand goes on.
+
+    Example:
+        >>> from croupier.holdem import card_names, parse_cards
+        >>> hand = Hand([1000, 1000], button=0)
+        >>> hand.deal(parse_cards("AsKdAhKc"))
+        >>> view = View.of(hand, 0)
+        >>> card_names(view.hole), view.call, view.raise_by_percent(100)
+        (('AS', 'AH'), 10, 50)
     """
 
     __slots__ = ()

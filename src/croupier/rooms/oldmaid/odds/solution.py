@@ -50,6 +50,11 @@ def solve(
 
     The solution is exact for two to four players and sampled from `games` games for more. Raises ValueError for
     arguments out of range, and ModuleNotFoundError if numpy is not installed.
+
+    Example:
+        >>> solution = solve(players=3)
+        >>> [f"{record['loses']:.4f}" for record in solution.records]
+        ['0.2170', '0.3868', '0.3962']
     """
     if players is not None and not MIN_PLAYERS <= players <= MAX_PLAYERS:
         raise ValueError(f"found {players} players; allowed: {MIN_PLAYERS} to {MAX_PLAYERS}")
@@ -73,7 +78,13 @@ def solve(
 
 
 def loss_probabilities(players: int, games: int, seed: int, track: WorkTracker) -> Sequence[LossProbability]:
-    """The loss probability of each seat, exact or sampled."""
+    """The loss probability of each seat, exact or sampled.
+
+    Example:
+        >>> first, second = loss_probabilities(2, games=0, seed=1, track=iter)  # exact
+        >>> print(first, second)
+        0.498724490 0.501275510
+    """
     if players > MAX_SOLVED_PLAYERS:
         from croupier.rooms.oldmaid.odds.sampled import count_losses, random_generator
 

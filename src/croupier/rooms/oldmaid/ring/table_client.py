@@ -45,7 +45,13 @@ type Effects = list[Effect[Message | PlayerEvent]]
 
 @dataclass(frozen=True)
 class Options:
-    """The options of an Old Maid player."""
+    """The options of an Old Maid player.
+
+    Example:
+        >>> options = Options(nick="ann", pause=0)
+        >>> options.nick, options.retry_seconds
+        ('ann', 5.0)
+    """
 
     nick: str = "croupier"
     """The player's nick, 1 to 64 characters."""
