@@ -22,6 +22,7 @@ from croupier.rooms.kuhn import ROOM as KUHN
 from croupier.web.app import close, create_app, wait_closed
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys
+from croupier.web.records import Records
 from croupier.web.rooms import RoomEntry
 from tests.net.raw_client import TIMEOUT_SECONDS
 
@@ -161,9 +162,11 @@ async def stream(app: Starlette, browser: Browser, path: str = "", **headers: st
 
 
 @asynccontextmanager
-async def serve(*entries: RoomEntry, config: WebConfig = WebConfig()) -> AsyncIterator[Starlette]:
+async def serve(
+    *entries: RoomEntry, config: WebConfig = WebConfig(), records: Records | None = None
+) -> AsyncIterator[Starlette]:
     """An app for these rooms; at the end it and its houses are closed."""
-    app = create_app(entries, config, KEYS)
+    app = create_app(entries, config, KEYS, records=records)
     try:
         yield app
     finally:

@@ -1,7 +1,9 @@
 """Records every byte that browsers receive of a game, to compare it with games in which unseen cards are swapped."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from http import HTTPStatus
+from itertools import count
 from typing import Any, NamedTuple
 
 import httpx
@@ -57,10 +59,22 @@ class Step(NamedTuple):
 
 
 class Recorder:
-    """Records what the person at a table, and a visitor without a seat, receive: answers, pages, and open streams."""
+    """Records what the person at a table, and a visitor without a seat, receive: answers, pages, and open streams.
 
-    def __init__(self, app: Starlette, person: Browser, visitor: Browser, streams: Sequence[Viewer]) -> None:
+    `records` returns ROOM/TABLE/NUMBER of the finished games, whose pages are opened once, and of the running one.
+    """
+
+    def __init__(
+        self,
+        app: Starlette,
+        person: Browser,
+        visitor: Browser,
+        streams: Sequence[Viewer],
+        records: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
         self.steps: list[Step] = []
+        self._records = records
+        self._opened = set[str]()
         self._app = app
         self._person = person
         self._visitor = visitor
@@ -73,13 +87,16 @@ class Recorder:
         self._add(known, ())
 
     async def look(self, known: Sequence[str], *answers: httpx.Response) -> None:
-        """Record answers, the pages of the table, refused actions, and what the streams have sent."""
+        """Record answers, the pages of the table and of records, refused actions, and what the streams have sent."""
         await asyncio.sleep(SETTLE_SECONDS)
         pages = [*answers, *await self._pages(path for path in page_paths(self._app) if "{id}" in path)]
+        for record in self._records():
+            if record not in self._opened:
+                pages += await self._record_pages(record)
         for form in ({"version": "stale", "act": "leave"}, {"version": self._person.version, "act": "no such action"}):
             for accept in ("application/json", "text/html"):
                 for browser in (self._person, self._visitor):
-                    pages.append(await browser.post(f"{self._person.table}/act", form, accept=accept))  # noqa: PERF401 -- in order
+                    pages.append(await browser.post(f"{self._person.table}/act", form, accept=accept))
         self._add(known, pages)
 
     async def browse(self, known: Sequence[str]) -> None:
@@ -90,6 +107,17 @@ class Recorder:
         table = self._person.table.rpartition("/")[2]
         found = [path.replace("{id}", table) for path in paths]
         return [await browser.get(path) for browser in (self._person, self._visitor) for path in found]
+
+    async def _record_pages(self, record: str) -> list[httpx.Response]:
+        """Open the page of a record, what its script gets at each step, and the page of its deal."""
+        found = [await self._visitor.get(f"/fair/{record}"), await self._visitor.get(f"/replay/{record}")]
+        for step in count():
+            if found[-1].status_code != HTTPStatus.OK:
+                break
+            self._opened.add(record)
+            path = f"/replay/{record}?step={step}"
+            found.append(await self._visitor.get(path, headers={"accept": "application/json"}))
+        return found
 
     def _add(self, known: Sequence[str], pages: Sequence[httpx.Response]) -> None:
         received = [repr((page.status_code, sorted(page.headers.items()))).encode() + page.content for page in pages]

@@ -16,13 +16,16 @@ from croupier.core.cards import Order
 from croupier.core.dealer import Dealer, FairDealer, dealer_factory, derive_server_seed
 from croupier.core.presentation import ActionView, TableView
 from croupier.core.room import HouseRoom
-from croupier.core.session import Effect, Event, Notify, Observer, Received, Send, Settle
+from croupier.core.session import Effect, Event, HandFinished, Notify, Observer, Received, Send, Settle
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp
+from croupier.recording.holdem_journal import hand_record
 from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.holdem import ROOM as HOLDEM
+from croupier.rooms.holdem.cards import card_names
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings as HoldemSettings
+from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.wire import Guid
 from croupier.rooms.oldmaid import ROOM as OLDMAID
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card
@@ -30,8 +33,10 @@ from croupier.rooms.oldmaid.player import Options, Player
 from croupier.rooms.oldmaid.ring.player_events import CardDrawn
 from croupier.rooms.oldmaid.settings import Settings as RingSettings
 from croupier.rooms.oldmaid.wire import Pick, Wire
+from croupier.store.records import JournalHead, StoredHand
 from croupier.web.cookies import Visitor
 from croupier.web.frames import FrameCodec
+from croupier.web.records import Records
 from croupier.web.ring_seat import RingTable
 from croupier.web.rooms import RoomEntry
 from tests.quick_hashes import QUICK
@@ -42,6 +47,8 @@ from tests.web.hidden_cards import CONFIG, SETTLE_SECONDS, Recorder, Step, brows
 
 MOVES = st.lists(st.integers(0, 9), max_size=6)
 """Numbers of actions, counted through those that the view offers."""
+
+LOBBY_EVENTS = "/lobby/events"
 
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 """Decks cannot be shrunk, and games take too long to try."""
@@ -130,8 +137,8 @@ async def play_house(room: HouseRoom, decks: Sequence[Order], moves: Sequence[in
 
     async with serve(house(room, decks, observers=[observe], **options), config=CONFIG) as app:
         person = await browser_of(app, "p").play(room.name)
-        async with stream(app, person) as events:
-            recorder = Recorder(app, person, browser_of(app, "v"), [events])
+        async with stream(app, person) as events, stream(app, person, LOBBY_EVENTS) as lobby:
+            recorder = Recorder(app, person, browser_of(app, "v"), [events, lobby])
             await recorder.look(wire)
             for move in moves:
                 if (table := view(app, person)) is None:
@@ -159,6 +166,40 @@ def test_swapping_unseen_cards_of_a_house_changes_no_byte(
 # Hold'em.
 
 
+class HandStore:
+    """The finished hands of a table, with what the web app uses of a store.
+
+    `on_shown` is called with the number of each hand, and the cards that everybody has seen at its end.
+    """
+
+    def __init__(self, on_shown: Callable[[int, Sequence[str]], None]) -> None:
+        self._on_shown = on_shown
+        self._hands: list[StoredHand] = []
+
+    def observe(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
+        """Store the hands that have ended."""
+        for effect in effects:
+            if isinstance(effect, HandFinished) and isinstance(effect.state, FinishedHand):
+                self._hands.append(hand_record(effect, now))
+                hand = effect.state.hand
+                holes = (card for seat in hand.showdown_order for card in hand.holes[seat])
+                self._on_shown(effect.hand_number, card_names([*hand.board, *holes]))
+
+    def paths(self, game: Guid) -> list[str]:
+        """ROOM/TABLE/NUMBER of the finished hands and of the running one."""
+        return [f"holdem/{game}/{number}" for number in range(1, len(self._hands) + 2)]
+
+    async def hands(self, room: str, *, limit: int) -> list[StoredHand]:
+        return [hand for hand in reversed(self._hands) if hand.room == room][:limit]
+
+    async def hand(self, room: str, table: str, number: int) -> StoredHand | None:
+        found = [hand for hand in self._hands if (hand.room, hand.table, hand.number) == (room, table, number)]
+        return found[0] if found else None
+
+    async def journal_heads(self, room: str) -> list[JournalHead]:
+        return []  # of houses
+
+
 async def play_holdem(decks: Sequence[Order], moves: Sequence[int]) -> Played:
     """Play hold'em with another person; the first one is recorded, and a visitor who watches the table."""
     server_seed = derive_server_seed(1, HOLDEM.name, 0)
@@ -169,9 +210,16 @@ async def play_holdem(decks: Sequence[Order], moves: Sequence[int]) -> Played:
         shown.append([])
         return deal(hand)
 
-    holdem_house = House(HoldemSettings(), next_dealer, server_seed)
-    room = HoldemApp(holdem_house, Authenticator(hasher=QUICK), clock=asyncio.get_running_loop().time)
     known: list[str] = []
+
+    def show(hand: int, cards: Sequence[str]) -> None:
+        known.extend(cards)
+        shown[hand - 1].extend({*cards} - {*shown[hand - 1]})
+
+    store = HandStore(show)
+    holdem_house = House(HoldemSettings(), next_dealer, server_seed)
+    clock = asyncio.get_running_loop().time
+    room = HoldemApp(holdem_house, Authenticator(hasher=QUICK), clock=clock, observers=[store.observe])
 
     def observe(game: Guid, user: str) -> None:
         found = room.service.views.game(game)
@@ -181,7 +229,8 @@ async def play_holdem(decks: Sequence[Order], moves: Sequence[int]) -> Played:
         for cards in shown[-2:]:  # a showdown is shown together with the next hand
             cards.extend(names.difference(cards))
 
-    async with serve(RoomEntry(HOLDEM, holdem_house.settings, room), config=CONFIG) as app:
+    records = Records(lambda: store)
+    async with serve(RoomEntry(HOLDEM, holdem_house.settings, room), config=CONFIG, records=records) as app:
         person = await browser_of(app, "p").play(HOLDEM.name)
         other = await browser_of(app, "o").play(HOLDEM.name)
         game, user = person.table.rpartition("/")[2], Visitor("p" * 22, 0).user
@@ -189,8 +238,10 @@ async def play_holdem(decks: Sequence[Order], moves: Sequence[int]) -> Played:
             stream(app, person) as events,
             stream(app, other),
             stream(app, person, f"/watch/{game}/events") as watched,
+            stream(app, person, LOBBY_EVENTS) as lobby,
         ):
-            recorder = Recorder(app, person, browser_of(app, "v"), [events, watched])
+            streams = [events, watched, lobby]
+            recorder = Recorder(app, person, browser_of(app, "v"), streams, lambda: store.paths(game))
             observe(game, user)
             await recorder.look(known)
             certain = 1
@@ -317,8 +368,8 @@ async def play_oldmaid(deck: Order, moves: Sequence[int]) -> RingPlayed:
         async with serve(entry, config=CONFIG) as app:
             person = await browser_of(app, "p").play(OLDMAID.name)
             (client,) = clients
-            async with stream(app, person) as events:
-                recorder = Recorder(app, person, browser_of(app, "v"), [events])
+            async with stream(app, person) as events, stream(app, person, LOBBY_EVENTS) as lobby:
+                recorder = Recorder(app, person, browser_of(app, "v"), [events, lobby])
                 await recorder.look(client.wire)
                 picks, certain = iter(moves), None
                 for connection, has_arrived in client.network.walk():
