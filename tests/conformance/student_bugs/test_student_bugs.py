@@ -39,6 +39,7 @@ QUICK = (
     ("sevenhalf_server", "closes-after-gain", "sevenhalf/4.10"),
     ("blackjack_server", "bet-zero-accepted", "blackjack/6.5"),
     ("blackjack_server", "bet-little-endian", "blackjack/4.1"),
+    ("blackjack_server", "bet-not-checked", "blackjack/2.3"),
     ("blackjack_server", "header-any-case", "blackjack/2.5"),
     ("blackjack_server", "jack-eleven", "blackjack/3.8"),
     ("holdem_server", "user-200", "holdem/2.2"),

@@ -266,18 +266,30 @@ def _repeats_number(conversation: Conversation, fault: Fault) -> bool:
 
 
 def _explain_by_reading(altered: AlteredConversation, fault: Fault) -> Cause | None:
-    """Return a cause if a house has answered what the client has sent as if it meant something else."""
+    """Return a cause if a house has answered lower case letters as if they were upper case."""
     if altered.side == HOUSE and fault.verdict.violation.kind is FoundKind.MESSAGE:
-        for dialect in dialects(altered.room.name):
-            if dialect.description in READINGS and altered.is_explained_by_reading(dialect):
-                return reading_cause(altered.room, dialect.description)
+        return _reading_cause(altered, LOWER_CASE)
     return None
 
 
-def reading_cause(room: HouseRoom, description: str) -> Cause | None:
+def byte_order_cause(
+    room: HouseRoom, conversation: Conversation, wire_log: WireLog, known_options: Any, *, strict: bool
+) -> Cause | None:
+    """Return a cause if a house has answered integers of the client rightly by the opposite order of their bytes.
+
+    This is no proof: a house that accepts every integer answers so, too. Another conversation has to show that it
+    does not answer the same integers rightly by the order of the protocol. The arguments are those of `likely_cause`.
+    """
+    altered = AlteredConversation(room, wire_log or _pieces(conversation), known_options, strict, HOUSE)
+    return _reading_cause(altered, LITTLE_ENDIAN)
+
+
+def _reading_cause(altered: AlteredConversation, description: str) -> Cause | None:
     """The cause of a house that reads what a client sends in the dialect with this description."""
-    sections = [each.section for each in dialects(room.name) if each.description == description]
-    return Cause(READINGS[description], clause=f"{room.name}-{sections[0]}") if sections else None
+    for dialect in dialects(altered.room.name):
+        if dialect.description == description and altered.is_explained_by_reading(dialect):
+            return Cause(READINGS[description], clause=f"{altered.room.name}-{dialect.section}")
+    return None
 
 
 def _explain_by_order(altered: AlteredConversation, conversation: Conversation, fault: Fault) -> Cause | None:

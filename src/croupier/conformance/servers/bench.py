@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.diagnosis.causes import likely_cause
+from croupier.conformance.diagnosis.causes import byte_order_cause, likely_cause
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDetector, find_unasked_close
 from croupier.conformance.servers.conversing import Conversations, HouseUnderTest
@@ -129,7 +129,7 @@ class HouseBench(Bench):
             return attempt._replace(failure=replace(failure, clause=tables, cause=cause))
         started_at = clock()
         end = started_at + min(MAX_EXPERIMENT_SECONDS, self._experiment_seconds)
-        experiments = Experiments(self._test_data, self._conversations, lambda: clock() < end)
+        experiments = Experiments(self._test_data, self._conversations, lambda: clock() < end, self._byte_order_cause)
 
         def describe(probe: ScriptedClient) -> Attempt:
             return self._failure(case, Outcome.FAIL, probe)
@@ -321,6 +321,11 @@ class HouseBench(Bench):
             steps=() if probe.is_accused or self._is_tolerated(case) else probe.sent,
             refusal=self._refused_kind(probe) or "",
             was_reset=probe.was_reset and found.kind is FoundKind.CLOSED,
+        )
+
+    def _byte_order_cause(self, probe: ScriptedClient) -> Cause | None:
+        return byte_order_cause(
+            self._test_data.room, probe.conversation, probe.wire_log, self._known_options, strict=self._strict
         )
 
     async def _is_never_accepted(self, case: HouseServerCase, refused: str, number: int) -> bool:

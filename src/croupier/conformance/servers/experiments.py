@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.diagnosis.causes import reading_cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN
 from croupier.conformance.diagnosis.dialect import DialectReader
 from croupier.conformance.diagnosis.layouts import dialects
@@ -68,12 +67,22 @@ class Comparison(Enum):
 
 
 class Experiments:
-    """Explains the failures of a house by experiments, as long as `has_time` returns true."""
+    """Explains the failures of a house by experiments, as long as `has_time` returns true.
 
-    def __init__(self, test_data: ServerTestData, conversations: Conversations, has_time: Callable[[], bool]) -> None:
+    `byte_order_cause` is the function of `causes`, for the conversation of a client.
+    """
+
+    def __init__(
+        self,
+        test_data: ServerTestData,
+        conversations: Conversations,
+        has_time: Callable[[], bool],
+        byte_order_cause: Callable[[ScriptedClient], Cause | None],
+    ) -> None:
         self._test_data = test_data
         self._conversations = conversations
         self._has_time = has_time
+        self._byte_order_cause = byte_order_cause
 
     async def explain(
         self, clause: str, delivery: Delivery, attempt: Attempt, describe: Callable[[ScriptedClient], Attempt]
@@ -98,11 +107,8 @@ class Experiments:
             found = await self._compare(messages, line_ended, WHOLE)
             if found is Comparison.ONLY_THE_ORIGINAL_FAILS and not await self._refuses_last(line_ended):
                 return _explained(attempt, self._test_data.shared_clauses["cut"], WAITS_FOR_LINE_END)
-        if (swapped := self._with_swapped_integers(messages)) != messages and self._has_time():
-            probe = await self._conversations.send_quickly(swapped, WHOLE)
-            other = attempt if probe.fault is None else describe(probe)
-            if other.failure is not None and other.failure.cause == reading_cause(self._test_data.room, LITTLE_ENDIAN):
-                return other
+        if (cause := await self._find_byte_order(messages)) is not None:
+            return _explained(attempt, cause.clause, cause)
         shared = self._test_data.shared_clauses
         for change, blamed, cause in (
             (partial(canonical_messages, self._test_data), clause, SPELLING_MATTERS),
@@ -139,6 +145,17 @@ class Experiments:
                 faulty_deals.add(deal)
         is_shown = len(faulty_deals) == MISREAD_FAULTS or (faulty_deals and len(deals) >= ENOUGH_CONVERSATIONS)
         return possible[0] if possible and is_shown else None
+
+    async def _find_byte_order(self, messages: Sequence[bytes]) -> Cause | None:
+        """Return a cause if the house answers integers rightly only by the opposite order of their bytes."""
+        swapped = self._with_swapped_integers(messages)
+        if swapped == messages or not self._has_time():
+            return None
+        probe = await self._conversations.send_quickly(swapped, WHOLE)
+        if probe.fault is None:
+            return None
+        control = await self._conversations.send_quickly(messages, WHOLE)
+        return self._byte_order_cause(probe) or self._byte_order_cause(control)
 
     async def _compare(
         self,
