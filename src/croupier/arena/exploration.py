@@ -1,6 +1,6 @@
-"""Plays Kuhn poker against a bot or a house to learn how it plays, and counts what it does.
+"""Plays Kuhn poker against a bot, a house or a client to learn how it plays, and counts what it does.
 
-The explorer takes both seats in turn. Before each game it draws whether it bets where it may, or checks; it always
+The explorer plays as many games in each seat. In each it draws whether it bets where it may, or checks; it always
 calls, because a fold hides the other's card (kuhn-5.3). The counts estimate the weights of the other's sequences:
 
 - The games in which the explorer checks all end with a showdown. Among those in which the other shows a certain card,
@@ -14,10 +14,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Final, NamedTuple
 
+from croupier.arena.game import Chunk
+from croupier.arena.kuhn import play_program
+from croupier.arena.plan import Plan
+from croupier.arena.players import Forfeit
+from croupier.clients.contestants import Contestant
 from croupier.clients.game import GameClient
+from croupier.clients.luck import make_luck
 from croupier.core.bots import Bot
 from croupier.core.dealer import Luck
 from croupier.core.rules import Seat
+from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.player import Player
 from croupier.rooms.kuhn.referee import WireGame
 from croupier.rooms.kuhn.rules import (
@@ -30,6 +37,7 @@ from croupier.rooms.kuhn.rules import (
     P_2,
     BettingHistory,
     KuhnAction,
+    KuhnState,
     Rank,
     View,
 )
@@ -58,7 +66,7 @@ CHOICES: Final = tuple(
 
 
 class ExploredGame(NamedTuple):
-    """A game as the explorer saw it: `wire` has its own seat and card; `is_betting` is what it had drawn before."""
+    """A game as the explorer saw it: `wire` has its own seat and card; `is_betting` is what it has drawn."""
 
     wire: WireGame
     is_betting: bool
@@ -76,36 +84,65 @@ class Count(NamedTuple):
 
 
 class Explorer:
-    """A bot for one game: it bets where it may, or checks, and always calls."""
+    """A bot that bets where it may in half of its games, checks in the others, and always calls."""
 
-    def __init__(self, *, is_betting: bool) -> None:
-        self.is_betting = is_betting
-
-    def choose(self, view: View, legal: Sequence[KuhnAction], luck: Luck) -> KuhnAction:  # noqa: ARG002 -- it has decided before
+    def choose(self, view: View, legal: Sequence[KuhnAction], luck: Luck) -> KuhnAction:
         """Bet or check, or call. Raises ValueError if the house has refused that because the purse is empty."""
-        first: KuhnAction = "BET" if self.is_betting else "CHK"
-        action: KuhnAction = "CAL" if "BET" in view.history else first
-        if action not in legal:
+        paid: KuhnAction = "CAL" if "BET" in view.history else "BET"
+        if paid not in legal:
             raise ValueError(
-                f"found a purse without coins for {action}; allowed: the true number of coins of a new purse"
+                f"found a purse without coins for {paid}; allowed: the true number of coins of a new purse"
             )
-        return action
+        return "CHK" if paid == "BET" and luck.below(2) else paid
+
+
+def explored_game(wire: WireGame, luck: Luck) -> ExploredGame:
+    """A game that the explorer has played.
+
+    Where the other has bet first, the explorer has only called. Then what it would have done is drawn now: the draw
+    depends on nothing, so the time of it makes no difference.
+    """
+    own = wire.history[wire.seat :: 2]
+    return ExploredGame(wire, is_betting=bool(luck.below(2)) if own == ("CAL",) else "BET" in own)
 
 
 def explore_bot(bot: Bot[View, KuhnAction], games: int, luck: Luck, bot_luck: Luck) -> list[ExploredGame]:
     """Play games against a bot in process. `bot_luck` is the bot's. Raises IllegalMove if the bot makes one."""
-    explored = []
+    explored, explorer = [], Explorer()
     for number in range(games):
-        seat, explorer = number % 2, Explorer(is_betting=bool(luck.below(2)))
+        seat = number % 2
         state = DEALS[luck.below(len(DEALS))]
         while isinstance(state.turn, int):
             chooser, chooser_luck = (explorer, luck) if state.turn == seat else (bot, bot_luck)
             state = KUHN.play(state, chooser.choose(state.views[state.turn], state.actions, chooser_luck))
-        is_shown = "FLD" not in state.history
-        card, other = state.cards[seat], state.cards[1 - seat]
-        wire = WireGame(seat, card, state.history, other if is_shown else None)
-        explored.append(ExploredGame(wire, explorer.is_betting))
+        explored.append(explored_game(wire_game(state, seat), luck))
     return explored
+
+
+def explore_client(command: Contestant, games: int, seed: int) -> list[ExploredGame]:
+    """Let a command play games as a client of a house that is the explorer; an odd number is rounded up.
+
+    Raises ChildProcessError if the program cannot be started, does not play on, or makes any other fault.
+    """
+    pairs = -(-games // 2)
+    plan = Plan(ROOM.name, (command.text, "explorer"), pairs, seed, chunk_pairs=pairs)
+    chunk = Chunk(plan, (0, 1), 0, (command.make, Explorer), (command, None))
+    try:
+        seatings = play_program(chunk)
+    except Forfeit:
+        seatings = []
+    if chunk.faults:
+        raise ChildProcessError(chunk.faults[0].reason)
+    luck = make_luck(seed, "explorer")
+    return [
+        explored_game(wire_game(end, 1 - seat), luck) for seat, played in enumerate(seatings) for end in played.ends
+    ]
+
+
+def wire_game(state: KuhnState, seat: Seat) -> WireGame:
+    """What the explorer sees of a game that is over, in its seat."""
+    card, other = state.cards[seat], state.cards[1 - seat]
+    return WireGame(seat, card, state.history, None if "FLD" in state.history else other)
 
 
 async def explore_house(
@@ -119,12 +156,12 @@ async def explore_house(
     if coins < MAX_GAME_COST:
         raise ValueError(f"found {coins} coins; allowed: {MAX_GAME_COST} or more")
     explored: list[ExploredGame] = []
+    explorer = Explorer()
     while len(explored) < games:
         async with connect() as client:
             while len(explored) < games and coins + sum(client.nets) >= MAX_GAME_COST:
-                explorer = Explorer(is_betting=bool(luck.below(2)))
                 wire = await _play_game(client, explorer, luck, len(explored))
-                explored.append(ExploredGame(wire, explorer.is_betting))
+                explored.append(explored_game(wire, luck))
     return explored
 
 

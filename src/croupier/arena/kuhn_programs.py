@@ -44,6 +44,7 @@ class Seating:
         order = bot_stream(chunk.plan, chunk.pairing, chunk.number, number, index).next_deck(hands)
         self._order = [*order] if number else [*range(hands)]
         self._dealt = 0
+        self._missing = {*range(hands)}
         player.finished = self.ends
 
     def deal(self) -> tuple[int, KuhnState]:
@@ -55,10 +56,15 @@ class Seating:
         number = self._order[dealt]
         return number, self._deals[number]
 
+    def finish(self, number: int, end: KuhnState) -> None:
+        """Note the end of a hand."""
+        self.ends[number] = end
+        self._missing.discard(number)
+
     @property
     def is_complete(self) -> bool:
         """Whether all hands of the seating are over."""
-        return all(number in self.ends for number in range(self._hands))
+        return not self._missing
 
     @property
     def has_surplus(self) -> bool:
@@ -182,7 +188,7 @@ class KuhnTables(Tables[SeatDealer]):
                 state = state.next[next(action for action in DEFAULT_ACTIONS if action in state.actions)]
             else:
                 state = state.next[seating.choose(state.views[seat], state.actions)]
-        seating.ends[self._last.number] = state
+        seating.finish(self._last.number, state)
         return is_finished
 
 
