@@ -1,23 +1,32 @@
 """Intervals have the coverage that they promise: fixed ones at any number, sequences at all numbers at once."""
 
+from collections import Counter
+from collections.abc import Sequence
+from itertools import accumulate
 from math import inf, isclose, log, sqrt
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from croupier.arena.bank import BankGame
 from croupier.arena.baselines.kuhn import RANDOM_VALUES
-from croupier.arena.intervals import sequence_interval, student_interval
+from croupier.arena.intervals import Interval, sequence_interval, student_interval
 from croupier.arena.kuhn import KuhnGame
 from croupier.arena.plan import Plan
 from croupier.arena.play import play_chunk
-from croupier.arena.series import MIN_CHUNKS
-from croupier.arena.tally import Moments, moments_of
-from tests.arena.enumeration import pair_values, policy_of
+from croupier.arena.series import MIN_CHUNKS, Series
+from croupier.arena.tally import Moments, Tally, moments_of
+from tests.arena.enumeration import OPPONENTS, exact, pair_values, policy_of
 from tests.sampling import extended
 
-METHODS = {"plain": (False, None), "duplicate": (True, None), "both": (True, RANDOM_VALUES)}
+METHODS = {
+    "plain": (False, None),
+    "duplicate": (True, None),
+    "adjusted": (False, RANDOM_VALUES),
+    "both": (True, RANDOM_VALUES),
+}
 
 
 def test_students_interval_is_that_of_a_textbook() -> None:
@@ -60,7 +69,7 @@ def draw_pairs(opponent: str, method: str, shape: tuple[int, int], seed: int) ->
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("opponent", extended(["book:always-bet", "equilibrium", "book:never-bet"], 3))
+@pytest.mark.parametrize("opponent", extended(sorted(OPPONENTS, key="book:always-bet".__ne__), len(OPPONENTS)))
 def test_fixed_intervals_cover_the_mean_in_94_to_96_percent_of_matches(opponent: str, method: str) -> None:
     matches, pairs = 10_000, 300
     mean, draws = draw_pairs(opponent, method, (matches, pairs), 1)
@@ -91,7 +100,7 @@ def sequence_coverage(mean: float, draws: NDArray[np.float64], first: int, t_sta
 
 @pytest.mark.extended
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("opponent", ["equilibrium", "book:always-bet", "book:never-bet"])
+@pytest.mark.parametrize("opponent", OPPONENTS)
 def test_sequences_cover_the_mean_at_the_stop_and_never_miss_it(opponent: str, method: str) -> None:
     mean, draws = draw_pairs(opponent, method, (2_000, 3_000), 2)
     never_missed, at_stop = sequence_coverage(mean, draws, first=KuhnGame.min_pairs)
@@ -105,6 +114,41 @@ def test_sequences_cover_the_skewed_adjusted_results_of_blackjack() -> None:
     draws = np.random.default_rng(4).choice(results, (2_000, 3_000))
     never_missed, at_stop = sequence_coverage(float(results.mean()), draws, first=BankGame.min_pairs)
     assert min(never_missed, at_stop) >= 0.94
+
+
+def interval_at_the_stop(plan: Plan, tallies: Sequence[Tally]) -> Interval:
+    """The interval of a match where it ends, at the latest after these chunks."""
+    series = Series(plan, (0, 1))
+    for chunk, tally in enumerate(tallies):
+        series.add(chunk, tally)
+    return series.interval()
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("duplicate", [False, True])
+@pytest.mark.parametrize("opponent", OPPONENTS)
+def test_intervals_of_played_matches_cover_the_mean(opponent: str, duplicate: bool) -> None:
+    """2,000 matches of three chunks, and each chunk as a match of fixed length; all of them plain and adjusted."""
+    matches = 2_000
+    plan = Plan(
+        "kuhn", ("equilibrium", opponent), pairs=900, chunk_pairs=300, seed=0, duplicate=duplicate, adjust="any"
+    )
+    until_sure = replace(plan, until_sure=True)
+    mean = float(exact(policy_of("equilibrium"), policy_of(opponent)).mean)
+    covered: Counter[tuple[str, str]] = Counter()
+    for seed in range(matches):
+        played = [play_chunk(replace(plan, seed=seed), (0, 1), chunk) for chunk in range(plan.chunks)]
+        plain = [replace(tally, adjusted=None) for tally in played]
+        for method, tallies in {"adjusted": played, "plain": plain}.items():
+            fixed = [student_interval(tally.result) for tally in tallies]
+            running = [sequence_interval(moments) for moments in accumulate(tally.result for tally in tallies)]
+            stop = interval_at_the_stop(until_sure, tallies)
+            covered[method, "fixed"] += sum(low <= mean <= high for _, low, high in fixed)
+            covered[method, "never missed"] += all(low <= mean <= high for _, low, high in running)
+            covered[method, "at the stop"] += stop.low <= mean <= stop.high
+    for method in ("adjusted", "plain"):
+        assert 0.94 <= covered[method, "fixed"] / (matches * plan.chunks) <= 0.96
+        assert min(covered[method, "never missed"], covered[method, "at the stop"]) / matches >= 0.94
 
 
 def test_sequences_of_chunks_may_begin_with_20() -> None:

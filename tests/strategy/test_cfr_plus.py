@@ -13,8 +13,7 @@ from croupier.strategy.game_tree import GameTree, behaviour_strategy, realizatio
 from croupier.strategy.zero_sum import find_equilibrium, interior_point_checkpoints
 from tests.strategy.games import KuhnWithCards, MatrixGame, plans_value
 
-LEDUC_ROUNDS = 800
-"""After about 630 rounds the nash_conv of Leduc poker stays below 0.001 coins."""
+LEDUC_VALUE = Fraction("-0.0856064240780")
 
 
 def theoretical_nash_conv(tree: GameTree, spread: int, rounds: int) -> float:
@@ -32,11 +31,21 @@ def test_cfr_plus_finds_the_value_of_kuhn_poker() -> None:
     assert found.value.width < Fraction(1, 5_000)
 
 
-def test_cfr_plus_finds_the_value_of_leduc_poker() -> None:
+@pytest.mark.parametrize(
+    ("rounds", "width", "error"),
+    [
+        (800, Fraction(1, 1_000), Fraction(1, 20_000)),
+        pytest.param(15_000, Fraction(1, 100_000), Fraction(1, 10_000_000), marks=pytest.mark.extended),
+    ],
+)
+def test_cfr_plus_finds_the_value_of_leduc_poker(rounds: int, width: Fraction, error: Fraction) -> None:
     tree = GameTree(LEDUC)
-    found = solve_with_cfr_plus(tree, LEDUC_ROUNDS)
-    assert found.value.low < Fraction("-0.0856064240780") < found.value.high
-    assert found.value.width < Fraction(1, 1_000)
+    found = solve_with_cfr_plus(tree, rounds)
+    exact = find_equilibrium(tree).value
+    assert max(abs(bound - LEDUC_VALUE) for bound in exact) < Fraction(1, 10**13)
+    assert found.value.low < exact.low <= exact.high < found.value.high
+    assert found.value.width < width
+    assert abs(plans_value(tree, found.plans) - LEDUC_VALUE) < error
     for seat, plan in enumerate(found.plans):
         assert realization_plan(tree, seat, behaviour_strategy(tree, seat, plan)) == plan
 
