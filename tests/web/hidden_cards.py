@@ -62,6 +62,7 @@ class Recorder:
     """Records what the person at a table, and a visitor without a seat, receive: answers, pages, and open streams.
 
     `records` returns ROOM/TABLE/NUMBER of the finished games, whose pages are opened once, and of the running one.
+    `watched` is the address at which the table is watched, if that does not follow from the address of the person's.
     """
 
     def __init__(
@@ -71,7 +72,9 @@ class Recorder:
         visitor: Browser,
         streams: Sequence[Viewer],
         records: Callable[[], Sequence[str]] = tuple,
+        watched: str = "",
     ) -> None:
+        self._watched_pages = [watched, f"{watched}/text"] if watched else []
         self.steps: list[Step] = []
         self._records = records
         self._opened = set[str]()
@@ -89,7 +92,8 @@ class Recorder:
     async def look(self, known: Sequence[str], *answers: httpx.Response) -> None:
         """Record answers, the pages of the table and of records, refused actions, and what the streams have sent."""
         await asyncio.sleep(SETTLE_SECONDS)
-        pages = [*answers, *await self._pages(path for path in page_paths(self._app) if "{id}" in path)]
+        paths = [path for path in page_paths(self._app) if "{id}" in path]
+        pages = [*answers, *await self._pages([*paths, *self._watched_pages])]
         for record in self._records():
             if record not in self._opened:
                 pages += await self._record_pages(record)

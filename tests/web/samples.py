@@ -21,6 +21,9 @@ from croupier.core.presentation import (
     text,
     verbatim,
 )
+from croupier.recording.game_records import GameRecord
+from croupier.replay.games import oldmaid_table
+from croupier.replay.house_games import public_table
 from croupier.web.class_page import LEGEND
 from croupier.web.class_view import (
     RUNNING as PLAYED_NOW,
@@ -297,6 +300,15 @@ PUBLIC_TABLES = [
 ]
 
 
+WATCHED_HOUSE = replace(
+    public_table(GameRecord("kuhn", "", 1, 0.0, 0, 0, ("Q", "K"), ("BET",)), is_over=False),
+    announcements=(text("The client: BET"),),
+)
+WATCHED_OLDMAID = replace(
+    oldmaid_table(("Berit", "W" * 64, "Laia"), (2, 0, 1), {2: "away"}, 33), announcements=(text("Laia is gone."),)
+)
+
+
 def table_page(name: str, view: TableView, **more: Any) -> tuple[str, dict[str, Any]]:
     context = {"table": view, "frames": FRAMES, "id": "7f", "version": "7f-1", "room": room(name)}
     return "table.html", context | more
@@ -466,6 +478,8 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "watch": ("watch.html", {"rooms": [room("holdem"), room("oldmaid")], "tables": PUBLIC_TABLES, "version": "7f3a-1"}),
     "watch-empty": ("watch.html", {"rooms": [], "tables": [], "version": "7f3a-1"}),
     "watch-table": table_page("holdem", WATCHED, is_watching=True, delay_seconds=30),
+    "watch-house": table_page("kuhn", WATCHED_HOUSE, is_watching=True, delay_seconds=0),
+    "watch-oldmaid": table_page("oldmaid", WATCHED_OLDMAID, is_watching=True, delay_seconds=0),
     "replays": (
         "replays.html",
         {"groups": [row(title=TITLES["kuhn"], records=[row(room="kuhn", id="showdown", title="A showdown", steps=5)])]},

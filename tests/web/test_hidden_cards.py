@@ -4,6 +4,8 @@ import asyncio
 import random
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import combinations
 from typing import Any, NamedTuple, Self
 
 import httpx
@@ -14,11 +16,24 @@ from hypothesis import strategies as st
 from croupier.clients.inbox import Inbox
 from croupier.core.cards import Order
 from croupier.core.dealer import Dealer, FairDealer, dealer_factory, derive_server_seed
+from croupier.core.logger import SilentLogger
 from croupier.core.presentation import ActionView, TableView
 from croupier.core.room import HouseRoom
-from croupier.core.session import Effect, Event, HandFinished, Notify, Observer, Received, Send, Settle
+from croupier.core.session import (
+    Effect,
+    Event,
+    HandFinished,
+    Joined,
+    Left,
+    Notify,
+    Observer,
+    Received,
+    Send,
+    Settle,
+)
 from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import HoldemApp
+from croupier.net.shared_endpoint import SharedEndpoint
 from croupier.recording.holdem_journal import hand_record
 from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.holdem import ROOM as HOLDEM
@@ -28,11 +43,12 @@ from croupier.rooms.holdem.settings import Settings as HoldemSettings
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.wire import Guid
 from croupier.rooms.oldmaid import ROOM as OLDMAID
-from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card
+from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, WIRE_CARDS, Card, is_pair
+from croupier.rooms.oldmaid.house import House as TableHouse
 from croupier.rooms.oldmaid.player import Options, Player
 from croupier.rooms.oldmaid.ring.player_events import CardDrawn
 from croupier.rooms.oldmaid.settings import Settings as RingSettings
-from croupier.rooms.oldmaid.wire import Pick, Wire
+from croupier.rooms.oldmaid.wire import Discard, Draw, Join, Message, Pick, Wire
 from croupier.store.records import JournalHead, StoredHand
 from croupier.web.cookies import Visitor
 from croupier.web.frames import FrameCodec
@@ -43,7 +59,16 @@ from tests.quick_hashes import QUICK
 from tests.rooms.oldmaid.network import Network, Node
 from tests.sampling import example_count
 from tests.web.app_fixture import Browser, house, serve, stream
-from tests.web.hidden_cards import CONFIG, SETTLE_SECONDS, Recorder, Step, browser_of, run_alike, shared_steps
+from tests.web.hidden_cards import (
+    CONFIG,
+    SETTLE_SECONDS,
+    Recorder,
+    Step,
+    browser_of,
+    page_paths,
+    run_alike,
+    shared_steps,
+)
 
 MOVES = st.lists(st.integers(0, 9), max_size=6)
 """Numbers of actions, counted through those that the view offers."""
@@ -122,7 +147,7 @@ def cards_of(message: Any) -> Sequence[str]:
 
 
 async def play_house(room: HouseRoom, decks: Sequence[Order], moves: Sequence[int], options: dict[str, Any]) -> Played:
-    """Play against a house."""
+    """Play against a house, while a visitor watches."""
     wire: list[str] = []
     shown: list[list[str]] = [[]]
 
@@ -137,8 +162,13 @@ async def play_house(room: HouseRoom, decks: Sequence[Order], moves: Sequence[in
 
     async with serve(house(room, decks, observers=[observe], **options), config=CONFIG) as app:
         person = await browser_of(app, "p").play(room.name)
-        async with stream(app, person) as events, stream(app, person, LOBBY_EVENTS) as lobby:
-            recorder = Recorder(app, person, browser_of(app, "v"), [events, lobby])
+        address = f"/watch/{room.name}-1"
+        async with (
+            stream(app, person) as events,
+            stream(app, person, LOBBY_EVENTS) as lobby,
+            stream(app, person, f"{address}/events") as watched,
+        ):
+            recorder = Recorder(app, person, browser_of(app, "v"), [events, lobby, watched], watched=address)
             await recorder.look(wire)
             for move in moves:
                 if (table := view(app, person)) is None:
@@ -415,3 +445,58 @@ def test_swapping_the_hands_of_the_others_in_old_maid_changes_no_byte(moves: lis
     one = run_alike(play_oldmaid(deck, moves))
     other = run_alike(play_oldmaid(swapped_hands(deck, one.dealt_to_others, luck), moves))
     assert shared_steps(one.steps, other.steps) >= one.certain
+
+
+async def watch_oldmaid(deck: Order) -> list[bytes]:
+    """Return what a visitor receives who watches the deal of a game, its pairs, and its end."""
+    table_settings = RingSettings(players=3)
+    table = TableHouse(table_settings, dealer_factory(lambda _: bytes(32), b"", [deck], shared=True))
+    endpoint = SharedEndpoint(table, partial(Wire, "table"), SilentLogger())
+    hands: list[list[Card]] = [[] for _ in range(table_settings.players)]
+
+    def receive(seat: int, message: Message) -> None:
+        endpoint.handle_and_flush(Received(seat + 1, message))
+
+    async with serve(RoomEntry(OLDMAID, table_settings, endpoint), config=CONFIG) as app:
+        visitor = browser_of(app, "v")
+        for seat in range(table_settings.players):
+            endpoint.handle_and_flush(Joined(seat + 1, ("127.0.0.1", seat + 1)))
+            receive(seat, Join(f"player {seat}"))
+        async with stream(app, visitor, "/watch/oldmaid-1/events") as watched:
+            pages = []
+            for turn, card in enumerate(deck):
+                seat = turn % len(hands)
+                receive(seat, Draw())
+                hands[seat].append(card)
+                if turn % 10 == 0:
+                    await asyncio.sleep(SETTLE_SECONDS)
+                    pages += [await visitor.get(path) for path in ("/watch/oldmaid-1", "/watch/oldmaid-1/text")]
+            for seat, hand in enumerate(hands):
+                for one, other in combinations(hand, 2):
+                    if is_pair(one, other):
+                        receive(seat, Discard((WIRE_CARDS[one], WIRE_CARDS[other])))
+                await asyncio.sleep(SETTLE_SECONDS)
+                pages += [await visitor.get(path) for path in page_paths(app) if "{" not in path]
+                pages.append(await visitor.get("/watch/oldmaid-1"))
+            assert b"lays down a pair" in watched.body
+            for seat in range(1, table_settings.players):
+                endpoint.handle_and_flush(Left(seat + 1))
+            await watched.wait_for(b"event: end")
+            return [*(page.content for page in pages), *(repr(message).encode() for message in watched.messages)]
+
+
+def other_pairs(deck: Order, luck: random.Random) -> Order:
+    """A deck in which pairs stand in for each other, and cards for their partners; its game takes the same course."""
+    pairs = [(card, card + 1) for card in range(0, JOKER, 2)]
+    places = {JOKER: JOKER}
+    for pair, other in zip(pairs, luck.sample(pairs, len(pairs)), strict=True):
+        places |= zip(pair, luck.sample(other, 2), strict=True)
+    return tuple(places[card] for card in deck)
+
+
+@given(SEEDS)
+@settings(max_examples=example_count(10), phases=PHASES)
+def test_swapping_the_cards_of_old_maid_changes_no_byte_that_watchers_receive(seed: int) -> None:
+    luck = random.Random(seed)
+    deck = tuple(luck.sample(range(CARD_COUNT), CARD_COUNT))
+    assert run_alike(watch_oldmaid(deck)) == run_alike(watch_oldmaid(other_pairs(deck, luck)))
