@@ -104,6 +104,35 @@ def test_watching_needs_a_game_and_a_server() -> None:
     assert "no answer to GET /games/" in done.stderr
 
 
+def test_tables_of_all_rooms_are_listed_and_watched_through_the_web_app() -> None:
+    with Serving("kuhn", "--port", "0", "--web-port", "0", "--log-level", "error", ready=2) as kuhn:
+        web = f"http://127.0.0.1:{kuhn.ports['web']}"
+        done = croupier("watch", "web", web, "--table", "kuhn-1")
+        assert done.returncode == 1
+        assert "there is no table 'kuhn-1'" in done.stderr
+        with socket.create_connection(("127.0.0.1", kuhn.ports["kuhn"])) as client:
+            client.sendall(b"STRT P_2\n")
+            assert client.recv(4) == b"CARD"
+            assert croupier("watch", "web", web).stdout == "kuhn-1  Kuhn poker: client 1\n"
+            other = croupier("watch", "web", f"127.0.0.1:{kuhn.ports['kuhn']}")
+            assert (other.returncode, other.stdout) == (1, "")
+            wrong = croupier("watch", "web", f"{web}/protocols/kuhn")
+            assert wrong.returncode == 1
+            assert "is this the address of a web app?" in wrong.stderr
+            with terminal("watch", "web", web, "--table", "kuhn-1") as seat:
+                seat.sees("The client: a card face down, to act")
+                seat.plays(("q", "The client: a card face down, to act"))
+                seat.leaves()
+            with terminal("watch", "web", web, "--table", "kuhn-1", "--plain") as seat:
+                seat.sees("The client: a card face down, to act")
+                client.close()
+                seat.sees("This table does not exist any more.")
+                seat.leaves()
+    done = croupier("watch", "web", f"127.0.0.1:{closed_port()}")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "127.0.0.1:" in done.stderr
+
+
 @pytest.mark.extended
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_shell_has_a_completion_script(shell: str) -> None:

@@ -47,6 +47,16 @@ def test_a_table_appears_with_its_players_and_a_browser_sits_down_there(run: Run
                 (user,) = room.room.service.house.users
                 await lobby.wait_for(f'"count-holdem":"1 playing: {user}"'.encode())
                 assert b"csrf" not in lobby.body, "all browsers share the event"
+            (listed,) = (
+                await bob.get("/watch", headers={"accept": "application/json", "accept-language": "ca"})
+            ).json()
+            assert listed == {
+                "id": game,
+                "room": "holdem",
+                "title": "Hold'em",
+                "players": [user],
+                "note": "10 llocs",
+            }
             seated = await bob.post("/play", {"room": "holdem", "table": game})
             assert seated.headers["location"] == ann.table
 

@@ -12,11 +12,16 @@ LANGUAGE_VARIABLES: Final = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 """The environment variables that name the languages of a person, the first of them that is set (as in gettext)."""
 
 
+def terminal_locale() -> str:
+    """Return the locale of the language of the environment."""
+    set_variables = (os.environ[name] for name in LANGUAGE_VARIABLES if os.environ.get(name))
+    return first_locale(next(set_variables, "").split(":"))
+
+
 @cache
 def terminal_catalogue() -> Catalogue:
     """Return the catalogue of the language of the environment."""
-    set_variables = (os.environ[name] for name in LANGUAGE_VARIABLES if os.environ.get(name))
-    return catalogue(first_locale(next(set_variables, "").split(":")))
+    return catalogue(terminal_locale())
 
 
 def encodable_or(text: str, fallback: str) -> str:

@@ -1,7 +1,7 @@
 """The routes of the lobby: its page, the list of public tables, their stream, and taking a seat."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil
 
 from msgspec.structs import asdict
@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from croupier.core.presentation import text
+from croupier.core.presentation import Text, text
 from croupier.core.session import Address
 from croupier.net.client_addresses import address_key
 from croupier.net.rate_limiter import RateLimiter
@@ -18,11 +18,12 @@ from croupier.web.config import WebConfig
 from croupier.web.cookies import Visitor
 from croupier.web.holdem_seat import SeatRefused
 from croupier.web.live_lobby import LiveLobby
-from croupier.web.render import Renderer
+from croupier.web.render import Renderer, json_response, request_locale, translator, wants_json
 from croupier.web.seating import Seating
 from croupier.web.security import read_form
 from croupier.web.streams import FeedStream, Streams
 from croupier.web.tables import Tables, TooManySeats
+from croupier.web.watching import PublicTable
 
 FORWARDED = ("forwarded", "x-forwarded-for")
 
@@ -65,7 +66,11 @@ class LobbyRoutes:
         return self._renderer.page(request, "lobby.html", **asdict(self._lobby.refresh()), own_tables=own)
 
     async def watch(self, request: Request) -> Response:
-        """Show the public tables."""
+        """Show the public tables: as a page, or as JSON for a program."""
+        if wants_json(request):
+            t = translator(request_locale(request))
+            tables = self._lobby.refresh().tables
+            return json_response([listed_table(table, t) for table in tables], 200)
         return self._renderer.page(request, "watch.html", **asdict(self._lobby.refresh()))
 
     async def events(self, request: Request) -> Response:
@@ -100,6 +105,12 @@ class LobbyRoutes:
             return
         if wait := self._new_sessions.take(address_key(address[0]), self._loop.time()):
             raise HTTPException(429, headers={"retry-after": str(ceil(wait))})
+
+
+def listed_table(table: PublicTable, t: Callable[[Text], str]) -> dict[str, object]:
+    """Return a public table for programs, with texts in the language of `t`."""
+    note = "" if table.note is None else t(table.note)
+    return {"id": table.id, "room": table.room, "title": t(table.title), "players": table.players, "note": note}
 
 
 def client_address(request: Request, config: WebConfig) -> Address:
