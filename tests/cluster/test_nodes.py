@@ -65,6 +65,21 @@ def test_any_node_takes_any_request_and_shows_what_it_has_changed(run: Run, tmp_
     run(main())
 
 
+def test_each_node_counts_the_connections_to_the_rooms_of_live_nodes(run: Run, tmp_path: Path) -> None:
+    async def main() -> None:
+        async with cluster_of(str(tmp_path / "kept.db"), HOUSES, "ada", "bea", "cia") as cluster:
+            ada, bea, cia = [each.node for each in cluster.nodes]
+            ada.connections = lambda: {"kuhn": 3, "blackjack": 1}
+            bea.connections = lambda: {"kuhn": 4}
+            await until(lambda: [node.connections_elsewhere("kuhn") for node in (ada, bea, cia)] == [4, 3, 7])
+            assert cia.connections_elsewhere("blackjack") == 1
+            assert cia.connections_elsewhere("sevenhalf") == 0
+            cluster.nodes[1].kill()
+            await until(lambda: cia.connections_elsewhere("kuhn") == 3, "the lease of the killed node lapses")
+
+    run(main())
+
+
 def test_the_limit_on_games_of_a_user_counts_the_houses_of_all_nodes(run: Run, tmp_path: Path) -> None:
     """holdem-9.11"""
 

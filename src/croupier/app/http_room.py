@@ -1,11 +1,12 @@
 """The hold'em room: an HTTP server, its houses and its shutdown, behind the interface of an open room."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ssl import SSLContext
 from typing import Any
 
 from croupier.app.local_houses import Loader, LocalHouses
+from croupier.app.open_rooms import OpenRoom
 from croupier.cluster.node import Node
 from croupier.core.logger import Logger
 from croupier.core.session import Address, Effect, Event, Observer
@@ -20,6 +21,11 @@ from croupier.observers.counters import RoomCounters
 from croupier.recording.promises import Promises
 from croupier.rooms.holdem.settings import Settings
 from croupier.store.store import Store
+
+
+def node_of(rooms: Mapping[str, OpenRoom]) -> Node | None:
+    """Return the node of a server with these rooms, None if it is not part of a cluster."""
+    return next((room.node for room in rooms.values() if isinstance(room, HttpRoom)), None)
 
 
 class HttpRoom(TablesApp):

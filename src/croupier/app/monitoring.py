@@ -22,7 +22,7 @@ def export_figures(
     """Export the figures of this process while the context is open."""
     from prometheus_client import REGISTRY
 
-    from croupier.app.http_room import HttpRoom
+    from croupier.app.http_room import node_of
     from croupier.net.loop_lag import LoopLagMonitor
     from croupier.observers.metrics import MetricsCollector
 
@@ -33,7 +33,7 @@ def export_figures(
         lambda: shared_store.current,
         loop_lag.lags,
         sync_times,
-        cluster=lambda: next((room.node for room in rooms.values() if isinstance(room, HttpRoom)), None),
+        cluster=lambda: node_of(rooms),
     )
     REGISTRY.register(collector)
     try:

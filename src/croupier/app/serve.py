@@ -14,7 +14,7 @@ from contextlib import (
 )
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from croupier.app.monitoring import export_figures
 from croupier.app.open_rooms import OpenRoom, RoomConfig, RoomContext, ServerConfig, open_room
@@ -40,6 +40,9 @@ from croupier.observers.referee_log import referee_log
 from croupier.recording.promises import FileSync, Promises
 from croupier.recording.shared_store import RoomTaken, SharedStore
 from croupier.rooms.holdem import ROOM as HOLDEM
+
+if TYPE_CHECKING:  # imported at run time only by servers of hold'em
+    from croupier.cluster.node import Node
 
 ROOM_PLACEHOLDER = "{room}"
 """Placeholder for the room's name in the file name given with --log."""
@@ -165,15 +168,17 @@ async def serve(
             rooms[name], addresses = opened
             room_addresses[name] = addresses[0]
             lines += _ready_lines(name, addresses, has_tls=tls_context is not None)
+        node = _share_connection_counts(rooms)
         if metrics:
             lines.append(f"metrics at {metrics}")
         web, url = None, None
         if web_socket is not None:
-            drain = partial(signals.put_nowait, "drain")
             open_configs = [each for each in room_configs if each.room.name in rooms]
-            entries = room_entries(config, open_configs, rooms, room_addresses)
+            entries = room_entries(config, open_configs, rooms, room_addresses, node)
             web = await stack.enter_async_context(
-                serve_web(config, web_socket, entries, shared_store, token=token, drain=drain)
+                serve_web(
+                    config, web_socket, entries, shared_store, token=token, drain=partial(signals.put_nowait, "drain")
+                )
             )
             url = web_url(config, web_socket)
             lines.insert(0, f"web at {url}")
@@ -186,6 +191,18 @@ async def serve(
         if web is not None:
             web.halt()
         await _drain(rooms, signals, config.drain_seconds)
+
+
+def _share_connection_counts(rooms: Mapping[str, OpenRoom]) -> "Node | None":
+    """Let other nodes know how many clients are connected to the rooms; return this server's node, if it is one."""
+    if HOLDEM.name not in rooms:
+        return None
+    from croupier.app.http_room import node_of
+
+    node = node_of(rooms)
+    if node is not None:
+        node.connections = lambda: {name: room.connection_count for name, room in rooms.items()}
+    return node
 
 
 def _ready_lines(room: str, addresses: Sequence[Address], *, has_tls: bool) -> list[str]:

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from croupier.app.open_rooms import OpenRoom, RoomConfig, ServerConfig
@@ -15,6 +16,7 @@ from croupier.net.listening_socket import BoundSocket, bind_socket, bound_addres
 from croupier.recording.shared_store import SharedStore
 
 if TYPE_CHECKING:  # imported at run time only by servers with a web app, because Starlette and Jinja take time
+    from croupier.cluster.node import Node
     from croupier.web.cookies import SigningKeys
     from croupier.web.rooms import RoomEntry
     from croupier.web.server import WebServer
@@ -58,8 +60,9 @@ def room_entries(
     room_configs: Sequence[RoomConfig],
     rooms: Mapping[str, OpenRoom],
     addresses: Mapping[str, Address],
+    node: "Node | None",
 ) -> "list[RoomEntry]":
-    """Return the rooms as the web app uses them; `addresses` are where they listen."""
+    """Return the rooms as the web app uses them; `addresses` are where they listen, `node` is this server's."""
     from croupier.web.rooms import RoomEntry
 
     return [
@@ -70,6 +73,7 @@ def room_entries(
             has_accounts=config.accounts is not None,
             address=None if config.tls_cert else local_address(addresses[each.room.name]),
             bots=each.bots,
+            elsewhere=None if node is None else partial(node.connections_elsewhere, each.room.name),
         )
         for each in room_configs
     ]

@@ -35,11 +35,15 @@ def node_subject(node: str) -> str:
 
 
 class NodeValue(Struct, frozen=True, omit_defaults=True):
-    """The value of a node's key. `process` is different for every process that uses the name of the node."""
+    """The value of a node's key. `process` is different for every process that uses the name of the node.
+
+    `connections` has the number of clients that are connected to each room of the node.
+    """
 
     state: NodeState
     process: str = ""
     version: str = ""
+    connections: Mapping[str, int] = {}
 
 
 class OwnerValue(Struct, frozen=True):

@@ -67,6 +67,7 @@ class Node:
         self.name = name
         self.state: State = "joining"
         self.counts = ClusterCounters()
+        self.connections: Callable[[], Mapping[str, int]] = dict  # the clients of each room of this server
         self.membership = Membership(name, timing)
         self.directory = Directory(group.houses, self.membership)
         self._timing = timing
@@ -78,6 +79,7 @@ class Node:
         self._now = self._loop.time
         self._process = secrets.token_hex(8)
         self._revision = 0  # of the own key
+        self._connections: dict[str, Mapping[str, int]] = {}  # of the other nodes
         self._announced: NodeState = "ready"
         self._changes: dict[int, Task[None]] = {}  # houses that are being opened or handed over
         self._publisher = ViewPublisher(bus, group.views, group.houses)
@@ -114,6 +116,11 @@ class Node:
     def live_nodes(self) -> int:
         """The number of nodes that are alive, as this one sees them."""
         return len(self.membership.live(self._now()))
+
+    def connections_elsewhere(self, room: str) -> int:
+        """Return the number of clients that are connected to a room at the other live nodes, as they last said."""
+        others = self.membership.live(self._now()) & self._connections.keys()
+        return sum(self._connections[name].get(room, 0) for name in others)
 
     @property
     def is_bus_up(self) -> bool:
@@ -196,7 +203,7 @@ class Node:
 
     async def _renew(self) -> None:
         sent_at = self._now()
-        value = encode(NodeValue(self._announced, self._process, __version__))
+        value = encode(NodeValue(self._announced, self._process, __version__, self.connections()))
         self._revision = await self._bus.compare_and_set(f"{NODE_KEYS}.{self.name}", value, self._revision)
         self.membership.renewed(sent_at)
 
@@ -245,6 +252,8 @@ class Node:
                 self._revision = max(self._revision, change.revision)
             if name != self.name or value.process == self._process:
                 self.membership.observe(name, value.state, change.revision, self._now())
+                if name != self.name:
+                    self._connections[name] = value.connections
             elif self._is_active:
                 self._fence("another process uses the name of this node")
         elif kind == HOUSE_KEYS and name.isdecimal():

@@ -1,6 +1,6 @@
 """The rooms of a server as the web app opens seats in them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -62,7 +62,8 @@ class RoomEntry(Struct, frozen=True):
 
     With `has_accounts` the coins of a client are known to the room alone. `address` is that of the room for programs on
     this machine, None if it is not known or needs TLS. `bots` join people who are alone at a table; if it is empty, the
-    usual ones do.
+    usual ones do. `elsewhere` counts the connections to the room at the other nodes of a cluster, None if this server
+    is not a node.
     """
 
     room: Room
@@ -71,6 +72,7 @@ class RoomEntry(Struct, frozen=True):
     has_accounts: bool = False
     address: Address | None = None
     bots: tuple[str, ...] = ()
+    elsewhere: Callable[[], int] | None = None
 
     @property
     def is_playable(self) -> bool:
@@ -83,9 +85,11 @@ class RoomEntry(Struct, frozen=True):
 
     @property
     def player_count(self) -> int:
-        """The number of players: connections to all processes of the server, users in games of hold'em."""
+        """The number of players: connections to all nodes or processes of the server, users in games of hold'em."""
         if isinstance(self.open_room, TablesApp):
             return self.open_room.service.views.user_count
+        if self.elsewhere is not None:
+            return self.open_room.connection_count + self.elsewhere()
         if isinstance(self.open_room, Endpoint):
             return self.open_room.server_connection_count
         return self.open_room.connection_count
