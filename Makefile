@@ -67,10 +67,10 @@ dist/compiled: $(VENV)/dev.stamp hatch_build.py pyproject.toml $(shell find src 
 wheel-compiled: dist/compiled  ## build a wheel in which mypyc has compiled the engine of hold'em, in dist/compiled
 
 # The wheel lies in a folder that precedes the sources in the import path.
-test-compiled: dist/compiled  ## run the tests of hold'em with the compiled wheel
+test-compiled: dist/compiled  ## run what `make test` runs with the compiled wheel
 	rm -rf build/compiled
 	$(BIN)/python -m pip install --quiet --no-deps --target build/compiled dist/compiled/*.whl
-	PYTHONPATH=build/compiled $(PYTEST) --hypothesis-profile quick tests/rooms/holdem tests/arena/test_holdem.py $(ARGS)
+	PYTHONPATH=$(CURDIR)/build/compiled $(MAKE) test
 
 test-all: $(VENV)/dev.stamp  ## run all tests, five minutes of faults included, but the long fuzz and soak tests, and those with a browser or other libraries
 	$(PYTEST) $(ARGS)

@@ -7,12 +7,14 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from croupier.cli import COMPILED_CODE
 from tests.net.raw_client import LOOPS, Run
 
 TESTS = Path(__file__).parent
@@ -36,11 +38,15 @@ POSTGRESQL = {"cluster", "restartable_cluster"}
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> None:
     """Leave twins of tests to `make test-all`: on PostgreSQL, which takes seconds to start, and on a second event loop.
 
-    `make test` runs the tests of `tests/net` on both event loops.
+    `make test` runs the tests of `tests/net` on both event loops. With the compiled wheel, tests marked `interpreted`
+    are left out.
     """
+    if find_spec(COMPILED_CODE):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("interpreted")])
+        items[:] = [item for item in items if not item.get_closest_marker("interpreted")]
     for item in items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         texts = [value for value in parameters.values() if isinstance(value, str)]

@@ -38,6 +38,7 @@ EXAMPLES = [
 ]
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("module", MODULES)
 def test_every_public_name_can_be_imported_and_is_documented(module: str) -> None:
     loaded = import_module(module)
@@ -48,6 +49,7 @@ def test_every_public_name_can_be_imported_and_is_documented(module: str) -> Non
         assert name in CONSTANTS or getattr(loaded, name).__doc__
 
 
+@pytest.mark.interpreted
 def test_the_page_lists_the_public_names_and_no_others() -> None:
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     assert page == public_api_page(), "make docs writes it anew"
@@ -72,6 +74,7 @@ def test_pages_for_users_import_only_public_modules(page: Path) -> None:
         assert path in MODULES or (module in MODULES and name in public_names(module)), path
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("module", MODULES)
 def test_every_public_name_has_an_example(module: str) -> None:
     """A constant has no docstring: the docstring of its module shows it."""
@@ -85,6 +88,7 @@ def test_every_public_name_has_an_example(module: str) -> None:
         assert inspect.ismodule(found) or re.search(rf"\b{name}\b", used), f"the example of {module}.{name} lacks it"
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
     "module", [pytest.param(module, marks=[pytest.mark.extended] * (module == SLOW)) for module in EXAMPLES]
 )

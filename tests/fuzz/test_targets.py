@@ -91,6 +91,7 @@ def recorded_calls() -> Iterator[set[str]]:
         sys.monitoring.restart_events()
 
 
+@pytest.mark.interpreted
 def test_every_parser_is_called_by_a_target() -> None:
     with recorded_calls() as called:
         for name, target in TARGETS.items():
