@@ -7,12 +7,13 @@ from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
 import pytest
+from msgspec.structs import replace
 
 from croupier.arena import holdem_servers
 from croupier.arena.holdem_servers import GameAddress, parse_game_address
 from croupier.arena.plan import Plan
 from croupier.arena.play import play_chunk
-from croupier.arena.programs import check_jobs, check_programs
+from croupier.arena.programs import check_processes, check_programs
 from croupier.arena.tally import Tally
 from croupier.clients.contestants import parse_contestant
 from croupier.clients.holdem import HoldemClient, play_hands
@@ -139,6 +140,6 @@ def test_servers_at_which_nobody_of_ours_can_play_are_refused(bots: tuple[str, .
 
 def test_bots_of_several_processes_do_not_meet_at_a_server() -> None:
     plan = Plan("holdem", ("tight", "localhost:8080"), pairs=10, seed=1)
-    check_jobs(plan, 1)
     with pytest.raises(ValueError, match="found --jobs 2 and the server 'localhost:8080', where our bots could meet"):
-        check_jobs(plan, 2)
+        check_processes(plan, "--jobs 2")
+    check_processes(replace(plan, bots=("tight", "./mine {url}")), "--jobs 2")

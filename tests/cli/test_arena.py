@@ -206,6 +206,11 @@ def test_programs_end_with_the_tournament(tmp_path: Path, number: int) -> None:
         (("kuhn", "random", "book", "--resume"), "found --resume without --out"),
         (("kuhn", "random", "book", "--watch-port", "8000"), "found --watch-port without --watch"),
         (("kuhn", "random", "book", "--jobs", "2", "--cluster", "127.0.0.1:1"), "found --jobs with --cluster"),
+        (("holdem", "tight", "127.0.0.1:1", "--jobs", "2"), "found --jobs 2 and the server '127.0.0.1:1', where our"),
+        (
+            ("holdem", "tight", "127.0.0.1:1", "--cluster", "127.0.0.1:1"),
+            "found --cluster and the server '127.0.0.1:1', where our bots could meet; allowed: one process",
+        ),
         (("kuhn", "random", "book", "--cluster", "localhost"), "allowed: HOST:PORT, tcp://HOST:PORT, tls://HOST:PORT"),
     ],
 )

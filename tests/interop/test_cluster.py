@@ -24,8 +24,8 @@ from croupier.arena.runner import Job, ProcessRunner, Runner, SerialRunner
 from croupier.arena.tally import Tally
 from croupier.arena.tournament import Tournament
 from croupier.cli.arena import PlanOptions
-from tests.arena import bots
-from tests.processes import PATIENCE, Background, croupier, environment
+from tests.arena import bots, faulty_kuhn_client
+from tests.processes import PATIENCE, Background, Serving, croupier, environment
 
 pytestmark = pytest.mark.interop
 
@@ -211,11 +211,29 @@ def test_a_file_that_changed_is_refused(tmp_path: Path, careful: str) -> None:
         ClusterRunner(played, "127.0.0.1:1")
 
 
-@pytest.mark.parametrize("bot", ["java Mine {host} {port}", "127.0.0.1:7001"])
-def test_bots_that_are_programs_do_not_play_on_a_cluster(bot: str) -> None:
-    played = Plan("kuhn", ("random", bot), pairs=100, seed=1)
-    with pytest.raises(ValueError, match=r"with a cluster; allowed: a built-in bot, FILE\.py:CLASS"):
-        ClusterRunner(played, "127.0.0.1:1")
+def test_programs_run_on_the_workers(two_workers: Cluster) -> None:
+    """It plays without randomness, so that its results are those of one machine."""
+    command = f"{sys.executable} -S {Path(faulty_kuhn_client.__file__)} {{host}} {{port}} none 1000"
+    played = plan("equilibrium", command, hands=600)
+    with ClusterRunner(played, two_workers.address) as runner:
+        assert result(played, runner) == result(played, SerialRunner(played))
+
+
+def test_a_program_that_a_worker_does_not_have_is_no_forfeit(two_workers: Cluster) -> None:
+    played = plan("random", "no-such-program {port}", hands=200)
+    with (
+        ClusterRunner(played, two_workers.address) as runner,
+        pytest.raises(ClusterError, match=r"worker tcp://\S+ cannot play: found no program 'no-such-program' in /"),
+    ):
+        next(runner.run([Job((0, 1), 0)]))
+
+
+def test_a_server_is_reached_from_the_workers(two_workers: Cluster) -> None:
+    with Serving("kuhn", "--port", 0, "--journal", "off", "--bot", "script:CHK,FLD") as server:
+        played = Plan("kuhn", ("book:always-bet", server.address), pairs=200, seed=1)
+        with ClusterRunner(played, two_workers.address) as runner:
+            found = json.loads(result(played, runner))
+    assert [(pair["mean"], pair["hands"], pair["status"]) for pair in found["pairs"]] == [(1.0, 400, "finished")]
 
 
 @pytest.mark.parametrize(("name", "reason"), [("Exits", "its process died"), ("Hangs", "no move after 10 seconds")])

@@ -49,8 +49,9 @@ class ClusterRunner:
     A chunk whose worker died is played by another one. After `worker_timeout` seconds without any worker, the cluster
     is given up. Use it in a `with` statement; its end cancels the chunks that are not finished.
 
-    Raises ValueError for an invalid address, a bot that a cluster cannot play, and a bot's file that has changed since
-    the plan was made; ClusterError if there is no such cluster, or it has other versions.
+    Commands run on the workers, and addresses are reached from them. Raises ValueError for an invalid address, and a
+    bot's file that has changed since the plan was made; ClusterError if there is no such cluster, or it has other
+    versions.
     """
 
     def __init__(self, plan: Plan, address: str, worker_timeout: float = WORKER_TIMEOUT_SECONDS) -> None:
@@ -197,20 +198,20 @@ async def _identify(address: str) -> str:
 
 
 def ship(plan: Plan) -> Shipment:
-    """What workers need to play a plan. Raises ValueError for a bot that they cannot play, and a file that changed."""
+    """What workers need to play a plan. Raises ValueError for a file that changed."""
     room = find_room(plan.room)
     files: list[bytes | None] = []
+    programs: list[str] = []
     for index, text in enumerate(plan.bots):
         contestant = parse_contestant(room, text)
-        if contestant.kind not in ("built-in", "file"):
-            found = f"found the bot {text!r} ({contestant.kind}) with a cluster"
-            raise ValueError(f"{found}; allowed: a built-in bot, FILE.py:CLASS. Other bots play without --cluster")
         file = BotFile.parse(contestant.bot_name) if contestant.kind == "file" else None
         content = None if file is None else file.path.read_bytes()
         if plan.sources and source_digest(contestant) != plan.sources[index]:
             raise ValueError(f"found another version of the file of {text!r} than in the plan; start again")
         files.append(content)
-    return Shipment(plan, tuple(files), versions_for(plan))
+        if contestant.kind == "command":
+            programs.append(contestant.program)
+    return Shipment(plan, tuple(files), tuple(programs), versions_for(plan))
 
 
 def check_address(text: str) -> str:

@@ -1,6 +1,7 @@
 """What a worker of a cluster runs. It plays chunks in processes beside it, so that a bot cannot stop the worker."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -31,10 +32,14 @@ type Versions = tuple[tuple[str, str | None], ...]
 
 
 class Shipment(NamedTuple):
-    """What a worker needs to play chunks of a plan: the text of each bot's file, and the client's versions."""
+    """What a worker needs to play chunks of a plan: the text of each bot's file, and the client's versions.
+
+    `programs` has those that the commands of bots start, which have to be on every worker.
+    """
 
     plan: Plan
     files: tuple[bytes | None, ...]
+    programs: tuple[str, ...]
     versions: Versions
 
 
@@ -72,10 +77,18 @@ def play_jobs(shipment: Shipment, jobs: Sequence[Job]) -> Played:
     try:
         if (problem := difference(shipment.versions, versions_for(shipment.plan))) is not None:
             raise ClusterError(f"found {problem}")
+        check_programs(shipment.programs)
         started = monotonic()
         return Played(_play_beside(shipment, jobs), monotonic() - started)
     except (ClusterError, OSError, ValueError, ImportError) as error:
         raise ClusterError(f"the worker {get_worker().address} cannot play: {error}") from None
+
+
+def check_programs(programs: Sequence[str]) -> None:
+    """Raise ClusterError if a program is not on this machine: its bot is not to forfeit for that."""
+    for program in programs:
+        if shutil.which(program) is None:
+            raise ClusterError(f"found no program {program!r} in {Path.cwd()} or PATH; allowed: one on every worker")
 
 
 class ChunkProcess:

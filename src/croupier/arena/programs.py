@@ -26,12 +26,14 @@ def check_programs(plan: Plan, contestants: Sequence[Contestant]) -> None:
         _check_pairings(plan, contestants)
 
 
-def check_jobs(plan: Plan, jobs: int) -> None:
-    """Raise ValueError if bots of several processes could meet at a server."""
-    if jobs > 1 and plan.room == "holdem":
+def check_processes(plan: Plan, option: str) -> None:
+    """Raise ValueError if bots of several processes could meet at a server. `option` has asked for the processes."""
+    if plan.room == "holdem":
         for bot in plan.bots:
             if parse_contestant(find_room(plan.room), bot).kind == "address":
-                raise ValueError(f"found --jobs {jobs} and the server {bot!r}, where our bots could meet; allowed: 1")
+                raise ValueError(
+                    f"found {option} and the server {bot!r}, where our bots could meet; allowed: one process"
+                )
 
 
 def _check_kind(plan: Plan, contestant: Contestant) -> None:

@@ -127,8 +127,8 @@ def arena(
 ) -> int:
     """Let bots play each other: which one is better, how sure that is, and why.
 
-    The result of a pairing is what its first bot wins per hand, with a 95% interval. The same command has the same
-    result, on any number of processes or machines.
+    The result of a pairing is what its first bot wins per hand, with a 95% interval. Without programs, the same command
+    has the same result, on any number of processes or machines.
 
     Parameters
     ----------
@@ -169,15 +169,17 @@ def arena(
 
 def _make_runner(plan: "Plan", run: RunOptions) -> "AbstractContextManager[Runner]":
     """What plays the plan. Raises ValueError for options that cannot, and ClusterError."""
-    from croupier.arena.programs import check_jobs
+    from croupier.arena.programs import check_processes
     from croupier.arena.runner import ProcessRunner
 
     check_minimum(1, jobs=run.jobs)
     if run.cluster is None:
-        check_jobs(plan, run.jobs)
+        if run.jobs > 1:
+            check_processes(plan, f"--jobs {run.jobs}")
         return ProcessRunner(plan, run.jobs)
     if run.jobs > 1:
         raise ValueError("found --jobs with --cluster; allowed: one of them")
+    check_processes(plan, "--cluster")
     from croupier.arena.cluster import ClusterRunner
 
     return ClusterRunner(plan, run.cluster)

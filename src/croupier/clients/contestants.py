@@ -22,7 +22,7 @@ PLACEHOLDERS: Final[Mapping[str, Sequence[str]]] = {
     "holdem": ("url", *HOUSE_PLACEHOLDERS, "user", "password", "game"),
     "oldmaid": (*HOUSE_PLACEHOLDERS, "nick"),
 }
-"""The names in braces that are filled in in the command of a player, by room; `HOUSE_PLACEHOLDERS` in other rooms."""
+"""See `placeholders`; other rooms have `HOUSE_PLACEHOLDERS`."""
 
 COMMAND_PATTERN: Final = re.compile(r"\s|\{[A-Za-z_]\w*\}")
 """What a text contains that is a command: a blank, or a name in braces."""
@@ -59,6 +59,11 @@ class Contestant:
             raise ValueError(f"found the bot {self.text!r} ({self.kind}); allowed: a built-in bot, FILE.py:CLASS")
         return _factory(self.room, self.bot_name)()
 
+    @property
+    def program(self) -> str:
+        """The program that a command starts."""
+        return self.command(dict.fromkeys(placeholders(self.room), ""))[0]
+
     def command(self, values: Mapping[str, object]) -> Sequence[str]:
         """The program of a command and its arguments, with the placeholders filled in from `values`."""
         assert self.kind == "command", f"found a {self.kind}; allowed: a command"
@@ -69,6 +74,11 @@ class Contestant:
 def _factory(room: str, bot_name: str) -> Callable[[], Bot[Any, Any]]:
     """Made once in each process: a built-in bot may compute tables, and a file has to be run."""
     return bot_factory(ROOMS[room].bots, bot_name)
+
+
+def placeholders(room: str) -> Sequence[str]:
+    """The names in braces that are filled in in the command of a player of a room."""
+    return PLACEHOLDERS.get(room, HOUSE_PLACEHOLDERS)
 
 
 def parse_contestant(room: Room, text: str) -> Contestant:
@@ -87,7 +97,7 @@ def parse_contestant(room: Room, text: str) -> Contestant:
         bot_factory(room.bots, text)
         return Contestant(room.name, text, "file", str(file._replace(path=file.path.resolve())))
     if COMMAND_PATTERN.search(text):
-        split_command(text, dict.fromkeys(PLACEHOLDERS.get(room.name, HOUSE_PLACEHOLDERS)))
+        split_command(text, dict.fromkeys(placeholders(room.name)))
         return Contestant(room.name, text, "command")
     if ADDRESS_PATTERN.fullmatch(text):
         if "://" not in text:
