@@ -28,7 +28,6 @@ from croupier.rooms.holdem.wire import ACTION_BET, Act, ActDone, Game
 from tests.clients.independent_server import IndependentServer, versioned
 from tests.http.service_fixture import opened
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
-from tests.processes import ROOT
 from tests.sampling import extended
 
 DIALECTS: Any = ["readme", "hspe-go"]
@@ -536,28 +535,3 @@ def test_invalid_url_is_an_error(address: str) -> None:
     for kind in (HoldemClient, BlockingHoldemClient):
         with pytest.raises(ValueError, match="allowed: http://HOST:PORT"):
             kind(address, "ann", "secret")
-
-
-# The tutorial
-
-TUTORIAL = (ROOT / "docs" / "bots.md").read_text()
-OWN = next(block for block in TUTORIAL.split("```python\n") if "async with HoldemClient" in block).partition("```")[0]
-
-
-def test_table_of_the_tutorial(run: Run) -> None:
-    async def main() -> None:
-        async with opened() as service:
-            lines = OWN.replace("http://127.0.0.1:8080", url(service)).splitlines()
-            names: dict[str, Any] = {"HoldemClient": HoldemClient}
-            exec("async def own():\n" + "\n".join(f"    {line}" for line in lines), names)
-            own = asyncio.create_task(names["own"]())
-            async with client(service, "bob") as bob:
-                await bob.register()
-                async with bob.sit() as table:
-                    await call_along(table, hands=3)
-            own.cancel()
-            with suppress(asyncio.CancelledError):
-                await own
-            assert await seated_users(service) == []
-
-    run(main())
