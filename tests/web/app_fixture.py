@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Coroutine, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import httpx
@@ -163,10 +164,13 @@ async def stream(app: Starlette, browser: Browser, path: str = "", **headers: st
 
 @asynccontextmanager
 async def serve(
-    *entries: RoomEntry, config: WebConfig = WebConfig(), records: Records | None = None
+    *entries: RoomEntry,
+    config: WebConfig = WebConfig(),
+    records: Records | None = None,
+    tournament: Path | None = None,
 ) -> AsyncIterator[Starlette]:
     """An app for these rooms; at the end it and its houses are closed."""
-    app = create_app(entries, config, KEYS, records=records)
+    app = create_app(entries, config, KEYS, records=records, tournament=tournament)
     try:
         yield app
     finally:

@@ -35,7 +35,7 @@ def test_the_page_is_the_report_while_it_is_played_and_at_the_end(run: Run, play
         assert "Only the intervals at the end are valid." in start
         async with stream(page.app, browser, f"{page.path}/events") as viewer:
             page.note([((0, 1), tallies[:2])])
-            await page.publish()
+            await page.publish_changes()
             await viewer.wait_for(b"0 of 1 pairings are over; 400 hands")
             assert b'"say":"equilibrium ' in viewer.body
             page.note([((0, 1), tallies[2:])])

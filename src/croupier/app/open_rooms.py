@@ -138,6 +138,10 @@ class ServerConfig:
     watch_delay_seconds: float = 0.0
     """Show tables to those who only watch in the web app this many seconds later."""
 
+    tournament: Path | None = None
+    """Show the tournament in this folder in the web app, live while `croupier arena --out` writes it. Everybody who
+    reaches the web app sees the names of its bots."""
+
     admin_token_file: Path | None = None
     """Open the administration of the web app, /admin, to the token in this file: a line of at least 16 characters.
     The token may also be in the environment variable CROUPIER_ADMIN_TOKEN."""

@@ -218,6 +218,8 @@ async def _prepare_web_app(
         return stack.enter_context(await bind_web_socket(config)), token
     if config.admin_token_file is not None:
         raise ValueError("found --admin-token-file without a web app; allowed: both")
+    if config.tournament is not None:
+        raise ValueError("found --tournament without a web app; allowed: both")
     return None, None
 
 

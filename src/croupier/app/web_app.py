@@ -117,7 +117,8 @@ async def serve_web(
     keys = await _signing_keys(shared_store)
     records = Records(lambda: shared_store.current, config.deals)
     admin = None if token is None else AdminAccess(token, shared_store.current, drain)
-    app = create_app(entries, web_config, keys, get_logger(part="web"), records=records, admin=admin)
+    log = get_logger(part="web")
+    app = create_app(entries, web_config, keys, log, records=records, admin=admin, tournament=config.tournament)
     limits = ConnectionLimits(config.max_connections, config.max_per_address, trusted_proxies=web_config.proxies)
     server = WebServer(app, bound, tls, limits)
     try:

@@ -166,7 +166,7 @@ class Worker(ServerProcess):
         config = replace(config, bus=bus, node=f"{node[-MAX_NODE_CHARACTERS:]}-{setup.number}")
         if is_first and setup.web_port is not None:
             return own, replace(config, web_port=setup.web_port)
-        return own, replace(config, no_web=True, web_port=None, admin_token_file=None)
+        return own, replace(config, no_web=True, web_port=None, admin_token_file=None, tournament=None)
 
     def connection_counts(self, room: Room, limits: EndpointLimits) -> ConnectionCounts | None:
         """See `ServerProcess`."""

@@ -4,7 +4,7 @@ A tournament that was interrupted, even by a power cut, goes on with the chunks 
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import BufferedWriter
 from pathlib import Path
 from typing import ClassVar, Final, Self
@@ -91,6 +91,45 @@ class Record:
     def close(self) -> None:
         """Close the file of chunks."""
         self._chunks.close()
+
+
+class RecordFollower:
+    """Reads the record of a tournament in a folder while another process writes it.
+
+    Raises OSError if it cannot be read, FileNotFoundError before it is begun, and ValueError if it is malformed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._plan = (folder / PLAN_FILE).read_bytes()
+        self._size = 0
+        self.plan = RecordedPlan.from_json(self._plan).plan
+
+    def read(self) -> Sequence[ChunkRecord]:
+        """The chunks that were written since the last call."""
+        file = self._folder / CHUNKS_FILE
+        if not file.exists():
+            return []
+        with file.open("rb") as chunks:
+            chunks.seek(self._size)
+            data = chunks.read()
+        lines = data[: data.rfind(b"\n") + 1]
+        self._size += len(lines)
+        return [ChunkRecord.from_json(line) for line in lines.splitlines()]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the tournament has its results."""
+        return (self._folder / RESULTS_FILE).exists()
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the folder has another tournament now, or none."""
+        plan, chunks = self._folder / PLAN_FILE, self._folder / CHUNKS_FILE
+        try:
+            return plan.read_bytes() != self._plan or chunks.stat().st_size < self._size
+        except FileNotFoundError:
+            return True
 
 
 def read_chunks(folder: Path) -> Mapping[Job, Tally]:

@@ -10,7 +10,6 @@ from croupier.arena.intervals import Interval, sequence_interval, student_interv
 from croupier.arena.leaks import LeakLine
 from croupier.arena.plan import Pairing, Plan
 from croupier.arena.tally import Fault, Moments, Tally, merge
-from croupier.clients.contestants import parse_contestant
 from croupier.rooms import find_room
 
 MIN_CHUNKS: Final = 20
@@ -186,7 +185,5 @@ def describe_fault(fault: Fault) -> FaultResult:
 
 def may_remember(room: str, text: str) -> bool:
     """Whether a bot may have a memory, so that its hands in a chunk are not independent."""
-    found = find_room(room)
-    if parse_contestant(found, text).kind != "built-in":
-        return True
-    return found.bots[text.partition(":")[0]].is_stateful
+    spec = find_room(room).bots.get(text.partition(":")[0])
+    return spec is None or spec.is_stateful

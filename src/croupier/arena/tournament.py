@@ -61,6 +61,10 @@ class Tournament:
         for tally in tallies:
             series.add(len(series.tallies), tally)
 
+    def add(self, pairing: Pairing, chunk: int, tally: Tally) -> None:
+        """Take in a chunk of a pairing which is played elsewhere."""
+        self.series.setdefault(pairing, Series(self.plan, pairing)).add(chunk, tally)
+
     def winnings(self) -> Mapping[int, float]:
         """The mean winnings of every bot over its pairings so far; minus infinity for one that has forfeited."""
         results: dict[int, list[float]] = {}

@@ -1,6 +1,7 @@
 """The web app of a server: its routes and its state."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute
@@ -26,6 +27,7 @@ from croupier.web.site import create_site
 from croupier.web.streams import Streams
 from croupier.web.table_routes import TableRoutes
 from croupier.web.tables import Tables
+from croupier.web.tournament_routes import TournamentRoutes
 from croupier.web.watch_routes import WatchRoutes
 
 
@@ -37,10 +39,12 @@ def create_app(
     *,
     records: Records | None = None,
     admin: AdminAccess | None = None,
+    tournament: Path | None = None,
 ) -> Starlette:
     """Make the app for the rooms of a server. `keys` sign the cookies; without them, new ones do.
 
     `records` are the games that can be replayed, besides the transcripts. Without `admin` there is no administration.
+    `tournament` is the folder of a tournament that is shown.
     """
     keys = keys or SigningKeys()
     renderer = Renderer(entries)
@@ -62,6 +66,11 @@ def create_app(
     if admin is not None:
         optional_routes += AdminRoutes(admin, tables, watch, keys=keys, renderer=renderer, config=config).routes
 
+    tournament_routes = None
+    if tournament is not None:
+        tournament_routes = TournamentRoutes(tournament, streams, renderer, log)
+        optional_routes += tournament_routes.routes
+
     routes = [
         *lobby.routes,
         *table_routes.routes,
@@ -78,6 +87,7 @@ def create_app(
     app.state.seating = seating
     app.state.watch = watch
     app.state.lobby = live_lobby
+    app.state.tournament = tournament_routes
     return app
 
 
@@ -101,9 +111,15 @@ def close(app: Starlette) -> None:
     seating.close()
     checks: Checks = app.state.checks
     checks.close()
+    tournament: TournamentRoutes | None = app.state.tournament
+    if tournament is not None:
+        tournament.close()
 
 
 async def wait_closed(app: Starlette) -> None:
-    """Wait until all checks have ended after `close`."""
+    """Wait until all checks, and the process of the tournament, have ended after `close`."""
     checks: Checks = app.state.checks
     await checks.wait_idle()
+    tournament: TournamentRoutes | None = app.state.tournament
+    if tournament is not None:
+        await tournament.wait_closed()

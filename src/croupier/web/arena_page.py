@@ -1,7 +1,7 @@
-"""The page of a tournament: the report of the arena, rendered again while its chunks arrive, and its routes."""
+"""The page of a tournament: the report of the arena, rendered again while its chunks arrive, and its endpoints."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from time import thread_time
 from typing import Any, Final, NamedTuple
@@ -55,78 +55,56 @@ class ReportSnapshot(Struct, frozen=True):
         return None
 
 
-class ArenaPage:
-    """The page of a tournament that is played elsewhere, and the app that shows it. `path` is its secret path."""
+class MadeReport(NamedTuple):
+    """A report as HTML, what a snapshot needs beside it, and the processor time that it took."""
 
-    def __init__(self, plan: Plan, port: int = 0) -> None:
-        room, secret, config = find_room(plan.room), new_secret(), site_config("arena", port)
-        self.path = f"/arena/{secret}"
+    title: str
+    sections: Mapping[str, str]
+    hands: int
+    pairings: int
+    steps: int
+    seconds: float
+
+    @property
+    def pause_seconds(self) -> float:
+        """The time until the next report is made."""
+        return max(MIN_PAUSE_SECONDS, PAUSE_FACTOR * self.seconds)
+
+
+class TournamentPage:
+    """The page of a tournament at `path`, with its stream and its download below it."""
+
+    def __init__(self, plan: Plan, path: str, renderer: Renderer, streams: Streams) -> None:
+        room = find_room(plan.room)
+        self.path = path
+        self.endpoints: Mapping[str, Callable[[Request], Response]] = {
+            "": self.show,
+            "/events": self.events,
+            "/results.html": self.download,
+        }
         self._room = RoomName(room.name, room_title(room))
-        self._tournament = Tournament(plan)
+        self._is_sure = plan.until_sure
         self._pairings = count_pairings(plan.schedule, len(plan.bots))
-        self._waiting: list[Change] = []
-        self._changed = asyncio.Event()
-        self._finished = asyncio.Event()
-        self._renderer = Renderer([])
-        self._streams = Streams(config)
+        self._renderer = renderer
+        self._streams = streams
         self._versions = Versions()
         start = ReportSnapshot(self._versions.next(), room.title, dict.fromkeys(SECTIONS, ""))
         self.feed = Feed(start, self._render)
-        endpoints = {"": self.show, "/events": self.events, "/results.html": self.download}
-        routes = [Route(f"/arena/{{secret}}{path}", protect(secret, endpoint)) for path, endpoint in endpoints.items()]
-        self.app = create_secret_site(routes, self._renderer, config)
 
-    def note(self, changes: Sequence[Change]) -> None:
-        """Note what has been played; `run` publishes it."""
-        self._waiting.extend(changes)
-        self._changed.set()
-
-    def finish(self) -> None:
-        """Note that everything has been played."""
-        self._finished.set()
-        self._changed.set()
-
-    async def run(self) -> None:
-        """Publish changes, with pauses between them, until everything was published or this is cancelled."""
-        while True:
-            await self._changed.wait()
-            seconds = await self.publish()
-            if self._finished.is_set() and not self._changed.is_set():
-                self.end()
-                return
-            with suppress(TimeoutError):
-                async with asyncio.timeout(max(MIN_PAUSE_SECONDS, PAUSE_FACTOR * seconds)):
-                    await self._finished.wait()
-
-    async def publish(self) -> float:
-        """Publish what was noted, and return the processor time that the report took, in seconds.
-
-        The report is made in a thread, and meanwhile the tournament does not change.
-        """
-        self._changed.clear()
-        changes, self._waiting = self._waiting, []
-        for pairing, tallies in changes:
-            self._tournament.follow(pairing, tallies)
-        if not self._tournament.series:
-            return 0.0
-        made = await asyncio.to_thread(_make_report, self._tournament)
-        all_series = self._tournament.series.values()
-        pairings = sum(series.is_over for series in all_series)
-        chunks = self._tournament.plan.chunks
-        steps = sum(STEPS if series.is_over else STEPS * len(series.tallies) // chunks for series in all_series)
-        is_news = passes_step(self.feed.snapshot.steps, steps, STEPS * self._pairings)
+    def publish(self, made: MadeReport) -> None:
+        """Show a report."""
+        is_news = passes_step(self.feed.snapshot.steps, made.steps, STEPS * self._pairings)
         self.feed.publish(
             ReportSnapshot(
                 self._versions.next(),
                 made.title,
                 made.sections,
                 hands=made.hands,
-                pairings=pairings,
-                steps=steps,
+                pairings=made.pairings,
+                steps=made.steps,
                 news=[verbatim(made.title)] if is_news else [],
             )
         )
-        return made.seconds
 
     def end(self) -> None:
         """Publish that the tournament is over, and end all streams."""
@@ -168,7 +146,7 @@ class ArenaPage:
             "steps": snapshot.steps,
             "total_steps": STEPS * self._pairings,
             "is_running": snapshot.is_running,
-            "is_sure": self._tournament.plan.until_sure,
+            "is_sure": self._is_sure,
         }
 
     def _render(self, snapshot: ReportSnapshot, locale: str) -> Envelope:
@@ -181,17 +159,70 @@ class ArenaPage:
         return Envelope(snapshot.version, parts, " ".join(map(translator(locale), snapshot.news)), None)
 
 
-class MadeReport(NamedTuple):
-    """A report as HTML, the hands in it, and the processor time that it took."""
+class ArenaPage(TournamentPage):
+    """The page of a tournament that is played elsewhere, and the app that shows it. `path` is its secret path."""
 
-    title: str
-    sections: Mapping[str, str]
-    hands: int
-    seconds: float
+    def __init__(self, plan: Plan, port: int = 0) -> None:
+        secret, config, renderer = new_secret(), site_config("arena", port), Renderer([])
+        super().__init__(plan, f"/arena/{secret}", renderer, Streams(config))
+        self._tournament = Tournament(plan)
+        self._waiting: list[Change] = []
+        self._changed = asyncio.Event()
+        self._finished = asyncio.Event()
+        routes = [
+            Route(f"/arena/{{secret}}{path}", protect(secret, endpoint)) for path, endpoint in self.endpoints.items()
+        ]
+        self.app = create_secret_site(routes, renderer, config)
+
+    def note(self, changes: Sequence[Change]) -> None:
+        """Note what has been played; `run` publishes it."""
+        self._waiting.extend(changes)
+        self._changed.set()
+
+    def finish(self) -> None:
+        """Note that everything has been played."""
+        self._finished.set()
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Publish changes, with pauses between them, until everything was published or this is cancelled."""
+        while True:
+            await self._changed.wait()
+            seconds = await self.publish_changes()
+            if self._finished.is_set() and not self._changed.is_set():
+                self.end()
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._finished.wait()
+
+    async def publish_changes(self) -> float:
+        """Publish what was noted, and return the seconds until the next report.
+
+        The report is made in a thread, and meanwhile the tournament does not change.
+        """
+        self._changed.clear()
+        changes, self._waiting = self._waiting, []
+        for pairing, tallies in changes:
+            self._tournament.follow(pairing, tallies)
+        if not self._tournament.series:
+            return MIN_PAUSE_SECONDS
+        made = await asyncio.to_thread(make_report, self._tournament)
+        self.publish(made)
+        return made.pause_seconds
 
 
-def _make_report(tournament: Tournament) -> MadeReport:
+def make_report(tournament: Tournament) -> MadeReport:
+    """Make the report of a tournament that has begun. It takes seconds."""
     start = thread_time()
     report = Report.of(tournament)
     hands = sum(pair.hands for pair in report.result.pairs)
-    return MadeReport(headline(report), sections(report), hands, thread_time() - start)
+    all_series, chunks = tournament.series.values(), tournament.plan.chunks
+    return MadeReport(
+        headline(report),
+        sections(report),
+        hands=hands,
+        pairings=sum(series.is_over for series in all_series),
+        steps=sum(STEPS if series.is_over else STEPS * len(series.tallies) // chunks for series in all_series),
+        seconds=thread_time() - start,
+    )
