@@ -116,7 +116,7 @@ def test_a_program_that_fails_is_reported_with_its_status_and_its_stderr(kuhn: S
         (["--bot", "./nothing {port}"], "'./nothing' cannot be started: No such file or directory"),
         (["--bot", "./nothing {prot}"], "found {prot} in './nothing {prot}'; allowed: {host}, {port}"),
         (["--bot", "a {port}", "-n", "3"], "found --games and the command 'a {port}'; allowed: options of the program"),
-        (["--bot", "127.0.0.1:1212"], "found the bot '127.0.0.1:1212', an address; allowed: "),
+        (["--bot", "127.0.0.1:1212"], "with {port} (docs/bots.md, What --bot takes)"),
     ],
 )
 def test_a_program_that_cannot_play_is_explained(kuhn: Serving, arguments: list[str], reason: str) -> None:

@@ -233,7 +233,10 @@ def test_no_more_programs_run_than_are_allowed(run: Run, log: Log, monkeypatch: 
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [
-        (["127.0.0.1:9000"], "found the bot '127.0.0.1:9000', an address; allowed: a bot of ours, or a command"),
+        (
+            ["127.0.0.1:9000"],
+            "found the bot '127.0.0.1:9000', an address; allowed: a bot of ours, or a command (docs/bots.md, What",
+        ),
         (["./bot {port}", "--tls-cert", "cert.pem"], "found the bot './bot {port}', a command, and --tls-cert"),
         (["./bot {nick}"], "found {nick} in './bot {nick}'; allowed: {url}, {host}, {port}, {user}"),
     ],

@@ -289,7 +289,8 @@ def parse_player(room: Room, name: str) -> Contestant:
     """Parse the name of a bot that can play at a server. Raises ValueError."""
     contestant = parse_contestant(room, name)
     if contestant.kind == "address":
-        raise ValueError(f"found the bot {name!r}, an address; allowed: a bot of ours, or a command with {{port}}")
+        found = f"found the bot {name!r}, an address; allowed: a bot of ours, or a command with {{port}}"
+        raise ValueError(f"{found} (docs/bots.md, What --bot takes)")
     return contestant
 
 

@@ -52,7 +52,8 @@ def check_bots(room_configs: Sequence[RoomConfig], server_config: ServerConfig) 
         for bot in each.bots:
             kind = parse_contestant(each.room, bot).kind
             if kind == "address":
-                raise ValueError(f"found the bot {bot!r}, an address; allowed: a bot of ours, or a command")
+                found = f"found the bot {bot!r}, an address; allowed: a bot of ours, or a command"
+                raise ValueError(f"{found} (docs/bots.md, What --bot takes)")
             if kind == "command" and server_config.tls_cert is not None:
                 raise ValueError(f"found the bot {bot!r}, a command, and --tls-cert; allowed: a bot of ours with TLS")
 
