@@ -11,6 +11,10 @@ from typing import Any, NamedTuple
 from tests.http.service_fixture import basic
 
 PATIENCE = 20.0
+
+STALL_SECONDS = 100.0
+"""Every user has to act again within this time after an action, before turns time out."""
+
 LATER = {429, 503}
 """Answers after which the same request may be sent again later."""
 
@@ -178,9 +182,11 @@ class Swarm:
             await asyncio.sleep(pause)
             before, refused = self.confirmed.copy(), self.patient_counts()
             await do(action)
-            while any(self.confirmed[user] == before[user] for user in self.guids):
+            end = asyncio.get_running_loop().time() + STALL_SECONDS
+            while waiting := [user for user in self.guids if self.confirmed[user] == before[user]]:
                 await asyncio.sleep(0.05)
                 assert not playing.done(), self.problems
+                assert asyncio.get_running_loop().time() < end, f"after {action}, {waiting} cannot act"
             new = [count - former for count, former in zip(self.patient_counts(), refused, strict=True)]
             most.append(max(new, default=0))
         self.stop()

@@ -73,6 +73,25 @@ def test_after_a_restart_everything_works_again_and_keys_are_kept(run: Run, serv
     run(main())
 
 
+@pytest.mark.parametrize("error", [RuntimeError("the handler is closed"), AttributeError("no transport"), None])
+def test_a_connection_that_is_lost_during_a_write_makes_the_bus_unavailable(
+    run: Run, server: NatsServer, monkeypatch: pytest.MonkeyPatch, error: Exception | None
+) -> None:
+    async def main() -> None:
+        async def fail(*_: object) -> None:
+            if error is not None:
+                raise error
+            await asyncio.Event().wait()
+
+        async with connections(server) as connect:
+            bus = await connect()
+            monkeypatch.setattr("nats.aio.client.Client.publish", fail)
+            with pytest.raises(BusUnavailable, match=str(error or "TimeoutError")):
+                await bus.publish("tests.echo", b"")
+
+    run(main())
+
+
 def test_a_bus_that_cannot_be_reached_is_named_without_its_password(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nats_bus, "CONNECT_SECONDS", 0.2)
 

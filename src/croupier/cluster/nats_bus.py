@@ -33,8 +33,11 @@ RECONNECT_SECONDS: Final = 0.1
 PING_SECONDS: Final = 1
 MAX_LOST_PINGS: Final = 2
 
-CLIENT_ERRORS: Final = (Error, OSError, TimeoutError)
-"""What the client raises if a message cannot be sent, or is not answered; some time-outs are those of asyncio."""
+CLIENT_ERRORS: Final = (Error, OSError, TimeoutError, RuntimeError, AttributeError)
+"""What the client raises if a message cannot be sent, or is not answered; some time-outs are those of asyncio.
+
+RuntimeError and AttributeError are those of a connection that is lost while the client writes to it.
+"""
 
 
 async def connect_nats(url: str, log: Logger) -> "NatsBus":
@@ -113,9 +116,10 @@ class NatsBus:
         await self._subscribe(subject, start)
 
     async def publish(self, subject: str, body: bytes) -> None:
-        """Send a message to all subscribers."""
+        """Send a message to all subscribers. A write that does not end counts as one that has failed."""
         with self._translated_errors():
-            await self._client.publish(subject, body)
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self._client.publish(subject, body)
 
     async def subscribe(self, pattern: str, handler: Callable[[str, bytes], None]) -> None:
         """Call `handler` with each message."""

@@ -137,6 +137,8 @@ class Node:
         self._watch()
         coroutines = (self._keep_lease(), self._check_forever(), self._publisher.run(), self._publisher.beat())
         self._tasks = [self._loop.create_task(each) for each in coroutines]
+        for task in self._tasks:
+            task.add_done_callback(self._on_task_ended)
         try:
             async with asyncio.timeout(2 * self._timing.lease):
                 await self._joined.wait()
@@ -146,6 +148,11 @@ class Node:
             async with asyncio.timeout(2 * self._timing.lease):  # a house of a node that has just died takes one lease
                 while not all(map(self._mirror.is_known, range(1, self._group.houses + 1))):
                     await asyncio.sleep(self._timing.check)
+
+    def _on_task_ended(self, task: Task[None]) -> None:
+        """Log the error that has ended a task: without it the node is out of order."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._log.error("internal error", detail="a task of the node has ended", exc_info=error)
 
     async def drain(self) -> bool:
         """Hand over all houses to other nodes; whether there is one to take them."""
