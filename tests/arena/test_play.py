@@ -117,7 +117,9 @@ def test_probabilities_that_are_none_are_faults() -> None:
 
 
 def test_a_room_without_a_game_and_a_bot_that_does_not_exist_are_errors() -> None:
-    with pytest.raises(ValueError, match="found the room 'oldmaid', which the arena does not play"):
+    with pytest.raises(
+        ValueError, match="found the room 'oldmaid', which the arena does not play; allowed: kuhn, sevenhalf"
+    ):
         play_chunk(replace(PLAN, room="oldmaid", bots=("random", "first")), (0, 1), 0)
     with pytest.raises(ValueError, match="found the bot 'clever'"):
         play_chunk(replace(PLAN, bots=("random", "clever")), (0, 1), 0)

@@ -13,7 +13,7 @@ from croupier.arena.tally import Fault, Tally
 from croupier.clients.contestants import Contestant
 from croupier.core.bots import Bot
 from croupier.core.dealer import FairDealer
-from croupier.rooms import find_room
+from croupier.rooms import ROOMS, find_room
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,7 @@ def find_game(room: str) -> Game:
     """The game of a room, made once in each process: it may compute values. Raises ValueError if there is none."""
     found = find_room(room)
     if "arena" not in found.extras:
-        raise ValueError(f"found the room {room!r}, which the arena does not play")
+        allowed = ", ".join(name for name, each in ROOMS.items() if "arena" in each.extras)
+        raise ValueError(f"found the room {room!r}, which the arena does not play; allowed: {allowed}")
     game: Game = found.load_extra("arena")()
     return game
