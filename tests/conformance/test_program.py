@@ -290,6 +290,13 @@ connection.sendall(b"the first")
 connection.recv(1)
 """
 
+LASTING_SERVER = """
+import socket, sys
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    server.accept()
+"""
+
 
 def test_a_server_is_waited_for_and_its_first_client_is_ours(run: Run) -> None:
     async def main() -> None:
@@ -309,7 +316,7 @@ def test_without_proc_net_listening_is_detected_by_connecting(run: Run, monkeypa
 
     async def main() -> None:
         port = await free_port()
-        async with await ProgramUnderTest.start(python(SERVER, "{port}"), {"port": port}) as program:
+        async with await ProgramUnderTest.start(python(LASTING_SERVER, "{port}"), {"port": port}) as program:
             await program.wait_listening("127.0.0.1", port, TIMEOUT_SECONDS)
 
     run(main())
