@@ -245,8 +245,10 @@ def test_some_events_are_seen_at_the_table(event: PlayerEvent) -> None:
         (PlayerResult("ended", None, "why"), "game 1: ended early"),
     ],
 )
-def test_results_are_named(result: PlayerResult, words: str) -> None:
+def test_results_are_named_once_when_the_player_has_them(result: PlayerResult, words: str) -> None:
     bob = Bob("ann", "bob", "cyd")
+    bob.player.result = result
+    assert [str(text) for text in bob.table.results] == [words], "another game can be begun already"
     bob.presenter.received(PlayerFinished(result))
     assert [str(text) for text in bob.table.results] == [words]
 

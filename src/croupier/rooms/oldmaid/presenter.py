@@ -81,11 +81,12 @@ class OldMaidPresenter:
         self._unreachable: set[Seat] = set()
         self._offer: Text | None = None  # our last offer, until something else happens
         self._end_reason: Text | None = None
+        self._has_noted_result = False
 
     def sit(self, player: Player, purse: int | None = None) -> Pick | None:  # noqa: ARG002 -- there are no coins
         """Start to show a player who waits for a game; the results of earlier games are kept."""
         self._player = player
-        self._unreachable, self._offer = set(), None
+        self._unreachable, self._offer, self._has_noted_result = set(), None, False
         self._announcements = Announcements()
         self._announcements.add(self.welcome)
         return None
@@ -104,8 +105,8 @@ class OldMaidPresenter:
             case NeighbourSkipped(nick, "gone"):
                 players = self._player.players
                 self._unreachable |= {seat for seat, (_, other) in enumerate(players) if other == nick}
-            case PlayerFinished(result):
-                self._add_result(result)
+            case PlayerFinished():
+                self._note_result()
             case _:
                 pass
         self._announcements.add(*_describe(message))
@@ -120,6 +121,7 @@ class OldMaidPresenter:
 
     def table(self, now: float) -> TableView:  # noqa: ARG002 -- picks are not limited in time
         """Return the table as the player sees it."""
+        self._note_result()
         ended = self._end_reason
         actions = () if ended else tuple(self._actions())
         is_waiting = ended is None and len(actions) == 1
@@ -224,9 +226,12 @@ class OldMaidPresenter:
 
     # Results.
 
-    def _add_result(self, result: PlayerResult) -> None:
-        if self._player.seat is None:
+    def _note_result(self) -> None:
+        """Note the result of a game once: the player may have it before the event that announces it arrives."""
+        result = self._player.result
+        if result is None or self._has_noted_result or self._player.seat is None:
             return
+        self._has_noted_result = True
         self._game_count += 1
         self._lost_count += result.outcome == "lost"
         self._results.append(
