@@ -97,7 +97,7 @@ def play_holdem(
     """Play no-limit hold'em."""
     if bot_options.bot == "help":
         return list_bots(ROOM)
-    return _explain_errors(url, lambda: _play(url, login, person, bot_options))
+    return explain_errors(url, lambda: _play(url, login, person, bot_options))
 
 
 def watch_holdem(
@@ -117,10 +117,10 @@ def watch_holdem(
     tls_ca:
         PEM file with the certificate authority to trust, for https URLs.
     """
-    return _explain_errors(url, lambda: run(_watch(url, game, _tls_context(tls_ca), plain=person.is_plain())))
+    return explain_errors(url, lambda: run(_watch(url, game, tls_context(tls_ca), plain=person.is_plain())))
 
 
-def _explain_errors(url: str, command: Callable[[], int]) -> int:
+def explain_errors(url: str, command: Callable[[], int]) -> int:
     """Return the exit status of a command; an error of the server at a URL is printed, and the status is 1."""
     from croupier.clients.holdem_api import Refusal
     from croupier.clients.identify import OtherProtocol
@@ -133,13 +133,13 @@ def _explain_errors(url: str, command: Callable[[], int]) -> int:
         return fail(f"{url} refused the request: {refusal}")
     except Violation as violation:
         return fail(f"{url} broke the protocol: {violation}")
-    except OtherProtocol:
+    except (OtherProtocol, BrokenPipeError):  # the latter is of the output: a client names errors of the server itself
         raise
     except ConnectionError as error:
         return fail(f"{url}: {error}")
 
 
-def _tls_context(tls_ca: Path | None) -> ssl.SSLContext | None:
+def tls_context(tls_ca: Path | None) -> ssl.SSLContext | None:
     """Return the TLS context that trusts an authority, None for the authorities of this machine."""
     return None if tls_ca is None else ssl.create_default_context(cafile=tls_ca)
 
@@ -160,7 +160,7 @@ def _play(url: str, login: LoginOptions, person: PersonOptions, bot_options: Hol
     check_minimum(1, hands=bot_options.hands)
     bot_options.check_bot_is_named()
     contestant = None if bot_options.bot is None else parse_player(ROOM, bot_options.bot)
-    context = _tls_context(login.tls_ca)
+    context = tls_context(login.tls_ca)
     address = server_address(url)
     probe_context = _probe_context(url, context)
     if contestant is not None and login.user is None and login.password is None:

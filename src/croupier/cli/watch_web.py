@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 
-from croupier.cli.output import fail, print_line
+from croupier.cli.holdem import explain_errors, tls_context
+from croupier.cli.output import print_line
 from croupier.cli.play import PERSON, PersonOptions
 from croupier.net.event_loop import run
 
@@ -35,11 +36,7 @@ def watch_web(
     tls_ca:
         PEM file with the certificate authority to trust, for https URLs.
     """
-    context = None if tls_ca is None else ssl.create_default_context(cafile=tls_ca)
-    try:
-        return run(_watch(url, table, context, plain=person.is_plain()))
-    except ConnectionError as error:
-        return fail(f"{url}: {error}")
+    return explain_errors(url, lambda: run(_watch(url, table, tls_context(tls_ca), plain=person.is_plain())))
 
 
 async def _watch(url: str, table: str | None, context: ssl.SSLContext | None, *, plain: bool) -> int:

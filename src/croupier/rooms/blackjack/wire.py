@@ -90,7 +90,7 @@ class Mon(FrameMessage, frozen=True, gc=False):
 
 
 class Crd(FrameMessage, frozen=True, gc=False):
-    """CRD: a card for the client (C) or the bank (S); the ten is always T here, however the wire writes it (§2).
+    """CRD: a card for the client (C) or the bank (S); the ten is `T`, in every spelling on the wire (§2).
 
     Example:
         >>> Crd("C", "8S").owner, Crd("C", "8S").card
