@@ -1,15 +1,16 @@
 """Views of games and the list of games, without HTTP."""
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from contextvars import Context
 from typing import Any
 
 import pytest
 
 from croupier.http.streams import EVENT_STREAM, GameStream
-from croupier.http.views import ViewCache
+from croupier.http.views import GameViewCache, ViewCache
 from croupier.rooms.holdem.wire import Open
-from tests.net.raw_client import Run
+from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.recording.test_holdem_journal import run_pending_callbacks
 from tests.rooms.holdem.house_fixture import HouseFixture
 
@@ -120,6 +121,31 @@ def test_removed_game_is_no_longer_shown_once_published() -> None:
     assert game not in fixture.listed_games("ann")
 
 
+def stream_of(
+    game: GameViewCache,
+    user: str | None = None,
+    *,
+    confirm: Callable[[], Coroutine[Any, Any, bool]] | None = None,
+    heartbeat_seconds: float = 3600.0,
+) -> GameStream:
+    """A stream of a game whose viewer needs no confirmation, or that of `confirm`."""
+
+    async def never() -> bool:
+        raise AssertionError("confirmed already")
+
+    return GameStream(
+        game,
+        user,
+        EVENT_STREAM,
+        None,
+        is_open=lambda: True,
+        is_confirmed=lambda: confirm is None,
+        confirm=confirm or never,
+        close=lambda: None,
+        heartbeat_seconds=heartbeat_seconds,
+    )
+
+
 class CountedFuture(asyncio.Future[None]):
     """A future that counts the callbacks that wait for it."""
 
@@ -142,20 +168,7 @@ def test_long_stream_and_repeated_waits_leave_nothing_behind(run: Run) -> None:
         game = fixture.views.game(fixture.made[0])
         assert game is not None
 
-        async def confirm() -> bool:
-            return True
-
-        stream = GameStream(
-            game,
-            None,
-            EVENT_STREAM,
-            None,
-            is_open=lambda: True,
-            is_confirmed=lambda: True,
-            confirm=confirm,
-            close=lambda: None,
-            heartbeat_seconds=0.0,
-        )
+        stream = stream_of(game, heartbeat_seconds=0.0)
         news = asyncio.Event()
         stream.open(news.set)
         assert b"data: {" in (stream.take_piece() or b"")
@@ -196,17 +209,7 @@ def test_stream_whose_viewer_has_to_be_confirmed_goes_on_or_ends(run: Run, *, is
             await asyncio.sleep(0)
             return is_allowed
 
-        stream = GameStream(
-            game,
-            None,
-            EVENT_STREAM,
-            None,
-            is_open=lambda: True,
-            is_confirmed=lambda: False,
-            confirm=confirm,
-            close=lambda: None,
-            heartbeat_seconds=3600.0,
-        )
+        stream = stream_of(game, confirm=confirm)
         pieces: list[bytes | None] = []
 
         def take_all() -> None:
@@ -229,5 +232,60 @@ def test_stream_whose_viewer_has_to_be_confirmed_goes_on_or_ends(run: Run, *, is
             assert count == 3
         else:
             assert (pieces, count) == ([None] * 3, 1)
+
+    run(main())
+
+
+class Viewer:
+    """A viewer of a game's stream: `versions` has those that were sent."""
+
+    def __init__(self, game: GameViewCache, user: str | None) -> None:
+        self.versions: list[int] = []
+        self.stream = stream_of(game, user)
+        self._has_news = asyncio.Event()
+        self.stream.open(self._read)
+        self._read()
+
+    def _read(self) -> None:
+        while piece := self.stream.take_piece():
+            self.versions.append(int(piece.removeprefix(b"id: ").split(b"\n")[0]))
+            self._has_news.set()
+
+    async def wait(self) -> None:
+        """Wait for another version."""
+        self._has_news.clear()
+        await asyncio.wait_for(self._has_news.wait(), TIMEOUT_SECONDS)
+
+
+def test_state_after_an_own_act_waits_for_the_next_change(run: Run) -> None:
+    """holdem-9.6"""
+
+    async def main() -> None:
+        fixture = PublishedHouse(seats=2, history=0)
+        fixture.join("ann", "bob")
+        fixture.publish()
+        game = fixture.views.game(fixture.made[0])
+        assert game is not None
+        ann, bob, public = viewers = [Viewer(game, user) for user in ("ann", "bob", None)]
+
+        def news_of(act: str) -> list[bool]:
+            """Which of the viewers an act sends the new state at once."""
+            fixture.play(act)
+            fixture.publish()
+            return [viewer.versions[-1] == game.version for viewer in viewers]
+
+        assert news_of("ann 10") == [False, True, True]
+        assert news_of("bob 0") == [True, True, True]  # Bob is to act on the flop, too
+        assert len(ann.versions) == 2
+        assert news_of("bob 0") == [True, False, True]
+        await bob.wait()
+        assert bob.versions == public.versions
+        assert bob.versions[-1] == game.version
+        hands = game.shown.finished_count
+        assert news_of("ann fold") == [True, True, True]  # another hand begins
+        assert game.shown.finished_count == hands + 1
+        assert game.shown.is_playing
+        for viewer in viewers:
+            viewer.stream.close()
 
     run(main())

@@ -77,7 +77,7 @@ class TableView(Struct, frozen=True, dict=True):
     `players` are those of the `hand` by seat, or the seated ones while there is none, and `acted` the seats that acted
     in this round. `hidden` stands for hole cards that the viewer may not see. `guids` are the GUIDs of all users at the
     table, seated or queued, `chairs` the number of seats, and `away` the people who are not there (holdem-9.15).
-    See `Table` for the other fields.
+    `hands` are the kept ones of `finished_count` finished hands. See `Table` for the other fields.
     """
 
     guid: Guid
@@ -92,6 +92,7 @@ class TableView(Struct, frozen=True, dict=True):
     winners: Winners
     guids: Mapping[str, Guid]
     hands: Mapping[int, FinishedHand]
+    finished_count: int
     away: Set[Guid] = frozenset()
 
     @property
@@ -103,11 +104,6 @@ class TableView(Struct, frozen=True, dict=True):
     def is_playing(self) -> bool:
         """Whether a hand is running, or shown."""
         return self.hand is not None
-
-    @property
-    def finished_count(self) -> int:
-        """The number of the last finished hand that is kept, 0 if there is none."""
-        return max(self.hands, default=0)
 
     @cached_property
     def public(self) -> Game:

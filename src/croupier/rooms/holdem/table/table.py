@@ -384,6 +384,7 @@ class Table:
                 winners=self._winners,
                 guids=self.seats.guids_by_user,
                 hands=self.hands,
+                finished_count=self._finished_count,
                 away=frozenset([each.guid for each in players if each.person is not None and each.person.is_away]),
             )
         return self._view
