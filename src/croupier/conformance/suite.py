@@ -7,6 +7,7 @@ from ssl import SSLContext
 from typing import Any, Final, Literal, NamedTuple, cast
 
 from croupier.conformance.case import Case
+from croupier.conformance.clauses import clauses
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.results import Failure, Outcome
@@ -139,14 +140,14 @@ class Bench:
 class Suite:
     """The cases of a room for a role: all that the runner knows of them. A room names it in its extras.
 
-    `timeout` is the default answer timeout in seconds. `make_cases` returns every case, in the order of the clauses,
-    and `make_untestable` the clauses without a case, each with the reason. `bench` returns a bench for a program.
-    `test_data` is what the cases of a house game are generated from.
+    `timeout` is the default answer timeout in seconds. `make_cases` returns every case, in the order of the clauses;
+    `reasons` say of clauses why they need none. `bench` returns a bench for a program. `test_data` is what the cases of
+    a house game are generated from.
     """
 
     timeout: float
     make_cases: Callable[[], Sequence[Case]]
-    make_untestable: Callable[[Sequence[Case]], Mapping[str, str]]
+    reasons: Mapping[str, str]
     bench: Callable[[Config], Bench]
     test_data: Any = None
 
@@ -157,8 +158,9 @@ class Suite:
 
     @cached_property
     def untestable(self) -> Mapping[str, str]:
-        """The clauses that no case tests, each with the reason."""
-        return self.make_untestable(self.cases)
+        """The clauses that no case tests, each with the reason, in the order of the page."""
+        untested = self.reasons.keys() - {case.clause for case in self.cases}
+        return {clause: self.reasons[clause] for clause in clauses(self.cases[0].room) if clause in untested}
 
 
 def find_suite(room: Room, role: Role) -> Suite:

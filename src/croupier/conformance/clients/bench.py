@@ -9,7 +9,6 @@ from typing import Any, Final
 from msgspec import structs
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.clauses import clauses
 from croupier.conformance.clients.cases import CaseKind, HouseClientCase, client_cases
 from croupier.conformance.clients.connections import ClientConnections
 from croupier.conformance.clients.evidence import (
@@ -353,11 +352,7 @@ def house_client_suite(test_data: ClientTestData) -> Suite:
     return Suite(
         ANSWER_TIMEOUT_SECONDS,
         lambda: client_cases(test_data),
-        lambda _: {
-            clause: test_data.untestable[clause]
-            for clause in clauses(test_data.room.name)
-            if clause in test_data.untestable
-        },
+        test_data.untestable,
         lambda config: HouseClientBench(test_data, config),
         test_data,
     )

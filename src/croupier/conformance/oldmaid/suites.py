@@ -8,7 +8,7 @@ from croupier.conformance.oldmaid.case_list import TableCase
 from croupier.conformance.oldmaid.cases import dealing, ending, framing, games, joining, lobby, requests, rings
 from croupier.conformance.oldmaid.player_bench import PlayerBench
 from croupier.conformance.oldmaid.table_bench import TableBench
-from croupier.conformance.oldmaid.untestable import untested_clauses
+from croupier.conformance.oldmaid.untestable import reasons_of_other
 from croupier.conformance.suite import Suite
 
 
@@ -19,10 +19,5 @@ def table_cases() -> Iterator[TableCase]:
     yield from table_replay.cases({case.id for case in found})
 
 
-TABLES: Final = Suite(1.5, lambda: tuple(table_cases()), lambda cases: untested_clauses(cases, "player"), TableBench)
-PLAYERS: Final = Suite(
-    5.0,
-    lambda: (*player_replay.cases(), *rings.cases()),
-    lambda cases: untested_clauses(cases, "table"),
-    PlayerBench,
-)
+TABLES: Final = Suite(1.5, lambda: tuple(table_cases()), reasons_of_other("player"), TableBench)
+PLAYERS: Final = Suite(5.0, lambda: (*player_replay.cases(), *rings.cases()), reasons_of_other("table"), PlayerBench)

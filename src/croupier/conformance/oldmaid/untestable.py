@@ -1,9 +1,8 @@
 """The clauses of Old Maid that no case tests, each with the reason."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Final
 
-from croupier.conformance.case import Case
 from croupier.conformance.clauses import clauses
 
 UNTESTABLE: Final[Mapping[str, str]] = {
@@ -20,11 +19,7 @@ UNTESTABLE: Final[Mapping[str, str]] = {
 """Reasons by clause, for clauses that no conversation with a program under test can show."""
 
 
-def untested_clauses(cases: Collection[Case], other: str) -> Mapping[str, str]:
-    """Return the clauses that the cases of one role do not test, each with the reason.
-
-    A clause without a reason of its own binds the `other` role.
-    """
-    tested = {case.clause for case in cases}
+def reasons_of_other(other: str) -> Mapping[str, str]:
+    """Return why the cases of one role need not test a clause: unless it has another reason, it binds the `other`."""
     reason = f"it binds the {other}, and is tested in that role"
-    return {name: UNTESTABLE.get(name, reason) for name in clauses("oldmaid") if name not in tested}
+    return {**dict.fromkeys(clauses("oldmaid"), reason), **UNTESTABLE}

@@ -51,7 +51,7 @@ def house_server_suite(test_data: ServerTestData) -> Suite:
     return Suite(
         ANSWER_TIMEOUT_SECONDS,
         lambda: server_cases(test_data),
-        lambda _: test_data.untestable,
+        test_data.untestable,
         lambda config: HouseBench(test_data, TcpHouse(config.timeout, config.dialect, config.ssl), config),
         test_data,
     )
