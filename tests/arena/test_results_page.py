@@ -197,7 +197,7 @@ def test_plots_in_the_page_need_no_style(report: Report) -> None:
 
 def test_before_the_first_hand_the_headline_names_the_game() -> None:
     tournament = Tournament(PLAN)
-    tournament.follow((0, 1), [])
+    next(tournament.play(SerialRunner(PLAN)))
     found = Report.of(tournament)
     assert headline(found) == "3 bots play kuhn"
     assert "…" in Page(html(found)).text
@@ -274,7 +274,7 @@ def test_estimated_leaks_have_intervals_and_a_better_choice() -> None:
     )
     tally = Tally(2000, plain=moments_of([(0.5, 1000), (-0.5, 1000)]), trials=({}, {"calls <with> K": calls}))
     tournament = Tournament(plan)
-    tournament.follow((0, 1), [tally])
+    tournament.add((0, 1), 0, tally)
     found = Report.of(tournament)
     page = Page(html(found)).text
     (pair,) = found.result.pairs

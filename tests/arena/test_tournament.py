@@ -57,9 +57,9 @@ def test_only_missing_chunks_are_played() -> None:
     assert again == {job: tally for job, tally in chunks.items() if job not in kept}
 
 
-def test_a_tournament_that_is_played_elsewhere_can_be_followed() -> None:
+def test_a_tournament_that_is_played_elsewhere_can_be_followed_in_any_order() -> None:
     played, followed = play(Tournament(PLAN)), Tournament(PLAN)
     for pairing, series in played.series.items():
-        followed.follow(pairing, series.tallies[:1])
-        followed.follow(pairing, series.tallies[1:])
+        for chunk, tally in reversed([*enumerate(series.tallies)]):
+            followed.add(pairing, chunk, tally)
     assert followed.result() == played.result()

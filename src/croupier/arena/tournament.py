@@ -55,12 +55,6 @@ class Tournament:
                 series.add(job.chunk, tally)
                 yield series
 
-    def follow(self, pairing: Pairing, tallies: Sequence[Tally]) -> None:
-        """Take in the next tallies that count of a pairing which is played elsewhere."""
-        series = self.series.setdefault(pairing, Series(self.plan, pairing))
-        for tally in tallies:
-            series.add(len(series.tallies), tally)
-
     def add(self, pairing: Pairing, chunk: int, tally: Tally) -> None:
         """Take in a chunk of a pairing which is played elsewhere."""
         self.series.setdefault(pairing, Series(self.plan, pairing)).add(chunk, tally)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Group, Parameter
@@ -151,8 +152,11 @@ def arena(
             made = plan.make_plan(room, bots, leaks=run.leaks)
             _check_libraries(run)
             runner = stack.enter_context(_make_runner(made, run))
-            page = stack.enter_context(_serve_page(made, run)) if run.watch else None
-            record = Record(run.out, made, resume=run.resume) if run.out else None
+            folder = run.out
+            if folder is None and run.watch:  # the page is made of the record
+                folder = Path(stack.enter_context(TemporaryDirectory(prefix="croupier-arena-")))
+            page = stack.enter_context(_serve_page(made, folder, run)) if folder and run.watch else None
+            record = Record(folder, made, resume=run.resume) if folder else None
         except ModuleNotFoundError as error:
             return fail_without(error)
         except ClusterError as error:
@@ -161,7 +165,7 @@ def arena(
             return fail(error, 2)
         if page is not None:
             _print_beside(run, f"The tournament is at {page.url}")
-        status = _play(made, runner, record, run, page)
+        status = _play(made, runner, record, run)
         if page is not None and status == 0:
             _keep_page(page, run)
         return status
@@ -194,11 +198,11 @@ def _check_libraries(options: RunOptions) -> None:
             raise ModuleNotFoundError(name=name)
 
 
-def _serve_page(plan: "Plan", options: RunOptions) -> "ArenaServer":
-    """Serve the page of a tournament. Raises OSError."""
+def _serve_page(plan: "Plan", folder: Path, options: RunOptions) -> "ArenaServer":
+    """Serve the page of the tournament in a folder. Raises OSError."""
     from croupier.web.arena_server import ArenaServer
 
-    return ArenaServer(plan, options.watch_port)
+    return ArenaServer(plan, folder, options.watch_port)
 
 
 def _keep_page(page: "ArenaServer", options: RunOptions) -> None:
@@ -223,9 +227,7 @@ def _print_beside(options: RunOptions, line: str) -> None:
     print(line, file=sys.stderr if options.json else sys.stdout, flush=True)
 
 
-def _play(
-    plan: "Plan", runner: "Runner", record: "Record | None", options: RunOptions, page: "ArenaServer | None"
-) -> int:
+def _play(plan: "Plan", runner: "Runner", record: "Record | None", options: RunOptions) -> int:
     from msgspec import to_builtins
 
     from croupier.arena.cluster_worker import ClusterError
@@ -235,16 +237,12 @@ def _play(
     from croupier.cli.arena_report import print_results
 
     tournament = Tournament(plan, record.played, record.add) if record else Tournament(plan)
-    advice = "run the same command with --resume to go on" if record else "add --out DIR to keep what was played"
+    advice = "run the same command with --resume to go on" if options.out else "add --out DIR to keep what was played"
     status = 0
     try:
         with show_progress(tournament) as show:
             for series in tournament.play(runner):
                 show(series)
-                if page is not None:
-                    page.show(series)
-        if page is not None:
-            page.finish()
     except KeyboardInterrupt:
         status = 130
         print_error(f"the tournament was interrupted; {advice}")
@@ -256,9 +254,10 @@ def _play(
             record.close()
     report = Report.of(tournament)
     result = report.result
-    if record and options.out and status == 0:
+    if record and status == 0:
         record.write_results(result)
-        write_report(options.out, report)
+        if options.out:
+            write_report(options.out, report)
     if options.json:
         print_json(to_builtins(result))
     else:

@@ -1,8 +1,6 @@
 """The page of a tournament: the report of the arena, rendered again while its chunks arrive, and its endpoints."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from time import thread_time
 from typing import Any, Final, NamedTuple
 
@@ -10,13 +8,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
-from croupier.arena.plan import Pairing, Plan
+from croupier.arena.plan import Plan
 from croupier.arena.report.page import SECTIONS, file_of, sections
 from croupier.arena.report.summary import Report, headline
 from croupier.arena.schedule import count_pairings
-from croupier.arena.tally import Tally
 from croupier.arena.tournament import Tournament
 from croupier.core.html_page import html_text
 from croupier.core.presentation import Text, text, verbatim
@@ -24,18 +20,18 @@ from croupier.rooms import find_room
 from croupier.web.feed import Envelope, Feed, Versions
 from croupier.web.render import Renderer, translator
 from croupier.web.rooms import RoomName, room_title
-from croupier.web.secret_site import create_secret_site, new_secret, passes_step, protect, site_config
+from croupier.web.secret_site import passes_step
 from croupier.web.streams import FeedStream, Streams
 
 MIN_PAUSE_SECONDS: Final = 2.0
 PAUSE_FACTOR: Final = 5
 """After a report the next one waits for as many times the processor time that it took: bots need that, too."""
 
+PAGE_PATHS: Final = ("", "/events", "/results.html")
+"""The paths of the page, of its stream and of its download, below its own."""
+
 STEPS: Final = 1000
 """The chunks of each pairing are counted in as many steps."""
-
-type Change = tuple[Pairing, Sequence[Tally]]
-"""The next tallies that count of a pairing."""
 
 
 class ReportSnapshot(Struct, frozen=True):
@@ -76,6 +72,7 @@ class TournamentPage:
 
     def __init__(self, plan: Plan, path: str, renderer: Renderer, streams: Streams) -> None:
         room = find_room(plan.room)
+        self.plan = plan
         self.path = path
         self.endpoints: Mapping[str, Callable[[Request], Response]] = {
             "": self.show,
@@ -83,7 +80,6 @@ class TournamentPage:
             "/results.html": self.download,
         }
         self._room = RoomName(room.name, room_title(room))
-        self._is_sure = plan.until_sure
         self._pairings = count_pairings(plan.schedule, len(plan.bots))
         self._renderer = renderer
         self._streams = streams
@@ -146,7 +142,7 @@ class TournamentPage:
             "steps": snapshot.steps,
             "total_steps": STEPS * self._pairings,
             "is_running": snapshot.is_running,
-            "is_sure": self._is_sure,
+            "is_sure": self.plan.until_sure,
         }
 
     def _render(self, snapshot: ReportSnapshot, locale: str) -> Envelope:
@@ -157,59 +153,6 @@ class TournamentPage:
             **snapshot.sections,
         }
         return Envelope(snapshot.version, parts, " ".join(map(translator(locale), snapshot.news)), None)
-
-
-class ArenaPage(TournamentPage):
-    """The page of a tournament that is played elsewhere, and the app that shows it. `path` is its secret path."""
-
-    def __init__(self, plan: Plan, port: int = 0) -> None:
-        secret, config, renderer = new_secret(), site_config("arena", port), Renderer([])
-        super().__init__(plan, f"/arena/{secret}", renderer, Streams(config))
-        self._tournament = Tournament(plan)
-        self._waiting: list[Change] = []
-        self._changed = asyncio.Event()
-        self._finished = asyncio.Event()
-        routes = [
-            Route(f"/arena/{{secret}}{path}", protect(secret, endpoint)) for path, endpoint in self.endpoints.items()
-        ]
-        self.app = create_secret_site(routes, renderer, config)
-
-    def note(self, changes: Sequence[Change]) -> None:
-        """Note what has been played; `run` publishes it."""
-        self._waiting.extend(changes)
-        self._changed.set()
-
-    def finish(self) -> None:
-        """Note that everything has been played."""
-        self._finished.set()
-        self._changed.set()
-
-    async def run(self) -> None:
-        """Publish changes, with pauses between them, until everything was published or this is cancelled."""
-        while True:
-            await self._changed.wait()
-            seconds = await self.publish_changes()
-            if self._finished.is_set() and not self._changed.is_set():
-                self.end()
-                return
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await self._finished.wait()
-
-    async def publish_changes(self) -> float:
-        """Publish what was noted, and return the seconds until the next report.
-
-        The report is made in a thread, and meanwhile the tournament does not change.
-        """
-        self._changed.clear()
-        changes, self._waiting = self._waiting, []
-        for pairing, tallies in changes:
-            self._tournament.follow(pairing, tallies)
-        if not self._tournament.series:
-            return MIN_PAUSE_SECONDS
-        made = await asyncio.to_thread(make_report, self._tournament)
-        self.publish(made)
-        return made.pause_seconds
 
 
 def make_report(tournament: Tournament) -> MadeReport:

@@ -1,7 +1,6 @@
 """The routes of a class: the live grid of each room, the causes of each cell, and the report."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -29,22 +28,20 @@ class ClassRoutes:
     @property
     def routes(self) -> Sequence[BaseRoute]:
         """The routes."""
-        return [
-            Route("/class/{secret}", self._protect(self.choose_room)),
-            Route("/class/{secret}/report.html", self._protect(self.report)),
-            Route("/class/{secret}/{room}", self._protect(self.show)),
-            Route("/class/{secret}/{room}/events", self._protect(self.events)),
-            Route("/class/{secret}/{room}/{server:int}/{client:int}", self._protect(self.show_cell)),
-        ]
+        endpoints = {
+            "": self.choose_room,
+            "/report.html": self.report,
+            "/{room}": self.show,
+            "/{room}/events": self.events,
+            "/{room}/{server:int}/{client:int}": self.show_cell,
+        }
+        return [Route(f"/class/{{secret}}{path}", protect(self._secret, each)) for path, each in endpoints.items()]
 
-    def _protect(self, endpoint: Callable[[Request], Response]) -> Callable[[Request], Any]:
-        return protect(self._secret, endpoint)
-
-    def choose_room(self, request: Request) -> Response:  # noqa: ARG002 -- an endpoint
+    async def choose_room(self, request: Request) -> Response:  # noqa: ARG002 -- an endpoint
         """Go to the page of the first room."""
         return RedirectResponse(next(iter(self._pages.values())).plan.path)
 
-    def show(self, request: Request) -> Response:
+    async def show(self, request: Request) -> Response:
         """Show the grid of a room."""
         page = self._page(request)
         return self._renderer.page(
@@ -56,11 +53,11 @@ class ClassRoutes:
             report=self._report_path,
         )
 
-    def events(self, request: Request) -> Response:
+    async def events(self, request: Request) -> Response:
         """Stream the grid of a room."""
         return FeedStream(self._streams, self._page(request).feed, request)
 
-    def show_cell(self, request: Request) -> Response:
+    async def show_cell(self, request: Request) -> Response:
         """Show the finding of a cell, and the conversation that it is based on."""
         page = self._page(request)
         numbers = request.path_params["server"], request.path_params["client"]
@@ -82,7 +79,7 @@ class ClassRoutes:
             stderr=privacy.stderr(cell),
         )
 
-    def report(self, request: Request) -> Response:  # noqa: ARG002 -- an endpoint
+    async def report(self, request: Request) -> Response:  # noqa: ARG002 -- an endpoint
         """Download the report: it is a page with styles of its own, which the policy of our pages forbids."""
         if self._report_path is None:
             raise HTTPException(404)

@@ -2,10 +2,10 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from secrets import compare_digest
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -51,13 +51,17 @@ def new_secret() -> str:
     return secrets.token_urlsafe(SECRET_BYTES)
 
 
-def protect(secret: str, endpoint: Callable[[Request], Response]) -> Callable[[Request], Any]:
+type Endpoint = Callable[[Request], Awaitable[Response]]
+"""What answers the requests for a route."""
+
+
+def protect(secret: str, endpoint: Endpoint) -> Endpoint:
     """Answer requests whose path has another `secret` as if there were nothing."""
 
     async def respond(request: Request) -> Response:
         if not compare_digest(request.path_params["secret"].encode(), secret.encode()):
             raise HTTPException(404)
-        return endpoint(request)
+        return await endpoint(request)
 
     return respond
 

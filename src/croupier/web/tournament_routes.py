@@ -7,7 +7,7 @@ import asyncio
 import multiprocessing
 import os
 import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -22,56 +22,70 @@ from croupier.arena.record import RecordFollower
 from croupier.arena.tournament import Tournament
 from croupier.core.logger import Logger
 from croupier.core.presentation import text
-from croupier.web.arena_page import MIN_PAUSE_SECONDS, MadeReport, TournamentPage, make_report
-from croupier.web.arena_server import NICENESS
+from croupier.web.arena_page import MIN_PAUSE_SECONDS, PAGE_PATHS, MadeReport, TournamentPage, make_report
 from croupier.web.render import Renderer
+from croupier.web.secret_site import Endpoint
 from croupier.web.streams import Streams
 
 PATH: Final = "/tournament"
+
+NICENESS: Final = 10
+"""The process leaves the processors to bots when all are busy."""
 
 type FolderNews = Plan | MadeReport | str | None
 """What the process sends: a tournament that has begun, its reports, None at its end, or why it cannot be shown."""
 
 
-class TournamentRoutes:
-    """Shows the tournament in a folder to everybody. A failure of the process is logged, and leaves the page."""
+class FolderPages:
+    """The pages of the tournaments in a folder, one after another, at `path`; see `TournamentPage`.
 
-    def __init__(self, folder: Path, streams: Streams, renderer: Renderer, log: Logger) -> None:
+    With `plan` the page of a tournament is there before it begins. `is_lost` is true when the folder cannot be read any
+    more: that is logged, and leaves the page as it is.
+    """
+
+    def __init__(
+        self, folder: Path, path: str, streams: Streams, renderer: Renderer, *, log: Logger, plan: Plan | None = None
+    ) -> None:
+        self.is_lost = False
+        self._folder = folder
+        self._path = path
         self._renderer = renderer
         self._streams = streams
         self._log = log
-        self._page: TournamentPage | None = None
-        context = multiprocessing.get_context("spawn")
-        self._connection, other = context.Pipe()
-        self._process = context.Process(target=follow_folder, args=(folder, other), daemon=True)
-        self._process.start()
-        other.close()
-        self._thread = ThreadPoolExecutor(1, "tournament")
-        self._receiving = asyncio.create_task(self._receive())
+        self._page = None if plan is None else self._make_page(plan)
 
-    @property
-    def routes(self) -> Sequence[BaseRoute]:
-        """The routes."""
-        return [
-            Route(PATH, self._endpoint("")),
-            Route(f"{PATH}/events", self._endpoint("/events")),
-            Route(f"{PATH}/results.html", self._endpoint("/results.html")),
-        ]
+    async def run(self) -> None:
+        """Show what a process reads in the folder, until it ends or this is cancelled."""
+        context = multiprocessing.get_context("spawn")
+        connection, other = context.Pipe()
+        process = context.Process(target=follow_folder, args=(self._folder, other), daemon=True)
+        process.start()
+        other.close()
+        loop, thread = asyncio.get_running_loop(), ThreadPoolExecutor(1, "tournament")
+        try:
+            while True:
+                self._show(await loop.run_in_executor(thread, connection.recv))
+        except (EOFError, OSError):
+            self.is_lost = True
+        finally:
+            process.kill()
+            process.join()
+            thread.shutdown()
+            connection.close()
+
+    def end(self) -> None:
+        """Publish that the tournament is over, and end all streams."""
+        if self._page is not None:
+            self._page.end()
 
     def close(self) -> None:
-        """End the streams and the process."""
-        self._process.kill()
+        """End all streams."""
         if self._page is not None:
             self._page.feed.end()
 
-    async def wait_closed(self) -> None:
-        """Wait until the process has ended after `close`."""
-        await self._receiving
-        self._process.join()
-        self._thread.shutdown()
-        self._connection.close()
+    def endpoint(self, name: str) -> Endpoint:
+        """Return the endpoint of the page with one of PAGE_PATHS."""
 
-    def _endpoint(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         async def respond(request: Request) -> Response:
             if self._page is None:
                 return self._renderer.error(request, 404, text("No tournament has begun yet."))
@@ -79,21 +93,11 @@ class TournamentRoutes:
 
         return respond
 
-    async def _receive(self) -> None:
-        """Show what the process sends, until it ends."""
-        loop = asyncio.get_running_loop()
-        while True:
-            try:
-                news: FolderNews = await loop.run_in_executor(self._thread, self._connection.recv)
-            except (EOFError, OSError):
-                return
-            self._show(news)
-
     def _show(self, news: FolderNews) -> None:
         if isinstance(news, Plan):
-            if self._page is not None:
-                self._page.end()
-            self._page = TournamentPage(news, PATH, self._renderer, self._streams)
+            if self._page is None or self._page.plan != news or self._page.feed.is_over:
+                self.end()
+                self._page = self._make_page(news)
         elif isinstance(news, str):
             self._log.error("the tournament cannot be shown", reason=news)
         elif self._page is not None:
@@ -101,6 +105,31 @@ class TournamentRoutes:
                 self._page.end()
             else:
                 self._page.publish(news)
+
+    def _make_page(self, plan: Plan) -> TournamentPage:
+        return TournamentPage(plan, self._path, self._renderer, self._streams)
+
+
+class TournamentRoutes:
+    """Shows the tournament in a folder to everybody."""
+
+    def __init__(self, folder: Path, streams: Streams, renderer: Renderer, log: Logger) -> None:
+        self._pages = FolderPages(folder, PATH, streams, renderer, log=log)
+        self._following = asyncio.create_task(self._pages.run())
+
+    @property
+    def routes(self) -> Sequence[BaseRoute]:
+        """The routes."""
+        return [Route(f"{PATH}{name}", self._pages.endpoint(name)) for name in PAGE_PATHS]
+
+    def close(self) -> None:
+        """End the streams and the process."""
+        self._following.cancel()
+        self._pages.close()
+
+    async def wait_closed(self) -> None:
+        """Wait until the process has ended after `close`."""
+        await asyncio.wait([self._following])
 
 
 def follow_folder(folder: Path, connection: Connection) -> None:
