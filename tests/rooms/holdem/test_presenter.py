@@ -13,7 +13,7 @@ from croupier.core.session import Left, Received, Submitted
 from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.cards import CARD_NUMBERS, card_names
 from croupier.rooms.holdem.engine.legal import FOLD, Legal
-from croupier.rooms.holdem.engine.ranks import describe_rank, rank
+from croupier.rooms.holdem.engine.ranks import best_five
 from croupier.rooms.holdem.hand_names import hand_name
 from croupier.rooms.holdem.player import Options, Player
 from croupier.rooms.holdem.presenter import HoldemPresenter
@@ -234,8 +234,8 @@ def test_the_end_is_final() -> None:
 
 
 @given(st.lists(st.integers(0, 51), min_size=5, max_size=7, unique=True))
-def test_hands_are_named_as_the_engine_names_them(cards: list[int]) -> None:
-    assert str(hand_name(card_names(cards))) == describe_rank(rank(cards))
+def test_a_hand_has_the_name_of_its_best_five_cards(cards: list[int]) -> None:
+    assert hand_name(card_names(cards)) == hand_name(card_names(best_five(cards)))
 
 
 def test_cards_that_are_no_hand_have_no_name() -> None:

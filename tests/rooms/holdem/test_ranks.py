@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from phevaluator import evaluate_cards
 
-from croupier.rooms.holdem.cards import CARDS, parse_cards
+from croupier.rooms.holdem.cards import CARDS, card_names, parse_cards
 from croupier.rooms.holdem.engine.ranks import (
     CATEGORY_FIRST_RANKS,
     FLUSH_RANKS,
@@ -21,13 +21,13 @@ from croupier.rooms.holdem.engine.ranks import (
     WORST_RANK,
     best_five,
     category,
-    describe_rank,
     load_tables,
     rank,
     rank_many,
     rank_mask,
     ranks_on,
 )
+from croupier.rooms.holdem.hand_names import hand_name
 
 COUNTS = (40, 624, 3_744, 5_108, 10_200, 54_912, 123_552, 1_098_240, 1_302_540)
 """The number of five-card hands (of 2,598,960) in each category, best category first."""
@@ -108,11 +108,11 @@ def fill(suited: Sequence[int], size: int) -> list[int]:
 
 
 @pytest.mark.parametrize("text", EXAMPLES)
-def test_each_category_has_its_ranks_and_descriptions(text: str) -> None:
+def test_each_category_has_its_ranks_and_names(text: str) -> None:
     value, name, words = EXAMPLES[text]
     assert rank(parse_cards(text)) == value
     assert category(value) == name
-    assert describe_rank(value) == words
+    assert str(hand_name(card_names(parse_cards(text)))) == words
 
 
 def test_five_card_hands_have_the_published_category_counts() -> None:
@@ -245,5 +245,3 @@ def test_invalid_batches_are_refused(rows: "np.ndarray[tuple[int, ...], np.dtype
 def test_invalid_ranks_are_refused(value: int) -> None:
     with pytest.raises(ValueError, match=f"found the rank {value}; allowed: 1 to 7462"):
         category(value)
-    with pytest.raises(ValueError, match=f"found the rank {value}; allowed: 1 to 7462"):
-        describe_rank(value)

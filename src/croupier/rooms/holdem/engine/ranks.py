@@ -67,11 +67,6 @@ _FIVE_CARD_RANKS, _SIX_CARD_RANKS, _SEVEN_CARD_RANKS = UNSUITED_RANKS.values()
 _FIVE_CARD_FLUSH_SUITS, _SIX_CARD_FLUSH_SUITS, _SEVEN_CARD_FLUSH_SUITS = _FLUSH_SUITS.values()
 _KEY_BY_RANK: Final = RANK_KEYS[::4]
 
-_RANK_WORDS: Final = (
-    *("twos", "threes", "fours", "fives", "sixes", "sevens", "eights", "nines", "tens"),
-    *("jacks", "queens", "kings", "aces"),
-)
-
 
 def rank(cards: Sequence[Card]) -> int:
     """Return the rank of the best five of 5, 6 or 7 different cards: 1 (royal flush) to 7462; lower is better.
@@ -83,8 +78,8 @@ def rank(cards: Sequence[Card]) -> int:
         >>> from croupier.rooms.holdem.cards import parse_cards
         >>> rank(parse_cards("AsKsQsJsTs"))
         1
-        >>> rank(parse_cards("QsQhQd2c2s7d9h")), describe_rank(202)
-        (202, 'full house, queens over twos')
+        >>> rank(parse_cards("QsQhQd2c2s7d9h")), category(202)
+        (202, 'full house')
     """
     try:  # unrolled for each number of cards: a loop takes twice the time
         if len(cards) == 7:
@@ -167,7 +162,8 @@ def category(rank: int) -> str:
         >>> category(202)
         'full house'
     """
-    _check_rank(rank)
+    if not 1 <= rank <= WORST_RANK:
+        raise ValueError(f"found the rank {rank}; allowed: 1 to {WORST_RANK}")
     return next(name for name, first in reversed([*CATEGORY_FIRST_RANKS.items()]) if first <= rank)
 
 
@@ -184,32 +180,6 @@ def best_five(cards: Sequence[Card]) -> tuple[Card, ...]:
     five = min(combinations(cards, 5), key=rank)
     order = _CARD_RANKS[rank(five) - 1]
     return tuple(sorted(five, key=lambda card: order.index(card // 4)))
-
-
-def describe_rank(rank: int) -> str:
-    """Return a rank as text: `full house, queens over twos`. Raises ValueError if there is no such rank.
-
-    Example:
-        >>> describe_rank(1), describe_rank(7462)
-        ('royal flush', 'seven high')
-    """
-    _check_rank(rank)
-    if rank == CATEGORY_FIRST_RANKS["straight flush"]:
-        return "royal flush"
-    ranks, name = _CARD_RANKS[rank - 1], category(rank)
-    high, low = _RANK_WORDS[ranks[0]], _RANK_WORDS[ranks[3]]
-    match name:
-        case "four of a kind" | "three of a kind":
-            return f"{name}, {high}"
-        case "full house":
-            return f"{name}, {high} over {low}"
-        case "two pair":
-            return f"{name}, {high} and {_RANK_WORDS[ranks[2]]}"
-        case "pair":
-            return f"pair of {high}"
-        case "high card":
-            return f"{_singular(high)} high"
-    return f"{name}, {_singular(high)} high"
 
 
 def rank_mask(cards: Sequence[Card], suit: int) -> int:
@@ -286,16 +256,6 @@ def _shape_and_ranks(ranks: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int
     """Return the rank multiplicities of five cards, and their ranks in comparison order."""
     groups = sorted(((ranks.count(rank), rank) for rank in set(ranks)), reverse=True)
     return tuple(count for count, _ in groups), tuple(rank for count, rank in groups for _ in range(count))
-
-
-def _check_rank(rank: int) -> None:
-    if not 1 <= rank <= WORST_RANK:
-        raise ValueError(f"found the rank {rank}; allowed: 1 to {WORST_RANK}")
-    load_tables()
-
-
-def _singular(word: str) -> str:
-    return "six" if word == "sixes" else word[:-1]
 
 
 def _rank_rows(hands: "np.ndarray[Any, Any]") -> "np.ndarray[Any, np.dtype[np.uint16]]":
