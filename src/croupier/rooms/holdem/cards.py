@@ -40,6 +40,16 @@ def card_names(cards: Iterable[Card]) -> tuple[str, ...]:
     return tuple([CARDS[card] for card in cards])
 
 
+def card_numbers(names: Iterable[str]) -> tuple[Card, ...]:
+    """Return the numbers of cards by their names. Raises ValueError on an unknown name."""
+    numbers = []
+    for name in names:
+        if name not in CARD_NUMBERS:
+            raise ValueError(f"found the card {name!r}; allowed: {', '.join(CARDS)}")
+        numbers.append(CARD_NUMBERS[name])
+    return tuple(numbers)
+
+
 def parse_cards(text: str) -> tuple[Card, ...]:
     """Parse concatenated two-letter card names, in upper or lower case. Raises ValueError on an unknown name.
 

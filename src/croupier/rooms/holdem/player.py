@@ -25,10 +25,10 @@ from croupier.core.session import (
     Settle,
     Submitted,
 )
-from croupier.rooms.holdem.cards import CARD_NUMBERS, Card
+from croupier.rooms.holdem.cards import Card, card_numbers
 from croupier.rooms.holdem.engine.legal import FOLD, NO_MOVES, IllegalBet, Legal, Move
 from croupier.rooms.holdem.table.views import SnapshotView, View
-from croupier.rooms.holdem.wire import ACTION_BET, Act, Cards, Game, Guid, Leave, Turn
+from croupier.rooms.holdem.wire import ACTION_BET, Act, Game, Guid, Leave, Turn
 from croupier.rooms.holdem.wire import ACTION_FOLD as FOLDING
 
 type Message = Game | Act | Leave
@@ -152,7 +152,7 @@ class Player:
         effects: list[Effect[Message]] = [Notify(game)]
         chips = game.table[seat].wealth
         pot = sum(pot.size for pot in game.pots)
-        hole, board = _card_numbers(game.cards.hole), _board_numbers(game.cards)
+        hole, board = card_numbers(game.cards.hole), card_numbers(game.cards.board)
         if pot and self._is_new_hand(game, hole, board):
             chips += self._chips_paid(game)
             effects += self._settle(chips) if self._is_hand_running else ()
@@ -291,11 +291,3 @@ class Player:
         self._settled_chips, self._is_hand_running = chips, False
         self.nets.append(chips - previous)
         return [Settle(HOUSE, len(self.nets), self._seat or 0, chips - previous, self.view)]
-
-
-def _card_numbers(names: Sequence[str]) -> tuple[Card, ...]:
-    return tuple(CARD_NUMBERS[name] for name in names)
-
-
-def _board_numbers(cards: Cards) -> tuple[Card, ...]:
-    return _card_numbers(cards.board)

@@ -13,17 +13,16 @@ from msgspec.structs import replace
 
 from croupier.core.errors import Violation
 from croupier.core.referee import HOUSE, Observation, Sent, Verdict
-from croupier.core.rules import Seat, Turn
+from croupier.core.rules import Seat
+from croupier.rooms.holdem.cards import card_numbers
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.legal import Legal
 from croupier.rooms.holdem.engine.stakes import STAKES, Stakes
-from croupier.rooms.holdem.observed.cards import check_shown_twice, follow_board, follow_hole, read_board, read_hole
+from croupier.rooms.holdem.observed.cards import check_shown_twice, follow_board, follow_hole
 from croupier.rooms.holdem.observed.differences import compare
 from croupier.rooms.holdem.observed.final_stacks import FinalStacks
 from croupier.rooms.holdem.observed.hand import ObservedHand
 from croupier.rooms.holdem.wire import ACTION_FOLD, Act, Game, Guid, HoldemRequest, Join, Leave, Player
-
-OVER: Final = Turn.OVER
 
 STARTING_STACK: Final = 10_000
 """The chips with which a player sits down (holdem-3.1)."""
@@ -238,7 +237,7 @@ class Referee:
         return violations
 
     def _check_game(self, game: Game, viewer: Guid) -> Iterator[Violation]:
-        board, hole = read_board(game), read_hole(game)
+        board, hole = card_numbers(game.cards.board), card_numbers(game.cards.hole or ())
         if violation := check_shown_twice(board, hole):
             yield violation
             return

@@ -5,18 +5,11 @@ from operator import sub
 
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
-from croupier.rooms.holdem.cards import Card, card_names
+from croupier.rooms.holdem.cards import Card, card_names, card_numbers
 from croupier.rooms.holdem.engine.awards import Pot
 from croupier.rooms.holdem.engine.compilation import mypyc_attr
 from croupier.rooms.holdem.engine.legal import FOLD, Move
-from croupier.rooms.holdem.engine.log import (
-    HandLogEntry,
-    SavedHand,
-    SavedLeave,
-    card_numbers,
-    expand_log,
-    to_saved_steps,
-)
+from croupier.rooms.holdem.engine.log import HandLogEntry, SavedHand, SavedLeave, expand_log, to_saved_steps
 from croupier.rooms.holdem.engine.play import HandEngine
 from croupier.rooms.holdem.engine.pots import side_pots
 from croupier.rooms.holdem.engine.seat_sets import HAS_SEVERAL, SEAT_BITS

@@ -1,13 +1,13 @@
 """The log of a hand: entries to read and replay, and the JSON form in which a hand is saved."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal, Self
 
 from msgspec import Struct
 
 from croupier.core.rules import Seat
 from croupier.core.stored import Stored
-from croupier.rooms.holdem.cards import CARD_NUMBERS, CARDS, Card, card_names
+from croupier.rooms.holdem.cards import Card, card_names
 from croupier.rooms.holdem.engine.legal import FOLD
 from croupier.rooms.holdem.engine.stakes import Stakes
 from croupier.rooms.holdem.engine.streets import FLOP_CARDS
@@ -102,10 +102,3 @@ def to_saved_steps(log: Iterable[HandLogEntry]) -> list[SavedStep]:
             case _:
                 steps.append(FOLD)
     return steps
-
-
-def card_numbers(texts: Sequence[str]) -> list[Card]:
-    """Return the numbers of named cards. Raises ValueError on an unknown name."""
-    if unknown := [name for name in texts if name not in CARD_NUMBERS]:
-        raise ValueError(f"found the card {unknown[0]!r}; allowed: {', '.join(CARDS)}")
-    return [CARD_NUMBERS[name] for name in texts]

@@ -5,19 +5,9 @@ from collections.abc import Sequence
 
 from croupier.core.errors import Violation
 from croupier.core.rules import Turn
-from croupier.rooms.holdem.cards import CARD_NUMBERS, Card, card_names
+from croupier.rooms.holdem.cards import Card, card_names
 from croupier.rooms.holdem.observed.hand import ObservedHand
-from croupier.rooms.holdem.wire import Game, Guid
-
-
-def read_board(game: Game) -> Sequence[Card]:
-    """Return the board of a displayed game."""
-    return [CARD_NUMBERS[name] for name in game.cards.board]
-
-
-def read_hole(game: Game) -> tuple[Card, ...]:
-    """Return the viewer's hole cards in a displayed game."""
-    return tuple(CARD_NUMBERS[name] for name in game.cards.hole or ())
+from croupier.rooms.holdem.wire import Guid
 
 
 def check_shown_twice(board: Sequence[Card], hole: Sequence[Card]) -> Violation | None:

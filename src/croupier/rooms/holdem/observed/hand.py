@@ -13,10 +13,8 @@ from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.pots import award_pots, side_pots
 from croupier.rooms.holdem.engine.ranks import rank
 from croupier.rooms.holdem.engine.stakes import Stakes
+from croupier.rooms.holdem.engine.streets import BOARD_CARDS
 from croupier.rooms.holdem.wire import Guid, PlayerStatus
-
-FULL_BOARD_CARDS: Final = 5
-"""The number of cards of a complete board."""
 
 MAX_UNKNOWN_BOARD_CARDS: Final = 2
 """The most unknown board cards for which all boards are enumerated."""
@@ -99,7 +97,7 @@ class ObservedHand:
 
         If hole cards or more than two board cards are unknown, every order of the hands is considered possible.
         """
-        missing = FULL_BOARD_CARDS - len(self.board)
+        missing = BOARD_CARDS - len(self.board)
         if missing > MAX_UNKNOWN_BOARD_CARDS or not self.has_all_holes:
             return self.all_orders()
         free = [card for card in range(len(CARDS)) if card not in {*self.seen_cards}]
