@@ -5,7 +5,7 @@ from typing import Any
 from croupier.core.bank import SIMULATED_BET, BankRules
 from croupier.environments.encoding import EncodedGame
 from croupier.environments.holdem_game import HoldemGame
-from croupier.environments.rules_game import BankEncoder, IndexEncoder, RulesGame
+from croupier.environments.rules_game import BankGame, IndexGame
 from croupier.rooms import find_room
 from croupier.rooms.sevenhalf.rules import MAX_TOTAL_BET, SevenHalf
 from croupier.simulation import Game, game_rules
@@ -25,7 +25,7 @@ def find_game(game: Game, **options: Any) -> EncodedGame:
     bots = find_room(game).bots if isinstance(game, str) else {}
     if rules is None:
         return HoldemGame(bots, **options)
-    return RulesGame(name, rules, BankEncoder(rules) if isinstance(rules, BankRules) else IndexEncoder(rules), bots)
+    return BankGame(name, rules, bots) if isinstance(rules, BankRules) else IndexGame(name, rules, bots)
 
 
 def _rules_with_raises(max_bet: int) -> SevenHalf:

@@ -1,14 +1,16 @@
 """Games with rules (`croupier.core.rules.Rules`) as numbers."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from croupier.clients.luck import make_luck
-from croupier.core.bank import CLIENT_SEAT, BankMove, BankNode, BankRules, BankState, bank_cards, client_cards
+from croupier.core.bank import CLIENT_SEAT, BankMove, BankRules, BankState, bank_cards, client_cards
 from croupier.core.bots import BotSpec
 from croupier.core.dealer import Luck
 from croupier.core.rules import Rules, Seat, Turn
 from croupier.environments.information_state import information_state_string
+from croupier.strategy.shoe import reachable_nodes
 from croupier.strategy.simulation import draw_move
 
 MAX_STATES: Final = 100_000
@@ -18,8 +20,8 @@ RAISE: Final = "RAISE"
 """The action of the highest raise against a bank; lower ones are never better."""
 
 
-class Encoder(Protocol):
-    """Turns the views and moves of a game into numbers. See `EncodedGame`."""
+class RulesGame(ABC):
+    """A game with rules. See `EncodedGame`. A unit of rewards is `coins_per_unit` coins."""
 
     seats: int
     action_names: Sequence[str]
@@ -29,17 +31,26 @@ class Encoder(Protocol):
     coins_per_unit: int
     max_loss: float
 
+    def __init__(self, name: str, rules: Rules[Any, Any], bots: Mapping[str, BotSpec[Any, Any]]) -> None:
+        self.name = name
+        self.rules = rules
+        self.bots = bots
+
+    @abstractmethod
     def name_of(self, move: Any) -> str:
         """The name of the action of a move."""
-        ...
 
+    @abstractmethod
     def encode(self, view: Any) -> Sequence[float]:
         """A view as a number for each feature."""
-        ...
+
+    def deal(self, seed: int, number: int) -> "RulesHand":
+        """See `EncodedGame`."""
+        return RulesHand(self, make_luck(seed, f"{self.name} environment", number))
 
 
-class IndexEncoder:
-    """The encoder of a small game: there is a feature for each view, and that of the present view is 1.
+class IndexGame(RulesGame):
+    """A small game: there is a feature for each view, and that of the present view is 1.
 
     Raises ValueError if the game has too many states.
     """
@@ -47,7 +58,8 @@ class IndexEncoder:
     unit = "coins"
     coins_per_unit = 1
 
-    def __init__(self, rules: Rules[Any, Any]) -> None:
+    def __init__(self, name: str, rules: Rules[Any, Any], bots: Mapping[str, BotSpec[Any, Any]]) -> None:
+        super().__init__(name, rules, bots)
         self.seats = rules.seats
         self.max_loss = 0.0
         self._indexes: dict[Any, int] = {}
@@ -65,72 +77,51 @@ class IndexEncoder:
             else:
                 legal: Any = rules.legal(state)
                 names.update(dict.fromkeys(map(self.name_of, legal)))
-        self.action_names: Sequence[str] = tuple(names)
-        self.feature_names: Sequence[str] = tuple(map(str, self._indexes))
-        self.feature_highs: Sequence[float] = (1.0,) * len(self._indexes)
+        self.action_names = tuple(names)
+        self.feature_names = tuple(map(str, self._indexes))
+        self.feature_highs = (1.0,) * len(self._indexes)
 
     def name_of(self, move: Any) -> str:
-        """See `Encoder`."""
+        """See `RulesGame`."""
         return str(move)
 
     def encode(self, view: Any) -> Sequence[float]:
-        """See `Encoder`."""
+        """See `RulesGame`."""
         features = [0.0] * len(self._indexes)
         features[self._indexes[view]] = 1.0
         return features
 
 
-class BankEncoder:
-    """The encoder of a game against the bank: the number of cards of each kind in both hands, and the bet in bets."""
+class BankGame(RulesGame):
+    """A game against the bank: the features are the number of cards of each kind in both hands, and the bet in bets."""
 
     seats = 1
     unit = "bets"
 
-    def __init__(self, rules: BankRules) -> None:
+    def __init__(self, name: str, rules: BankRules, bots: Mapping[str, BotSpec[Any, Any]]) -> None:
+        super().__init__(name, rules, bots)
         start = rules.start()
         self.coins_per_unit = start.bet
         self._cards = rules.cards
-        nodes = [*_nodes(rules.start_node)]
+        nodes = reachable_nodes(rules.start_node)
         can_raise = rules.max_bet > start.bet and any(node.after_raise is not None for node in nodes)
         names = [str(move) for node in nodes if node.turn == CLIENT_SEAT for move in node.moves]
-        self.action_names: Sequence[str] = (*dict.fromkeys(names), *([RAISE] if can_raise else ()))
+        self.action_names = (*dict.fromkeys(names), *([RAISE] if can_raise else ()))
         max_bet = max(rules.max_bet, start.bet) / start.bet if can_raise else 1.0
-        self.max_loss: float = max(-node.payoff_half_bets / 2 for node in nodes) * max_bet
+        self.max_loss = max(-node.payoff_half_bets / 2 for node in nodes) * max_bet
         cards = [f"{owner} {card}" for owner in ("own", "bank") for card in rules.cards]
-        self.feature_names: Sequence[str] = (*cards, "bet")
-        self.feature_highs: Sequence[float] = (*(len(cards) * (float(rules.decks),)), max_bet)
+        self.feature_names = (*cards, "bet")
+        self.feature_highs = (*(len(cards) * (float(rules.decks),)), max_bet)
 
     def name_of(self, move: BankMove) -> str:
-        """See `Encoder`."""
+        """See `RulesGame`."""
         return RAISE if isinstance(move, int) else move
 
     def encode(self, view: BankState) -> Sequence[float]:
-        """See `Encoder`."""
+        """See `RulesGame`."""
         own, bank = client_cards(view), bank_cards(view)
         counts = [float(hand.count(card)) for hand in (own, bank) for card in self._cards]
         return [*counts, view.bet / self.coins_per_unit]
-
-
-class RulesGame:
-    """A game with rules. See `EncodedGame`."""
-
-    def __init__(
-        self, name: str, rules: Rules[Any, Any], encoder: Encoder, bots: Mapping[str, BotSpec[Any, Any]]
-    ) -> None:
-        self.name = name
-        self.rules = rules
-        self.encoder = encoder
-        self.bots = bots
-        self.seats = encoder.seats
-        self.action_names = encoder.action_names
-        self.feature_names = encoder.feature_names
-        self.feature_highs = encoder.feature_highs
-        self.unit = encoder.unit
-        self.max_loss = encoder.max_loss
-
-    def deal(self, seed: int, number: int) -> "RulesHand":
-        """See `EncodedGame`."""
-        return RulesHand(self, make_luck(seed, f"{self.name} environment", number))
 
 
 class RulesHand:
@@ -151,8 +142,8 @@ class RulesHand:
     @property
     def moves(self) -> Mapping[int, Any]:
         """See `EncodedHand`."""
-        encoder = self._game.encoder
-        return {encoder.action_names.index(encoder.name_of(move)): move for move in self.legal}
+        game = self._game
+        return {game.action_names.index(game.name_of(move)): move for move in self.legal}
 
     @property
     def legal(self) -> Any:
@@ -170,7 +161,7 @@ class RulesHand:
 
     def observe(self, seat: Seat) -> Sequence[float]:
         """See `EncodedHand`."""
-        return self._game.encoder.encode(self.view(seat))
+        return self._game.encode(self.view(seat))
 
     def describe(self, seat: Seat) -> str:
         """See `EncodedHand`."""
@@ -179,7 +170,7 @@ class RulesHand:
     def rewards(self) -> Sequence[float]:
         """See `EncodedHand`."""
         payoff = self._game.rules.payoff(self._state)[: self._game.seats]
-        return [float(coins) / self._game.encoder.coins_per_unit for coins in payoff]
+        return [float(coins) / self._game.coins_per_unit for coins in payoff]
 
     def _deal(self) -> None:
         """Let chance move until a seat is to act, or the hand is over."""
@@ -197,15 +188,3 @@ def _walk(rules: Rules[Any, Any]) -> Iterator[Any]:
         turn = rules.turn(state)
         moves: Any = rules.odds(state) if turn is Turn.CHANCE else () if turn is Turn.OVER else rules.legal(state)
         waiting.extend(rules.play(state, move) for move in reversed([*moves]))
-
-
-def _nodes(start: BankNode) -> Iterator[BankNode]:
-    """Yield all nodes of a game against the bank."""
-    found, waiting = {start}, [start]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        for after in (*node.successors.values(), *([node.after_raise] if node.after_raise else ())):
-            if after not in found:
-                found.add(after)
-                waiting.append(after)
