@@ -18,8 +18,8 @@ from croupier.core.private_table import Purse
 from croupier.core.rules import Seat, Turn
 from croupier.core.session import Effect, Event, Peer, Received, Session, Settle, Timeouts
 from croupier.rooms.kuhn import ROOM, Settings
-from croupier.rooms.kuhn.house import SEAT_BY_NAME, House
-from croupier.rooms.kuhn.rules import CARDS, DEALS, DEFAULT_ACTIONS, KuhnAction, KuhnState, View
+from croupier.rooms.kuhn.house import House
+from croupier.rooms.kuhn.rules import CARDS, DEALS, DEFAULT_ACTIONS, SEATS, KuhnAction, KuhnState, View
 from croupier.rooms.kuhn.wire import Message, Strt
 
 PURSE_COINS: Final = 1_000_000_000
@@ -118,7 +118,7 @@ class SeatedTable:
             if self._tables.is_over:
                 return ()
             if type(event.message) is Strt and not self._is_playing:
-                self._dealer.seat = SEAT_BY_NAME[event.message.player]
+                self._dealer.seat = SEATS[event.message.player]
                 self._is_playing = True
         effects = self._house.on(event, now)
         if any(type(effect) is Settle for effect in effects):

@@ -14,8 +14,7 @@ from croupier.rooms.kuhn.rules import (
     ANTE,
     CARDS,
     DEFAULT_ACTIONS,
-    P_1,
-    P_2,
+    SEATS,
     START_STATE,
     BettingHistory,
     KuhnAction,
@@ -38,7 +37,6 @@ from croupier.rooms.kuhn.wire import (
 
 type Effects = list[Effect[Message]]
 
-SEAT_BY_NAME: Final = {"P_1": P_1, "P_2": P_2}
 
 ACTION_REPLIES: Final[Mapping[BettingHistory, Actn]] = {
     after: ACTN[reply] for row in HOUSE_DECISIONS.values() for reply, after in row.items() if reply != "CARD"
@@ -69,7 +67,7 @@ class House(PrivateTable[Message, KuhnState]):
                 return self._act(state, message.action)
         elif type(message) is Strt:
             if state is None:
-                return self._start(SEAT_BY_NAME[message.player])
+                return self._start(SEATS[message.player])
         elif type(message) is Fail:
             return []
         elif type(message) is Disc:

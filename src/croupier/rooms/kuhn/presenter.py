@@ -18,7 +18,7 @@ from croupier.core.presentation import (
 )
 from croupier.core.rules import Seat
 from croupier.rooms.kuhn.referee import WireGame
-from croupier.rooms.kuhn.rules import ACTION_COST, ANTE, BETTING_TREE, P_1, P_2
+from croupier.rooms.kuhn.rules import BETTING_TREE, P_1, P_2, coins_in_pot
 from croupier.rooms.kuhn.wire import ACTN, Actn, Card, Disc, Fail, Message, Strt
 
 CARDS: Final = {
@@ -100,17 +100,17 @@ class KuhnPresenter(HousePresenter[Message, WireGame]):
                 name=text("You") if is_viewer else text("House"),
                 cards=(BACK if rank is None else CARDS[rank],),
                 caption=text("P_1, first to act") if seat == P_1 else text("P_2"),
-                bet=coins_in_pot(game, seat),
+                bet=coins_in_pot(game.history, seat),
                 status=self._seat_status(game, seat),
                 is_viewer=is_viewer,
             )
 
     def _pots(self, game: WireGame) -> tuple[PotView, ...]:
-        return (PotView(coins_in_pot(game, P_1) + coins_in_pot(game, P_2)),)
+        return (PotView(coins_in_pot(game.history, P_1) + coins_in_pot(game.history, P_2)),)
 
     def _staked(self) -> int:
         game = self._player.game
-        return 0 if game is None else coins_in_pot(game, game.seat)
+        return 0 if game is None else coins_in_pot(game.history, game.seat)
 
     def _result(self, game: WireGame) -> Text:
         own = CARDS[game.card].name if game.card else text("no card")
@@ -119,16 +119,6 @@ class KuhnPresenter(HousePresenter[Message, WireGame]):
         return text("{own} against {other}", own=own, other=CARDS[game.house_card].name)
 
     def _seat_status(self, game: WireGame, seat: Seat) -> SeatStatus:
-        if game.history[-1:] == ("FLD",) and seat == seat_of_turn(len(game.history) - 1):
+        if game.history[-1:] == ("FLD",) and seat == BETTING_TREE[game.history[:-1]][0]:
             return "folded"
         return "to act" if self._is_playing and BETTING_TREE[game.history][0] == seat else ""
-
-
-def seat_of_turn(turn: int) -> Seat:
-    """Return the seat that takes a turn; the turns of a game are counted from 0."""
-    return (P_1, P_2)[turn % 2]
-
-
-def coins_in_pot(game: WireGame, seat: Seat) -> int:
-    """Return the coins that a seat has put into the pot: the ante and its bets."""
-    return ANTE + sum(ACTION_COST[action] for action in game.history[seat::2])

@@ -13,6 +13,7 @@ from croupier.rooms.kuhn.rules import (
     BETTING_TREE,
     P_1,
     P_2,
+    SEATS,
     SHOWDOWN,
     TERMINAL_HISTORIES,
     BettingHistory,
@@ -20,6 +21,7 @@ from croupier.rooms.kuhn.rules import (
     Rank,
     View,
     beats,
+    coins_in_pot,
 )
 from croupier.rooms.kuhn.wire import (
     ACTN,
@@ -119,7 +121,7 @@ class Referee(BaseReferee[Message, WireGame]):
         game = self.game
         match message:
             case Strt(player) if game is None:
-                return self._start(WireGame(P_1 if player == "P_1" else P_2))
+                return self._start(WireGame(SEATS[player]))
             case Actn(action) if game is not None and action in BETTING_TREE[game.history][1]:
                 return self._act(game, action)
             case Disc():
@@ -185,8 +187,7 @@ class Referee(BaseReferee[Message, WireGame]):
 
     @staticmethod
     def _client_stake(game: WireGame) -> int:
-        own = [action for turn, action in enumerate(game.history) if BETTING_TREE[game.history[:turn]][0] == game.seat]
-        return ANTE + sum(ACTION_COST[action] for action in own)
+        return coins_in_pot(game.history, game.seat)
 
     @staticmethod
     def _showdown_replies(game: WireGame) -> dict[Message, WireGame | None]:

@@ -25,6 +25,9 @@ PACK: Final = Pack(CARDS, {"C_J": "J", "C_Q": "Q", "C_K": "K"})
 P_1: Final = 0
 P_2: Final = 1
 
+SEATS: Final = {"P_1": P_1, "P_2": P_2}
+"""The seats by their names."""
+
 ANTE: Final = 1
 BET: Final = 1
 
@@ -52,6 +55,15 @@ TERMINAL_HISTORIES: Final[Mapping[BettingHistory, tuple[Seat | Literal["showdown
     ("BET", "FLD"): (P_1, ANTE),
 }
 """The winner (or a showdown) and the coins won, by the final history (kuhn-3.5, kuhn-5)."""
+
+
+def coins_in_pot(history: BettingHistory, seat: Seat) -> int:
+    """The coins that a seat has put into the pot: the ante and its bets.
+
+    >>> coins_in_pot(("CHK", "BET"), P_2)
+    2
+    """
+    return ANTE + sum(ACTION_COST[action] for action in history[seat::2])
 
 
 def beats(card: Rank, other: Rank) -> bool:
@@ -195,5 +207,4 @@ def nets(cards: Sequence[str], commands: Sequence[str], seat: Seat) -> tuple[int
         state = state.next[move]  # type: ignore[index]  # an unknown move raises KeyError
     if state.turn is Turn.OVER:
         return (state.payoff[(P_1, P_2)[seat]],)
-    paid = sum(ACTION_COST[action] for action in state.history[seat::2])
-    return (-ANTE - paid, 0)
+    return (-coins_in_pot(state.history, seat), 0)
