@@ -63,6 +63,10 @@ class BankNode:
         self.moves: tuple[BankMove, ...] = ()
         self.after_raise: BankNode | None = None
 
+    def net(self, bet: int) -> int:
+        """The coins that the client has won with this bet when the game is OVER. The bank keeps half coins."""
+        return bet * self.payoff_half_bets // 2
+
     def __repr__(self) -> str:
         return f"<{self.name}>"
 
@@ -142,6 +146,11 @@ class ObservedBankGame:
         """The client's bet in coins, with every raise that was not refused."""
         return self.state.bet
 
+    @property
+    def net(self) -> int:
+        """The coins that the client has won (negative: lost); the game must be over."""
+        return self.state.node.net(self.bet)
+
 
 class RaiseChoices(tuple[BankMove, ...]):
     """The client's legal moves where it may raise: the other moves, then the highest raise.
@@ -179,7 +188,7 @@ def possible_nets(start_node: BankNode, cards: Sequence[str], commands: Sequence
     node = _deal_cards(node, remaining)
     if remaining or node.turn is CHANCE:
         raise ValueError(f"found {len(cards)} cards, {len(remaining)} of them left over; allowed: those of one game")
-    return (bet * node.payoff_half_bets // 2,) if node.turn is Turn.OVER else (-bet, 0)
+    return (node.net(bet),) if node.turn is Turn.OVER else (-bet, 0)
 
 
 def _deal_cards(node: BankNode, cards: list[str]) -> BankNode:
@@ -251,7 +260,7 @@ class BankRules:
 
     def payoff(self, state: BankState) -> tuple[int, int]:
         """The coins that the client and the bank have won; they sum to 0. The bank keeps half coins."""
-        net = state.bet * state.node.payoff_half_bets // 2
+        net = state.node.net(state.bet)
         return net, -net
 
     def view(self, state: BankState, seat: Seat) -> BankState:  # noqa: ARG002 -- both seats see everything

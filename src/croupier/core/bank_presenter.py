@@ -2,25 +2,14 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
-from croupier.core.client_session import FinishedGame
+from croupier.core.bank import ObservedBankGame
 from croupier.core.house_presenter import HousePresenter
 from croupier.core.presentation import CardView, SeatView, Text, text
 
 
-class BankGame(FinishedGame, Protocol):
-    """A game against a bank as the client observes it; see `croupier.core.bank.ObservedBankGame`."""
-
-    @property
-    def cards(self) -> tuple[str, ...]: ...  # noqa: D102 -- as in ObservedBankGame
-    @property
-    def bank(self) -> tuple[str, ...]: ...  # noqa: D102 -- as in ObservedBankGame
-    @property
-    def bet(self) -> int: ...  # noqa: D102 -- as in ObservedBankGame
-
-
-class BankPresenter[M, G: BankGame](HousePresenter[M, G]):
+class BankPresenter[M, G: ObservedBankGame](HousePresenter[M, G]):
     """Presents a game of one client against a bank; see `HousePresenter`.
 
     `card_views` are the cards by their codes on the wire. Subclasses describe the total of cards (`_total`).

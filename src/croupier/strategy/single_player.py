@@ -114,7 +114,7 @@ class SinglePlayerSolver:
     def _total_coins(self, node: BankNode, bet: int, left: CardCounts, cards: int) -> int:
         """The coins won with optimal play, summed over all orders of the next cards; `cards` is the sum of `left`."""
         if node.turn is Turn.OVER:
-            return bet * node.payoff_half_bets // 2
+            return node.net(bet)
         depth = self._remaining_draws(node, cards)
         if node in self._equivalent:
             return self._expected_payout(node, bet).total_coins(left, depth)
@@ -151,7 +151,7 @@ class SinglePlayerSolver:
         key = self._equivalent[node], bet
         payout = self._expected_payouts.get(key)
         if payout is None:
-            coins = {end: bet * end.payoff_half_bets // 2 for end in self._terminals}
+            coins = {end: end.net(bet) for end in self._terminals}
             payout = self._expected_payouts[key] = ExpectedPayout(key[0], self._successors, coins, self._shoe)
         return payout
 

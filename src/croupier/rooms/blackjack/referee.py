@@ -61,11 +61,6 @@ class WireGame(ObservedBankGame):
         """The total of the bank's cards."""
         return hand_total(self.bank).total
 
-    @property
-    def net(self) -> int:
-        """The coins that the client has won (negative: lost); the round must be over."""
-        return result_message(self.state).coins - self.bet
-
 
 DEAL_CLAUSE: Final = "blackjack-4.2"
 MOVE_CLAUSES: Final[Mapping[str, str]] = {HIT: "blackjack-4.3", STAND: "blackjack-4.4", SURRENDER: "blackjack-4.5"}

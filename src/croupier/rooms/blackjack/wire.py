@@ -179,7 +179,7 @@ VOCABULARY: Final[tuple[Message, ...]] = (
 
 def result_message(state: BankState) -> Res:
     """The RES message for the end of a round, with the coins paid back (blackjack-5)."""
-    net = state.bet * state.node.payoff_half_bets // 2
+    net = state.node.net(state.bet)
     return Res("W" if net > 0 else "L", state.bet + net)
 
 
