@@ -1,9 +1,9 @@
-"""Test cases: an id, a title and the clause that is tested."""
+"""Test cases: the clause that is tested, a name, and a title."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 MAX_SUGGESTIONS: Final = 8
 
@@ -37,29 +37,34 @@ NO_RETRIES: Final = Retries(at_most=1)
 class Case:
     """A test case of a room, for servers or for clients. The subclasses of each role add how the case is run.
 
-    `id` is `ROOM/SECTION/SLUG` (`kuhn/4.3/check-bet-fold-p1`); it is unique in its role and never changes. `title` is a
-    sentence for people. `clause` is the clause under test (`kuhn-4.3`); the section of the id is its number. Cases with
-    a lower `rank` run first: simple ones before those that many faults break. `retries` says how often a case is tried
-    until it has come up `hits` times; once is enough to pass. A case that runs `beside` others spends its time waiting.
+    `clause` is the clause under test (`kuhn-4.3`), and `slug` names the case among those of the clause: their `id` is
+    unique in its role and never changes. `title` is a sentence for people. Cases with a lower `rank` run first: simple
+    ones before those that many faults break. `retries` says how often a case is tried until it has come up `hits`
+    times; once is enough to pass. A case that runs `beside` others spends its time waiting.
     """
 
-    id: str
-    title: str
     clause: str
+    slug: str
+    title: str
     rank: int = 0
     hits: int = 1
     retries: Retries = NO_RETRIES
     beside: bool = False
 
     @property
+    def id(self) -> str:
+        """`ROOM/SECTION/SLUG`: `kuhn/4.3/check-bet-fold-p1`."""
+        return f"{self.room}/{self.section}/{self.slug}"
+
+    @property
     def room(self) -> str:
         """The name of the room."""
-        return self.id.split("/")[0]
+        return self.clause.partition("-")[0]
 
     @property
     def section(self) -> str:
         """The number of the clause: `4.3`."""
-        return self.id.split("/")[1]
+        return self.clause.partition("-")[2]
 
     def is_within(self, selection: str) -> bool:
         """Whether a selection contains the case: `kuhn`, `kuhn/4`, `kuhn/4.3`, or the whole id."""
@@ -83,11 +88,25 @@ def select[C: Case](cases: Sequence[C], selection: str) -> tuple[C, ...]:
     return found
 
 
-def make_case_id(room: str, clause: str, slug: str) -> str:
-    """Return the id of a case that tests a clause.
+class CaseList[C: Case](list[C]):
+    """The cases of a module that functions play, in order. `new_case` makes one, with the `usual` fields by default."""
 
-    Example:
-        >>> make_case_id("kuhn", "kuhn-4.3", "check-bet")
-        'kuhn/4.3/check-bet'
-    """
-    return f"{room}/{clause.removeprefix(f'{room}-')}/{slug}"
+    def __init__(self, new_case: Callable[..., C], room: str, **usual: Any) -> None:
+        super().__init__()
+        self._new_case = new_case
+        self._room = room
+        self._usual = usual
+
+    def add[P: Callable[..., object]](self, number: str, slug: str, title: str = "", **fields: Any) -> Callable[[P], P]:
+        """Return a decorator that adds a case with what it plays; `number` is that of its clause, such as `4.3`.
+
+        The title is by default the docstring of what it plays. `fields` are further fields of the case.
+        """
+
+        def decorate(play: P) -> P:
+            described = title or (play.__doc__ or "").rstrip(".")
+            more = self._usual | fields
+            self.append(self._new_case(clause=f"{self._room}-{number}", slug=slug, title=described, play=play, **more))
+            return play
+
+        return decorate

@@ -67,11 +67,10 @@ async def record_after_delay(case_context: HoldemContext, seconds: float) -> Non
 def delayed_result(seconds: float) -> Result:
     """Run a case that lets this time pass between two requests."""
     case = HoldemServerCase(
-        id="holdem/5.10/dawdling",
-        title="A turn may pass",
         clause="holdem-5.10",
+        slug="dawdling",
+        title="A turn may pass",
         play=partial(record_after_delay, seconds=seconds),
-        clauses=("holdem-5.10",),
     )
     (result,) = check([case])
     return result

@@ -74,7 +74,7 @@ def test_open_clauses() -> None:
 def outcome(
     error: Exception | None, clause: str = "4.3", *, strict: bool = False, failure_is_choice: bool = False
 ) -> Outcome:
-    case = Case(id=f"oldmaid/{clause}/x", title="A case", clause=f"oldmaid-{clause}")
+    case = Case(clause=f"oldmaid-{clause}", slug="x", title="A case")
     return make_attempt(case, error, (), strict=strict, failure_is_choice=failure_is_choice).outcome
 
 

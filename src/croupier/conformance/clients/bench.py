@@ -261,7 +261,7 @@ class HouseClientBench(Bench):
         if observation.has_broken_off:
             games += observation.server.referee.finished_count
             longer = _with_setup(baseline, is_reached=finished(games - 1), min_games=games, max_games=games)
-            baseline = replace(longer, id=f"{baseline.id}-{games}")
+            baseline = replace(longer, slug=f"{baseline.slug}-{games}")
         found = self._baselines.get(baseline.id)
         if found is None:
             found = self._baselines[baseline.id] = asyncio.ensure_future(self._run_baseline(baseline, games))

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from croupier.conformance.case import Case, Retries, make_case_id
+from croupier.conformance.case import Case, Retries
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.clauses import clauses
 from croupier.conformance.clients.responders import Mutation, TranscriptStep, transcript_steps, unchanged
@@ -117,8 +117,8 @@ class CaseGenerator:
     def cases(self) -> Sequence[HouseClientCase]:
         """Every case."""
         found = [*self._plays(), *self._deliveries(), *self._goodbyes()]
-        used_ids = {case.id for case in found}
-        return [*found, *self._variations(), *self._faults(), *self._replays(used_ids)]
+        used = {(case.clause, case.slug) for case in found}
+        return [*found, *self._variations(), *self._faults(), *self._replays(used)]
 
     def _case(
         self,
@@ -135,9 +135,9 @@ class CaseGenerator:
         if "baseline" not in more:
             more["baseline"] = self._whole_games
         return HouseClientCase(
-            id=make_case_id(self._data.room.name, clause, slug),
-            title=title,
             clause=clause,
+            slug=slug,
+            title=title,
             rank=RANKS.get(kind, state.rank),
             retries=RETRIES,
             kind=kind,
@@ -286,12 +286,12 @@ class CaseGenerator:
                 mutation=fault.mutation,
             )
 
-    def _replays(self, used_ids: Container[str]) -> Iterator[HouseClientCase]:
+    def _replays(self, used: Container[tuple[str, str]]) -> Iterator[HouseClientCase]:
         """Transcripts in which the house does what ours does not: it is at fault, or makes another choice."""
         room = self._data.room
         for transcript in transcripts(room.name):
             clause, is_fault = transcript.clauses[0], "fault" in transcript.head
-            if make_case_id(room.name, clause, transcript.name) in used_ids:
+            if (clause, transcript.name) in used:
                 continue
             if is_strict(transcript) or "dialect" in transcript.head:
                 continue
@@ -317,7 +317,7 @@ class CaseGenerator:
                 may_be_silent=len(script) == 1,
             )
             if kind is CaseKind.VARIATION:
-                plain_case = replace(case, id=f"{case.id}-plain", transcript_steps=plain, baseline=None)
+                plain_case = replace(case, slug=f"{case.slug}-plain", transcript_steps=plain, baseline=None)
                 case = replace(case, baseline=plain_case)
             yield case
 

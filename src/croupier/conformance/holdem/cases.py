@@ -8,9 +8,9 @@ failure is a choice; `button: any` if the first button does not matter.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, Final
+from typing import Final, cast
 
-from croupier.conformance.case import Case, Retries, make_case_id
+from croupier.conformance.case import Case, Retries
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.replay import first_to_join, replay, transcripts_by_name
 from croupier.core.transcript import Transcript
@@ -45,7 +45,7 @@ type Play = Callable[[HoldemContext], Awaitable[None]]
 
 @dataclass(frozen=True, kw_only=True)
 class HoldemServerCase(Case):
-    """A case for servers: `play` records deviations, of which those from `clauses` count.
+    """A case for servers: `play` records deviations, of which those from `clauses` count: its own, and further ones.
 
     Without `play` the result comes from walks (see `walks`), and if it `judges_deals` from all cards in them.
     `failure_is_choice`: a failure is an implementation choice. `dialect`: the case is only for servers of this dialect.
@@ -53,44 +53,20 @@ class HoldemServerCase(Case):
     """
 
     play: Play | None = None
-    clauses: tuple[str, ...]
+    further_clauses: tuple[str, ...] = ()
     failure_is_choice: bool = False
     dialect: Dialect | None = None
     judges_deals: bool = False
     needs_luck: bool = False
 
-
-class PlayedCases(list[HoldemServerCase]):
-    """Cases that functions play. The docstring of a function is the title of its case, unless another is given."""
-
-    def add(self, clause: str, slug: str, *more_clauses: str, title: str = "", **more: Any) -> Callable[[Play], Play]:
-        """Add the decorated function as a case; `more_clauses` are further clauses that it judges."""
-
-        def add_play(play: Play) -> Play:
-            described = title or (play.__doc__ or "").rstrip(".")
-            self.append(played_case(clause, slug, described, play, more_clauses, **more))
-            return play
-
-        return add_play
+    @property
+    def clauses(self) -> tuple[str, ...]:
+        """The clauses that the case judges, the one that it is about first."""
+        return self.clause, *self.further_clauses
 
 
-def played_case(
-    clause: str, slug: str, title: str, play: Play, more_clauses: tuple[str, ...] = (), **more: Any
-) -> HoldemServerCase:
-    """Return a case that is played; see `PlayedCases`."""
-    return HoldemServerCase(
-        id=make_case_id(ROOM, clause, slug),
-        title=title,
-        clause=clause,
-        play=play,
-        clauses=(clause, *more_clauses),
-        retries=RETRIES,
-        **({"rank": rank_of(clause)} | more),
-    )
-
-
-def rank_of(clause: str, *, needs_empty_game: bool = False) -> int:
-    """Return the rank of a case that is not from walks."""
+def _rank_of(clause: str, *, needs_empty_game: bool) -> int:
+    """Return the rank of a transcript."""
     if clause in VARIATION_CLAUSES:
         return VARIATION_RANK
     return EMPTY_GAME_RANK if needs_empty_game else REQUEST_RANK
@@ -105,16 +81,17 @@ def is_sequential(transcript: Transcript) -> bool:
 def transcript_cases() -> tuple[HoldemServerCase, ...]:
     """Return the cases made from transcripts."""
     return tuple(
-        played_case(
-            transcript.clauses[0],
-            name,
-            transcript.title,
-            partial(replay, transcript),
-            transcript.clauses[1:],
+        HoldemServerCase(
+            clause=transcript.clauses[0],
+            slug=name,
+            title=transcript.title,
+            play=partial(replay, transcript),
+            further_clauses=transcript.clauses[1:],
             failure_is_choice=transcript.head.get("free") == "yes",
-            rank=rank_of(transcript.clauses[0], needs_empty_game=not first_to_join(transcript)),
+            rank=_rank_of(transcript.clauses[0], needs_empty_game=not first_to_join(transcript)),
+            retries=RETRIES,
             needs_luck=transcript.head.get("needs") == "luck",
-            dialect=transcript.head.get("dialect"),
+            dialect=cast(Dialect | None, transcript.head.get("dialect")),
         )
         for name, transcript in transcripts_by_name().items()
         if not transcript.head.keys() & CONFIGURED_HEAD_KEYS

@@ -5,9 +5,10 @@ from typing import Final
 
 from msgspec.json import encode
 
+from croupier.conformance.case import CaseList
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
-from croupier.conformance.holdem.cases import PlayedCases
+from croupier.conformance.holdem.cases import REQUEST_RANK, RETRIES, ROOM, VARIATION_RANK, HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import bet
@@ -20,11 +21,11 @@ CONCURRENT_CONNECTIONS: Final = 40
 LENGTH_REQUIRED: Final = 411
 """The status with which HTTP lets a server refuse a body without Content-Length."""
 
-FRAMING_CASES: Final = PlayedCases()
+FRAMING_CASES: Final = CaseList(HoldemServerCase, ROOM, rank=VARIATION_RANK, retries=RETRIES)
 """The cases of this module."""
 
 
-@FRAMING_CASES.add("holdem-1.8", "byte-by-byte")
+@FRAMING_CASES.add("1.8", "byte-by-byte")
 async def byte_by_byte(context: HoldemContext) -> None:
     """Requests may arrive byte by byte."""
     game, role = await context.seat_and_find_turn("ann", "bob")
@@ -34,7 +35,7 @@ async def byte_by_byte(context: HoldemContext) -> None:
     _require_status(context, response, 201, "an act that arrives byte by byte")
 
 
-@FRAMING_CASES.add("holdem-1.8", "in-sevens")
+@FRAMING_CASES.add("1.8", "in-sevens")
 async def pieces_of_seven_bytes(context: HoldemContext) -> None:
     """Requests may arrive in pieces."""
     game = await context.seat("ann", "bob")
@@ -43,7 +44,7 @@ async def pieces_of_seven_bytes(context: HoldemContext) -> None:
         _require_status(context, response, 200, "a request that arrives in pieces")
 
 
-@FRAMING_CASES.add("holdem-1.8", "slowly")
+@FRAMING_CASES.add("1.8", "slowly")
 async def body_after_head(context: HoldemContext) -> None:
     """A body may arrive later than its head."""
     game, role = await context.seat_and_find_turn("ann", "bob")
@@ -57,7 +58,7 @@ async def body_after_head(context: HoldemContext) -> None:
     await _receive(context, role, 201, "an act whose body arrives later than its head")
 
 
-@FRAMING_CASES.add("holdem-1.8", "chunked")
+@FRAMING_CASES.add("1.8", "chunked")
 async def chunked_body(context: HoldemContext) -> None:
     """A body may be chunked."""
     game, role = await context.seat_and_find_turn("ann", "bob")
@@ -70,7 +71,7 @@ async def chunked_body(context: HoldemContext) -> None:
     _require_status(context, response, 201, "an act in chunks")
 
 
-@FRAMING_CASES.add("holdem-1.8", "pipelined")
+@FRAMING_CASES.add("1.8", "pipelined")
 async def pipelined(context: HoldemContext) -> None:
     """Pipelined requests are answered in order."""
     game, role = await context.seat_and_find_turn("ann", "bob")
@@ -96,7 +97,7 @@ async def pipelined(context: HoldemContext) -> None:
         context.add_deviation("holdem-1.8", "the act that was sent before", "a game without it")
 
 
-@FRAMING_CASES.add("holdem-1.8", "broken-off")
+@FRAMING_CASES.add("1.8", "broken-off")
 async def aborted_request(context: HoldemContext) -> None:
     """An incomplete request changes nothing."""
     game, role = await context.seat_and_find_turn("ann", "bob")
@@ -118,7 +119,7 @@ async def aborted_request(context: HoldemContext) -> None:
     _require_status(context, response, 201, "an act on a new connection")
 
 
-@FRAMING_CASES.add("holdem-1.8", "many-at-once")
+@FRAMING_CASES.add("1.8", "many-at-once")
 async def concurrent_reads(context: HoldemContext) -> None:
     """Many clients may read at the same time."""
     game = await context.seat("ann", "bob")
@@ -139,7 +140,7 @@ async def concurrent_reads(context: HoldemContext) -> None:
         context.add_deviation("holdem-1.8", "the same game for all clients", "different answers")
 
 
-@FRAMING_CASES.add("holdem-1.1", "a-connection-goes-on")
+@FRAMING_CASES.add("1.1", "a-connection-goes-on", rank=REQUEST_RANK)
 async def persistent_connection(context: HoldemContext) -> None:
     """A connection serves more than one request."""
     client = context.idle_client(NOBODY)

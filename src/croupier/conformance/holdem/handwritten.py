@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final
 
+from croupier.conformance.case import CaseList
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
-from croupier.conformance.holdem.cases import PlayedCases
+from croupier.conformance.holdem.cases import REQUEST_RANK, RETRIES, ROOM, HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUser, basic_auth_header, bet
@@ -34,14 +35,14 @@ SETTLE_SECONDS: Final = 0.1
 SHUFFLE_TEST_HANDS: Final = 4
 """Hands of two players: a shuffled deck deals both hands again in the same order with a chance below 1e-6."""
 
-HANDWRITTEN_CASES: Final = PlayedCases()
+HANDWRITTEN_CASES: Final = CaseList(HoldemServerCase, ROOM, rank=REQUEST_RANK, retries=RETRIES)
 """The cases of this module."""
 
 
 # Users.
 
 
-@HANDWRITTEN_CASES.add("holdem-2.1", "the-whole-password")
+@HANDWRITTEN_CASES.add("2.1", "the-whole-password")
 async def whole_password(context: HoldemContext) -> None:
     """A password does not end at a colon."""
     user = context.users["ann"] = ServerUser(context.server.new_name("ann"), "with:colon")
@@ -57,7 +58,7 @@ async def whole_password(context: HoldemContext) -> None:
 # Acts.
 
 
-@HANDWRITTEN_CASES.add("holdem-4.15", "the-limit-of-a-turn", "holdem-5.11")
+@HANDWRITTEN_CASES.add("4.15", "the-limit-of-a-turn", further_clauses=("holdem-5.11",))
 async def turn_limit(context: HoldemContext) -> None:
     """A turn ends in 15 seconds."""
     clock = asyncio.get_running_loop().time
@@ -72,7 +73,7 @@ async def turn_limit(context: HoldemContext) -> None:
         context.add_deviation("holdem-4.15", f"a turn of {TURN_SECONDS:g} s", f"one of {left:.0f} s", Outcome.CHOICE)
 
 
-@HANDWRITTEN_CASES.add("holdem-4.16", "out-of-time", "holdem-4.15", beside=True)
+@HANDWRITTEN_CASES.add("4.16", "out-of-time", further_clauses=("holdem-4.15",), beside=True)
 async def player_times_out(context: HoldemContext) -> None:
     """A player whose time expires has folded and left."""
     game = await context.seat("ann", "bob")
@@ -124,8 +125,8 @@ async def player_times_out(context: HoldemContext) -> None:
 # Tables.
 
 
-@HANDWRITTEN_CASES.add("holdem-3.1", "what-everybody-brings", title="Every player begins with 10,000 chips")
-@HANDWRITTEN_CASES.add("holdem-6.3", "the-blinds", title="The blinds are 10 and 20")
+@HANDWRITTEN_CASES.add("3.1", "what-everybody-brings", "Every player begins with 10,000 chips")
+@HANDWRITTEN_CASES.add("6.3", "the-blinds", "The blinds are 10 and 20")
 async def usual_stakes(context: HoldemContext) -> None:
     """Every player starts with 10,000 chips and the blinds are 10 and 20, or the server is set to others."""
     game = await context.seat("ann", "bob")
@@ -144,7 +145,7 @@ async def usual_stakes(context: HoldemContext) -> None:
         context.add_deviation("holdem-6.3", "blinds of 10 and 20", f"bets of {bets}", outcome)
 
 
-@HANDWRITTEN_CASES.add("holdem-5.6", "whose-cards-are-shown", "holdem-6.1")
+@HANDWRITTEN_CASES.add("5.6", "whose-cards-are-shown", further_clauses=("holdem-6.1",))
 async def own_cards(context: HoldemContext) -> None:
     """Players see their own hole cards only."""
     await context.register("eve")
@@ -171,7 +172,7 @@ async def own_cards(context: HoldemContext) -> None:
         context.add_deviation("holdem-6.1", "every card once", f"{', '.join(sorted(ann & bob))} of ann and of bob")
 
 
-@HANDWRITTEN_CASES.add("holdem-6.1", "a-fresh-deck")
+@HANDWRITTEN_CASES.add("6.1", "a-fresh-deck")
 async def fresh_deck(context: HoldemContext) -> None:
     """Every hand is dealt from a shuffled deck."""
     game = await context.seat("ann", "bob")
@@ -189,7 +190,7 @@ async def fresh_deck(context: HoldemContext) -> None:
         await fold_to_end(context, game)
 
 
-@HANDWRITTEN_CASES.add("holdem-9.3", "waiting-for-news")
+@HANDWRITTEN_CASES.add("9.3", "waiting-for-news")
 async def long_poll(context: HoldemContext) -> None:
     """A long poll is answered when the game changes."""
     game, role = await context.seat_and_find_turn("ann", "bob")
@@ -213,7 +214,7 @@ async def long_poll(context: HoldemContext) -> None:
         context.add_deviation("holdem-9.3", "another version", version, Outcome.CHOICE)
 
 
-@HANDWRITTEN_CASES.add("holdem-9.6", "a-stream")
+@HANDWRITTEN_CASES.add("9.6", "a-stream")
 async def event_stream(context: HoldemContext) -> None:
     """A game is available as a stream of events."""
     game = await context.seat("ann", "bob")

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from croupier.conformance.holdem.cases import FIRST_RANK, PlayedCases
+from croupier.conformance.case import CaseList
+from croupier.conformance.holdem.cases import FIRST_RANK, REQUEST_RANK, RETRIES, ROOM, HoldemServerCase
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.endpoint import FOLD, bet
 from croupier.conformance.holdem.exchange import NOBODY
@@ -17,19 +18,19 @@ MAX_GAME_BYTES: Final = 10_240
 MAX_LIST_BYTES: Final = 131_072
 """The read limits of the published client for one Game and for the list of games."""
 
-MULTI_HAND_CASES: Final = PlayedCases()
+MULTI_HAND_CASES: Final = CaseList(HoldemServerCase, ROOM, rank=REQUEST_RANK, retries=RETRIES)
 """The cases of this module."""
 
 
-@MULTI_HAND_CASES.add("holdem-3.2", "before-anybody-plays", rank=FIRST_RANK, title="There is a game at first")
-@MULTI_HAND_CASES.add("holdem-3.2", "a-game-to-sit-down-at", title="There is always a game with a free seat")
+@MULTI_HAND_CASES.add("3.2", "before-anybody-plays", "There is a game at first", rank=FIRST_RANK)
+@MULTI_HAND_CASES.add("3.2", "a-game-to-sit-down-at", "There is always a game with a free seat")
 async def game_with_free_seat(context: HoldemContext) -> None:
     """A game with a free seat always exists."""
     if not any(len(game.table) < MAX_SEATS for game in await context.list_games()):
         context.add_deviation("holdem-3.2", "a game with a free seat", "none in the list")
 
 
-@MULTI_HAND_CASES.add("holdem-9.10", "looking-often")
+@MULTI_HAND_CASES.add("9.10", "looking-often")
 async def frequent_polls(context: HoldemContext) -> None:
     """Frequent reads are answered."""
     game = await context.seat("ann")
@@ -40,7 +41,7 @@ async def frequent_polls(context: HoldemContext) -> None:
             return
 
 
-@MULTI_HAND_CASES.add("holdem-5.18", "the-next-hand")
+@MULTI_HAND_CASES.add("5.18", "the-next-hand")
 async def next_hand(context: HoldemContext) -> None:
     """The next hand begins at once."""
     game = await context.seat("ann", "bob")
@@ -50,7 +51,7 @@ async def next_hand(context: HoldemContext) -> None:
         context.add_deviation("holdem-5.18", "the next hand at once", "a pause", Outcome.CHOICE)
 
 
-@MULTI_HAND_CASES.add("holdem-7.8", "winners", dialect="hspe-go")
+@MULTI_HAND_CASES.add("7.8", "winners", dialect="hspe-go")
 async def last_winners(context: HoldemContext) -> None:
     """The last winners are shown with five cards."""
     game = await context.seat("ann", "bob")
@@ -74,7 +75,7 @@ async def last_winners(context: HoldemContext) -> None:
         context.add_deviation("holdem-7.8", "winners who play at this table", f"{winners}")
 
 
-@MULTI_HAND_CASES.add("holdem-7.10", "in-one-piece", dialect="hspe-go")
+@MULTI_HAND_CASES.add("7.10", "in-one-piece", dialect="hspe-go")
 async def body_sizes(context: HoldemContext) -> None:
     """Responses fit the buffer of the published client."""
     game = await context.seat("ann", "bob")
@@ -84,7 +85,7 @@ async def body_sizes(context: HoldemContext) -> None:
             context.add_deviation("holdem-7.10", f"at most {max_bytes} bytes", f"{len(response.body)}")
 
 
-@MULTI_HAND_CASES.add("holdem-7.7", "last-winners-everywhere", dialect="hspe-go")
+@MULTI_HAND_CASES.add("7.7", "last-winners-everywhere", dialect="hspe-go")
 async def last_winners_in_list(context: HoldemContext) -> None:
     """Every Game has the key last_winners."""
     await context.seat("ann", "bob")

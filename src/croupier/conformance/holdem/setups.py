@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
-from croupier.conformance.case import Case, make_case_id
+from croupier.conformance.case import Case
 from croupier.conformance.holdem.delivery import (
     DEFAULT_DELIVERY,
     RequestFault,
@@ -179,15 +179,14 @@ def client_cases() -> tuple[HoldemClientCase, ...]:
 
 
 def _case(number: str, slug: str, title: str, setup: TableSetup, *, failure_is_choice: bool) -> HoldemClientCase:
-    clause = f"{ROOM}-{number}"
     rank = PLAIN_RANK if setup != TableSetup() else SIMPLEST_RANK
     if (setup.delivery, setup.transform_body, setup.faults) != (DEFAULT_DELIVERY, None, ()):
         rank = VARIATION_RANK
     return HoldemClientCase(
-        id=make_case_id(ROOM, clause, slug),
-        rank=rank,
+        clause=f"{ROOM}-{number}",
+        slug=slug,
         title=title,
-        clause=clause,
+        rank=rank,
         setup=setup,
         failure_is_choice=failure_is_choice,
     )

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from croupier.conformance.case import Case, make_case_id
+from croupier.conformance.case import Case
 from croupier.conformance.holdem.cases import (
     DEAL_RANK,
-    ROOM,
     WALK_RANK,
     HoldemServerCase,
     transcript_cases,
@@ -44,14 +43,11 @@ def server_cases() -> Sequence[HoldemServerCase]:
 def _walked_cases() -> Iterator[HoldemServerCase]:
     """Yield the cases whose results come from walks."""
     for clause, title in WALK_CLAUSES.items():
-        yield HoldemServerCase(
-            id=make_case_id(ROOM, clause, "played"), title=title, clause=clause, clauses=(clause,), rank=WALK_RANK
-        )
+        yield HoldemServerCase(clause=clause, slug="played", title=title, rank=WALK_RANK)
     yield HoldemServerCase(
-        id=make_case_id(ROOM, FAIR_DEAL.clause, "fair-deal"),
-        title="The cards of all hands are dealt as from a shuffled deck",
         clause=FAIR_DEAL.clause,
-        clauses=(FAIR_DEAL.clause,),
+        slug="fair-deal",
+        title="The cards of all hands are dealt as from a shuffled deck",
         judges_deals=True,
         rank=DEAL_RANK,
     )

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from croupier.conformance.holdem.cases import EMPTY_GAME_RANK, PlayedCases
+from croupier.conformance.case import CaseList
+from croupier.conformance.holdem.cases import EMPTY_GAME_RANK, REQUEST_RANK, RETRIES, ROOM, HoldemServerCase
 from croupier.conformance.holdem.context import QUEUED, HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import FOLD
@@ -19,11 +20,11 @@ EARLY_RANK: Final = EMPTY_GAME_RANK
 
 BUTTON_ROLES: Final = ("ann", "bob", "cid", "dan")
 
-TABLE_CASES: Final = PlayedCases()
+TABLE_CASES: Final = CaseList(HoldemServerCase, ROOM, rank=REQUEST_RANK, retries=RETRIES)
 """The cases of this module."""
 
 
-@TABLE_CASES.add("holdem-6.2", "once-round", rank=EARLY_RANK)
+@TABLE_CASES.add("6.2", "once-round", rank=EARLY_RANK)
 async def button_goes_round(context: HoldemContext) -> None:
     """The button goes once round the table."""
     game = await context.seat(*BUTTON_ROLES)
@@ -59,7 +60,7 @@ def _name(context: HoldemContext, shown: Game, place: int) -> str:
     return next((seat.role for seat in context.joined_seats if seat.player_id == player), player)
 
 
-@TABLE_CASES.add("holdem-3.6", "a-full-table", "holdem-3.9", "holdem-3.1")
+@TABLE_CASES.add("3.6", "a-full-table", further_clauses=("holdem-3.9", "holdem-3.1"))
 async def full_table(context: HoldemContext) -> None:
     """The eleventh player waits."""
     game, seated, (late,) = await _fill_table(context, 1)
@@ -73,7 +74,7 @@ async def full_table(context: HoldemContext) -> None:
         context.add_deviation("holdem-3.9", f"{late} at the table when the next hand begins", "a table without them")
 
 
-@TABLE_CASES.add("holdem-3.9", "the-queue-in-order")
+@TABLE_CASES.add("3.9", "the-queue-in-order")
 async def queue_in_order(context: HoldemContext) -> None:
     """Free seats go to the queue in order."""
     game, seated, waiting = await _fill_table(context, 2)
@@ -87,7 +88,7 @@ async def queue_in_order(context: HoldemContext) -> None:
             return
 
 
-@TABLE_CASES.add("holdem-3.12", "out-of-the-queue", "holdem-3.9")
+@TABLE_CASES.add("3.12", "out-of-the-queue", further_clauses=("holdem-3.9",))
 async def queue_without_one(context: HoldemContext) -> None:
     """A player may leave the queue."""
     game, seated, (gone, second) = await _fill_table(context, 2)

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from croupier.conformance.case import CaseList
 from croupier.conformance.oldmaid.answers import ReceivedMessage, likely_spelling
-from croupier.conformance.oldmaid.case_list import CaseList, PlayerCase
+from croupier.conformance.oldmaid.case import OldMaidCase, PlayerCase
 from croupier.conformance.oldmaid.dialects import RESULTS
 from croupier.conformance.oldmaid.endpoints import ProgramConnection, wait_for_activity
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NonStrict, unfinished_message
@@ -360,7 +361,7 @@ def player_transcripts() -> Sequence[Transcript]:
 
 def cases() -> Sequence[PlayerCase]:
     """Return the cases from transcripts: the shorter ones first, and those about what is odd after the plain ones."""
-    found = CaseList[PlayerContext]()
+    found = CaseList[PlayerCase](OldMaidCase, "oldmaid")
     played = player_transcripts()
     for transcript in played:
         clause = transcript.clauses[0]
@@ -373,7 +374,7 @@ def cases() -> Sequence[PlayerCase]:
             failure_is_choice=is_free(transcript),
             beside=any(entry.seconds >= LONG_PAUSE_SECONDS for entry in replay_lines(transcript)),
         )(partial(_play, transcript))
-    return found.all
+    return found
 
 
 def _rank(transcript: Transcript) -> int:

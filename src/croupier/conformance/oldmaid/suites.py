@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from croupier.conformance.oldmaid import player_replay, table_replay
-from croupier.conformance.oldmaid.case_list import TableCase
+from croupier.conformance.oldmaid.case import TableCase
 from croupier.conformance.oldmaid.cases import dealing, ending, framing, games, joining, lobby, requests, rings
 from croupier.conformance.oldmaid.player_bench import PlayerBench
 from croupier.conformance.oldmaid.table_bench import TableBench
@@ -14,7 +14,7 @@ from croupier.conformance.suite import Suite
 
 def table_cases() -> Iterator[TableCase]:
     """Yield all cases for tables."""
-    found = [case for part in (joining, dealing, lobby, ending, framing, requests, games) for case in part.CASES.all]
+    found = [case for part in (joining, dealing, lobby, ending, framing, requests, games) for case in part.CASES]
     yield from found
     yield from table_replay.cases({case.id for case in found})
 

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from random import Random
 from typing import Final, cast
 
-from croupier.conformance.oldmaid.case_list import TableCase
+from croupier.conformance.oldmaid.case import TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
 from croupier.conformance.oldmaid.outcomes import Ended, make_attempt
 from croupier.conformance.oldmaid.table_context import TableContext, TableUnderTest

@@ -10,9 +10,10 @@ from collections.abc import Container, Sequence
 from functools import partial
 from typing import Final
 
+from croupier.conformance.case import CaseList
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.oldmaid.answers import ReceivedMessage, check_answer
-from croupier.conformance.oldmaid.case_list import CaseList, TableCase
+from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NotReached
 from croupier.conformance.oldmaid.replay_lines import ReplayLine, error_clause, is_free, replay_lines, require_match
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
@@ -253,7 +254,7 @@ def _require_size(players: int, table_size: int) -> None:
 
 def cases(known_ids: Container[str]) -> Sequence[TableCase]:
     """Return the cases from transcripts that need no setting of the table, except those with known ids."""
-    found = CaseList[TableContext](rank=REPLAY_RANK, holds_lobby=True)
+    found = CaseList[TableCase](OldMaidCase, "oldmaid", rank=REPLAY_RANK, needs_whole_lobby=True)
     for transcript in transcripts("oldmaid"):
         clause = transcript.clauses[0]
         if (
@@ -270,7 +271,7 @@ def cases(known_ids: Container[str]) -> Sequence[TableCase]:
                 failure_is_choice=is_free(transcript),
             )
             add(partial(_play, transcript))
-    return [case for case in found.all if case.id not in known_ids]
+    return [case for case in found if case.id not in known_ids]
 
 
 async def _play(transcript: Transcript, context: TableContext) -> None:

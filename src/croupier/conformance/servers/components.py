@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from croupier.conformance.case import Retries, make_case_id
+from croupier.conformance.case import Retries
 from croupier.conformance.servers.scenarios import play_until
 from croupier.conformance.servers.test_data import AnyClientReferee, ClientStrategy, HouseServerCase, Scenario
 
@@ -60,9 +60,9 @@ def server_case(
 ) -> HouseServerCase:
     """A case about a clause, tried for `seconds` and at least twice. `more` are fields of the case."""
     return HouseServerCase(
-        id=make_case_id(clause.partition("-")[0], clause, slug),
-        title=title,
         clause=clause,
+        slug=slug,
+        title=title,
         scenarios=scenarios,
         retries=Retries(AT_LEAST_TRIES, seconds=seconds),
         **more,

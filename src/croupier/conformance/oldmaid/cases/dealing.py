@@ -4,8 +4,9 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import Final
 
+from croupier.conformance.case import CaseList
 from croupier.conformance.oldmaid.answers import ReceivedMessage
-from croupier.conformance.oldmaid.case_list import CaseList, Play
+from croupier.conformance.oldmaid.case import OldMaidCase, Play, TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame, Pair
 from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
@@ -13,7 +14,7 @@ from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, Card, is_pair, to_wire
 from croupier.rooms.oldmaid.wire import Discard, Draw
 
-CASES: Final = CaseList[TableContext]()
+CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid")
 
 FAIR_DEALS: Final = 60
 """With this many games, a card that never comes among the first ones is found, and the same order in every game."""

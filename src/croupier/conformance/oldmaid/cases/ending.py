@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from croupier.conformance.oldmaid.case_list import CaseList, Play
+from croupier.conformance.case import CaseList
+from croupier.conformance.oldmaid.case import OldMaidCase, Play, TableCase
 from croupier.conformance.oldmaid.cases.dealing import discard_of
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import NotReached, Unimplemented
@@ -12,7 +13,7 @@ from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.referee import lists_everybody
 from croupier.rooms.oldmaid.wire import Draw, OutOfCards, Standing, Status
 
-CASES: Final = CaseList[TableContext]()
+CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid")
 
 MAX_GAMES: Final = 4
 """The number of games to play until a random event occurs."""

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from croupier.conformance.case import CaseList
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.oldmaid.case_list import CaseList, Play
+from croupier.conformance.oldmaid.case import OldMaidCase, Play, TableCase
 from croupier.conformance.oldmaid.cases.joining import PIPELINING_RANK
 from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, ImplementationChoice, may_come_from_reads
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
@@ -14,7 +15,7 @@ from croupier.core.errors import FoundKind
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.wire import JSON_ENCODER, MAX_FRAME_BYTES, Draw, Join, Message, Status
 
-CASES: Final = CaseList[TableContext]()
+CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid")
 
 PIECE_GAP_SECONDS = 0.003
 """The pause between two pieces of a message, so that each is read separately."""

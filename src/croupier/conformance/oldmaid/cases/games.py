@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
+from croupier.conformance.case import CaseList
 from croupier.conformance.channel.delivery import Delivery
-from croupier.conformance.oldmaid.case_list import CaseList, Play
+from croupier.conformance.oldmaid.case import OldMaidCase, Play, TableCase
 from croupier.conformance.oldmaid.cases.framing import in_pieces
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
@@ -13,7 +14,7 @@ from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT, JOKER, to_wire
 from croupier.rooms.oldmaid.wire import Discard, Draw, Join, Status
 
-CASES: Final = CaseList[TableContext]()
+CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid")
 
 DISTURBANCE_PERIOD: Final = 3
 """A disturbance is injected at one of this many steps, on average."""

@@ -4,7 +4,8 @@ import asyncio
 from ipaddress import ip_address
 from typing import Final
 
-from croupier.conformance.oldmaid.case_list import CaseList, Play
+from croupier.conformance.case import CaseList
+from croupier.conformance.oldmaid.case import OldMaidCase, Play, TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer, require_refusal
@@ -13,7 +14,7 @@ from croupier.core.session import Address
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
 from croupier.rooms.oldmaid.wire import Dialect, Join
 
-CASES: Final = CaseList[TableContext](holds_lobby=True)
+CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid", needs_whole_lobby=True)
 
 PIPELINING_RANK: Final = 1
 """Requests after a join follow the simpler cases about several messages at once."""

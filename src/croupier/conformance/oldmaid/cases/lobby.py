@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from croupier.conformance.oldmaid.case_list import CaseList
+from croupier.conformance.case import CaseList
+from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.cases.joining import PIPELINING_RANK
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
@@ -12,7 +13,7 @@ from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.table.lobby import MAX_QUEUED_REQUESTS
 from croupier.rooms.oldmaid.wire import Draw, Join, Status
 
-CASES: Final = CaseList[TableContext](holds_lobby=True)
+CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid", needs_whole_lobby=True)
 
 JOIN_WINDOW_SECONDS: Final = 10.0
 """The default time that a table waits for more than two players (oldmaid-3.11)."""

@@ -4,7 +4,8 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from croupier.conformance.oldmaid.case_list import CaseList, Play
+from croupier.conformance.case import CaseList
+from croupier.conformance.oldmaid.case import OldMaidCase, Play, TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
@@ -12,7 +13,7 @@ from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.wire import Discard, Draw, Join, Message, OutOfCards, Standing, Status
 
-CASES: Final = CaseList[TableContext]()
+CASES: Final = CaseList[TableCase](OldMaidCase, "oldmaid")
 
 
 type Position = tuple[ScriptedPlayer, DrivenGame | None]

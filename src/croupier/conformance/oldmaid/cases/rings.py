@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from croupier.conformance.case import CaseList
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.oldmaid.case_list import CaseList, Play, PlayerCase
+from croupier.conformance.oldmaid.case import OldMaidCase, Play, PlayerCase
 from croupier.conformance.oldmaid.hand_order import MAX_P_VALUE, chance_of_order, is_in_order
 from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, NonStrict, NotReached, may_come_from_reads
 from croupier.conformance.oldmaid.player_context import PlayerContext
@@ -197,7 +198,7 @@ TOLERANCES: Final = (
 
 def cases() -> Sequence[PlayerCase]:
     """Return the cases that play games in a ring."""
-    found = CaseList[PlayerContext](rank=GAME_RANK)
+    found = CaseList[PlayerCase](OldMaidCase, "oldmaid", rank=GAME_RANK)
     for slug, title, players, seat, clause in SEAT_CASES:
         found.add(clause, slug, f"{title}: a whole game")(_game_case(players, seat))
     for slug, title, chop, delay in DELIVERY_CASES:
@@ -219,4 +220,4 @@ def cases() -> Sequence[PlayerCase]:
     found.add("7.8", "random-place", "A card is put at a random place in the hand", rank=RESULT_RANK)(
         _hand_in_random_order
     )
-    return found.all
+    return found

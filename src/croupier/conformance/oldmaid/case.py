@@ -1,0 +1,29 @@
+"""Old Maid cases, for tables and for players."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from croupier.conformance.case import Case
+
+if TYPE_CHECKING:
+    from croupier.conformance.oldmaid.player_context import PlayerContext
+    from croupier.conformance.oldmaid.table_context import TableContext
+
+type Play[C] = Callable[[C], Awaitable[None]]
+"""What a case does in its context. Raises Failed, or another outcome, unless the case passes."""
+
+type TableCase = OldMaidCase[TableContext]
+type PlayerCase = OldMaidCase[PlayerContext]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OldMaidCase[C](Case):
+    """A case for a table or a player. `failure_is_choice`: only rulings of the project decide it.
+
+    `needs_whole_lobby`: no other case may have players that wait at the table meanwhile, until the case releases it.
+    """
+
+    play: Play[C]
+    failure_is_choice: bool = False
+    needs_whole_lobby: bool = False
