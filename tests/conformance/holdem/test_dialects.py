@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.diagnosis.cause import dialect_cause
-from croupier.conformance.holdem.dialects import DIALECTS
+from croupier.conformance.holdem.dialects import (
+    BARE_GUID_DIALECT,
+    FORM_DIALECTS,
+    HSPE_GO_DIALECT,
+    STATUS_200_DIALECT,
+)
 from croupier.conformance.results import Outcome, Report
 from croupier.conformance.run import Plan, check
 from croupier.rooms import ROOMS
@@ -20,6 +25,7 @@ from tests.conformance.holdem.faulty_programs import FaultyServer, in_games, ope
 from tests.rooms.holdem.house_fixture import duel
 
 READ_REQUEST = "GET /games/g"
+DIALECTS = (HSPE_GO_DIALECT, *FORM_DIALECTS, BARE_GUID_DIALECT, STATUS_200_DIALECT)
 DIALECTS_BY_CAUSE = {"it " + dialect.description: dialect for dialect in DIALECTS}
 
 

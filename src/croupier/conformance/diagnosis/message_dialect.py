@@ -1,5 +1,6 @@
 """Dialects of JSON protocols: consistent departures from a document, which are reported once and then undone."""
 
+import re
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
@@ -34,3 +35,8 @@ class MessageDialect[M, R](Struct, frozen=True):
         """Combine two dialects."""
         description = f"{self.description}{CONJUNCTION}{other.description}"
         return MessageDialect(description, self.transforms + other.transforms, other.published or self.published)
+
+
+def normalise(word: str) -> str:
+    """Return a word in lower case without separators, so that spellings can be compared."""
+    return re.sub(r"[\W_]", "", word).lower()

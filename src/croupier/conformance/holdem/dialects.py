@@ -9,7 +9,7 @@ from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from croupier.conformance.channel.http import ReceivedResponse
-from croupier.conformance.diagnosis.message_dialect import MessageDialect, MessageTransform
+from croupier.conformance.diagnosis.message_dialect import MessageDialect, MessageTransform, normalise
 from croupier.conformance.holdem.schema import OBJECT_KEYS
 from croupier.rooms.holdem.cards import CARD_NUMBERS
 from croupier.rooms.holdem.wire import Cards
@@ -36,13 +36,8 @@ GUID_REQUESTS: Final = re.compile(r"POST /(?:users|games|games/[^/]+/players)/?(
 """The requests that are answered with a GUID."""
 
 
-def normalise_key(key: str) -> str:
-    """Return a key in lower case without separators, so that spellings can be compared."""
-    return re.sub(r"[\W_]", "", key).lower()
-
-
 KEYS_BY_NORMALISED: Final[Mapping[str, str]] = {
-    normalise_key(key): key for key in (*CARD_KEYS, *(name for keys in OBJECT_KEYS.values() for name in keys))
+    normalise(key): key for key in (*CARD_KEYS, *(name for keys in OBJECT_KEYS.values() for name in keys))
 }
 INTEGER_KEYS: Final = frozenset(key for keys in OBJECT_KEYS.values() for key, kind in keys.items() if kind is int)
 BOOLEAN_KEYS: Final = frozenset(key for keys in OBJECT_KEYS.values() for key, kind in keys.items() if kind is bool)
@@ -75,7 +70,7 @@ def _restore_keys(found: dict[str, Any]) -> dict[str, Any]:
     return (
         found
         if found.keys() <= WINNER_KEYS
-        else {KEYS_BY_NORMALISED.get(normalise_key(key), key): value for key, value in found.items()}
+        else {KEYS_BY_NORMALISED.get(normalise(key), key): value for key, value in found.items()}
     )
 
 
@@ -121,46 +116,23 @@ def _quote_guid(response: ReceivedResponse, request: str) -> ReceivedResponse:
     return replace(response, body=b'"%s"' % body) if bare else response
 
 
-HSPE_GO_DIALECT: Final[HttpDialect] = MessageDialect(
-    "speaks dialect hspe-go, that of the published server", published="hspe-go"
-)
-MISSPELT_KEYS_DIALECT: Final = MessageDialect(
-    "spells its keys in another way than the document", (_of_objects(_restore_keys),)
-)
+GAME_TRANSFORMS: Final[Mapping[str, ObjectTransform]] = {
+    "spells its keys in another way than the document": _restore_keys,
+    "writes numbers as text": _transform_values(INTEGER_KEYS, _text_to_int),
+    "writes numbers with a decimal point": _transform_values(INTEGER_KEYS, _float_to_int),
+    "writes booleans in another way than true or false": _transform_values(BOOLEAN_KEYS, _to_bool),
+    "writes the ten as 10": _transform_cards(lambda card: card.replace("10", "T")),
+    "writes cards in small letters": _transform_cards(str.upper),
+}
+"""What restores the objects of a Game, by the description of its dialect."""
 
-TEXT_NUMBERS_DIALECT: Final = MessageDialect(
-    "writes numbers as text", (_of_objects(_transform_values(INTEGER_KEYS, _text_to_int)),)
-)
-DECIMAL_NUMBERS_DIALECT: Final = MessageDialect(
-    "writes numbers with a decimal point", (_of_objects(_transform_values(INTEGER_KEYS, _float_to_int)),)
-)
-TRUTHS_DIALECT: Final = MessageDialect(
-    "writes booleans in another way than true or false",
-    (_of_objects(_transform_values(BOOLEAN_KEYS, _to_bool)),),
-)
-TEN_DIALECT: Final = MessageDialect(
-    "writes the ten as 10", (_of_objects(_transform_cards(lambda card: card.replace("10", "T"))),)
-)
-SMALL_LETTERS_DIALECT: Final = MessageDialect(
-    "writes cards in small letters", (_of_objects(_transform_cards(str.upper)),)
-)
-BARE_GUID_DIALECT: Final = MessageDialect("writes GUIDs without quotes", (_quote_guid,))
-STATUS_200_DIALECT: Final = MessageDialect("answers 200 where 201 is required", (_ok_to_created,))
-
-FORM_DIALECTS: Final[Sequence[HttpDialect]] = (
-    MISSPELT_KEYS_DIALECT,
-    TEXT_NUMBERS_DIALECT,
-    DECIMAL_NUMBERS_DIALECT,
-    TRUTHS_DIALECT,
-    TEN_DIALECT,
-    SMALL_LETTERS_DIALECT,
+FORM_DIALECTS: Final[Sequence[HttpDialect]] = tuple(
+    MessageDialect(description, (_of_objects(change),)) for description, change in GAME_TRANSFORMS.items()
 )
 """The dialects in which a Game is written in another form."""
 
-DIALECTS: Final[Sequence[HttpDialect]] = (
-    HSPE_GO_DIALECT,
-    *FORM_DIALECTS,
-    BARE_GUID_DIALECT,
-    STATUS_200_DIALECT,
+HSPE_GO_DIALECT: Final[HttpDialect] = MessageDialect(
+    "speaks dialect hspe-go, that of the published server", published="hspe-go"
 )
-"""The known dialects."""
+BARE_GUID_DIALECT: Final = MessageDialect("writes GUIDs without quotes", (_quote_guid,))
+STATUS_200_DIALECT: Final = MessageDialect("answers 200 where 201 is required", (_ok_to_created,))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
-from croupier.conformance.diagnosis.message_dialect import MessageDialect
+from croupier.conformance.diagnosis.message_dialect import MessageDialect, normalise
 from croupier.conformance.oldmaid.dialect import JsonDialect, ObjectTransform, of_object
 from croupier.conformance.oldmaid.near_json import TEXT_DIALECTS
 from croupier.rooms.oldmaid.cards import SUITS, VALUES, WIRE_JOKER
@@ -42,13 +42,8 @@ SUITS_BY_LETTER: Final = {suit[0]: suit for suit in SUITS} | {suit.removesuffix(
 CARD_TEXT_PATTERN: Final = re.compile(rf"({'|'.join(VALUES)}|joker)[ ,_:/-]*(?:of )?({'|'.join(SUITS)}|maid)")
 
 
-def _normalise(word: str) -> str:
-    """Return a word in lower case without separators, so that spellings can be compared."""
-    return re.sub(r"[\W_]", "", word).lower()
-
-
-COMMANDS_BY_NORMALISED: Final = {_normalise(word): word for word in COMMANDS}
-KEYS_BY_NORMALISED: Final = {_normalise(word): word for word in (*REQUEST_KEYS, *ANSWER_KEYS)}
+COMMANDS_BY_NORMALISED: Final = {normalise(word): word for word in COMMANDS}
+KEYS_BY_NORMALISED: Final = {normalise(word): word for word in (*REQUEST_KEYS, *ANSWER_KEYS)}
 
 
 def _transform_value(key: str, change: Callable[[Any], Any]) -> ObjectTransform:
@@ -246,11 +241,11 @@ def _lower_command(value: Any) -> Any:
 
 
 def _restore_command(value: Any) -> Any:
-    return COMMANDS_BY_NORMALISED.get(_normalise(value), value) if isinstance(value, str) else value
+    return COMMANDS_BY_NORMALISED.get(normalise(value), value) if isinstance(value, str) else value
 
 
 def _restore_keys(message: dict[str, Any], _: Message | None) -> dict[str, Any]:
-    return {KEYS_BY_NORMALISED.get(_normalise(key), key): value for key, value in message.items()}
+    return {KEYS_BY_NORMALISED.get(normalise(key), key): value for key, value in message.items()}
 
 
 def _restore_cmd_key(message: dict[str, Any], _: Message | None) -> dict[str, Any]:
