@@ -37,6 +37,7 @@ from croupier.rooms.blackjack.wire import (
     SRD,
     STP,
     TRN,
+    UNEXPECTED,
     VOCABULARY,
     Bet,
     Message,
@@ -191,6 +192,21 @@ def test_expected_card_names_its_owner() -> None:
     assert str(verdict.violation) == "blackjack-4.4: found TRN; allowed: CRD S and a card"
     (verdict,) = verdicts_on(*BEGUN, (CLIENT, SRD), (HOUSE, TRN))
     assert str(verdict.violation) == "blackjack-4.5: found TRN; allowed: RES L 5"
+
+
+@pytest.mark.parametrize(
+    ("begun", "more", "clause"),
+    [
+        (BEGUN, CRD["C"]["2C"], "blackjack-6.1"),
+        (BEGUN, UNEXPECTED, "blackjack-4.7"),
+        ((), CRD["C"]["2C"], "blackjack-1.2"),
+    ],
+)
+def test_a_refused_frame_that_moves_the_round_has_changed_something(
+    begun: Sequence[tuple[int, object]], more: Message, clause: str
+) -> None:
+    refused, after = verdicts_on(*begun, (CLIENT, TRN), (HOUSE, UNEXPECTED), (HOUSE, more))
+    assert (refused.party, after.party, after.violation.clause) == (CLIENT, HOUSE, clause)
 
 
 @pytest.mark.parametrize("sent", [BEGUN[:1], BEGUN[:3], BEGUN[:5], BEGUN, [*BEGUN, (CLIENT, MOV["H"])]], ids=len)

@@ -93,6 +93,7 @@ ROGUES = [
         {"decks": "2"},
     ),
     Rogue("forgets TRN", "blackjack-4.2", without(TRN)),
+    Rogue("turns an empty purse away", "blackjack-7.5", instead(PLY, HANG_UP), [PLY], head={"money": "0"}),
     Rogue("says TRN twice", "blackjack-4.7", followed(TEN, TRN)),
     Rogue("ends a round that has just begun", "blackjack-4.2", rewritten(TRN, lost(0))),
     Rogue("pays 21 in two cards at once", "blackjack-3.7", rewritten(TRN, won(20)), deck=AGAINST_21),

@@ -144,7 +144,8 @@ class Referee(BaseReferee[Message, WireGame]):
         match message:
             case Ply() if game is None and not self._is_betting:
                 self._has_begun = True
-                self._expected_replies.append(ExpectedReply("blackjack-4.1", "MON with the balance"))
+                clause = "blackjack-4.1" if self._balance != 0 else "blackjack-7.5"
+                self._expected_replies.append(ExpectedReply(clause, "MON with the balance"))
             case Bet(coins) if self._is_betting:
                 return self._bet(coins)
             case Mov(move) if game is not None:
@@ -236,6 +237,8 @@ class Referee(BaseReferee[Message, WireGame]):
             return self._house_fault("blackjack-6.2" if is_wrong_error else due.clause, message, str(due), due.message)
         if message == LEAVING:
             self._is_leaving = True
+        elif isinstance(message, Err):
+            self._silence_clause = "blackjack-6.1" if self._has_begun else None
         elif message == STP:
             self._close_clause = "blackjack-8.1" if due.clause == "blackjack-8.1" else "blackjack-8.2"
         return []
@@ -278,6 +281,8 @@ class Referee(BaseReferee[Message, WireGame]):
         if message == STP:
             return self._unannounced_close()
         clause = self._silence_clause or ("blackjack-4.7" if self._has_begun else "blackjack-1.2")
+        if clause == "blackjack-6.1" and isinstance(message, Err):
+            clause = "blackjack-4.7"  # it changes nothing
         return self._house_fault(clause, message, "nothing, until the client speaks")
 
     def _unannounced_close(self) -> list[Verdict]:
