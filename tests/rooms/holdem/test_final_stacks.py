@@ -7,25 +7,32 @@ import pytest
 from croupier.rooms.holdem.cards import CARD_NUMBERS
 from croupier.rooms.holdem.engine.stakes import STAKES
 from croupier.rooms.holdem.observed.final_stacks import FinalStacks
-from croupier.rooms.holdem.observed.hand import ObservedHand
+from croupier.rooms.holdem.observed.hand import ObservedAction, ObservedHand
 
 PLAYERS = ("button", "small", "big", "first")
 ROYAL_BOARD = "AS KS QS JS TS"
 QUEENS_BOARD = "QS QD 7C 5H 2D"
+ACES_BOARD = "AS AD 7C 5H 2D"
 
 
-def checked_down(board: str, stacks: Sequence[int] = (1000,) * 4) -> ObservedHand:
-    """Return a hand with a pot of 140: the big blind has folded 20, and the others have bet 40 each."""
+def observed_hand(board: str, stacks: Sequence[int], actions: Sequence[ObservedAction]) -> ObservedHand:
+    """Return a hand with these actions; the button has an ace and a 3."""
     observed = ObservedHand(PLAYERS, stacks, 0, STAKES)
     observed.board = [CARD_NUMBERS[card] for card in board.split()]
     holes = (("AH", "3C"), ("AC", "4C"), ("KC", "KD"), ("9C", "9D"))
     observed.holes = {
         player: tuple(CARD_NUMBERS[card] for card in hole) for player, hole in zip(PLAYERS, holes, strict=True)
     }
-    observed.actions = [("bet", 3, 40), ("bet", 0, 40), ("bet", 1, 30), ("fold", 2, 0)]
-    observed.actions += [("bet", seat, 0) for _ in range(3) for seat in (1, 3, 0) if stacks[seat] > 40]
+    observed.actions = [*actions]
     observed.update()
     return observed
+
+
+def checked_down(board: str, stacks: Sequence[int] = (1000,) * 4) -> ObservedHand:
+    """Return a hand with a pot of 140: the big blind has folded 20, and the others have bet 40 each."""
+    actions: list[ObservedAction] = [("bet", 3, 40), ("bet", 0, 40), ("bet", 1, 30), ("fold", 2, 0)]
+    actions += [("bet", seat, 0) for _ in range(3) for seat in (1, 3, 0) if stacks[seat] > 40]
+    return observed_hand(board, stacks, actions)
 
 
 def stacks_with(button: int, small: int, first: int) -> dict[str, int]:
@@ -61,6 +68,18 @@ def test_stacks_of_the_beginning_are_described() -> None:
     assert violation.allowed == (
         "the stacks after the hand: button with 960, small with 960, big with 980, first with 1100"
     )
+
+
+@pytest.mark.parametrize(
+    ("button", "first", "clause"),
+    [(230, 900, ""), (430, 700, "holdem-6.11"), (330, 800, "holdem-6.14"), (0, 1130, "holdem-6.14")],
+)
+def test_a_bet_that_no_player_can_call_is_returned(button: int, first: int, clause: str) -> None:
+    actions = [("bet", 3, 300), ("bet", 0, 100), ("fold", 1, 0), ("fold", 2, 0)]
+    final_stacks = FinalStacks(observed_hand(ACES_BOARD, (100, 1000, 1000, 1000), actions))
+    violation = final_stacks.check({"button": button, "small": 990, "big": 980, "first": first})
+    assert (violation.clause if violation else "") == clause
+    assert final_stacks.has_returned_bet
 
 
 def test_the_best_hand_wins() -> None:

@@ -42,6 +42,7 @@ WALK_CLAUSES: Final[Mapping[str, str]] = {
     "holdem-6.6": "The first player to act is the right one",
     "holdem-6.7": "A round is over when all players have acted and bet the same",
     "holdem-6.8": "The minimum raise is the last full raise",
+    "holdem-6.11": "A bet that no player can call is returned",
     "holdem-6.12": "Side pots have the right sizes",
     "holdem-6.13": "The last player in the hand wins everything",
     "holdem-6.14": "The best hand wins",

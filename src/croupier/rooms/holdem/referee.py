@@ -330,6 +330,7 @@ class Referee:
         violation = None
         if not (may_have_missed_hand and joined_again):
             self.clause_counts.update((self._cause_clause, "holdem-5.17"))
+            self.clause_counts["holdem-6.11"] += final_stacks.has_returned_bet
             violation = final_stacks.check_total(found, self._stack)
         if violation is None and not may_have_missed_hand:
             violation = final_stacks.check(found)

@@ -11,7 +11,7 @@ from croupier.rooms.holdem.wire import Game, Guid
 class FinalStacks:
     """What the players who are still in the game may have after an observed hand.
 
-    `clause` determines the result.
+    `clause` determines the result. `has_returned_bet`: an uncalled bet had to be returned before a showdown.
     """
 
     def __init__(self, observed: ObservedHand) -> None:
@@ -19,6 +19,7 @@ class FinalStacks:
         departed = [seat for seat, player in enumerate(observed.players) if player in observed.left_players]
         self.players = [player for _, player in seats]
         self.clause = _result_clause(observed)
+        self.has_returned_bet = self.clause != "holdem-6.13" and observed.returned_bet()[1] > 0
         self._total = sum(observed.stacks) - sum(observed.hand.stacks[seat] for seat in departed)
         self._observed = observed
         self._possible = [{player: end[seat] for seat, player in seats} for end in observed.possible_final_stacks()]
@@ -46,7 +47,8 @@ class FinalStacks:
         if not self._possible or found in self._possible:
             return None
         found_text = f"{_format_stacks(found)} after a hand"
-        return Violation(self._winner_clause(found) or self.clause, found_text, self._describe_possible())
+        clause = "holdem-6.11" if self._has_kept_bet(found) else self._winner_clause(found) or self.clause
+        return Violation(clause, found_text, self._describe_possible())
 
     def find_taken_bet(self, game: Game) -> Violation | None:
         """Return the violation if the invalid bet that should have ended the hand as a fold is displayed as a bet."""
@@ -61,6 +63,16 @@ class FinalStacks:
 
     def _describe_possible(self) -> str:
         return _format_stacks(self._possible[0]) if len(self._possible) == 1 else "a result of the cards"
+
+    def _has_kept_bet(self, found: Mapping[Guid, int]) -> bool:
+        """Whether others have got an uncalled bet that had to be returned to its player."""
+        seat, chips = self._observed.returned_bet()
+        player = self._observed.players[seat]
+        return self.has_returned_bet and any(
+            found.get(player) == end[player] - chips and all(found[one] >= end[one] for one in end if one != player)
+            for end in self._possible
+            if player in end
+        )
 
     def _winner_clause(self, found: Mapping[Guid, int]) -> str | None:
         """Return the clause that names the winners if other winners of the same pots explain the displayed stacks."""
