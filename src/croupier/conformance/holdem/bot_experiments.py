@@ -9,7 +9,7 @@ from msgspec.json import decode
 
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.holdem.delivery import DEFAULT_DELIVERY, fill_board, game_transform, merge_pots
+from croupier.conformance.holdem.delivery import DEFAULT_DELIVERY, fill_board, game_transform, hide_turn, merge_pots
 from croupier.conformance.holdem.setups import HoldemClientCase
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt
@@ -37,6 +37,12 @@ FEATURES: Final = (
         "it ends when it reads a Game with a side pot",
         lambda game: len(game["pots"]) > 1,
         merge_pots,
+    ),
+    Feature(
+        "holdem-4.13",
+        "it ends when it is another player's turn while it waits for the next hand itself",
+        lambda game: bool(game["turn"]["playerID"]) and not game["cards"]["hole"],
+        hide_turn,
     ),
     Feature(
         "holdem-5.5",
@@ -93,4 +99,4 @@ def _last_game(attempt: Attempt) -> Mapping[str, Any] | None:
         shown = decode(messages[-1].body) if messages else None
     except (DecodeError, UnicodeDecodeError):
         return None
-    return shown if isinstance(shown, dict) and "pots" in shown and "cards" in shown else None
+    return shown if isinstance(shown, dict) and {"pots", "cards", "turn"} <= shown.keys() else None

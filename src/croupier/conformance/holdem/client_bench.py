@@ -109,7 +109,8 @@ class ClientCaseRun:
         game = service.house.games()[0].guid
         luck = FairDealer(derive_server_seed(self._seed, self._case.id, 0)).luck
         self._opponents = [
-            Opponent(test_server, f"{style}-{number}", style, luck) for number, style in enumerate(setup.opponents)
+            Opponent(test_server, f"{style}-{number}", style, luck, setup.chips.get(style))
+            for number, style in enumerate(setup.opponents)
         ]
         if setup.is_registered:
             await test_server.register(self._user, PASSWORD)

@@ -111,6 +111,11 @@ def merge_pots(game: Any) -> Any:
     return {**game, "pots": [{**pots[0], "size": sum(pot["size"] for pot in pots)}]}
 
 
+def hide_turn(game: Any) -> Any:
+    """Show no turn to those who have no cards."""
+    return game if game["cards"]["hole"] else {**game, "turn": game["turn"] | {"playerID": ""}}
+
+
 def indent_json(game: Any) -> str:
     """Write JSON with indentation."""
     return json.dumps(game, indent=4)

@@ -40,17 +40,20 @@ second turn, the latter rejoins.
 """
 
 REJOIN_DELAY_SECONDS: Final = 0.2
-"""How long a broke player waits before joining again."""
+"""How long a broke player waits before joining again, unless it is to be all-in in most hands."""
 
 THINKING_SECONDS: Final = 0.4
 """How long the style "thinks" delays each act."""
 
 
 class Opponent:
-    """An opponent in a game of the test server."""
+    """An opponent in a game of the test server, who brings `chips`, or the stack of the settings."""
 
-    def __init__(self, test_server: HoldemTestServer, name: str, style: str, luck: Luck) -> None:
+    def __init__(
+        self, test_server: HoldemTestServer, name: str, style: str, luck: Luck, chips: int | None = None
+    ) -> None:
         self.name = name
+        self._chips = chips
         self._test_server = test_server
         self._style = style
         self._luck = luck
@@ -58,8 +61,12 @@ class Opponent:
         self._turns = 0
 
     def sit(self, game: str) -> None:
-        """Join a game."""
+        """Join a game, and bring other chips than the settings have unless the next hand begins at once."""
         self._test_server.service.service.submit(Join(self.name, game))
+        table = self._test_server.house.game(game)
+        player = None if table is None else table.seats.by_user(self.name)
+        if self._chips is not None and player is not None and player.hand_seat is None:
+            player.chips = self._chips
 
     def open_game(self) -> None:
         """Open a game and take a seat in it."""
@@ -75,7 +82,7 @@ class Opponent:
         service = self._test_server.service.service
         while (table := service.house.game(game)) is not None:
             if table.player_guid(self.name) is None:  # broke, or left
-                await asyncio.sleep(REJOIN_DELAY_SECONDS)
+                await asyncio.sleep(REJOIN_DELAY_SECONDS if self._chips is None else 0.0)
                 self._player = Player(Options(self.name))
                 self.sit(game)
                 continue

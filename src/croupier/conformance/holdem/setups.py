@@ -32,15 +32,17 @@ VARIATION_RANK: Final = 2
 class TableSetup:
     """A table for one bot.
 
-    `opponents` are the styles of the other players in seat order. `late_seconds` is how long after the bot they join; 0
-    means before it. The case passes when the bot has finished `hands` hands, or is broke. `excused_clauses` are clauses
-    that the setup provokes the bot to break. `is_registered` and `is_seated`: the bot's user or player exists already.
+    `opponents` are the styles of the other players in seat order. `chips` is what some of them bring, by style; the
+    others bring the stack of the settings. `late_seconds` is how long after the bot they join; 0 means before it. The
+    case passes when the bot has finished `hands` hands, or is broke. `excused_clauses` are clauses that the setup
+    provokes the bot to break. `is_registered` and `is_seated`: the bot's user or player exists already.
     `has_full_game`: there are several games, and the first is full. `needs_queue`: the case is skipped unless the bot
     waits for a seat.
     """
 
     opponents: Sequence[str] = ("calls",)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    chips: Mapping[str, int] = field(default_factory=dict)
     late_seconds: float = 0.0
     hands: int = 3
     delivery: ResponseDelivery = DEFAULT_DELIVERY
@@ -68,6 +70,10 @@ JOIN_ONCE_CLAUSES: Final = ("holdem-3.7",)
 
 
 QUEUE_SETUP: Final = TableSetup(("leaves", "thinks"), {"seats": 2}, hands=1, needs_queue=True)
+SIDE_POT_SETUP: Final = TableSetup(("calls", "raises", "shoves"), chips={"shoves": 60}, hands=6)
+SHORT_ALL_IN_SETUP: Final = TableSetup(("calls", "calls", "shoves"), chips={"shoves": 30}, hands=8)
+"""A player with few chips is all-in in most hands, and the others go on betting."""
+
 SEATED_SETUP: Final = TableSetup(is_registered=True, is_seated=True, excused_clauses=JOIN_ONCE_CLAUSES)
 
 
@@ -104,7 +110,7 @@ SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
     ("6.13", "against-one-who-gives-up", "It wins when the opponent folds", TableSetup(("gives-up",), hands=4)),
     ("4.9", "against-an-all-in", "It answers an all-in", TableSetup(("shoves",))),
     ("4.9", "against-two-all-ins", "It answers two all-ins", TableSetup(("shoves", "shoves"))),
-    ("6.12", "beside-side-pots", "It plays with side pots", TableSetup(("shoves", "calls", "gambles"))),
+    ("6.12", "beside-side-pots", "It plays with side pots", SIDE_POT_SETUP),
     ("4.11", "against-small-raises", "It answers minimum raises", TableSetup(("raises",), hands=4)),
     ("4.11", "against-small-raises-of-two", "It answers minimum raises of two", TableSetup(("raises", "raises"))),
     ("6.8", "against-large-raises", "It answers bets of the pot", TableSetup(("bets-pots",), hands=4)),
@@ -112,7 +118,7 @@ SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
     ("4.9", "few-chips-of-three", "It plays for five big blinds", TableSetup(("gambles",) * 2, SHORT_STACK, hands=4)),
     ("6.10", "chips-for-one-blind", "It plays with one big blind", TableSetup(("calls",), {"stack": 20})),
     ("6.10", "chips-for-less", "It plays with less than the big blind", TableSetup(("calls",), {"stack": 15})),
-    ("6.9", "short-all-ins", "It plays with short all-ins", TableSetup(("shoves", "raises"), {"stack": 90}, hands=4)),
+    ("6.9", "short-all-ins", "It plays with short all-ins", SHORT_ALL_IN_SETUP),
     ("4.9", "many-chips", "It plays with more chips than 32 bits hold", TableSetup(("raises",), {"stack": 10**11})),
     ("6.3", "small-blinds", "It plays for blinds of 1 and 2", TableSetup(("raises",), {"blinds": "1/2"})),
     ("6.3", "large-blinds", "It plays for blinds of 500 and 1000", TableSetup(("raises",), {"blinds": "500/1000"})),
