@@ -43,10 +43,10 @@ def deals(rank: str) -> StateReached:
     return just_received(lambda message: isinstance(message, Crd) and message.card[0] == rank)
 
 
-def has_hit_to_20_with_figure(game: WireGame) -> bool:
-    """The client has hit to 20, and one of its cards is a jack, a queen or a king."""
+def has_hit_to_20_with(figures: str, game: WireGame) -> bool:
+    """The client has hit to 20, and one of its cards is one of these figures."""
     ranks = {card[0] for card in game.cards}
-    return len(game.cards) > 2 and not ranks.isdisjoint("JQK") and hand_total(game.cards).total == TARGET_TOTAL - 1
+    return len(game.cards) > 2 and not ranks.isdisjoint(figures) and hand_total(game.cards).total == TARGET_TOTAL - 1
 
 
 def has_surrendered(game: WireGame) -> bool:
@@ -63,6 +63,8 @@ def has_won(game: WireGame) -> bool:
     """The client has won."""
     return game.net > 0
 
+
+FIGURES: Final[Mapping[str, str]] = {"J": "jack", "Q": "queen", "K": "king"}
 
 BALANCES: Final[Mapping[str, tuple[int, str]]] = {
     "one": (1, "The balance is one coin"),
@@ -225,7 +227,7 @@ STATES: Final = (
             demands_answer=True,
             decks=f"{letter}H 9D TS TC TD / {letter}C 2H TC 9C TS TD",
         )
-        for letter, name in (("J", "jack"), ("Q", "queen"), ("K", "king"))
+        for letter, name in FIGURES.items()
     ),
     ClientTestState(
         "aces",
@@ -249,11 +251,24 @@ STATES: Final = (
         "figures-count-ten",
         "A hit to 20 with a figure, which counts ten, does not win",
         "blackjack-3.2",
-        in_game(has_hit_to_20_with_figure),
+        in_game(partial(has_hit_to_20_with, "JQK")),
         "the client never hit to 20 with a figure",
         demands_answer=True,
         decks="JH 4D 9S 6C TC / 4H QD TS 6C TC / KH 3D 9S 7C TC",
         max_games=20,
+    ),
+    *(
+        ClientTestState(
+            f"{name}-counts-ten",
+            f"A hit to 20 with a {name}, which counts ten, does not win",
+            "blackjack-3.2",
+            in_game(partial(has_hit_to_20_with, letter)),
+            f"the client never hit to 20 with a {name}",
+            demands_answer=True,
+            decks=f"{letter}H 2D 9S 8C TC / 3H {letter}D TS 7C TC",
+            max_games=20,
+        )
+        for letter, name in FIGURES.items()
     ),
     ClientTestState(
         "hits-to-21-with-an-ace",

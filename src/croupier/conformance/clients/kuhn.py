@@ -15,6 +15,7 @@ from croupier.conformance.clients.test_data import (
     finished,
     has_house_said,
     in_game,
+    never_shown,
     reasons_by_clause,
     replace_messages,
     rewrite_each,
@@ -64,6 +65,20 @@ def is_over(seat: Seat, *history: KuhnAction) -> StateReached:
 def is_dealt(rank: Rank) -> StateReached:
     """The client holds this card."""
     return in_game(lambda game: game.card == rank)
+
+
+def _shown(rank: Rank, name: str, decks: str) -> ClientTestState:
+    """The house shows this card. What a client fails after shows by its message, whatever the card of the house is."""
+    return ClientTestState(
+        f"house-shows-{name}",
+        f"The house shows the {name}",
+        "kuhn-3.1",
+        after_game(lambda game: game.house_card == rank),
+        f"the house never showed the {name}",
+        settings={"bot": "script:CHK,CAL", **RICH_SETTINGS},
+        decks=decks,
+        shown_by=never_shown,
+    )
 
 
 RICH_SETTINGS: Final[Mapping[str, int]] = {"coins": 1000}
@@ -173,6 +188,9 @@ STATES: Final = (
         decks="J Q K / Q J K",
         settings=RICH_SETTINGS,
     ),
+    _shown("K", "king", "Q K J / K Q J / J K Q"),
+    _shown("Q", "queen", "J Q K / Q J K / K Q J"),
+    _shown("J", "jack", "Q J K / J Q K / K J Q"),
     ClientTestState(
         "no-coin-for-the-ante",
         "A STRT that the purse cannot pay is refused: no game has begun",

@@ -143,6 +143,11 @@ def after_game(holds: Callable[[Any], bool] = lambda _: True) -> StateReached:
     return is_reached
 
 
+def never_shown(_: Conversation) -> bool:
+    """What a clause is about is not in the last messages alone."""
+    return False
+
+
 def has_house_said(conversation: Conversation, message: object) -> bool:
     """Whether the last message is this one, from the house."""
     return (
