@@ -120,7 +120,7 @@ class HouseBench(Bench):
     async def explain(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
         """Find out whether the same messages pass alone, in one piece, in upper case, or without a refused one."""
         failure, clock = attempt.failure, asyncio.get_running_loop().time
-        if attempt.outcome is not Outcome.FAIL or failure is None or not attempt.steps or not self._experiment_seconds:
+        if attempt.outcome is not Outcome.FAIL or failure is None or not self._experiment_seconds:
             return attempt
         if failure.cause is not None and failure.cause.dialect is not None:
             return attempt
@@ -134,7 +134,9 @@ class HouseBench(Bench):
         def describe(probe: ScriptedClient) -> Attempt:
             return self._failure(case, Outcome.FAIL, probe)
 
-        if case.is_concurrent:
+        if not attempt.steps:
+            attempt = await experiments.explain_unread(attempt)
+        elif case.is_concurrent:
             attempt = await self._explain_concurrent(case, attempt)
         else:
             attempt = await experiments.explain(case.clause, case.delivery, attempt, describe)

@@ -17,7 +17,7 @@ from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN
 from croupier.conformance.diagnosis.dialect import DialectReader
-from croupier.conformance.diagnosis.layouts import dialects
+from croupier.conformance.diagnosis.layouts import LAYOUTS, dialects
 from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import play_at_random
 from croupier.conformance.servers.scripted_client import ScriptedClient
@@ -102,6 +102,8 @@ class Experiments:
                 return attempt
             attempt = describe(found)
             messages = _client_messages(attempt)
+        if (unread := await self.explain_unread(attempt)) is not attempt:
+            return unread
         if messages and attempt.is_silence:
             line_ended = [message + b"\n" for message in messages]
             found = await self._compare(messages, line_ended, WHOLE)
@@ -120,6 +122,27 @@ class Experiments:
                 found = await self._compare(messages, others, WHOLE, change)
                 if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
                     return _explained(attempt, blamed, cause)
+        return attempt
+
+    async def explain_unread(self, attempt: Attempt) -> Attempt:
+        """Blame the reader of a house that answers the beginning of the last message, and goes on.
+
+        Without that message it has to be silent: it may send something unasked.
+        """
+        *before, last = _client_messages(attempt) or [b""]
+        layout = LAYOUTS[self._test_data.room.name].layout
+        code = next((code for code, fields in layout.items() if fields and last.startswith(code)), b"")
+        for piece in (code, last[: len(code) + 1]) if code else ():
+            if not self._has_time():
+                break
+            probe = await self._conversations.send([*before, piece])
+            has_answered = probe.conversation.incomplete(CLIENT) == piece and probe.wire_log[-1][0] == HOUSE
+            if has_answered and not probe.house_has_left:
+                control = await self._conversations.send_slowly(before)
+                if control.fault is not None or control.house_has_left:
+                    break
+                cause = Cause(f"it does not read the whole of {code.decode()}")
+                return _explained(attempt, self._test_data.shared_clauses["cut"], cause)
         return attempt
 
     async def _find_misreading(self, dialogue: Sequence[DialogueLine]) -> Reading | None:
