@@ -22,7 +22,7 @@ from croupier.core.presentation import (
     verbatim,
 )
 from croupier.recording.game_records import GameRecord
-from croupier.replay.games import oldmaid_table
+from croupier.replay.games import OldMaidGame
 from croupier.replay.house_games import public_table
 from croupier.web.class_page import LEGEND
 from croupier.web.class_view import (
@@ -304,9 +304,9 @@ WATCHED_HOUSE = replace(
     public_table(GameRecord("kuhn", "", 1, 0.0, 0, 0, ("Q", "K"), ("BET",)), is_over=False),
     announcements=(text("The client: BET"),),
 )
-WATCHED_OLDMAID = replace(
-    oldmaid_table(("Berit", "W" * 64, "Laia"), (2, 0, 1), {2: "away"}, 33), announcements=(text("Laia is gone."),)
-)
+OLDMAID_GAME = OldMaidGame(("Berit", "W" * 64, "Laia"))
+OLDMAID_GAME.drawn_counts, OLDMAID_GAME.pair_counts, OLDMAID_GAME.states = [11, 11, 11], [2, 0, 1], {2: "away"}
+WATCHED_OLDMAID = replace(OLDMAID_GAME.table, announcements=(text("Laia is gone."),))
 
 
 def table_page(name: str, view: TableView, **more: Any) -> tuple[str, dict[str, Any]]:

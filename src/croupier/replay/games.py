@@ -9,17 +9,25 @@ from msgspec.structs import replace
 from croupier.core.deal_record import DealGap, DealPromise, DealRecordEntry, DealSeed
 from croupier.core.plural import format_count
 from croupier.core.presentation import SeatStatus, SeatView, TableView, Text, listed, text, verbatim
+from croupier.core.rules import Seat
 from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.recording.game_records import GameRecord
 from croupier.replay.house_games import actor_of_move, house_result, house_table
 from croupier.replay.steps import GameReplay, ReplayStep, align_columns
 from croupier.rooms.oldmaid.cards import CARD_NAMES
-from croupier.rooms.oldmaid.table.persistence import OldMaidRecord
+from croupier.rooms.oldmaid.presenter import OldMaidPresenter
+from croupier.rooms.oldmaid.table.persistence import ActionKind, OldMaidRecord
 
 HOUSE_GAME_PARTIES: Final = ("player", "house")
 
 AWAY_WORDS: Final[Mapping[str, str]] = {"": "", "out": "out", "away": "gone"}
 """How the state of a player of Old Maid is written."""
+
+WITHDRAWALS: Final[Mapping[str, Text]] = {
+    "out": text("{name} has no cards left."),
+    "gone": text("{name} is gone."),
+}
+"""How a player of Old Maid leaves the game, by the action."""
 
 
 def oldmaid_replay(record: OldMaidRecord, title: str) -> GameReplay:
@@ -28,16 +36,16 @@ def oldmaid_replay(record: OldMaidRecord, title: str) -> GameReplay:
 
 
 def _oldmaid_steps(record: OldMaidRecord) -> Iterator[ReplayStep]:
-    cards_drawn, pair_counts, states = 0, [0] * len(record.nicks), dict[int, SeatStatus]()
+    game = OldMaidGame(record.nicks)
 
     def step(note: Text, actor: str = "") -> ReplayStep:
         rows = [["player", "pairs", ""]]
         rows += [
-            [nick, str(pair_counts[seat]), AWAY_WORDS[states.get(seat, "")]] for seat, nick in enumerate(record.nicks)
+            [nick, str(game.pair_counts[seat]), AWAY_WORDS[game.states.get(seat, "")]]
+            for seat, nick in enumerate(record.nicks)
         ]
-        lines = [*align_columns(rows), f"Cards in the deck: {len(CARD_NAMES) - cards_drawn}"]
-        table = oldmaid_table(record.nicks, pair_counts, states, cards_drawn)
-        return ReplayStep(note, lines, replace(table, announcements=(note,)), actor)
+        lines = [*align_columns(rows), f"Cards in the deck: {game.deck_size}"]
+        return ReplayStep(note, lines, replace(game.table, announcements=(note,)), actor)
 
     yield step(text("{players} sit down.", players=listed(map(verbatim, record.nicks))))
     for action, seat, *cards in record.course:
@@ -46,21 +54,60 @@ def _oldmaid_steps(record: OldMaidRecord) -> Iterator[ReplayStep]:
         nick = record.nicks[seat]
         match action:
             case "drew":
-                cards_drawn += 1
                 note = text("{name} draws {cards}.", cards=" ".join(map(str, cards)))
             case "threw":
-                pair_counts[seat] += 1
                 note = text("{name} discards {cards}.", cards=" and ".join(map(str, cards)))
-            case "out":
-                states[seat] = "out"
-                note = text("{name} has no cards left.")
-            case "gone":
-                states[seat] = "away"
-                note = text("{name} is gone.")
+            case "out" | "gone":
+                note = WITHDRAWALS[action]
             case _:
                 raise ValueError(f"found {action!r} in a game of Old Maid; allowed: drew, threw, out, gone")
+        game.follow(action, seat)
         yield step(note.fill(name=verbatim(nick)), nick)
     yield step(oldmaid_result(None if record.void else record.ranking[-1]))
+
+
+class OldMaidGame:
+    """What everybody knows of a game of Old Maid: the cards drawn and pairs laid down by seat, and who is out or away.
+
+    Players pass cards to each other directly, so after the deal nobody but they know how many cards each of them has.
+    """
+
+    def __init__(self, nicks: Sequence[str]) -> None:
+        self.nicks = nicks
+        self.drawn_counts = [0] * len(nicks)
+        self.pair_counts = [0] * len(nicks)
+        self.states: dict[Seat, SeatStatus] = {}
+
+    def follow(self, action: ActionKind, seat: Seat) -> None:
+        """Note an action of a seat."""
+        match action:
+            case "drew":
+                self.drawn_counts[seat] += 1
+            case "threw":
+                self.pair_counts[seat] += 1
+            case "out":
+                self.states.setdefault(seat, "out")
+            case "gone":
+                self.states.setdefault(seat, "away")
+
+    @property
+    def deck_size(self) -> int:
+        """The number of cards in the deck."""
+        return len(CARD_NAMES) - sum(self.drawn_counts)
+
+    @property
+    def table(self) -> TableView:
+        """The table as everybody may see it."""
+        seats = (
+            SeatView(
+                name=verbatim(nick),
+                caption=text("pairs laid down: {pairs}", pairs=self.pair_counts[seat]),
+                status=self.states.get(seat, ""),
+            )
+            for seat, nick in enumerate(self.nicks)
+        )
+        status = text("Cards in the deck: {count}", count=self.deck_size)
+        return TableView(title=OldMaidPresenter.title, seats=tuple(seats), status=status)
 
 
 def oldmaid_result(loser: str | None) -> Text:
@@ -68,22 +115,6 @@ def oldmaid_result(loser: str | None) -> Text:
     if loser is None:
         return text("The game is void.")
     return text("The game is over: {name} has lost.", name=verbatim(loser))
-
-
-def oldmaid_table(
-    nicks: Sequence[str], pair_counts: Sequence[int], states: Mapping[int, SeatStatus], cards_drawn: int
-) -> TableView:
-    """Return what everybody knows of a game of Old Maid: pairs and states by seat, and the size of the deck."""
-    seats = (
-        SeatView(
-            name=verbatim(nick),
-            caption=text("pairs laid down: {pairs}", pairs=pair_counts[seat]),
-            status=states.get(seat, ""),
-        )
-        for seat, nick in enumerate(nicks)
-    )
-    status = text("Cards in the deck: {count}", count=len(CARD_NAMES) - cards_drawn)
-    return TableView(title=text("Old Maid"), seats=tuple(seats), status=status)
 
 
 def house_game_replay(fields: Mapping[str, Any]) -> GameReplay:

@@ -6,10 +6,12 @@ from typing import Any
 
 from croupier.core.http_transcript import substitute
 from croupier.core.json_transcript import JSON_LINE_PATTERN, encode_sent, match_received, parse_values
-from croupier.core.presentation import SeatStatus, TableView
+from croupier.core.presentation import TableView
+from croupier.core.rules import Seat
 from croupier.core.transcript import Transcript, TranscriptLine
-from croupier.replay.games import oldmaid_table
+from croupier.replay.games import OldMaidGame
 from croupier.replay.transcript_table import table_harness
+from croupier.rooms.oldmaid.table.persistence import ActionKind
 from croupier.rooms.oldmaid.wire import JSON_ENCODER
 
 
@@ -41,10 +43,10 @@ class OldMaidConversation:
 
 
 class OldMaidTables:
-    """The games of a transcript of the table, by the players who sit in them."""
+    """The games of a transcript of the table, and the seats that its players have in them."""
 
     def __init__(self) -> None:
-        self._seats: dict[str, _Seat] = {}
+        self._seats: dict[str, tuple[OldMaidGame, Seat]] = {}
         self._requests: dict[str, deque[Any]] = {}
 
     def follow(self, line: TranscriptLine) -> TableView | None:
@@ -57,12 +59,11 @@ class OldMaidTables:
                 for response in _values(line.text):
                     if requests:
                         self._answer(line.peer, requests.popleft(), response)
-            case "left" | "dropped" if line.peer in self._seats:
-                self._seats[line.peer].set_state("away")
+            case "left" | "dropped":
+                self._act(line.peer, "gone")
             case _:
                 pass
-        seat = self._seats.get(line.peer)
-        return None if seat is None else seat.game.table
+        return self._seats[line.peer][0].table if line.peer in self._seats else None
 
     def _answer(self, peer: str, request: Any, response: Any) -> None:
         """Follow the response of the table to a request."""
@@ -70,53 +71,27 @@ class OldMaidTables:
             case {"cmd": "join", "nick": str(nick)}, {"result": "ok", "players": dict(players)}:
                 nicks = _nicks(players)
                 if nick in nicks:
-                    self._seats[peer] = _Seat(self._game(nicks, nick), nicks.index(nick))
-            case _ if peer not in self._seats:
-                pass
+                    self._seats[peer] = self._game(nicks, nicks.index(nick)), nicks.index(nick)
             case {"cmd": "draw"}, {"card": _}:
-                self._seats[peer].game.cards_drawn += 1
+                self._act(peer, "drew")
             case {"cmd": "discard"}, {"result": "ok"}:
-                self._seats[peer].discard()
+                self._act(peer, "threw")
             case {"cmd": "out_of_cards"}, {"result": "ok"}:
-                self._seats[peer].set_state("out")
+                self._act(peer, "out")
             case _:
                 pass
 
-    def _game(self, nicks: Sequence[str], nick: str) -> "_Game":
+    def _act(self, peer: str, action: ActionKind) -> None:
+        """Note an action of a player, if they sit in a game."""
+        if peer in self._seats:
+            game, seat = self._seats[peer]
+            game.follow(action, seat)
+
+    def _game(self, nicks: Sequence[str], seat: Seat) -> OldMaidGame:
         """Return the game of these players in which nobody has this seat yet."""
-        for seat in self._seats.values():
-            taken = {other.number for other in self._seats.values() if other.game is seat.game}
-            if seat.game.nicks == nicks and nicks.index(nick) not in taken:
-                return seat.game
-        return _Game(nicks)
-
-
-class _Game:
-    """A game: its players, the pairs that they have laid down, and who is out or away."""
-
-    def __init__(self, nicks: Sequence[str]) -> None:
-        self.nicks = nicks
-        self.cards_drawn = 0
-        self.pair_counts = [0] * len(nicks)
-        self.states: dict[int, SeatStatus] = {}
-
-    @property
-    def table(self) -> TableView:
-        return oldmaid_table(self.nicks, self.pair_counts, self.states, self.cards_drawn)
-
-
-class _Seat:
-    """A seat in a game."""
-
-    def __init__(self, game: _Game, number: int) -> None:
-        self.game = game
-        self.number = number
-
-    def discard(self) -> None:
-        self.game.pair_counts[self.number] += 1
-
-    def set_state(self, state: SeatStatus) -> None:
-        self.game.states.setdefault(self.number, state)
+        games = [game for game, _ in self._seats.values() if game.nicks == nicks]
+        free = (game for game in games if (game, seat) not in self._seats.values())
+        return next(free, None) or OldMaidGame(nicks)
 
 
 def _determined_bytes(line: TranscriptLine) -> bytes:

@@ -5,12 +5,14 @@ from collections.abc import AsyncGenerator, Sequence
 
 from msgspec.structs import replace
 
-from croupier.core.presentation import Announcements, SeatStatus, SeatView, TableView, counted, text, verbatim
+from croupier.core.presentation import Announcements, SeatView, TableView, counted, text, verbatim
+from croupier.core.rules import Seat
 from croupier.net.endpoint import Endpoint
-from croupier.replay.games import oldmaid_result, oldmaid_table
+from croupier.replay.games import WITHDRAWALS, OldMaidGame, oldmaid_result
 from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.presenter import OldMaidPresenter
 from croupier.rooms.oldmaid.table.game import TableGame
+from croupier.rooms.oldmaid.table.persistence import ActionKind
 from croupier.web.rooms import OldMaidGames, RoomEntry, room_title
 from croupier.web.watching import PublicTable, observing
 
@@ -38,21 +40,16 @@ class PublicOldMaid:
 
 
 class OldMaidSource:
-    """A game of Old Maid as everybody may see it; see `TableSource`.
-
-    Players pass cards to each other directly, so after the deal nobody but they know how many cards each of them has.
-    """
+    """A game of Old Maid as everybody may see it; see `TableSource`."""
 
     title = OldMaidPresenter.title
 
     def __init__(self, endpoint: Endpoint, game: TableGame) -> None:
         self._endpoint = endpoint
         self._game = game
+        self._shown = OldMaidGame(game.nicks)
         self._announcements = Announcements()
         self._seen_count = 0
-        self._drawn_counts = [0] * len(game.nicks)
-        self._pair_counts = [0] * len(game.nicks)
-        self._states: dict[int, SeatStatus] = {}
 
     async def changes(self) -> AsyncGenerator[None]:
         """See `TableSource`."""
@@ -69,7 +66,7 @@ class OldMaidSource:
         for action, seat, *_ in game.log[self._seen_count :]:
             self._follow(action, seat)
         self._seen_count = len(game.log)
-        table = oldmaid_table(game.nicks, self._pair_counts, self._states, game.drawn_count)
+        table = self._shown.table
         seats, status = table.seats, table.status
         if game.is_over:
             status = oldmaid_result(game.nicks[game.ranking[-1]] if game.ranking else None)
@@ -79,30 +76,20 @@ class OldMaidSource:
             status = text("All cards are dealt: the players pick from the hands of each other.")
         return replace(table, seats=seats, status=status, announcements=self._announcements.texts, is_over=game.is_over)
 
-    def _follow(self, action: str, seat: int) -> None:
+    def _follow(self, action: ActionKind, seat: Seat) -> None:
         """Note an action of a seat. What is drawn and laid down is not shown: players do not tell it each other."""
-        match action:
-            case "drew":
-                self._drawn_counts[seat] += 1
-                return
-            case "threw":
-                self._pair_counts[seat] += 1
-                news = text("{name} lays down a pair.")
-            case "out":
-                self._states[seat] = "out"
-                news = text("{name} has no cards left.")
-            case _:
-                self._states[seat] = "away"
-                news = text("{name} is gone.")
-        self._announcements.add(news.fill(name=verbatim(self._game.nicks[seat])))
+        self._shown.follow(action, seat)
+        if action != "drew":
+            news = text("{name} lays down a pair.") if action == "threw" else WITHDRAWALS[action]
+            self._announcements.add(news.fill(name=verbatim(self._game.nicks[seat])))
 
     def _dealt_seat(self, number: int, seat: SeatView) -> SeatView:
         """Return a seat during the deal, in which the table knows how many cards it has."""
-        pairs = self._pair_counts[number]
+        pairs = self._shown.pair_counts[number]
         caption = counted(
             "{count} card, pairs laid down: {pairs}",
             "{count} cards, pairs laid down: {pairs}",
-            self._drawn_counts[number] - 2 * pairs,
+            self._shown.drawn_counts[number] - 2 * pairs,
             pairs=pairs,
         )
         is_next = number == self._game.drawer and not seat.status
