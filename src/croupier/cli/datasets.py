@@ -6,8 +6,7 @@ from time import time
 from typing import TYPE_CHECKING, Final
 
 from croupier.cli.db import with_store
-from croupier.cli.output import fail, fail_without
-from croupier.core.plural import format_count
+from croupier.cli.output import fail, fail_without, print_count
 from croupier.rooms import HOUSE_ROOMS
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def export_dataset(
             return fail_without(error)
         except OSError as error:
             return fail(f"cannot write {folder}: {error.strerror}")
-        _print_count(dataset.row_count, "game" if room in HOUSE_ROOMS else "hand", store.location, folder)
+        print_count(dataset.row_count, "game" if room in HOUSE_ROOMS else "hand", store.location, folder)
         return 0
 
     return with_store(location, action)
@@ -95,9 +94,5 @@ def export_tournament(folder: Path, tournament: Path, dataset_format: "DatasetFo
         return fail_without(error)
     except (ValueError, OSError) as error:
         return fail(error)
-    _print_count(dataset.row_count, "hand", tournament, folder)
+    print_count(dataset.row_count, "hand", tournament, folder)
     return 0
-
-
-def _print_count(count: int, noun: str, source: object, folder: Path) -> None:
-    print(f"{format_count(count, noun)} of {source} {'is' if count == 1 else 'are'} in {folder}")

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from croupier.cli.output import fail, print_json, print_line
-from croupier.core.plural import format_count
+from croupier.cli.output import fail, print_count, print_json, print_line
 from croupier.recording.game_records import GameRecord, all_games, find_game, latest_games
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ async def export_games(store: "Store", room: str, folder: Path, table: str | Non
                 count += 1
     except OSError as error:
         return fail(f"cannot write {folder}: {error.strerror}")
-    print(f"{format_count(count, 'game')} of {store.location} {'is' if count == 1 else 'are'} in {folder}")
+    print_count(count, "game", store.location, folder)
     return 0
 
 

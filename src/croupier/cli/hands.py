@@ -14,8 +14,7 @@ from croupier.cli.datasets import DATASET_FORMATS, HOLDEM_FORMATS, export_datase
 from croupier.cli.db import StoreArgument, with_store
 from croupier.cli.games import export_games, list_games, parse_place, show_game
 from croupier.cli.options import check_minimum
-from croupier.cli.output import fail, print_json, print_line, use_utf8_output
-from croupier.core.plural import format_count
+from croupier.cli.output import fail, print_count, print_json, print_line, use_utf8_output
 from croupier.core.text import printable
 from croupier.rooms import HOUSE_ROOMS
 
@@ -179,7 +178,7 @@ def export(
             return fail(f"cannot write {folder}: {error.strerror}")
         except ValueError as error:
             return fail(f"hand {each.table}/{each.number}: {error}")
-        print(f"{format_count(count, 'hand')} of {store.location} {'is' if count == 1 else 'are'} in {folder}")
+        print_count(count, "hand", store.location, folder)
         return 0
 
     return with_store(store, action)
@@ -216,10 +215,6 @@ DEFAULT_FORMATS: Final[dict[str, HandFormat]] = {HOLDEM: "phh", OLDMAID: "jsonl"
 FILE_SUFFIXES: Final[dict[HandFormat, str]] = {"phh": "phh", "ohh": "json", "jsonl": "jsonl"}
 
 
-def _utc_time(hand: "StoredHand") -> datetime:
-    return datetime.fromtimestamp(hand.time, UTC)
-
-
 def _print_hands_json(hands: "Sequence[StoredHand]") -> None:
     for hand in hands:
         record = {"table": hand.table, "number": hand.number, "time": hand.time, "players": hand.players}
@@ -228,5 +223,5 @@ def _print_hands_json(hands: "Sequence[StoredHand]") -> None:
 
 def _print_hands(hands: "Sequence[StoredHand]") -> None:
     for hand in hands:
-        prefix = "" if hand.room == HOLDEM else f"{hand.room}/"
-        print_line(f"{_utc_time(hand):%Y-%m-%d %H:%M:%S}  {prefix}{hand.table}/{hand.number}  {hand.summary}")
+        prefix, time = "" if hand.room == HOLDEM else f"{hand.room}/", datetime.fromtimestamp(hand.time, UTC)
+        print_line(f"{time:%Y-%m-%d %H:%M:%S}  {prefix}{hand.table}/{hand.number}  {hand.summary}")

@@ -257,16 +257,7 @@ def show_progress(console: "Console | None" = None) -> Iterator["Callable[[Figur
         yield show
 
 
-def __getattr__(name: str) -> Callable[..., int]:
-    """Return the command of a house room by the room's name."""
-    if name in HOUSE_ROOMS:
-        return room_command(HOUSE_ROOMS[name])
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
 for each in HOUSE_ROOMS.values():
-    app.command(
-        f"{__name__}:{each.name}", name=each.name, help=f"Put a house of {each.title} under load. Ask its operator."
-    )
+    app.command(room_command(each), name=each.name, help=f"Put a house of {each.title} under load. Ask its operator.")
 app.command(load_holdem, name="holdem")
 app.command(load_oldmaid, name="oldmaid")

@@ -7,8 +7,10 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from shutil import get_terminal_size
 
+from croupier.core.plural import format_count
 from croupier.core.redaction import redact
 from croupier.core.text import printable
 
@@ -88,6 +90,11 @@ def print_json(value: object) -> None:
     use_utf8_output()
     line = json.dumps(value, ensure_ascii=False)
     print(line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line))
+
+
+def print_count(count: int, noun: str, source: object, folder: Path) -> None:
+    """Print how many hands or games of a store or a tournament were exported to a folder."""
+    print(f"{format_count(count, noun)} of {source} {'is' if count == 1 else 'are'} in {folder}")
 
 
 @contextmanager

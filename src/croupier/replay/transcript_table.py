@@ -1,9 +1,9 @@
 """A table of Old Maid that plays transcripts in memory, without sockets."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
-from croupier.core.session import Address, Observer
+from croupier.core.session import Address
 from croupier.core.transcript import Transcript, convert_head, deck_file, is_strict
 from croupier.replay.transcript_house import Harness
 from croupier.rooms.oldmaid.cards import PACK
@@ -31,17 +31,14 @@ def make_table(transcript: Transcript) -> House:
     return House(table_settings(transcript), transcript_dealers(transcript), idle=idle)
 
 
-def table_harness(
-    transcript: Transcript, chunk_size: int = 0, observers: Sequence[Observer] = ()
-) -> Harness[Message, Answer]:
+def table_harness(transcript: Transcript, chunk_size: int = 0) -> Harness[Message, Answer]:
     """A harness for the table of a transcript."""
     dialect = table_settings(transcript).dialect
     return Harness(
         make_table(transcript),
         lambda: Wire("table", strict=is_strict(transcript), dialect=dialect),
         chunk_size,
-        observers,
-        peer_addresses(transcript),
+        addresses=peer_addresses(transcript),
     )
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from time import thread_time
 from typing import Any, Final, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,7 +16,7 @@ from croupier.arena.tournament import Tournament
 from croupier.core.html_page import html_text
 from croupier.core.presentation import Text, text, verbatim
 from croupier.rooms import find_room
-from croupier.web.feed import Envelope, Feed, Versions
+from croupier.web.feed import Envelope, Feed, FeedSnapshot, Versions
 from croupier.web.render import Renderer, translator
 from croupier.web.rooms import RoomName, room_title
 from croupier.web.secret_site import passes_step
@@ -34,10 +33,9 @@ STEPS: Final = 1000
 """The chunks of each pairing are counted in as many steps."""
 
 
-class ReportSnapshot(Struct, frozen=True):
+class ReportSnapshot(FeedSnapshot, frozen=True):
     """A tournament at one moment: its report as HTML, `hands`, and how far it is, in `steps` of all pairings."""
 
-    version: str
     title: str
     sections: Mapping[str, str]
     hands: int = 0
@@ -45,10 +43,6 @@ class ReportSnapshot(Struct, frozen=True):
     steps: int = 0
     is_running: bool = True
     news: Sequence[Text] = ()
-
-    def seconds_left(self, now: float) -> float | None:  # noqa: ARG002 -- the interface of a feed
-        """Return None: nobody has to act."""
-        return None
 
 
 class MadeReport(NamedTuple):

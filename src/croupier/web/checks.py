@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from msgspec import DecodeError, Struct
+from msgspec import DecodeError
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
@@ -17,7 +17,7 @@ from croupier.core.presentation import Text, counted, text, verbatim
 from croupier.core.room import Room
 from croupier.web.check_targets import CheckTarget
 from croupier.web.config import WebConfig
-from croupier.web.feed import Envelope, Feed, Versions
+from croupier.web.feed import Envelope, Feed, FeedSnapshot, Versions
 from croupier.web.render import Renderer, translator
 from croupier.web.rooms import RoomName, room_title
 from croupier.web.seats import SERVER_CLOSING
@@ -46,17 +46,12 @@ class TooManyRuns(Exception):
         self.reason = reason
 
 
-class RunSnapshot(Struct, frozen=True):
+class RunSnapshot(FeedSnapshot, frozen=True):
     """A run at one moment. `note` says why it has ended early; `news` is announced."""
 
-    version: str
     state: RunState
     note: Text | None = None
     news: Sequence[Text] = ()
-
-    def seconds_left(self, now: float) -> float | None:  # noqa: ARG002 -- the interface of a feed
-        """Return None: nobody has to act."""
-        return None
 
 
 class CheckRun:

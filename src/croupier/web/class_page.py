@@ -9,7 +9,7 @@ from croupier.conformance.matrix.cells import LOOKS, Cell
 from croupier.conformance.matrix.standings import Results
 from croupier.core.presentation import Text, text
 from croupier.web.class_view import BLAME_TEXTS, KIND_TEXTS, RUNNING, RUNNING_SIGN, RUNNING_TEXT, GridPlan, GridView
-from croupier.web.feed import Envelope, Feed, Versions
+from croupier.web.feed import Envelope, Feed, FeedSnapshot, Versions
 from croupier.web.render import Renderer, translator
 from croupier.web.rooms import RoomName
 from croupier.web.secret_site import passes_step
@@ -31,18 +31,13 @@ class MatrixState(Struct, frozen=True):
     is_running: bool = True
 
 
-class GridSnapshot(Struct, frozen=True):
+class GridSnapshot(FeedSnapshot, frozen=True):
     """A room of a matrix at one moment; `done` is the number of its finished cells."""
 
-    version: str
     state: MatrixState
     grid: GridView
     done: int = 0
     news: Sequence[Text] = ()
-
-    def seconds_left(self, now: float) -> float | None:  # noqa: ARG002 -- the interface of a feed
-        """Return None: nobody has to act."""
-        return None
 
 
 class GridPage:

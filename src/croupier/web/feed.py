@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.json import encode
@@ -47,26 +47,22 @@ class Versions:
         return f"{self._instance}-{self._number}"
 
 
-class FeedSnapshot(Protocol):
-    """What a feed shows at one moment, of a table for example."""
+class FeedSnapshot(Struct, frozen=True):
+    """What a feed shows at one moment, of a table for example. Its version is one of `Versions`."""
 
-    @property
-    def version(self) -> str:
-        """One of `Versions`."""
-        ...
+    version: str
 
-    def seconds_left(self, now: float) -> float | None:
+    def seconds_left(self, now: float) -> float | None:  # noqa: ARG002 -- for tables
         """Return the seconds left for the next action, None without a limit."""
-        ...
+        return None
 
 
-class Snapshot(Struct, frozen=True):
-    """A table at one moment: its version, its view, the frames of the viewer's connection, and what is new.
+class Snapshot(FeedSnapshot, frozen=True):
+    """A table at one moment: its view, the frames of the viewer's connection, and what is new.
 
     `taken_at` is the time of the event loop at which the view was made; its `deadline` counts from there.
     """
 
-    version: str
     view: TableView
     frames: Sequence[FrameView]
     news: Sequence[Text]

@@ -84,11 +84,11 @@ def sent_request(user: str, request: TranscriptRequest) -> SentRequest:
 class HoldemConversation:
     """Requests to the service in this process, without sockets, with a simulated clock."""
 
-    def __init__(self, transcript: Transcript, hasher: PasswordHasher = QUICK_HASHER) -> None:
+    def __init__(self, transcript: Transcript) -> None:
         self._loop = FrozenTimeLoop()
         clock = self._loop.time
         house = make_house(transcript)
-        authenticator = Authenticator(clock=clock, hasher=hasher)
+        authenticator = Authenticator(clock=clock, hasher=QUICK_HASHER)
         self._service = HoldemApp(house, authenticator, house.settings.dialect, clock=clock)
         self._pending: defaultdict[str, deque[Task[TranscriptResponse]]] = defaultdict(deque)
 

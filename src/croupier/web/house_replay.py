@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from croupier.core.client_session import ClientSession
 from croupier.core.errors import Violation
-from croupier.core.presentation import Presenter, TableView, text
+from croupier.core.presentation import Presenter, TableView
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
 from croupier.core.session import Joined, Left, Malformed, Notify, Received, TimedOut
@@ -19,7 +19,7 @@ from croupier.core.transcript import (
     is_strict,
 )
 from croupier.replay.transcript_house import Harness, compile_pattern, make_harness
-from croupier.web.seats import LEFT, TABLE_CLOSED
+from croupier.web.seats import LEFT, TABLE_CLOSED, house_fault
 
 LINE_GROUP: Final = "line"
 """The group of a pattern that matches the bytes of the whole line."""
@@ -157,12 +157,9 @@ class ObservedClient:
         """Let the session handle an event; return the violation of the house that it finds."""
         for effect in self._player.on(event, self._now):
             if isinstance(effect, Notify) and isinstance(effect.notice, Violation):
-                found = effect.notice
                 self._has_ended = True
-                self._presenter.ended(
-                    text("The house has broken {clause}: found {found}.", clause=found.clause, found=found.found)
-                )
-                return found
+                self._presenter.ended(house_fault(effect.notice))
+                return effect.notice
         return None
 
     def _describe(self, messages: list[Any], clauses: list[str]) -> None:

@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from msgspec import Struct
-
-from croupier.web.feed import Envelope, Feed, Versions
+from croupier.web.feed import Envelope, Feed, FeedSnapshot, Versions
 from croupier.web.render import Renderer
 from croupier.web.rooms import RoomView
 from croupier.web.watching import PublicTable
@@ -15,15 +13,11 @@ REFRESH_SECONDS: Final = 1.0
 """While browsers follow the lobby, it is compared this often with what they have."""
 
 
-class LobbySnapshot(Struct, frozen=True):
+class LobbySnapshot(FeedSnapshot, frozen=True):
     """The playable rooms and the public tables at one moment."""
 
-    version: str
     rooms: Sequence[RoomView]
     tables: Sequence[PublicTable]
-
-    def seconds_left(self, now: float) -> None:
-        """Return None: nobody has to act in a lobby."""
 
 
 class LiveLobby:

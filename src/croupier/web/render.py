@@ -1,5 +1,6 @@
 """Pages and parts of pages as HTML, in the language of the browser."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
@@ -11,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from croupier.core.presentation import Text, text
-from croupier.web.feed import Envelope, Snapshot
+from croupier.web.feed import Envelope, RenderEnvelope, Snapshot
 from croupier.web.locales import catalogue, choose_locale, locales
 from croupier.web.rooms import RoomEntry, RoomView, room_view
 from croupier.web.static_files import static_files
@@ -83,11 +84,15 @@ class Renderer:
         """Render a part of a page."""
         return environment(locale).get_template(f"parts/{name}.html").render(**context, pages=self.pages)
 
-    def envelope(self, table: "TablePage", snapshot: Snapshot, locale: str, now: float) -> Envelope:
-        """Render what a browser receives of a table that has changed."""
-        t = translator(locale)
-        parts = self.parts(PARTS, locale, table.context(snapshot))
-        return Envelope(snapshot.version, parts, " ".join(map(t, snapshot.news)), snapshot.seconds_left(now))
+    def table(self, page: "TablePage") -> RenderEnvelope:
+        """Return what renders a table that has changed for browsers. It is called on the event loop."""
+
+        def render(snapshot: Snapshot, locale: str) -> Envelope:
+            parts = self.parts(PARTS, locale, page.context(snapshot))
+            say = " ".join(map(translator(locale), snapshot.news))
+            return Envelope(snapshot.version, parts, say, snapshot.seconds_left(asyncio.get_running_loop().time()))
+
+        return render
 
     def _context(self, request: Request) -> dict[str, Any]:
         return {

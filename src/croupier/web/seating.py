@@ -1,6 +1,5 @@
 """Gives seats to browsers, in each room in its own way."""
 
-import asyncio
 from collections.abc import Sequence
 from functools import partial
 
@@ -9,7 +8,6 @@ from croupier.http.holdem_tables import HoldemTables
 from croupier.rooms.holdem.wire import Guid
 from croupier.rooms.oldmaid.settings import Settings as RingSettings
 from croupier.web.cookies import SigningKeys, Visitor
-from croupier.web.feed import Envelope, RenderEnvelope, Snapshot
 from croupier.web.holdem_bots import HoldemBots
 from croupier.web.holdem_games import choose_game
 from croupier.web.holdem_seat import HoldemSeat
@@ -30,7 +28,6 @@ class Seating:
         self._keys = keys
         self._ring: RingLobby | None = None
         self._holdem_bots: HoldemBots | None = None
-        self._loop = asyncio.get_running_loop()
 
     def playable(self, name: str) -> RoomEntry | None:
         """Return a room in which people can play; None if there is none with this name."""
@@ -47,7 +44,7 @@ class Seating:
         if isinstance(entry.settings, RingSettings):
             return self._tables.add(SeatedTable(visitor.session, page, self._ring_seat(entry, visitor, page)))
         certificate = {"subject": ((("userId", visitor.user),),)}
-        seat = HouseSeat(entry.house, address, certificate, self._render_for(page))
+        seat = HouseSeat(entry.house, address, certificate, self._renderer.table(page))
         return self._tables.add(SeatedTable(visitor.session, page, seat))
 
     def find(self, table_id: str, visitor: Visitor, csrf: str) -> SeatedTable | None:
@@ -60,7 +57,7 @@ class Seating:
             if service is not None and service.views.game(table_id) is not None:
                 page = TablePage(table_id, room_view(entry), csrf)
                 user = visitor.user
-                seat = HoldemSeat.resume(service, user, table_id, self._render_for(page))
+                seat = HoldemSeat.resume(service, user, table_id, self._renderer.table(page))
                 if seat is None:
                     return None
                 self._watch_for_bots(entry, table_id, user)
@@ -86,7 +83,7 @@ class Seating:
             self._ring = RingLobby(RingTable(entry.address, entry.settings), entry.bots or USUAL_BOTS)
         guest = f"{visitor.guest} {page.id[:4]}"
         nicks = [guest] if visitor.account is None else [visitor.account, guest]
-        return RingSeat(self._ring, nicks, self._render_for(page))
+        return RingSeat(self._ring, nicks, self._renderer.table(page))
 
     async def _take_holdem_seat(
         self, entry: RoomEntry, service: HoldemTables, visitor: Visitor, csrf: str, game: Guid | None
@@ -96,12 +93,6 @@ class Seating:
         if chosen is not None and (known := self.find(chosen, visitor, csrf)) is not None and not known.seat.is_over:
             return known
         page = partial(TablePage, room=room_view(entry), csrf=csrf)
-        seat = await HoldemSeat.join(service, user, chosen, lambda guid: self._render_for(page(guid)))
+        seat = await HoldemSeat.join(service, user, chosen, lambda guid: self._renderer.table(page(guid)))
         self._watch_for_bots(entry, seat.game, user)
         return self._tables.add(SeatedTable(visitor.session, page(seat.game), seat))
-
-    def _render_for(self, page: TablePage) -> RenderEnvelope:
-        def render(snapshot: Snapshot, locale: str) -> Envelope:
-            return self._renderer.envelope(page, snapshot, locale, self._loop.time())
-
-        return render

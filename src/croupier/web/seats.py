@@ -152,6 +152,11 @@ def news(before: TableView | None, view: TableView) -> Sequence[Text]:
     return found
 
 
+def house_fault(violation: Violation) -> Text:
+    """Return why the games of a seat have ended: the house has broken a clause."""
+    return text("The house has broken {clause}: found {found}.", clause=violation.clause, found=violation.found)
+
+
 class HouseSeat(Seat):
     """A seat against a house, through a connection of its own to the room's endpoint; see `HouseConnection`."""
 
@@ -223,7 +228,7 @@ class HouseSeat(Seat):
 
     def violated(self, violation: Violation) -> None:
         """End the games: the house has broken a clause."""
-        self._end(text("The house has broken {clause}: found {found}.", clause=violation.clause, found=violation.found))
+        self._end(house_fault(violation))
 
     def left(self) -> None:
         """End the games, unless a new connection can continue them."""

@@ -68,7 +68,6 @@ class SecurityMiddleware:
         log: Logger,
         show_fault: Callable[[Request], Response],
         logins: Logins,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._app = app
         self._config = config
@@ -76,7 +75,6 @@ class SecurityMiddleware:
         self._log = log
         self._show_fault = show_fault
         self._logins = logins
-        self._clock = clock
         self._headers = HEADERS | (TLS_HEADERS if config.has_tls else {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -106,7 +104,7 @@ class SecurityMiddleware:
 
     def _visitor(self, scope: Scope) -> tuple[Visitor, bool]:
         """Return the visitor of a request, and whether they are new."""
-        now = self._clock()
+        now = time.time()
         value = read_cookies(scope["headers"]).get(self._config.cookie_name, "")
         visitor = self._keys.decode(value, now) if value else None
         return (self._keys.issue(now), True) if visitor is None else (visitor, False)

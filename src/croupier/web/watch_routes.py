@@ -1,6 +1,5 @@
 """The routes for watching: a table as everybody sees it, its stream, and its text."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
 
 from starlette.exceptions import HTTPException
@@ -13,7 +12,6 @@ from croupier.core.linear import linear_text
 from croupier.core.room import HouseRoom
 from croupier.net.endpoint import Endpoint
 from croupier.web.config import WebConfig
-from croupier.web.feed import Envelope, RenderEnvelope, Snapshot
 from croupier.web.holdem_watching import PublicHoldem
 from croupier.web.house_watching import PublicHouse
 from croupier.web.oldmaid_watching import PublicOldMaid
@@ -30,9 +28,10 @@ class WatchRoutes:
         self._streams = streams
         self._renderer = renderer
         self._config = config
-        self._loop = asyncio.get_running_loop()
         self._rooms = sorted(watchable_rooms(entries), key=lambda room: isinstance(room, PublicHouse))
-        self._tables = WatchedTables(self._rooms, self._render_for, config.watch_delay_seconds)
+        self._tables = WatchedTables(
+            self._rooms, lambda entry, table: renderer.table(_page(entry, table)), config.watch_delay_seconds
+        )
 
     @property
     def routes(self) -> Sequence[BaseRoute]:
@@ -76,14 +75,6 @@ class WatchRoutes:
             raise HTTPException(404)
         entry, table = watched
         return table, _page(entry, table_id)
-
-    def _render_for(self, entry: RoomEntry, table: str) -> RenderEnvelope:
-        page = _page(entry, table)
-
-        def render(snapshot: Snapshot, locale: str) -> Envelope:
-            return self._renderer.envelope(page, snapshot, locale, self._loop.time())
-
-        return render
 
 
 def watchable_rooms(entries: Sequence[RoomEntry]) -> Iterator[WatchableRoom]:
