@@ -8,6 +8,7 @@ from prompt_toolkit.utils import get_cwidth
 from croupier.core.card_names import FRENCH_CARDS, JOKER, SPANISH_CARDS
 from croupier.core.presentation import (
     BACK,
+    LEAVE,
     ActionView,
     CardView,
     PotView,
@@ -21,7 +22,6 @@ from croupier.tui.cards import CARD_HEIGHT_LINES, CARD_WIDTH_COLUMNS, card_print
 from croupier.tui.renderer import plain_lines, render, render_help, truncate, wrap
 from croupier.tui.table_keys import TableKeys
 
-LEAVE = ActionView("leave", text("Leave"), "q", text("ends the session"))
 CHECK = ActionView("check", text("Check"), "c", text("costs nothing"))
 CARDS = [*FRENCH_CARDS.values(), *SPANISH_CARDS.values(), JOKER, BACK]
 WORDS = st.text(st.characters(codec="utf-8"), max_size=30)

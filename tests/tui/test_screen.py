@@ -8,14 +8,13 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from croupier.core.presentation import ActionView, Amount, TableView, text
+from croupier.core.presentation import LEAVE, ActionView, Amount, TableView, text
 from croupier.tui.screen import Screen
 from croupier.tui.table_keys import BACKSPACE, DOWN, ENTER, ESCAPE, HANGUP, LEAVE_KEYS, TAB, UP, Choice
 from croupier.tui.table_screen import TableScreen
 from tests.processes import PATIENCE
 
 BET = ActionView("bet", text("Bet"), "b", text("puts coins down"), Amount(1, 99, (), 10))
-LEAVE = ActionView("leave", text("Leave"), "q", text("ends the session"))
 VIEW = TableView(title=text("A game"), seats=(), actions=(BET, LEAVE))
 
 

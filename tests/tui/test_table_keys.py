@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from croupier.core.presentation import ActionView, Amount, TableView, text
+from croupier.core.presentation import LEAVE, ActionView, Amount, TableView, text
 from croupier.tui.plain import keys_of_line
 from croupier.tui.table_keys import BACKSPACE, DOWN, ENTER, ESCAPE, LEAVE_KEYS, TAB, UP, Choice, TableKeys
 
@@ -15,7 +15,6 @@ RAISE = ActionView(
     text("the others answer"),
     Amount(20, 100, ((text("Min"), 20), (text("Pot"), 60)), 20),
 )
-LEAVE = ActionView("leave", text("Leave"), "q", text("ends the session"))
 FORFEIT = replace(LEAVE, warning=text("You lose your bet."))
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from croupier.core.client_session import ClientSession, FinishedGame
 from croupier.core.presentation import (
+    LEAVE,
     MAX_RESULTS,
     ActionView,
     Announcements,
@@ -17,17 +18,14 @@ from croupier.core.presentation import (
     Text,
     counted,
     find_action,
+    leave_action,
     text,
 )
 
-LEAVE: Final = ActionView("leave", text("Leave"), "q", text("ends the session"))
-FORFEIT: Final = ActionView(
-    "leave",
-    text("Leave"),
-    "q",
-    text("ends the session, and you lose what you have bet"),
-    warning=text("You lose what you have bet if you leave now."),
+FORFEIT: Final = leave_action(
+    text("ends the session, and you lose what you have bet"), text("You lose what you have bet if you leave now.")
 )
+NEW_PURSE: Final = ActionView("rejoin", text("New purse"), "n", text("sits down again with a new purse"))
 WAITING: Final = text("Waiting for the house.")
 UNFINISHED: Final = text("The game is not finished. What you have bet in it is lost, unless the house has stopped it.")
 BETWEEN_GAMES: Final = text("Between two games.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from croupier.core.presentation import ActionView, SeatView, TableView, Text, counted, text
+from croupier.core.presentation import ActionView, SeatView, TableView, Text, counted, listed, text
 
 STATUS_TEXTS = {
     "to act": text("to act"),
@@ -37,12 +37,12 @@ def linear_text(view: TableView) -> Iterator[Text]:
 
 def board_line(view: TableView) -> Text | None:
     """Return the cards on the table by their names, None if there are none."""
-    return text("On the table: {cards}", cards=_join(*(card.name for card in view.board))) if view.board else None
+    return text("On the table: {cards}", cards=listed(card.name for card in view.board)) if view.board else None
 
 
 def seat_line(seat: SeatView) -> Text:
     """Return everything that is known of a seat."""
-    details = [_join(*(card.name for card in seat.cards))] if seat.cards else []
+    details = [listed(card.name for card in seat.cards)] if seat.cards else []
     if seat.is_dealer:
         details.append(text("dealer"))
     if seat.caption is not None:
@@ -53,7 +53,7 @@ def seat_line(seat: SeatView) -> Text:
         details.append(counted("{count} coin bet", "{count} coins bet", seat.bet))
     if seat.status:
         details.append(STATUS_TEXTS[seat.status])
-    return text("{name}: {details}", name=seat.name, details=_join(*details)) if details else seat.name
+    return text("{name}: {details}", name=seat.name, details=listed(details)) if details else seat.name
 
 
 def action_line(action: ActionView) -> Text:
@@ -68,11 +68,3 @@ def action_line(action: ActionView) -> Text:
         high=action.amount.high,
         help=action.help,
     )
-
-
-def _join(*texts: Text) -> Text:
-    """Join texts with commas."""
-    joined = texts[0]
-    for each in texts[1:]:
-        joined = text("{first}, {rest}", first=joined, rest=each)
-    return joined

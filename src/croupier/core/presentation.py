@@ -174,6 +174,14 @@ class ActionView(Struct, frozen=True):
     warning: Text | None = None
 
 
+def leave_action(consequence: Text, warning: Text | None = None) -> ActionView:
+    """Make the action that leaves a table."""
+    return ActionView("leave", text("Leave"), "q", consequence, warning=warning)
+
+
+LEAVE: Final = leave_action(text("ends the session"))
+
+
 class TableView(Struct, frozen=True, kw_only=True):
     """A table as one person sees it.
 

@@ -6,8 +6,7 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import Any, Final
 
-from croupier.core.house_presenter import LEAVE
-from croupier.core.presentation import Presenter, TableCommand, TableView, Text, UnknownAction, text, verbatim
+from croupier.core.presentation import LEAVE, Presenter, TableCommand, TableView, Text, UnknownAction, text, verbatim
 from croupier.tui.display import Display, open_display
 from croupier.tui.seats import Seat
 from croupier.tui.table_keys import Choice

@@ -18,7 +18,7 @@ from croupier.http.holdem_tables import HoldemTables
 from croupier.http.routes import OPERATIONS
 from croupier.http.views import GameViewCache
 from croupier.rooms.holdem.player import Options, Player
-from croupier.rooms.holdem.presenter import LEAVE, HoldemPresenter
+from croupier.rooms.holdem.presenter import GIVE_UP_SEAT, HoldemPresenter
 from croupier.rooms.holdem.wire import (
     Act,
     ActDone,
@@ -133,7 +133,7 @@ class HoldemSeat(Seat):
     def _view(self) -> TableView:
         view = with_absent_people(self._presenter.table(time.time()), self._game_view)
         if self._is_away and not view.is_over:
-            return replace(view, actions=(COME_BACK, LEAVE), blocked=None, status=YOU_ARE_AWAY)
+            return replace(view, actions=(COME_BACK, GIVE_UP_SEAT), blocked=None, status=YOU_ARE_AWAY)
         return view
 
     @property

@@ -5,7 +5,7 @@ from typing import Final
 
 from croupier.core.bank_presenter import BankPresenter
 from croupier.core.card_names import FRENCH_CARDS
-from croupier.core.house_presenter import Offer
+from croupier.core.house_presenter import NEW_PURSE, Offer
 from croupier.core.presentation import ActionView, Amount, TableCommand, Text, counted, presets_within, text, verbatim
 from croupier.rooms.blackjack.referee import WireGame
 from croupier.rooms.blackjack.rules import TARGET_TOTAL, hand_total, largest_bet
@@ -17,7 +17,6 @@ ACTION_VIEWS: Final[Mapping[Message, ActionView]] = {
     MOV["S"]: ActionView("stand", text("Stand"), "s", text("ends your turn, and the bank draws")),
     SRD: ActionView("surrender", text("Surrender"), "r", text("gives up half of your bet")),
 }
-NEW_PURSE: Final = ActionView("rejoin", text("New purse"), "n", text("sits down again with a new purse"))
 ERRORS: Final = {
     300: text("it is about to close the connection"),
     400: text("the bet cannot be paid"),

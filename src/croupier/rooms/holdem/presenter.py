@@ -7,6 +7,7 @@ from typing import Final
 from croupier.core.card_names import FRENCH_CARDS
 from croupier.core.presentation import (
     BACK,
+    LEAVE,
     MAX_RESULTS,
     ActionView,
     Amount,
@@ -20,6 +21,7 @@ from croupier.core.presentation import (
     Text,
     counted,
     find_action,
+    leave_action,
     listed,
     presets_within,
     text,
@@ -32,8 +34,7 @@ from croupier.rooms.holdem.table.wording import parse_expiry
 from croupier.rooms.holdem.wire import Act, Game, Guid, Player
 
 FOLD_VIEW: Final = ActionView("fold", text("Fold"), "f", text("gives up the hand and what you have bet"))
-LEAVE: Final = ActionView("leave", text("Leave"), "q", text("gives up your seat"))
-END_SESSION: Final = ActionView(LEAVE.id, LEAVE.label, LEAVE.key, text("ends the session"))
+GIVE_UP_SEAT: Final = leave_action(text("gives up your seat"))
 JOIN_AGAIN: Final = ActionView("rejoin", text("Join again"), "j", text("takes a new seat with new chips"))
 WATCHING: Final = text("You watch this table.")
 
@@ -273,7 +274,7 @@ class HoldemPresenter:
             yield from self._raise_views(legal)
         if self._is_seat_lost:
             yield JOIN_AGAIN
-            yield END_SESSION
+            yield LEAVE
         elif self._seat is not None:
             yield self._leave_view()
 
@@ -315,7 +316,7 @@ class HoldemPresenter:
     def _leave_view(self) -> ActionView:
         chips = self._chips_at_stake
         if not chips:
-            return LEAVE
+            return GIVE_UP_SEAT
         lost = counted(
             "gives up your seat, and you lose your {count} chip in the pot",
             "gives up your seat, and you lose your {count} chips in the pot",
@@ -326,7 +327,7 @@ class HoldemPresenter:
             "Your {count} chips in the pot are lost if you leave now.",
             chips,
         )
-        return ActionView(LEAVE.id, LEAVE.label, LEAVE.key, lost, warning=warning)
+        return leave_action(lost, warning)
 
     def _chips(self, action: ActionView, amount: int | None) -> Move:
         """Return the move of an action: the chips that it adds, or FOLD."""

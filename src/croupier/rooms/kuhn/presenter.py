@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from croupier.core.house_presenter import HousePresenter, Offer
+from croupier.core.house_presenter import NEW_PURSE, HousePresenter, Offer
 from croupier.core.presentation import (
     BACK,
     ActionView,
@@ -43,7 +43,6 @@ SEAT_VIEWS: Final = {
     "P_2": ActionView("second", text("Play as P_2"), "2", text("the house acts first")),
 }
 FOLD: Final = ACTN["FLD"]
-NEW_PURSE: Final = ActionView("rejoin", text("New purse"), "n", text("sits down again with a new purse"))
 
 
 class KuhnPresenter(HousePresenter[Message, WireGame]):

@@ -8,6 +8,7 @@ from typing import Final
 from croupier.core import card_names
 from croupier.core.presentation import (
     BACK,
+    LEAVE,
     MAX_RESULTS,
     ActionView,
     Announcements,
@@ -19,6 +20,7 @@ from croupier.core.presentation import (
     Text,
     counted,
     find_action,
+    leave_action,
     listed,
     text,
     verbatim,
@@ -46,14 +48,7 @@ from croupier.rooms.oldmaid.ring.player_events import (
 from croupier.rooms.oldmaid.rules import others_in_ring
 from croupier.rooms.oldmaid.wire import Pick
 
-LEAVE: Final = ActionView("leave", text("Leave"), "q", text("ends the session"))
-GIVE_UP: Final = ActionView(
-    "leave",
-    text("Leave"),
-    "q",
-    text("ends the session, and you come last"),
-    warning=text("You come last if you leave now."),
-)
+GIVE_UP: Final = leave_action(text("ends the session, and you come last"), text("You come last if you leave now."))
 ANOTHER_GAME: Final = ActionView("rejoin", text("Another game"), "n", text("joins the table again"))
 PICK_KEYS: Final = [
     key for key in digits[1:] + ascii_lowercase + ascii_uppercase if key.lower() not in {LEAVE.key, ANOTHER_GAME.key}
