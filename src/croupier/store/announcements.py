@@ -23,13 +23,11 @@ CONFIRM_TIMEOUT_SECONDS: Final = 10.0
 HEARTBEAT_SECONDS: Final = 5.0
 """The interval between checks of a listener's connection, and the timeout of a check."""
 
-CONNECTION_ERRORS: Final = (
-    OSError,
-    TimeoutError,
-    asyncpg.PostgresError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-)
+DRIVER_ERRORS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+"""The exceptions of asyncpg when a connection breaks; the last one if it breaks between two messages."""
+
+CONNECTION_ERRORS: Final = (OSError, TimeoutError, *DRIVER_ERRORS)
+"""The exceptions when a connection cannot be opened, or breaks."""
 
 type Connector = Callable[[], Awaitable[Any]]
 

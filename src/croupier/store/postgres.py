@@ -12,7 +12,7 @@ from typing import Any
 import asyncpg  # type: ignore[import-untyped]  # it is untyped
 
 from croupier.core.histogram import Histogram
-from croupier.store.announcements import AnnouncementListener, announce
+from croupier.store.announcements import CONNECTION_ERRORS, DRIVER_ERRORS, AnnouncementListener, announce
 from croupier.store.batches import Fault, commit_batch, run_in_transaction
 from croupier.store.engine import (
     FETCH_ROWS,
@@ -65,12 +65,6 @@ WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = $1::bigin
 
 MAX_TRANSACTION_RETRIES = 5
 """How often a transaction is retried after a serialization failure or a deadlock."""
-
-DRIVER_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
-"""The exceptions of asyncpg when a connection breaks; the last one if it breaks between two messages."""
-
-CONNECTION_ERRORS = (OSError, TimeoutError, *DRIVER_ERRORS)
-"""The exceptions when a connection cannot be opened, or breaks."""
 
 
 class PostgresEngine:
