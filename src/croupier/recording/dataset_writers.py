@@ -4,7 +4,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 from croupier.recording.dataset_columns import Column
 
@@ -17,24 +17,25 @@ BATCH_ROWS: Final = 10_000
 """The rows that are written to a Parquet file at a time."""
 
 
-class RowWriter(Protocol):
-    """Writes rows to a file. `suffix` is that of its name."""
+class RowWriter(ABC):
+    """Writes rows to a new file. `suffix` is that of its name."""
 
     suffix: str
 
+    @abstractmethod
+    def __init__(self, path: Path, columns: Sequence[Column]) -> None: ...
+
+    @abstractmethod
     def write(self, row: Row) -> None:
         """Write a row."""
-        ...
 
+    @abstractmethod
     def close(self) -> None:
         """Write what is left, and close the file."""
-        ...
 
 
-class TextWriter(ABC):
+class TextWriter(RowWriter):
     """Writes rows as text. See `RowWriter`."""
-
-    suffix: str
 
     def __init__(self, path: Path, columns: Sequence[Column]) -> None:  # noqa: ARG002 -- text needs no schema
         self._file = path.open("x", encoding="utf-8", newline="\n")
@@ -84,7 +85,7 @@ class PhhsWriter(TextWriter):
         return f"[{number}]\n{row['hand']}\n"
 
 
-class ParquetWriter:
+class ParquetWriter(RowWriter):
     """Writes rows to a Parquet file. See `RowWriter`. Raises ModuleNotFoundError without pyarrow."""
 
     suffix = "parquet"
@@ -127,15 +128,9 @@ class ParquetWriter:
         self._rows.clear()
 
 
-WRITERS: Final[Mapping[DatasetFormat, Callable[[Path, Sequence[Column]], RowWriter]]] = {
+WRITERS: Final[Mapping[DatasetFormat, type[RowWriter]]] = {
     "rows": JsonLinesWriter,
     "parquet": ParquetWriter,
     "acpc": AcpcWriter,
     "phhs": PhhsWriter,
-}
-SUFFIXES: Final[Mapping[DatasetFormat, str]] = {
-    "rows": JsonLinesWriter.suffix,
-    "parquet": ParquetWriter.suffix,
-    "acpc": AcpcWriter.suffix,
-    "phhs": PhhsWriter.suffix,
 }

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from croupier.core.plural import format_count
 from croupier.recording.dataset_columns import Column, columns_of
-from croupier.recording.dataset_writers import SUFFIXES, WRITERS, DatasetFormat, Row
+from croupier.recording.dataset_writers import WRITERS, DatasetFormat, Row
 from croupier.rooms import ROOMS
 from croupier.version import __version__
 
@@ -57,9 +57,10 @@ class Dataset:
         self._source = source
         self._columns = columns_of(source.room, dataset_format, is_tournament=source.is_tournament)
         folder.mkdir(parents=True)
-        self._path = folder / f"{source.room}.{SUFFIXES[dataset_format]}"
+        writer = WRITERS[dataset_format]
+        self._path = folder / f"{source.room}.{writer.suffix}"
         try:
-            self._writer = WRITERS[dataset_format](self._path, self._columns)
+            self._writer = writer(self._path, self._columns)
         except ModuleNotFoundError:
             folder.rmdir()
             raise
