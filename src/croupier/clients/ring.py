@@ -1,7 +1,6 @@
 """Client of Old Maid: listens for its right neighbour, joins a table, and plays one game."""
 
 import asyncio
-import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,10 +11,11 @@ from typing import Any, Self
 from croupier.clients.blocking import BlockingProxy, ClientAttribute, blocking
 from croupier.clients.identify import NOTIFY_AFTER_SECONDS, OtherProtocol, identify, silence_message
 from croupier.clients.inbox import Inbox
+from croupier.clients.luck import make_luck
 from croupier.clients.silence import SilenceWatch
 from croupier.core.bots import Bot
 from croupier.core.codec import Codec
-from croupier.core.dealer import FairDealer, Luck
+from croupier.core.dealer import Luck
 from croupier.core.logger import Logger, SilentLogger
 from croupier.core.session import Address, Effect, Event, Joined, Left, Notify, Observer, Received, Session, Submitted
 from croupier.net.addresses import format_address
@@ -298,7 +298,7 @@ def join_table(
         ['ann', 'bob']
     """
     player_options = Options(nick=nick) if options is None else options
-    position_luck = FairDealer(secrets.token_bytes(32)).luck if luck is None else luck
+    position_luck = make_luck() if luck is None else luck
     return RingClient(RingConfig((host, port), strict=strict, ssl=ssl), player_options, position_luck)
 
 

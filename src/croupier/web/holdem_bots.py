@@ -1,16 +1,16 @@
 """Bots that play hold'em with people who would be alone at their tables."""
 
 import asyncio
-import secrets
 from collections.abc import Mapping
 from hashlib import sha256
 from itertools import count
 from typing import Final
 
 from croupier.clients.contestants import Contestant, parse_contestant
+from croupier.clients.luck import make_luck
 from croupier.core.bot_files import BotFile
 from croupier.core.bots import Bot, bot_factory, bot_failure, make_bot
-from croupier.core.dealer import FairDealer, Luck
+from croupier.core.dealer import Luck
 from croupier.core.referee import HOUSE
 from croupier.core.session import Received, Submitted
 from croupier.core.usernames import BOT_PREFIX
@@ -128,7 +128,7 @@ class HoldemBots:
             return
         player = Player(Options(user, joined.guid))
         bot = make_bot(bot_factory(ROOM.bots, name))
-        luck = FairDealer(secrets.token_bytes(32)).luck
+        luck = make_luck()
         async for found in follow_game(self._service, game):
             if not self._has_people(found):
                 await self._service.execute(Leave(user, game, joined.guid))

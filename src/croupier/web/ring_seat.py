@@ -1,7 +1,6 @@
 """A person's seat at the table of Old Maid: a player of the ring, with bots in the places that stay free."""
 
 import asyncio
-import secrets
 from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import cycle
@@ -10,10 +9,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from croupier.clients.contestants import Contestant, parse_contestant
+from croupier.clients.luck import make_luck
 from croupier.clients.ring import RingClient, RingConfig, RingTally, play_ring_games
 from croupier.core.bots import bot_factory, bot_failure
 from croupier.core.codec import SpanCodec
-from croupier.core.dealer import FairDealer, Luck
 from croupier.core.presentation import TableCommand, TableView, Text, text
 from croupier.core.session import Address, Effect, Event, Malformed, Received
 from croupier.logs import get_logger
@@ -47,7 +46,7 @@ class RingTable(Struct, frozen=True):
     def client(self, nick: str, **options: Any) -> RingClient:
         """Make a player."""
         config = RingConfig(self.address, self.address[0])
-        return RingClient(config, Options(nick=nick, dialect=self.settings.dialect), new_luck(), **options)
+        return RingClient(config, Options(nick=nick, dialect=self.settings.dialect), make_luck(), **options)
 
 
 class RingLobby:
@@ -118,7 +117,7 @@ class RingLobby:
         name = contestant.text
         try:
             bot = bot_factory(ROOM.bots, name)()
-            await play_ring_games(lambda: self.table.client(nick), bot, new_luck(), 1, RingTally(nick))
+            await play_ring_games(lambda: self.table.client(nick), bot, make_luck(), 1, RingTally(nick))
         except (Exception, SystemExit) as error:
             get_logger(room=ROOM.name).error("the bot has failed", bot=name, reason=bot_failure(error))
 
@@ -225,8 +224,3 @@ class RingSeat(Seat):
     def _on_sent(self, message: Message, data: bytes) -> None:
         """Show a message of the person."""
         self._add_frame("you", str(message), data)
-
-
-def new_luck() -> Luck:
-    """Return randomness for one player."""
-    return FairDealer(secrets.token_bytes(32)).luck
