@@ -179,22 +179,18 @@ class Forwarder:
 
     async def perform(self, request: NodeRequest) -> Reply:
         """Perform a request if its house runs here."""
+        if isinstance(request, Forwarded):
+            return await self._perform(request.request)
+        house = house_of(request.game, self._group.houses) if isinstance(request, HandWanted) else request.house
+        if house is None or house not in self._group.services:
+            return Reply(is_owner=False)
         match request:
-            case Forwarded(wanted):
-                return await self._perform(wanted)
             case HandWanted(game, number):
-                house = house_of(game, self._group.houses)
-                if house not in self._group.services:
-                    return Reply(is_owner=False)
                 hand = self._group.services[house].find_hand(game, number)
                 return Reply() if not isinstance(hand, FinishedHand) else Reply.of_hand(hand)
-            case ViewsWanted(house, after):
-                if house not in self._group.services:
-                    return Reply(is_owner=False)
+            case ViewsWanted(_, after):
                 return Reply.of_views(self._publisher.page(house, after))
-            case PositionWanted(house):
-                if house not in self._group.services:
-                    return Reply(is_owner=False)
+            case PositionWanted():
                 return Reply(position=self._publisher.position(house))
 
     async def _perform(self, request: HoldemRequest) -> Reply:
