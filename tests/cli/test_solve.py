@@ -397,6 +397,7 @@ def test_documented_oldmaid_tables_are_up_to_date() -> None:
         (["missing.py"], 1, "croupier: found no file 'missing.py'; allowed: a Python file"),
         ([LEDUC, "--csv", "--json"], 2, "croupier: found --csv and --json; allowed: one of them"),
         ([f"{LEDUC}:MINE"], 1, "croupier: found no MINE in"),
+        ([f"{LEDUC}:RULES:1"], 2, ":RULES:1'; allowed: kuhn, sevenhalf, blackjack, oldmaid, FILE.py"),
     ],
 )
 def test_invalid_options_are_rejected_with_what_is_allowed(arguments: list[str], status: int, message: str) -> None:

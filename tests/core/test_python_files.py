@@ -10,17 +10,18 @@ from croupier.core.python_files import load_object, load_python_file, split_pyth
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("leduc.py", ("leduc.py", "")),
-        ("games/leduc.py:RULES", ("games/leduc.py", "RULES")),
-        ("C:/games/leduc.py:RULES", ("C:/games/leduc.py", "RULES")),
-        ("C:/games/leduc.py", ("C:/games/leduc.py", "")),
+        ("leduc.py", ("leduc.py", "", None)),
+        ("games/leduc.py:RULES", ("games/leduc.py", "RULES", None)),
+        ("C:/games/leduc.py:RULES", ("C:/games/leduc.py", "RULES", None)),
+        ("C:/games/leduc.py", ("C:/games/leduc.py", "", None)),
+        ("bots/mine.py:Careful:3", ("bots/mine.py", "Careful", "3")),
         ("equilibrium:1/6", None),
         ("127.0.0.1:1212", None),
         ("kuhn", None),
     ],
 )
-def test_a_text_is_split_into_file_and_name(text: str, parts: tuple[str, str] | None) -> None:
-    assert split_python_file(text) == (parts and (Path(parts[0]), parts[1]))
+def test_a_text_is_split_into_file_name_and_argument(text: str, parts: tuple[str, str, str | None] | None) -> None:
+    assert split_python_file(text) == (parts and (Path(parts[0]), *parts[1:]))
 
 
 def test_a_file_is_run_once_and_may_import_the_files_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,10 +108,10 @@ def solve_file(
         croupier.help_print([*app.name])
         return 0
     parts = split_python_file(file)
-    if parts is None:
+    if parts is None or parts[2] is not None:
         games = ", ".join(name for name in app if not name.startswith("-"))
         return fail(f"found the game {file!r}; allowed: {games}, FILE.py", 2)
-    path, name = parts
+    path, name, _ = parts
     rules: Any = load_object(path, name or RULES_NAME)
     try:
         tree = GameTree(rules)

@@ -1,15 +1,12 @@
 """Bots in Python files: `bot.py:Class` and `bot.py:Class:ARGUMENT`."""
 
 import inspect
-import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
-from croupier.core.python_files import describe_error, load_python_file
-
-FILE_PATTERN: Final = re.compile(r"(?P<path>.+?\.py)(?::(?P<name>[^:]*)(?::(?P<argument>.*))?)?", re.DOTALL)
+from croupier.core.python_files import describe_error, load_python_file, split_python_file
 
 
 class BotFile(NamedTuple):
@@ -26,8 +23,8 @@ class BotFile(NamedTuple):
         >>> BotFile.parse("bots/mine.py:Careful:3")[1:], BotFile.parse("book:3")
         (('Careful', '3'), None)
         """
-        found = FILE_PATTERN.fullmatch(text)
-        return None if found is None else cls(Path(found["path"]), found["name"] or "", found["argument"])
+        parts = split_python_file(text)
+        return None if parts is None else cls(*parts)
 
     def __str__(self) -> str:
         return ":".join([str(self.path), self.name, *([] if self.argument is None else [self.argument])])

@@ -1,28 +1,30 @@
 """Runs Python files that users name, such as `leduc.py:RULES` and `bot.py:Class`, and describes their errors."""
 
 import importlib.util
+import re
 import sys
 from hashlib import sha256
 from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType
+from typing import Final
 
-SUFFIX = ".py"
+FILE_PATTERN: Final = re.compile(r"(?P<path>.+?\.py)(?::(?P<name>[^:]*)(?::(?P<argument>.*))?)?", re.DOTALL)
 
 MODULE_PREFIX = "croupier_file_"
 """The beginning of the names of modules that are users' files."""
 
 
-def split_python_file(text: str) -> tuple[Path, str] | None:
-    """The path and the name of `FILE.py:NAME`, or of `FILE.py`, whose name is empty. None if it is no Python file.
+def split_python_file(text: str) -> tuple[Path, str, str | None] | None:
+    """The parts of `FILE.py:NAME:ARGUMENT`, or None if it names no Python file.
 
-    >>> split_python_file("games/leduc.py:RULES")[1], split_python_file("equilibrium:1/6")
-    ('RULES', None)
+    A name that is missing is "", an argument that is missing is None.
+
+    >>> split_python_file("games/leduc.py:RULES")[1:], split_python_file("equilibrium:1/6")
+    (('RULES', None), None)
     """
-    path, _, name = text.rpartition(":")
-    if path.endswith(SUFFIX):
-        return Path(path), name
-    return (Path(text), "") if text.endswith(SUFFIX) else None
+    found = FILE_PATTERN.fullmatch(text)
+    return None if found is None else (Path(found["path"]), found["name"] or "", found["argument"])
 
 
 def is_file(path: Path) -> bool:
