@@ -40,7 +40,8 @@ class Case:
     `clause` is the clause under test (`kuhn-4.3`), and `slug` names the case among those of the clause: their `id` is
     unique in its role and never changes. `title` is a sentence for people. Cases with a lower `rank` run first: simple
     ones before those that many faults break. `retries` says how often a case is tried until it has come up `hits`
-    times; once is enough to pass. A case that runs `beside` others spends its time waiting.
+    times; once is enough to pass. A case that runs `beside` others spends its time waiting. `failure_is_choice`: the
+    document leaves open what it is about, and a failure is an implementation choice.
     """
 
     clause: str
@@ -50,6 +51,7 @@ class Case:
     hits: int = 1
     retries: Retries = NO_RETRIES
     beside: bool = False
+    failure_is_choice: bool = False
 
     @property
     def id(self) -> str:

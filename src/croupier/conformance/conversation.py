@@ -26,6 +26,9 @@ MIN_CODE_BYTES: Final = 3
 """The length of the shortest code of a message."""
 
 
+type AnyClientReferee = ClientReferee[Any, Any]
+
+
 class DialogueLine(Struct, frozen=True):
     """A message of one end (CLIENT or HOUSE) with its bytes, or a Violation if the bytes are not a message.
 
@@ -182,7 +185,7 @@ class Conversation(ConversationMonitor):
         self._room = room
         self._has_client_spoken = False
         self._has_client_left = False
-        self.referee: ClientReferee[Any, Any] = room.referee(known_options, strict or strict_referee, answer_timeout)
+        self.referee: AnyClientReferee = room.referee(known_options, strict or strict_referee, answer_timeout)
         self._new_codec: Callable[[], SpanCodec[Any, Any]] = lambda: room.codec(strict, known_options)
         self._readers = {side: SpanReader[Any](self._new_codec()) for side in (CLIENT, HOUSE)}
 

@@ -41,7 +41,7 @@ def test_a_deal_has_the_positions_in_which_cards_are_dealt() -> None:
 def test_fair_decks_are_not_accused() -> None:
     for seed in range(example_count(FAIR_RUNS)):
         random, judge = Random(seed), DealJudge(FAIR_DEAL, None)
-        judge.observe_games([observed_hand(random.sample(range(52), 9)) for _ in range(2 * ENOUGH_HANDS)])
+        judge.observe([observed_hand(random.sample(range(52), 9)) for _ in range(2 * ENOUGH_HANDS)])
         assert judge.judge().outcome is Outcome.PASS
 
 

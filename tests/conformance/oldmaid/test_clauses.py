@@ -74,8 +74,8 @@ def test_open_clauses() -> None:
 def outcome(
     error: Exception | None, clause: str = "4.3", *, strict: bool = False, failure_is_choice: bool = False
 ) -> Outcome:
-    case = Case(clause=f"oldmaid-{clause}", slug="x", title="A case")
-    return make_attempt(case, error, (), strict=strict, failure_is_choice=failure_is_choice).outcome
+    case = Case(clause=f"oldmaid-{clause}", slug="x", title="A case", failure_is_choice=failure_is_choice)
+    return make_attempt(case, error, (), strict=strict).outcome
 
 
 def test_outcome_of_errors() -> None:

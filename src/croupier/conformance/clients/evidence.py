@@ -6,11 +6,10 @@ from typing import Final, NamedTuple
 
 from croupier.conformance.clients.cases import CaseKind
 from croupier.conformance.clients.observation import ClientObservation
-from croupier.conformance.clients.responders import message_code
 from croupier.conformance.clients.test_data import ClientTestState
 from croupier.conformance.conversation import MESSAGE_SECTION, Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.diagnosis.causes import REFUSAL_CODES
+from croupier.conformance.diagnosis.causes import REFUSAL_CODES, message_code
 from croupier.conformance.diagnosis.dialect import CODE_FIELD, NotInDialectError
 from croupier.conformance.diagnosis.layouts import LAYOUTS
 from croupier.core.referee import CLIENT, HOUSE

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from croupier.conformance.clients.bench import house_client_suite
-from croupier.conformance.clients.setup import AnyClientReferee, StateReached
+from croupier.conformance.clients.setup import StateReached
 from croupier.conformance.clients.test_data import (
     ClientTestData,
     ClientTestState,
@@ -20,7 +20,7 @@ from croupier.conformance.clients.test_data import (
     replace_messages,
     rewrite_each,
 )
-from croupier.conformance.conversation import Conversation
+from croupier.conformance.conversation import AnyClientReferee, Conversation
 from croupier.core.rules import Seat
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.rules import BETTING_TREE, P_1, P_2, BettingHistory, KuhnAction, Rank

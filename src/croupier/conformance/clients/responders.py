@@ -119,16 +119,6 @@ def message_kind(message: object) -> str:
     return " ".join(word for word in str(message).split() if not word.lstrip("-").isdigit())
 
 
-def message_code(message: object) -> str:
-    """The first word of a message.
-
-    Example:
-        >>> message_code("ANTE 10")
-        'ANTE'
-    """
-    return str(message).partition(" ")[0]
-
-
 class TranscriptResponder:
     """The house side of a transcript, as long as the client sends the messages of the transcript; amounts may differ.
 

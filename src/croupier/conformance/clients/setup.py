@@ -8,9 +8,6 @@ from msgspec import Struct
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation
-from croupier.core.client_session import ClientReferee
-
-type AnyClientReferee = ClientReferee[Any, Any]
 
 type Obligation = Callable[[Conversation], str]
 """Returns the clause by which the client has to send something now, empty if it need not."""

@@ -6,8 +6,8 @@ from itertools import takewhile
 from typing import Any, Final
 
 from croupier.conformance.clients.responders import Mutation, unchanged
-from croupier.conformance.clients.setup import AnyClientReferee, Obligation, StateReached, Unforeseeable, never
-from croupier.conformance.conversation import Conversation
+from croupier.conformance.clients.setup import Obligation, StateReached, Unforeseeable, never
+from croupier.conformance.conversation import AnyClientReferee, Conversation
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
 

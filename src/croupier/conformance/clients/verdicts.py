@@ -7,7 +7,6 @@ from msgspec import structs
 from croupier.conformance.clients.cases import CaseKind
 from croupier.conformance.clients.evidence import unawaited_reply
 from croupier.conformance.clients.observation import ClientObservation
-from croupier.conformance.clients.responders import message_code
 from croupier.conformance.clients.test_data import ClientTestData
 from croupier.conformance.clients.test_server import ConversationEnd, Decision
 from croupier.conformance.conversation import (
@@ -19,7 +18,7 @@ from croupier.conformance.conversation import (
     Fault,
 )
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.diagnosis.causes import likely_cause
+from croupier.conformance.diagnosis.causes import likely_cause, message_code
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt
 from croupier.core.errors import FoundKind

@@ -176,7 +176,7 @@ class AlteredConversation:
         lines = conversation.lines
         if read == [*self.wire_log] or self.faults(conversation) or not lines or lines[-1].side != self.side:
             return False
-        return not conversation.incomplete(self.side) and _code(lines[-1].message) not in REFUSAL_CODES
+        return not conversation.incomplete(self.side) and message_code(lines[-1].message) not in REFUSAL_CODES
 
     def _is_refuted(self, conversation: Conversation) -> bool:
         """Whether a reading of what a client has sent puts the tester's own house at fault."""
@@ -304,10 +304,10 @@ def _explain_by_order(altered: AlteredConversation, conversation: Conversation, 
         if altered.could_have_sent(at, line.data + wrong.data, len(lines) + 1):
             return Cause(f"it says {wrong.message} too early: {line.message} has to stand before it")
     codec = altered.room.codec(True, None)
-    for message in altered.room.sample_messages if _code(wrong.message) not in REFUSAL_CODES else ():
+    for message in altered.room.sample_messages if message_code(wrong.message) not in REFUSAL_CODES else ():
         if altered.could_have_sent(at, codec.encode(message) + wrong.data, len(lines) + 1):
-            refused = _code(message) in REFUSAL_CODES
-            return Cause("it goes on where it has to refuse" if refused else f"it leaves out {_code(message)}")
+            refused = message_code(message) in REFUSAL_CODES
+            return Cause("it goes on where it has to refuse" if refused else f"it leaves out {message_code(message)}")
     return None
 
 
@@ -335,5 +335,11 @@ def _explain_silence(altered: AlteredConversation, conversation: Conversation, f
     return None
 
 
-def _code(message: object) -> str:
+def message_code(message: object) -> str:
+    """The first word of a message.
+
+    Example:
+        >>> message_code("ANTE 10")
+        'ANTE'
+    """
     return str(message).partition(" ")[0]

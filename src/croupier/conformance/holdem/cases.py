@@ -48,13 +48,12 @@ class HoldemServerCase(Case):
     """A case for servers: `play` records deviations, of which those from `clauses` count: its own, and further ones.
 
     Without `play` the result comes from walks (see `walks`), and if it `judges_deals` from all cards in them.
-    `failure_is_choice`: a failure is an implementation choice. `dialect`: the case is only for servers of this dialect.
-    `needs_luck`: only a server that deals the deck of the case can be tested.
+    `dialect`: the case is only for servers of this dialect. `needs_luck`: only a server that deals the deck of the case
+    can be tested.
     """
 
     play: Play | None = None
     further_clauses: tuple[str, ...] = ()
-    failure_is_choice: bool = False
     dialect: Dialect | None = None
     judges_deals: bool = False
     needs_luck: bool = False

@@ -16,10 +16,11 @@ from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotRe
 from croupier.conformance.holdem.endpoint import FOLD, TURN_SECONDS, ServerUnderTest
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.handwritten import server_time
+from croupier.conformance.holdem.refereed_games import MIN_PLAYERS
 from croupier.conformance.holdem.schema import seconds_left
 from croupier.conformance.holdem.steps import WalkStep
 from croupier.conformance.holdem.walk import DeviationTrace
-from croupier.conformance.holdem.walks import MIN_PLAYERS, WalkRunner
+from croupier.conformance.holdem.walks import WalkRunner
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
 from croupier.conformance.timeouts import AnswerTimeout

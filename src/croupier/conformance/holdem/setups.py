@@ -57,10 +57,9 @@ class TableSetup:
 
 @dataclass(frozen=True, kw_only=True)
 class HoldemClientCase(Case):
-    """A case for bots. `failure_is_choice`: a failure is reported as an implementation choice."""
+    """A case for bots."""
 
     setup: TableSetup
-    failure_is_choice: bool = False
 
 
 SHORT_STACK: Final = {"stack": 100}

@@ -13,12 +13,11 @@ from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deals import FAIR_DEAL
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.endpoint import ServerUnderTest
+from croupier.conformance.holdem.refereed_games import MIN_PLAYERS
 from croupier.conformance.holdem.steps import StepChoice, WalkStep, random_step, showdown_step
 from croupier.conformance.holdem.walk import MAX_ACTS, DeviationTrace, Walk
 from croupier.conformance.servers.deals import DealJudge
 from croupier.conformance.suite import Attempt
-
-MIN_PLAYERS: Final = 2
 
 WALK_SIZES: Final = (2, 2, 3, 3, 4, 5, 6, 2, 3, 4)
 SHOWDOWN_WALK_SIZES: Final = (3, 5) * len(WALK_SIZES)
@@ -103,7 +102,7 @@ class WalkRunner:
             return
         self._skip_reason = reason or self._skip_reason
         self._judged_counts.update(walk.judged_counts())
-        self._deals.observe_games(walk.observed_hands)
+        self._deals.observe(walk.observed_hands)
         for clause, traces in groupby(sorted(walk.traces(), key=_clause), _clause):
             self._traces_by_clause[clause] = self._traces_by_clause[clause] or [*traces]
 

@@ -67,7 +67,7 @@ def replay(lines: Sequence[DialogueLine], conversation: Conversation) -> tuple[i
 def _broken_clause(conversation: ConversationMonitor, server: ProgramEnd, strict: Conversation) -> CellFinding:
     fault = conversation.faults[0]
     side, violation = fault.verdict.party, fault.verdict.violation
-    note = f"the {ROLES[_end(side)]} breaks {safe_text(str(violation))}"
+    note = f"the {ROLES[side]} breaks {safe_text(str(violation))}"
     if server.has_crashed:
         note += f"; the server has ended ({server.description})"
     first = _departure_of_other(conversation.lines[: fault.line_count], strict, side)
@@ -78,7 +78,7 @@ def _broken_clause(conversation: ConversationMonitor, server: ProgramEnd, strict
         kind = CellKind.CRASHED
     elif side == HOUSE and violation.kind is FoundKind.SILENCE:
         kind = CellKind.HUNG
-    return CellFinding(kind, (ROLES[_end(side)],), violation.clause, note, _dialogue(conversation, fault.line_count))
+    return CellFinding(kind, (ROLES[side],), violation.clause, note, _dialogue(conversation, fault.line_count))
 
 
 def _failed(connections: Sequence[TappedConnection], failure: Failure, strict: Conversation) -> CellFinding:
@@ -101,14 +101,9 @@ def _departure_of_other(lines: Sequence[DialogueLine], strict: Conversation, sid
 def _charged(conversation: ConversationMonitor, first: tuple[int, Fault], consequence: str) -> CellFinding:
     """The finding about a tolerated departure that has caused something worse at the other end."""
     line_count, fault = first
-    who, violation = ROLES[_end(fault.verdict.party)], fault.verdict.violation
+    who, violation = ROLES[fault.verdict.party], fault.verdict.violation
     note = f"the {who} departs first from {safe_text(str(violation))}; then {consequence}"
     return CellFinding(CellKind.BROKE, (who,), violation.clause, note, _dialogue(conversation, line_count))
-
-
-def _end(party: Party) -> Peer:
-    """The end of a conversation that a verdict is about."""
-    return CLIENT if party == CLIENT else HOUSE
 
 
 def _failures(

@@ -19,11 +19,10 @@ type PlayerCase = OldMaidCase[PlayerContext]
 
 @dataclass(frozen=True, kw_only=True)
 class OldMaidCase[C](Case):
-    """A case for a table or a player. `failure_is_choice`: only rulings of the project decide it.
+    """A case for a table or a player.
 
     `needs_whole_lobby`: no other case may have players that wait at the table meanwhile, until the case releases it.
     """
 
     play: Play[C]
-    failure_is_choice: bool = False
     needs_whole_lobby: bool = False

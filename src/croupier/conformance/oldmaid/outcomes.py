@@ -112,19 +112,14 @@ def may_come_from_reads(failed: Failed | Failure) -> bool:
     return failed.kind is not FoundKind.MESSAGE or b"error" in failed.got
 
 
-def make_attempt(
-    case: Case,
-    error: Ended | None,
-    dialogue: Sequence[DialogueLine],
-    *,
-    strict: bool,
-    failure_is_choice: bool = False,
-) -> Attempt:
-    """Return the attempt that ended with `error`. `failure_is_choice`: a failure is a choice."""
+def make_attempt(case: Case, error: Ended | None, dialogue: Sequence[DialogueLine], *, strict: bool) -> Attempt:
+    """Return the attempt that ended with `error`."""
     match error:
         case None:
             return Attempt(Outcome.PASS, dialogue=dialogue)
-        case Failed() if not isinstance(error, HungUp) and (failure_is_choice or find_clause(error.clause).is_open):
+        case Failed() if not isinstance(error, HungUp) and (
+            case.failure_is_choice or find_clause(error.clause).is_open
+        ):
             note = f"ours has {error.expected}; this one: {error.actual} ({error.clause})"
             return Attempt(Outcome.CHOICE, note, dialogue=dialogue)
         case Failed():

@@ -111,7 +111,7 @@ class PlayerBench(Bench):
         self._reaction_seconds += [
             line.at - before.at for before, line in pairwise(dialogue) if (before.side, line.side) == (HOUSE, CLIENT)
         ]
-        attempt = make_attempt(case, error, dialogue, strict=config.strict, failure_is_choice=case.failure_is_choice)
+        attempt = make_attempt(case, error, dialogue, strict=config.strict)
         return attempt._replace(stderr=context.stderr)
 
     async def close(self) -> None:

@@ -109,8 +109,7 @@ class TableBench(Bench):
             error = outcome
         finally:
             await context.close()
-        strict = self._table.strict
-        return make_attempt(case, error, context.dialogue, strict=strict, failure_is_choice=case.failure_is_choice)
+        return make_attempt(case, error, context.dialogue, strict=self._table.strict)
 
 
 def _failed_game(context: TableContext) -> DrivenGame | None:

@@ -3,8 +3,8 @@
 from random import Random
 from typing import Final
 
+from croupier.conformance.conversation import AnyClientReferee
 from croupier.conformance.servers.components import RARE, GameGoals
-from croupier.conformance.servers.test_data import AnyClientReferee
 from croupier.rooms.blackjack.referee import WireGame
 from croupier.rooms.blackjack.rules import BANK_STANDS_AT, TARGET_TOTAL, hand_total
 from croupier.rooms.blackjack.wire import MOV, PLY, SRD, Bet

@@ -6,8 +6,9 @@ from functools import partial
 from typing import Any, Final
 
 from croupier.conformance.case import Retries
+from croupier.conformance.conversation import AnyClientReferee
 from croupier.conformance.servers.scenarios import play_until
-from croupier.conformance.servers.test_data import AnyClientReferee, ClientStrategy, HouseServerCase, Scenario
+from croupier.conformance.servers.test_data import ClientStrategy, HouseServerCase, Scenario
 
 type GameCondition = Callable[[Any], bool]
 """A condition on the game that the referee of a room has seen."""

@@ -168,7 +168,7 @@ class Conversations:
         referee, refusals = probe.conversation.referee, self._test_data.refusals_of_payment
         self._has_seen_game = self._has_seen_game or referee.game is not None or referee.finished_count > 0
         self._poor_clients += any(line.message in refusals for line in probe.conversation.lines if line.side == HOUSE)
-        self.deals.observe(probe.conversation)
+        self.deals.observe(probe.conversation.dealt_games)
         if self._referees is not None:
             self._referees.observe(referee)
         if probe.fault and probe.fault.verdict.violation.kind is FoundKind.SILENCE:

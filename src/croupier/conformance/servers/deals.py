@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from croupier.conformance.conversation import Conversation
 from croupier.conformance.fair_deal import ENOUGH_DEALS, Deal, DealCounter, Draw
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt
@@ -46,11 +45,7 @@ class DealJudge:
         """Whether the deals show every unfairness that is looked for."""
         return self._counter.deals >= self._rule.enough_deals
 
-    def observe(self, conversation: Conversation) -> None:
-        """Count the deals of a conversation that is over."""
-        self.observe_games(conversation.dealt_games)
-
-    def observe_games(self, games: Sequence[Any]) -> None:
+    def observe(self, games: Sequence[Any]) -> None:
         """Count the deals of games that were dealt one after the other."""
         self._counter.add_connection([self._rule.deal_of(game) for game in games])
 

@@ -5,6 +5,7 @@ from itertools import permutations
 from random import Random
 from typing import Final
 
+from croupier.conformance.conversation import AnyClientReferee
 from croupier.conformance.fair_deal import Deal, Draw
 from croupier.conformance.servers.cases import house_server_suite
 from croupier.conformance.servers.components import (
@@ -22,14 +23,7 @@ from croupier.conformance.servers.deals import FairDealRule
 from croupier.conformance.servers.kuhn_coins import COIN_CASES, play_randomly
 from croupier.conformance.servers.kuhn_referee import SEQUENCE_CLAUSES, PurseObserver
 from croupier.conformance.servers.scenarios import send_each
-from croupier.conformance.servers.test_data import (
-    AnyClientReferee,
-    ClientStrategy,
-    FarewellRule,
-    Input,
-    ServerTestData,
-    ServerTestState,
-)
+from croupier.conformance.servers.test_data import ClientStrategy, FarewellRule, Input, ServerTestData, ServerTestState
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.referee import WireGame
 from croupier.rooms.kuhn.rules import CARDS, BettingHistory, Rank

@@ -5,12 +5,12 @@ from itertools import takewhile
 from random import Random
 from typing import Final
 
-from croupier.conformance.conversation import Conversation
+from croupier.conformance.conversation import AnyClientReferee, Conversation
 from croupier.conformance.servers.components import room_case
 from croupier.conformance.servers.kuhn_purses import USUAL_PURSE_COINS, find_wrong_payment, purse_sizes
 from croupier.conformance.servers.kuhn_referee import MAX_GAMES, CoinTrackingReferee
 from croupier.conformance.servers.scripted_client import ClientScript, Wait
-from croupier.conformance.servers.test_data import AnyClientReferee, HouseServerCase, Scenario, ScenarioContext
+from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ScenarioContext
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import HOUSE
 from croupier.rooms.kuhn.rules import BETTING_TREE, KuhnAction

@@ -4,15 +4,9 @@ from collections.abc import Callable, Sequence
 from math import ceil
 from typing import Final
 
+from croupier.conformance.conversation import AnyClientReferee
 from croupier.conformance.servers.scripted_client import ClientScript, HangUp, Wait
-from croupier.conformance.servers.test_data import (
-    AnyClientReferee,
-    ClientStrategy,
-    Input,
-    Scenario,
-    ScenarioContext,
-    ServerTestState,
-)
+from croupier.conformance.servers.test_data import ClientStrategy, Input, Scenario, ScenarioContext, ServerTestState
 from croupier.core.referee import HOUSE
 
 MAX_MESSAGES: Final = 60

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
+from croupier.conformance.conversation import AnyClientReferee
 from croupier.conformance.servers.cases import house_server_suite
 from croupier.conformance.servers.components import (
     StateClauses,
@@ -24,14 +25,7 @@ from croupier.conformance.servers.sevenhalf_goals import (
     outline,
     play_randomly,
 )
-from croupier.conformance.servers.test_data import (
-    AnyClientReferee,
-    FarewellRule,
-    Input,
-    ScenarioContext,
-    ServerTestData,
-    ServerTestState,
-)
+from croupier.conformance.servers.test_data import FarewellRule, Input, ScenarioContext, ServerTestData, ServerTestState
 from croupier.core.errors import Violation
 from croupier.rooms.sevenhalf import ROOM
 from croupier.rooms.sevenhalf.rules import CARDS, LENIENT_RULES, MAX_TOTAL_BET, TARGET_HALVES

@@ -3,8 +3,9 @@
 from random import Random
 from typing import Final
 
+from croupier.conformance.conversation import AnyClientReferee
 from croupier.conformance.servers.components import RARE, GameGoals
-from croupier.conformance.servers.test_data import AnyClientReferee, ClientStrategy
+from croupier.conformance.servers.test_data import ClientStrategy
 from croupier.rooms.sevenhalf.interpretation import WireGame
 from croupier.rooms.sevenhalf.rules import TARGET_HALVES, total
 from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Ante

@@ -8,13 +8,10 @@ from typing import Any, Protocol
 
 from croupier.conformance.case import Case
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.conversation import Conversation, DialogueLine
+from croupier.conformance.conversation import AnyClientReferee, Conversation, DialogueLine
 from croupier.conformance.servers.deals import FairDealRule
 from croupier.conformance.servers.scripted_client import ClientScript
-from croupier.core.client_session import ClientReferee
 from croupier.core.room import HouseRoom
-
-type AnyClientReferee = ClientReferee[Any, Any]
 
 
 class RefereeSource(Protocol):

@@ -8,13 +8,13 @@ from msgspec import DecodeError
 from msgspec.json import decode
 
 from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.holdem.schema import GUID_PATTERN
 from croupier.conformance.tap.connection import TappedConnection
 from croupier.conformance.tap.observed_http import NOBODY, ObservedRequest, ObservedResponse, StreamPart
 from croupier.conformance.tap.transcript import TranscriptWriter, safe_text
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT
 
-GUID_PATTERN: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 GAME_ID_PATTERN: Final = re.compile(r'"gameID": ?"([^"]+)"')
 EXPIRY_PATTERN: Final = re.compile(r'("expiry": ?)"[^"]*"')
 PEER_PATTERN: Final = re.compile(r"[a-z]\w*", re.ASCII)
