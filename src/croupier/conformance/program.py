@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from croupier.conformance.containment.launch import Callbacks, LaunchedProgram, LaunchError
-from croupier.conformance.containment.policy import Containment, current_containment
+from croupier.conformance.containment.policy import current_containment
 from croupier.conformance.listening import is_listening
 from croupier.core.command_line import describe_exit, split_command
 
@@ -107,12 +107,11 @@ class ProgramUnderTest:
         values: Mapping[str, object],
         *,
         folder: Path | None = None,
-        containment: Containment | None = None,
         max_output_bytes: int = 1 << 20,
     ) -> Self:
         """Start a program. `values` maps the names in braces to their values.
 
-        It runs in `folder`, by default the folder of the tester, and is contained as `contained` says by default.
+        It runs in `folder`, by default the folder of the tester, and is contained as `contained` says.
 
         Raises ValueError on an invalid command line, and ProgramError if there is no such program.
         """
@@ -123,7 +122,7 @@ class ProgramUnderTest:
         callbacks = Callbacks(program._stdout.add, program._stderr.add)
         try:
             program._launched = await LaunchedProgram.start(
-                words, folder or Path.cwd(), containment or current_containment(), callbacks
+                words, folder or Path.cwd(), current_containment(), callbacks
             )
         except LaunchError as error:
             raise ProgramError(f"{words[0]!r} cannot be started: {error}") from error

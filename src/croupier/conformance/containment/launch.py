@@ -173,7 +173,6 @@ class LaunchedProgram:
                 limits=containment.limits,
                 sandbox=sandbox,
                 hidden_folders=[str(path.resolve()) for path in containment.hidden_folders],
-                writable_folders=[str(path.resolve()) for path in containment.writable_folders],
             )
             LAUNCHER.send(spec)
             await program._started

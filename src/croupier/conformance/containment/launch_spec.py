@@ -63,7 +63,6 @@ class LaunchSpec:
     limits: Limits = field(default_factory=Limits)
     sandbox: SandboxKind = "none"
     hidden_folders: list[str] = field(default_factory=list)
-    writable_folders: list[str] = field(default_factory=list)
 
     def to_json(self) -> str:
         """One line of ASCII. Bytes of names that are not UTF-8 are kept."""

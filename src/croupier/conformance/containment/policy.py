@@ -34,15 +34,14 @@ class Containment:
     """How programs under test are contained.
 
     `variables` are passed in addition to `PASSED_VARIABLES`. With `is_sandboxed`, a program can write to its working
-    folder, its temporary folders and `writable_folders` only, sees no other processes, and finds `hidden_folders`
-    empty, except for what is writable in them. Where the machine has no sandbox, the program runs without one.
+    folder and its temporary folders only, sees no other processes, and finds `hidden_folders` empty, except for what is
+    writable in them. Where the machine has no sandbox, the program runs without one.
     """
 
     limits: Limits = field(default_factory=Limits)
     variables: Mapping[str, str] = field(default_factory=dict)
     is_sandboxed: bool = False
     hidden_folders: tuple[Path, ...] = ()
-    writable_folders: tuple[Path, ...] = ()
 
 
 UNSANDBOXED: Final = Containment()
@@ -50,7 +49,7 @@ _CURRENT: Final[ContextVar[Containment]] = ContextVar("containment", default=UNS
 
 
 def current_containment() -> Containment:
-    """The containment of programs that are started without another one."""
+    """The containment of programs that are started now."""
     return _CURRENT.get()
 
 

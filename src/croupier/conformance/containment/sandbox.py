@@ -174,12 +174,7 @@ def _bind_writable(source: str, target: str) -> None:
 
 def _writable(spec: LaunchSpec) -> list[str]:
     """The writable folders, outer ones first. The root of the file system always stays read-only."""
-    folders = {
-        spec.cwd,
-        *spec.writable_folders,
-        f"{spec.folder}/{HOME_FOLDER}",
-        f"{spec.folder}/{TEMPORARY_FOLDER}",
-    } - {"/"}
+    folders = {spec.cwd, f"{spec.folder}/{HOME_FOLDER}", f"{spec.folder}/{TEMPORARY_FOLDER}"} - {"/"}
     return sorted(folders, key=lambda path: path.count("/"))
 
 
