@@ -1,12 +1,13 @@
 """Table cases about drawing cards and discarding pairs."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 from typing import Final
 
 from croupier.conformance.case import CaseList
 from croupier.conformance.oldmaid.answers import ReceivedMessage
-from croupier.conformance.oldmaid.case import OldMaidCase, Play, TableCase
+from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame, Pair
 from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
@@ -109,22 +110,18 @@ async def _discard_turned_pair(context: TableContext) -> None:
     await player.require_ok(discard_of(pair, is_reversed=True), "oldmaid-5.2")
 
 
-def _early_discard_case(*, in_turn: bool) -> Play[TableContext]:
-    """Make a case in which a pair is discarded while cards are drawn."""
-
-    async def play(context: TableContext) -> None:
-        driven_game, player, pair = await _game_with_pair(context)
-        while (driven_game.drawer is player) is not in_turn and driven_game.game.drawn_count < CARD_COUNT:
-            await driven_game.draw_more(1)
-        await player.require_ok(discard_of(pair), "oldmaid-5.8")
-        await driven_game.draw_more()
-
-    return play
+async def _early_discard(context: TableContext, *, in_turn: bool) -> None:
+    """A pair may be discarded while cards are drawn."""
+    driven_game, player, pair = await _game_with_pair(context)
+    while (driven_game.drawer is player) is not in_turn and driven_game.game.drawn_count < CARD_COUNT:
+        await driven_game.draw_more(1)
+    await player.require_ok(discard_of(pair), "oldmaid-5.8")
+    await driven_game.draw_more()
 
 
-CASES.add("5.8", "out-of-turn", "A pair may be discarded out of turn")(_early_discard_case(in_turn=False))
+CASES.add("5.8", "out-of-turn", "A pair may be discarded out of turn")(partial(_early_discard, in_turn=False))
 CASES.add("5.8", "in-turn", "A pair may be discarded before the player draws its next card")(
-    _early_discard_case(in_turn=True)
+    partial(_early_discard, in_turn=True)
 )
 
 
@@ -145,24 +142,20 @@ async def _discard_twice(context: TableContext) -> None:
     await driven_game.draw_more(1)
 
 
-def _no_pair_case(matches: Callable[[Card, Card], bool], clause: str) -> Play[TableContext]:
-    """Make a case that discards two cards of a player that are not a pair."""
+async def _no_pair(matches: Callable[[Card, Card], bool], clause: str, context: TableContext) -> None:
+    """Two cards of a player that are not a pair cannot be discarded."""
+    driven_game = await context.start_game()
 
-    async def play(context: TableContext) -> None:
-        driven_game = await context.start_game()
+    def find() -> tuple[ScriptedPlayer, Pair] | None:
+        for player in driven_game.players:
+            for first, second in combinations(sorted(driven_game.hand(player)), 2):
+                if matches(first, second):
+                    return player, (first, second)
+        return None
 
-        def find() -> tuple[ScriptedPlayer, Pair] | None:
-            for player in driven_game.players:
-                for first, second in combinations(sorted(driven_game.hand(player)), 2):
-                    if matches(first, second):
-                        return player, (first, second)
-            return None
-
-        player, pair = await driven_game.draw_until(find, "no player has drawn two such cards")
-        await player.require_error(discard_of(pair), clause)
-        await player.require_error(discard_of(pair, is_reversed=True), clause)
-
-    return play
+    player, pair = await driven_game.draw_until(find, "no player has drawn two such cards")
+    await player.require_error(discard_of(pair), clause)
+    await player.require_error(discard_of(pair, is_reversed=True), clause)
 
 
 @CASES.add("5.3", "same-card", "A card makes no pair with itself")
@@ -267,34 +260,34 @@ async def _last_cards_claim(context: TableContext) -> None:
     await driven_game.draw_more()
 
 
-def _tolerance_case(clause: str, keys: str, description: str) -> Play[TableContext]:
-    """Make a case that requires another form of last_cards to be accepted; `keys` follow the cards."""
-
-    async def play(context: TableContext) -> None:
-        driven_game, player, pair = await _game_with_pair(context)
-        request = discard_of(pair)
-        cards = str(request).partition(',"last_cards"')[0]
-        await player.send(f"{cards}{keys}}}\n".encode(), is_judged=False)
-        answer = await player.receive_answer(clause)
-        if not answer.is_error:
-            player.report_request(request)
-        player.judge_answer(request if not answer.is_error else None, answer)
-        await driven_game.draw_more()
-        if answer.is_error and not context.table.strict:
-            raise NonStrict(f"{description} is refused, which the protocol tolerates")
-
-    return play
+async def _last_cards_form(clause: str, keys: str, description: str, context: TableContext) -> None:
+    """Another form of last_cards is accepted; `keys` follow the cards."""
+    driven_game, player, pair = await _game_with_pair(context)
+    request = discard_of(pair)
+    cards = str(request).partition(',"last_cards"')[0]
+    await player.send(f"{cards}{keys}}}\n".encode(), is_judged=False)
+    answer = await player.receive_answer(clause)
+    if not answer.is_error:
+        player.report_request(request)
+    player.judge_answer(request if not answer.is_error else None, answer)
+    await driven_game.draw_more()
+    if answer.is_error and not context.table.strict:
+        raise NonStrict(f"{description} is refused, which the protocol tolerates")
 
 
 CASES.add("5.3", "values", "Two values are no pair")(
-    _no_pair_case(lambda a, b: b < JOKER and a // 4 != b // 4, "oldmaid-5.3")
+    partial(_no_pair, lambda a, b: b < JOKER and a // 4 != b // 4, "oldmaid-5.3")
 )
 CASES.add("5.3", "colours", "A black and a red card are no pair")(
-    _no_pair_case(lambda a, b: b < JOKER and a // 4 == b // 4 and not is_pair(a, b), "oldmaid-5.3")
+    partial(_no_pair, lambda a, b: b < JOKER and a // 4 == b // 4 and not is_pair(a, b), "oldmaid-5.3")
 )
-CASES.add("5.1", "joker", "The joker makes no pair")(_no_pair_case(lambda _, b: b == JOKER, "oldmaid-5.1"))
-CASES.add("2.6", "boolean", "last_cards may be a boolean")(_tolerance_case("2.6", ', "last_cards": false', "a boolean"))
+CASES.add("5.1", "joker", "The joker makes no pair")(partial(_no_pair, lambda _, b: b == JOKER, "oldmaid-5.1"))
+CASES.add("2.6", "boolean", "last_cards may be a boolean")(
+    partial(_last_cards_form, "2.6", ', "last_cards": false', "a boolean")
+)
 CASES.add("2.7", "last-card", "The key may be last_card")(
-    _tolerance_case("2.7", ', "last_card": "false"', "the key last_card")
+    partial(_last_cards_form, "2.7", ', "last_card": "false"', "the key last_card")
 )
-CASES.add("2.8", "missing", "last_cards may be missing")(_tolerance_case("2.8", "", "a discard without last_cards"))
+CASES.add("2.8", "missing", "last_cards may be missing")(
+    partial(_last_cards_form, "2.8", "", "a discard without last_cards")
+)

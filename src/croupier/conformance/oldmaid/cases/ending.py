@@ -1,9 +1,10 @@
 """Table cases about the end of games: players out of cards, disconnected players, and the status."""
 
+from functools import partial
 from typing import Final
 
 from croupier.conformance.case import CaseList
-from croupier.conformance.oldmaid.case import OldMaidCase, Play, TableCase
+from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.cases.dealing import discard_of
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import NotReached, Unimplemented
@@ -19,30 +20,24 @@ MAX_GAMES: Final = 4
 """The number of games to play until a random event occurs."""
 
 
-def _whole_game_case(clause: str) -> Play[TableContext]:
-    """Make a case that plays a whole game and checks the status whenever a player is out, and at the end."""
+async def _status_in_game(clause: str, context: TableContext) -> None:
+    """The status is right whenever a player is out in a whole game, and at its end."""
+    driven_game = await context.start_game()
+    await _check_status(driven_game, driven_game.players[0])
+    await driven_game.draw()
+    out_count = 0
 
-    async def play(context: TableContext) -> None:
-        driven_game = await context.start_game()
-        await _check_status(driven_game, driven_game.players[0])
-        await driven_game.draw()
-        out_count = 0
+    async def check_when_out(driven_game: DrivenGame) -> None:
+        nonlocal out_count
+        if len(driven_game.game.finished_seats) > out_count:
+            out_count = len(driven_game.game.finished_seats)
+            await _check_status(driven_game, driven_game.players[driven_game.game.finished_seats[-1]], "oldmaid-6.6")
 
-        async def check_when_out(driven_game: DrivenGame) -> None:
-            nonlocal out_count
-            if len(driven_game.game.finished_seats) > out_count:
-                out_count = len(driven_game.game.finished_seats)
-                await _check_status(
-                    driven_game, driven_game.players[driven_game.game.finished_seats[-1]], "oldmaid-6.6"
-                )
-
-        await driven_game.play(between=check_when_out)
-        if not driven_game.game.is_over:
-            raise NotReached("the game has not ended")
-        for player in driven_game.players:
-            await _check_status(driven_game, player, clause)
-
-    return play
+    await driven_game.play(between=check_when_out)
+    if not driven_game.game.is_over:
+        raise NotReached("the game has not ended")
+    for player in driven_game.players:
+        await _check_status(driven_game, player, clause)
 
 
 async def _check_status(game: DrivenGame, player: ScriptedPlayer, clause: str = "oldmaid-6.5") -> None:
@@ -62,13 +57,16 @@ async def _check_status(game: DrivenGame, player: ScriptedPlayer, clause: str = 
     player.judge_answer(Status(), answer)
 
 
-CASES.add("2.2", "every-request", "The table knows every request of a player")(_whole_game_case("oldmaid-2.2"))
-CASES.add("2.3", "every-answer", "Every answer has the form that its request asks for")(_whole_game_case("oldmaid-2.3"))
-CASES.add("6.1", "order", "The order of out_of_cards is that in which players are out")(_whole_game_case("oldmaid-6.1"))
-CASES.add("6.5", "everybody", "The status has all players of the game")(_whole_game_case("oldmaid-6.5"))
-CASES.add("6.6", "winner-first", "Of the players that are out, the winner comes first")(_whole_game_case("oldmaid-6.6"))
-CASES.add("6.8", "one-left", "When one player is left, the game is over")(_whole_game_case("oldmaid-6.8"))
-CASES.add("6.11", "ranking", "The player that is left has lost")(_whole_game_case("oldmaid-6.11"))
+for clause, slug, title in (
+    ("2.2", "every-request", "The table knows every request of a player"),
+    ("2.3", "every-answer", "Every answer has the form that its request asks for"),
+    ("6.1", "order", "The order of out_of_cards is that in which players are out"),
+    ("6.5", "everybody", "The status has all players of the game"),
+    ("6.6", "winner-first", "Of the players that are out, the winner comes first"),
+    ("6.8", "one-left", "When one player is left, the game is over"),
+    ("6.11", "ranking", "The player that is left has lost"),
+):
+    CASES.add(clause, slug, title)(partial(_status_in_game, f"oldmaid-{clause}"))
 
 
 @CASES.add("6.9", "last-pair", "The last player may discard its last pair", failure_is_choice=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final
 
 from croupier.conformance.case import CaseList
@@ -27,16 +28,12 @@ def _encode(*messages: Message) -> bytes:
     return b"".join(map(JSON_ENCODER.encode, messages))
 
 
-def _delivery_case(clause: str, data: bytes, piece_bytes: int = 0) -> Play[TableContext]:
-    """Make a case in which a draw is sent in this form."""
+async def _draw_in_form(clause: str, data: bytes, piece_bytes: int, context: TableContext) -> None:
+    """A draw may be sent in this form."""
     delivery = Delivery(piece_bytes, PIECE_GAP_SECONDS)
-
-    async def play(context: TableContext) -> None:
-        driven_game = await context.start_game()
-        await driven_game.drawer.require_ok(data, clause, delivery=delivery)
-        await driven_game.draw(len(driven_game.players))
-
-    return play
+    driven_game = await context.start_game()
+    await driven_game.drawer.require_ok(data, clause, delivery=delivery)
+    await driven_game.draw(len(driven_game.players))
 
 
 WHOLE_TRIES: Final = 4
@@ -172,24 +169,20 @@ async def _single_error(context: TableContext) -> None:
     await driven_game.draw(len(driven_game.players))
 
 
-def _text_between_case(data: bytes, clause: str, description: str) -> Play[TableContext]:
-    """Make a case in which text before a message gets an error, and the message is answered."""
-
-    async def play(context: TableContext) -> None:
-        driven_game = await context.start_game()
-        player = driven_game.drawer
-        await player.send(data, is_judged=False)
-        await player.send(Draw(), is_judged=False)
-        first = await player.receive_answer(clause, f"an error to {description}")
-        if not first.is_error:
-            raise first.failure(clause, "an error", f"{first.text} to {description}")
-        answer = await player.receive_optional_answer()
-        if answer is None:
-            raise Failed(clause, f"nothing to the draw after {description}", "a card")
-        player.report_request(Draw())
-        player.judge_answer(Draw(), answer)
-
-    return play
+async def _text_between(data: bytes, clause: str, description: str, context: TableContext) -> None:
+    """Text before a message gets an error, and the message is answered."""
+    driven_game = await context.start_game()
+    player = driven_game.drawer
+    await player.send(data, is_judged=False)
+    await player.send(Draw(), is_judged=False)
+    first = await player.receive_answer(clause, f"an error to {description}")
+    if not first.is_error:
+        raise first.failure(clause, "an error", f"{first.text} to {description}")
+    answer = await player.receive_optional_answer()
+    if answer is None:
+        raise Failed(clause, f"nothing to the draw after {description}", "a card")
+    player.report_request(Draw())
+    player.judge_answer(Draw(), answer)
 
 
 @CASES.add("8.8", "no-text", "Bytes that are not UTF-8 are answered with an error")
@@ -265,12 +258,12 @@ for clause, slug, title, data, piece_bytes in (
     ("1.4", "in-threes", "A message may arrive in small pieces", DRAW + b"\n", 3),
     ("2.1", "unknown-keys", "Unknown keys are ignored", DRAW_WITH_KEYS, 0),
 ):
-    CASES.add(clause, slug, title)(_delivery_case(f"oldmaid-{clause}", data, piece_bytes))
+    CASES.add(clause, slug, title)(partial(_draw_in_form, f"oldmaid-{clause}", data, piece_bytes))
 for clause, slug, title, data in (
     ("2.1", "equal-keys", "Of equal keys the last one counts", b'{"cmd": "status", "cmd": "draw"}\n'),
     ("8.9", "long-message", "A message that ends in time may be long", PADDED_DRAW),
 ):
-    CASES.add(clause, slug, title, failure_is_choice=True)(_delivery_case(f"oldmaid-{clause}", data))
+    CASES.add(clause, slug, title, failure_is_choice=True)(partial(_draw_in_form, f"oldmaid-{clause}", data, 0))
 CASES.add("1.4", "byte-by-byte", "Messages may arrive byte by byte")(in_pieces(three_rounds, BYTE_BY_BYTE))
 CASES.add("1.4", "cut-anywhere", "A message may be cut at any byte")(
     in_pieces(cut_anywhere, Delivery(1, PIECE_GAP_SECONDS))
@@ -279,4 +272,4 @@ for slug, title, data, description in (
     ("open-string", "A forgotten quote costs one line", b'{"cmd": "status}\n', "a forgotten quote"),
     ("text-between", "Text between messages is no message", b"hello ", "text before a message"),
 ):
-    CASES.add("1.7", slug, title, failure_is_choice=True)(_text_between_case(data, "oldmaid-1.7", description))
+    CASES.add("1.7", slug, title, failure_is_choice=True)(partial(_text_between, data, "oldmaid-1.7", description))

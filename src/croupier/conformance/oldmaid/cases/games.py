@@ -6,7 +6,7 @@ from typing import Final
 
 from croupier.conformance.case import CaseList
 from croupier.conformance.channel.delivery import Delivery
-from croupier.conformance.oldmaid.case import OldMaidCase, Play, TableCase
+from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.cases.framing import in_pieces
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.scripted_player import ScriptedPlayer
@@ -76,19 +76,15 @@ def _illegal_discards(game: DrivenGame, player: ScriptedPlayer) -> list[Discard]
     return found
 
 
-def _two_disconnects_case(drawn: int) -> Play[TableContext]:
-    """Make a case in which a player disconnects after `drawn` cards, and another one later."""
-
-    async def play(context: TableContext) -> None:
-        driven_game = await context.start_game(4)
-        await driven_game.draw(drawn)
-        await driven_game.disconnect(driven_game.waiting_player)
-        await driven_game.draw(min(CARD_COUNT, drawn + 9))
-        await driven_game.disconnect(driven_game.drawer)
-        await driven_game.draw()
-        await driven_game.players_inside[-1].request(Status())
-
-    return play
+async def _two_leave(drawn: int, context: TableContext) -> None:
+    """A game in which a player disconnects after `drawn` cards, and another one later."""
+    driven_game = await context.start_game(4)
+    await driven_game.draw(drawn)
+    await driven_game.disconnect(driven_game.waiting_player)
+    await driven_game.draw(min(CARD_COUNT, drawn + 9))
+    await driven_game.disconnect(driven_game.drawer)
+    await driven_game.draw()
+    await driven_game.players_inside[-1].request(Status())
 
 
 async def _game_with_late_disconnect(context: TableContext) -> None:
@@ -131,8 +127,8 @@ for clause, slug, title, play in (
     ("6.8", "game-2", "Another one", _fair_game),
     ("6.8", "game-3", "And another one", _fair_game),
     ("6.7", "asked-often", "A game in which the status is asked for again and again", _game_with_status_requests),
-    ("9.2", "deaths-early", "A game in which two players leave when few cards are drawn", _two_disconnects_case(6)),
-    ("9.2", "deaths-late", "A game in which two players leave when most cards are drawn", _two_disconnects_case(38)),
+    ("9.2", "deaths-early", "A game in which two players leave when few cards are drawn", partial(_two_leave, 6)),
+    ("9.2", "deaths-late", "A game in which two players leave when most cards are drawn", partial(_two_leave, 38)),
     ("9.1", "death-in-the-ring", "A game in which a player leaves while cards are picked", _game_with_late_disconnect),
     ("1.4", "game-in-pieces", "A game in which all requests are sent in small pieces", GAME_IN_PIECES),
     (

@@ -1,11 +1,12 @@
 """Table cases about joining: the list of players, its order and addresses, and nicks."""
 
 import asyncio
+from functools import partial
 from ipaddress import ip_address
 from typing import Final
 
 from croupier.conformance.case import CaseList
-from croupier.conformance.oldmaid.case import OldMaidCase, Play, TableCase
+from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NonStrict, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer, require_refusal
@@ -50,24 +51,22 @@ async def _join_order(context: TableContext) -> None:
         raise Failed("oldmaid-3.3", f"the order {', '.join(found)}", f"that of joining: {', '.join(wanted)} first")
 
 
-def _list_case(dialect: Dialect, other_form: str) -> Play[TableContext]:
-    """Make a case about the form of the list at a table of this dialect."""
-
-    async def play(context: TableContext) -> None:
-        driven_game = await context.start_game()
-        if context.table.dialect != dialect:
-            raise NotReached(f"the table is expected to speak the dialect {context.table.dialect}")
-        if any("oldmaid-10.2" in player.tolerated for player in driven_game.players):
-            raise NonStrict(other_form)
-
-    return play
+async def _form_of_list(dialect: Dialect, other_form: str, context: TableContext) -> None:
+    """The list has the form of the dialect, at a table that is expected to speak it."""
+    driven_game = await context.start_game()
+    if context.table.dialect != dialect:
+        raise NotReached(f"the table is expected to speak the dialect {context.table.dialect}")
+    if any("oldmaid-10.2" in player.tolerated for player in driven_game.players):
+        raise NonStrict(other_form)
 
 
 CASES.add("3.3", "form", "The list is an object with the keys player1, player2, …")(
-    _list_case("document", "the players are listed in an array, as the table on njaal did: the dialect njaal")
+    partial(
+        _form_of_list, "document", "the players are listed in an array, as the table on njaal did: the dialect njaal"
+    )
 )
 CASES.add("10.1", "form", "njaal: the list is an array")(
-    _list_case("njaal", "the players are listed in an object, as the document has it")
+    partial(_form_of_list, "njaal", "the players are listed in an object, as the document has it")
 )
 
 
@@ -133,26 +132,18 @@ async def _port_taken(context: TableContext) -> None:
     require_refusal(Join(second.nick, 4099), refused, "oldmaid-3.9")
 
 
-def _refused_nick_case(nick: str) -> Play[TableContext]:
-    """Make a case that joins with an invalid nick."""
-
-    async def play(context: TableContext) -> None:
-        await context.learn_table_size()
-        await (await context.connect_player(nick)).require_refused_join("oldmaid-3.7", nick=nick)
-
-    return play
+async def _refused_nick(nick: str, context: TableContext) -> None:
+    """A join with an invalid nick is refused."""
+    await context.learn_table_size()
+    await (await context.connect_player(nick)).require_refused_join("oldmaid-3.7", nick=nick)
 
 
-def _accepted_nick_case(pattern: str) -> Play[TableContext]:
-    """Make a case that joins with an unusual, valid nick; `{}` stands for a unique part."""
-
-    async def play(context: TableContext) -> None:
-        nick = pattern.replace("{}", context.new_nick())
-        await context.learn_table_size()
-        waiting = await context.require_accepted_join("oldmaid-3.7", f"the nick {nick!r}", nick)
-        await context.start_game_with(waiting)
-
-    return play
+async def _accepted_nick(pattern: str, context: TableContext) -> None:
+    """A join with an unusual, valid nick is accepted; `{}` stands for a unique part."""
+    nick = pattern.replace("{}", context.new_nick())
+    await context.learn_table_size()
+    waiting = await context.require_accepted_join("oldmaid-3.7", f"the nick {nick!r}", nick)
+    await context.start_game_with(waiting)
 
 
 @CASES.add("3.8", "nick-taken", "A nick is taken once in a game")
@@ -221,10 +212,10 @@ for slug, nick, title in (
     ("65-characters", 65 * "x", "A nick of 65 characters is refused"),
     ("control-characters", "a\x1b[2J", "A nick with control characters is refused"),
 ):
-    CASES.add("3.7", slug, title, failure_is_choice=True)(_refused_nick_case(nick))
+    CASES.add("3.7", slug, title, failure_is_choice=True)(partial(_refused_nick, nick))
 for slug, nick, title in (
     ("letters-of-the-world", "{} Ægir ♠", "A nick may have any letters, for messages are UTF-8"),
     ("brackets", '{}}{][\\"}', "Brackets and quotes within a nick do not end a message"),
     ("long-nick", "{}" + 44 * "x", "A nick may be long"),
 ):
-    CASES.add("3.7", slug, title, failure_is_choice=slug == "long-nick")(_accepted_nick_case(nick))
+    CASES.add("3.7", slug, title, failure_is_choice=slug == "long-nick")(partial(_accepted_nick, nick))

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from croupier.conformance.case import CaseList
-from croupier.conformance.oldmaid.case import OldMaidCase, Play, TableCase
+from croupier.conformance.oldmaid.case import OldMaidCase, TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
@@ -177,35 +178,28 @@ JOINS_WITHOUT_NICK: Final = (
 )
 
 
-def _refusal_case(name: str, clause: str, state: TableState) -> Play[TableContext]:
-    """Make a case in which a valid request is refused and the conversation continues (oldmaid-8.1)."""
-
-    async def play(context: TableContext) -> None:
-        player, driven_game = await state.reach(context)
-        request = _valid_request(name, context)
-        await player.require_error(request, clause)
-        if not await _still_answers(player, driven_game):
-            raise Failed("oldmaid-8.1", "the end of the connection after the error", "that it goes on")
-        if isinstance(request, Join) and request.nick in await _listed_nicks(player):
-            found = f"{request.nick!r} in the status, although this join was refused"
-            raise Failed("oldmaid-8.1", found, f"{player.nick!r} as before")
-
-    return play
+async def _refused_request(name: str, clause: str, state: TableState, context: TableContext) -> None:
+    """A valid request is refused, and the conversation continues (oldmaid-8.1)."""
+    player, driven_game = await state.reach(context)
+    request = _valid_request(name, context)
+    await player.require_error(request, clause)
+    if not await _still_answers(player, driven_game):
+        raise Failed("oldmaid-8.1", "the end of the connection after the error", "that it goes on")
+    if isinstance(request, Join) and request.nick in await _listed_nicks(player):
+        found = f"{request.nick!r} in the status, although this join was refused"
+        raise Failed("oldmaid-8.1", found, f"{player.nick!r} as before")
 
 
-def _invalid_request_case(invalid: InvalidRequest, state: TableState) -> Play[TableContext]:
-    async def play(context: TableContext) -> None:
-        player, driven_game = await state.reach(context)
-        await player.require_error(invalid.data, f"oldmaid-{invalid.clause}")
-        may_close = not player.is_last_readable  # it cannot know where the next message begins
-        if may_close and (more := await player.receive(QUIET_SECONDS)) is not None:
-            raise ImplementationChoice(f"it answers {invalid.description} more than once: also {more.text}")
-        if not await _still_answers(player, driven_game):
-            if may_close:
-                raise ImplementationChoice(f"it closes the connection after {invalid.description}; ours goes on")
-            raise Failed("oldmaid-8.1", f"the end of the connection after {invalid.description}", "that it goes on")
-
-    return play
+async def _invalid_request(invalid: InvalidRequest, state: TableState, context: TableContext) -> None:
+    player, driven_game = await state.reach(context)
+    await player.require_error(invalid.data, f"oldmaid-{invalid.clause}")
+    may_close = not player.is_last_readable  # it cannot know where the next message begins
+    if may_close and (more := await player.receive(QUIET_SECONDS)) is not None:
+        raise ImplementationChoice(f"it answers {invalid.description} more than once: also {more.text}")
+    if not await _still_answers(player, driven_game):
+        if may_close:
+            raise ImplementationChoice(f"it closes the connection after {invalid.description}; ours goes on")
+        raise Failed("oldmaid-8.1", f"the end of the connection after {invalid.description}", "that it goes on")
 
 
 async def _listed_nicks(player: ScriptedPlayer) -> Sequence[str]:
@@ -230,12 +224,9 @@ async def _still_answers(player: ScriptedPlayer, driven_game: DrivenGame | None)
     return not player.is_disconnected
 
 
-def _status_case(state: TableState) -> Play[TableContext]:
-    async def play(context: TableContext) -> None:
-        player, _ = await state.reach(context)
-        await player.require_ok(Status(), "oldmaid-6.7")
-
-    return play
+async def _status(state: TableState, context: TableContext) -> None:
+    player, _ = await state.reach(context)
+    await player.require_ok(Status(), "oldmaid-6.7")
 
 
 for name, refusing_clauses in REFUSING_CLAUSES.items():
@@ -246,15 +237,15 @@ for name, refusing_clauses in REFUSING_CLAUSES.items():
             f"{name} {state.description} is refused, and changes nothing",
             needs_whole_lobby=name == "join",
             failure_is_choice=(name, state) in UNDOCUMENTED_REFUSALS,
-        )(_refusal_case(name, f"oldmaid-{clause}", state))
+        )(partial(_refused_request, name, f"oldmaid-{clause}", state))
 for invalid in INVALID_REQUESTS:
     for state in (BEFORE_JOINING, IN_TURN):
         title = f"{invalid.sentence_start} {state.description} is answered with an error"
-        CASES.add(invalid.clause, f"{invalid.slug}-{state.name}", title)(_invalid_request_case(invalid, state))
+        CASES.add(invalid.clause, f"{invalid.slug}-{state.name}", title)(partial(_invalid_request, invalid, state))
 for invalid in JOINS_WITHOUT_NICK:
     title = f"{invalid.sentence_start} is answered with an error"
     CASES.add(invalid.clause, invalid.slug, title, needs_whole_lobby=True)(
-        _invalid_request_case(invalid, BEFORE_JOINING)
+        partial(_invalid_request, invalid, BEFORE_JOINING)
     )
 for state in (IN_TURN, OUT_OF_TURN, ALL_DRAWN, OUT_OF_CARDS, GAME_OVER):
-    CASES.add("6.7", f"status-{state.name}", f"The status is answered {state.description}")(_status_case(state))
+    CASES.add("6.7", f"status-{state.name}", f"The status is answered {state.description}")(partial(_status, state))

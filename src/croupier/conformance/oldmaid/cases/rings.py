@@ -6,7 +6,7 @@ from typing import Final
 
 from croupier.conformance.case import CaseList
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.oldmaid.case import OldMaidCase, Play, PlayerCase
+from croupier.conformance.oldmaid.case import OldMaidCase, PlayerCase
 from croupier.conformance.oldmaid.hand_order import MAX_P_VALUE, chance_of_order, is_in_order
 from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, NonStrict, NotReached, may_come_from_reads
 from croupier.conformance.oldmaid.player_context import PlayerContext
@@ -36,30 +36,23 @@ RESULT_RANK: Final = 400
 they have shown."""
 
 
-def _game_case(players: int, seat: int) -> Play[PlayerContext]:
-    async def play(context: PlayerContext) -> None:
-        await share_game(context, players, seat, salt=players + seat)
-
-    return play
+async def _whole_game(players: int, seat: int, context: PlayerContext) -> None:
+    await share_game(context, players, seat, salt=players + seat)
 
 
-def _delivery_case(delivery: Delivery) -> Play[PlayerContext]:
-    """Make a case in which messages arrive in pieces, or late. If it fails, games are played with and without that."""
-
-    async def play(context: PlayerContext) -> None:
-        try:
-            await play_game(context, players=3, seat=1, salt=DELIVERY_SALT, delivery=delivery)
-        except Failed as failed:
-            failed_endpoints = context.endpoints
-            is_delivery = may_come_from_reads(failed) and await _fails_only_by(delivery, context)
-            context.endpoints = failed_endpoints  # its dialogue is to be shown
-            if is_delivery:
-                failed.clause = "oldmaid-1.4"
-            if is_delivery and delivery.max_piece_bytes and failed.cause is None:
-                failed.cause = ONE_READ_CAUSE
-            raise
-
-    return play
+async def _game_with_delivery(delivery: Delivery, context: PlayerContext) -> None:
+    """Messages arrive in pieces, or late. If the game fails, games are played with and without that."""
+    try:
+        await play_game(context, players=3, seat=1, salt=DELIVERY_SALT, delivery=delivery)
+    except Failed as failed:
+        failed_endpoints = context.endpoints
+        is_delivery = may_come_from_reads(failed) and await _fails_only_by(delivery, context)
+        context.endpoints = failed_endpoints  # its dialogue is to be shown
+        if is_delivery:
+            failed.clause = "oldmaid-1.4"
+        if is_delivery and delivery.max_piece_bytes and failed.cause is None:
+            failed.cause = ONE_READ_CAUSE
+        raise
 
 
 async def _fails_only_by(delivery: Delivery, context: PlayerContext) -> bool:
@@ -79,16 +72,12 @@ async def _fails_only_by(delivery: Delivery, context: PlayerContext) -> bool:
     return True
 
 
-def _death_case(clause: str, death: Death) -> Play[PlayerContext]:
-    """Make a case in which a player dies; a stall afterwards violates this clause."""
-
-    async def play(context: PlayerContext) -> None:
-        try:
-            await play_game(context, players=4, seat=1, salt=death.salt, death=death)
-        except GameStalled as stalled:
-            raise Failed(f"oldmaid-{clause}", stalled.actual, stalled.expected, kind=stalled.kind) from None
-
-    return play
+async def _game_with_death(clause: str, death: Death, context: PlayerContext) -> None:
+    """A player dies; a stall afterwards violates this clause."""
+    try:
+        await play_game(context, players=4, seat=1, salt=death.salt, death=death)
+    except GameStalled as stalled:
+        raise Failed(f"oldmaid-{clause}", stalled.actual, stalled.expected, kind=stalled.kind) from None
 
 
 async def program_joins(context: PlayerContext) -> None:
@@ -103,15 +92,11 @@ async def program_listens(context: PlayerContext) -> None:
         raise failure
 
 
-def _tolerance_case(clause: str, description: str) -> Play[PlayerContext]:
-    """Make a case that reports whether the program needs a tolerance in a game of two."""
-
-    async def play(context: PlayerContext) -> None:
-        ring = await share_game(context, 2, 0, salt=2)
-        if clause in ring.tolerated:
-            raise NonStrict(description)
-
-    return play
+async def _needs_no_tolerance(clause: str, description: str, context: PlayerContext) -> None:
+    """The program needs no tolerance of this clause in a game of two."""
+    ring = await share_game(context, 2, 0, salt=2)
+    if clause in ring.tolerated:
+        raise NonStrict(description)
 
 
 async def _play_until_result(context: PlayerContext, *, loses: bool) -> None:
@@ -200,16 +185,20 @@ def cases() -> Sequence[PlayerCase]:
     """Return the cases that play games in a ring."""
     found = CaseList[PlayerCase](OldMaidCase, "oldmaid", rank=GAME_RANK)
     for slug, title, players, seat, clause in SEAT_CASES:
-        found.add(clause, slug, f"{title}: a whole game")(_game_case(players, seat))
+        found.add(clause, slug, f"{title}: a whole game")(partial(_whole_game, players, seat))
     for slug, title, chop, delay in DELIVERY_CASES:
-        found.add("1.4", slug, f"{title}: a whole game", rank=DELIVERY_RANK)(_delivery_case(Delivery(chop, delay)))
+        found.add("1.4", slug, f"{title}: a whole game", rank=DELIVERY_RANK)(
+            partial(_game_with_delivery, Delivery(chop, delay))
+        )
     for clause, slug, when, death in DEATH_CASES:
         title = f"The {slug.partition('-')[0]} neighbour disconnects {when}"
         is_ruled = clause in {"9.7", "9.8"}
-        found.add(clause, slug, title, rank=DEATH_RANK, failure_is_choice=is_ruled)(_death_case(clause, death))
+        found.add(clause, slug, title, rank=DEATH_RANK, failure_is_choice=is_ruled)(
+            partial(_game_with_death, clause, death)
+        )
     for clause, description in TOLERANCES:
         title = f"Not tolerated with --strict: {description}"
-        found.add(clause, "departure", title)(_tolerance_case(f"oldmaid-{clause}", description))
+        found.add(clause, "departure", title)(partial(_needs_no_tolerance, f"oldmaid-{clause}", description))
     found.add("3.1", "joins", "The player joins with its nick", rank=0)(program_joins)
     found.add("3.17", "listens", "The player accepts connections before the game starts", rank=1)(program_listens)
     for clause, slug, title, loses in (
