@@ -78,6 +78,12 @@ def test_a_silence_that_ends_with_an_unreadable_line_end_keeps_its_clause(name: 
     assert result.failure.clause == clause
 
 
+def test_a_conversation_that_ends_before_integers_matter_is_no_proof_of_their_order() -> None:
+    for _ in range(4):
+        result = run_mutant("sevenhalf", "pays wrongly: the player is over: nothing", "sevenhalf/4.4/draw-at-raised")
+        assert result.failure is None or result.failure.clause == "sevenhalf-5.4"
+
+
 def test_bytes_that_remain_of_a_refusal_are_not_its_consequence() -> None:
     name = "misspelt: STBT (ERRO): 1. ERRO with a text longer than its length, after STBT"
     result = run_mutant("sevenhalf", name, "sevenhalf/6.5/the-houses-words-in-a-game")

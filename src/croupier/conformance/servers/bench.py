@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import byte_order_cause, likely_cause
@@ -129,17 +130,23 @@ class HouseBench(Bench):
             return attempt._replace(failure=replace(failure, clause=tables, cause=cause))
         started_at = clock()
         end = started_at + min(MAX_EXPERIMENT_SECONDS, self._experiment_seconds)
-        experiments = Experiments(self._test_data, self._conversations, lambda: clock() < end, self._byte_order_cause)
+
+        async def find_provoked_close(probe: ScriptedClient) -> ScriptedClient | None:
+            provoked = await self._close_detector.find_provoked(probe, WHOLE)
+            return provoked.probe if provoked is not None and provoked.is_certain else None
+
+        experiments = Experiments(
+            self._test_data, self._conversations, lambda: clock() < end, self._byte_order_cause, find_provoked_close
+        )
 
         def describe(probe: ScriptedClient) -> Attempt:
             return self._failure(case, Outcome.FAIL, probe)
 
-        if not attempt.steps:
-            attempt = await experiments.explain_unread(attempt)
-        elif case.is_concurrent:
+        if attempt.steps and case.is_concurrent:
             attempt = await self._explain_concurrent(case, attempt)
-        else:
+        elif attempt.steps:
             attempt = await experiments.explain(case.clause, case.delivery, attempt, describe)
+        attempt = await experiments.explain_unread(attempt)
         self._experiment_seconds = max(0.0, self._experiment_seconds - (clock() - started_at))
         return attempt
 

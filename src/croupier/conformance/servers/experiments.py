@@ -4,7 +4,7 @@ Luck decides what the house answers, so every experiment has a control: the fail
 messages as they were, and must not come up once with the others.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum, auto
 from functools import partial
 from itertools import zip_longest
@@ -69,7 +69,8 @@ class Comparison(Enum):
 class Experiments:
     """Explains the failures of a house by experiments, as long as `has_time` returns true.
 
-    `byte_order_cause` is the function of `causes`, for the conversation of a client.
+    `byte_order_cause` is the function of `causes`, for the conversation of a client. `find_provoked_close` returns the
+    conversation in which the messages of a client that was sent away have provoked that, None if they may not have.
     """
 
     def __init__(
@@ -78,11 +79,13 @@ class Experiments:
         conversations: Conversations,
         has_time: Callable[[], bool],
         byte_order_cause: Callable[[ScriptedClient], Cause | None],
+        find_provoked_close: Callable[[ScriptedClient], Awaitable[ScriptedClient | None]],
     ) -> None:
         self._test_data = test_data
         self._conversations = conversations
         self._has_time = has_time
         self._byte_order_cause = byte_order_cause
+        self._find_provoked_close = find_provoked_close
 
     async def explain(
         self, clause: str, delivery: Delivery, attempt: Attempt, describe: Callable[[ScriptedClient], Attempt]
@@ -100,10 +103,11 @@ class Experiments:
                 return _explained(attempt, self._test_data.shared_clauses["stream"], ONE_READ_IS_ONE_MESSAGE)
             if found is Comparison.UNDECIDED:
                 return attempt
+            if found.fault is None:
+                provoked = await self._find_provoked_close(found)
+                return attempt if provoked is None else describe(provoked)
             attempt = describe(found)
             messages = _client_messages(attempt)
-        if (unread := await self.explain_unread(attempt)) is not attempt:
-            return unread
         if messages and attempt.is_silence:
             line_ended = [message + b"\n" for message in messages]
             found = await self._compare(messages, line_ended, WHOLE)
@@ -125,10 +129,13 @@ class Experiments:
         return attempt
 
     async def explain_unread(self, attempt: Attempt) -> Attempt:
-        """Blame the reader of a house that answers the beginning of the last message, and goes on.
+        """Blame the reader if no cause is known, and the house answers the beginning of the last message and goes on.
 
         Without that message it has to be silent: it may send something unasked.
         """
+        assert attempt.failure is not None, "only failures are explained"
+        if attempt.failure.cause is not None:
+            return attempt
         *before, last = _client_messages(attempt) or [b""]
         layout = LAYOUTS[self._test_data.room.name].layout
         code = next((code for code, fields in layout.items() if fields and last.startswith(code)), b"")
@@ -170,7 +177,10 @@ class Experiments:
         return possible[0] if possible and is_shown else None
 
     async def _find_byte_order(self, messages: Sequence[bytes]) -> Cause | None:
-        """Return a cause if the house answers integers rightly only by the opposite order of their bytes."""
+        """Return a cause if the house answers integers rightly only by the opposite order of their bytes.
+
+        A conversation without a fault shows nothing: it may have ended before the integers mattered.
+        """
         swapped = self._with_swapped_integers(messages)
         if swapped == messages or not self._has_time():
             return None
@@ -178,7 +188,8 @@ class Experiments:
         if probe.fault is None:
             return None
         control = await self._conversations.send_quickly(messages, WHOLE)
-        return self._byte_order_cause(probe) or self._byte_order_cause(control)
+        cause = self._byte_order_cause(probe)
+        return cause if cause is not None or control.fault is None else self._byte_order_cause(control)
 
     async def _compare(
         self,
@@ -187,7 +198,7 @@ class Experiments:
         delivery: Delivery,
         change: Callable[[Sequence[DialogueLine]], Sequence[bytes]] | None = None,
     ) -> Comparison | ScriptedClient:
-        """Send both in turn; return the first conversation with the others that fails, or what is decided.
+        """Send both in turn; return the first conversation with the others that fails or ends, or what is decided.
 
         If a `change` makes the others from the original, a failure counts where it makes the same others from it: luck
         may have decided what is refused.
@@ -199,7 +210,9 @@ class Experiments:
             probe = await self._conversations.send_quickly(others, WHOLE)
             if probe.fault is not None:
                 return probe
-            if _has_unreadable(probe.conversation) or self._was_sent_away(probe):
+            if self._was_sent_away(probe):
+                return probe
+            if _has_unreadable(probe.conversation):
                 return Comparison.UNDECIDED
             control = await self._conversations.send_quickly(original, delivery)
             if control.fault is not None:
