@@ -16,6 +16,9 @@ SHARDS = 4
 FAILURES = ("--max-failures", 4)
 """A run ends after this many failed cases, to save time."""
 
+MAX_PIPELINED_TRIALS = 30
+"""In every second of these the house bets, and what the client has sent ahead is refused."""
+
 LEVELS = {
     "kuhn_server": Level(0.94, 0.88),
     "kuhn_client": Level(0.9, 0.85),
@@ -42,13 +45,19 @@ QUICK = (
     ("blackjack_server", "bet-not-checked", "blackjack/2.3"),
     ("blackjack_server", "header-any-case", "blackjack/2.5"),
     ("blackjack_server", "jack-eleven", "blackjack/3.8"),
+    ("blackjack_server", "house-fields-not-read", "blackjack/2.2/every-frame"),
+    ("blackjack_server", "empty-purse-disconnects", "blackjack/7.5/ruin"),
+    ("sevenhalf_server", "house-words-argument-not-read", "sevenhalf/2.4/bank-words-of-any-length"),
     ("holdem_server", "user-200", "holdem/2.2"),
     ("holdem_server", "join-200", "holdem/3.5"),
     ("oldmaid_table", "nick-twice", "oldmaid/3.8"),
     ("oldmaid_table", "pair-any-suit", "oldmaid/5.3"),
     ("kuhn_client", "bets-against-bet", "kuhn/4.6"),
+    ("kuhn_client", "shown-king-crashes", "kuhn/3.1/house-shows-king"),
+    ("blackjack_client", "figure-is-eleven", "blackjack/3.2/jack-counts-ten"),
     ("sevenhalf_client", "ante-zero", "sevenhalf/7"),
     ("holdem_client", "key-amount", "holdem/4.1"),
+    ("holdem_client", "ten-players-crash", "holdem/6.12/beside-side-pots"),
     ("oldmaid_player", "pick-as-string", "oldmaid/7.4"),
     ("oldmaid_player", "appends-card", "oldmaid/7.8/random-place"),
 )
@@ -72,6 +81,14 @@ def test_some_bugs_are_found(program: str, name: str, selection: str) -> None:
     (bug,) = (bug for bug in bugs(program) if bug.name == name)
     trial = attempt(bug, "--max-failures", 1, selection=selection)
     assert (trial.is_right, trial.tester_error) == (True, ""), trial
+
+
+@pytest.mark.extended
+def test_a_goodbye_to_messages_that_came_together_is_found_as_if_they_had_come_alone() -> None:
+    (bug,) = (bug for bug in bugs("kuhn_server") if bug.name == "wrong-action-disconnects")
+    trials = (attempt(bug, selection="kuhn/1.3/pipelined") for _ in range(MAX_PIPELINED_TRIALS))
+    found = next(trial for trial in trials if trial.is_found)
+    assert found.is_right, found
 
 
 def test_a_program_in_an_endless_loop_is_no_finding() -> None:
