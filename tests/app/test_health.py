@@ -137,7 +137,7 @@ def test_incomplete_requests_use_no_thread_and_time_out(run: Run) -> None:
 @asynccontextmanager
 async def monitoring(limits: ConnectionLimits = MONITORING_LIMITS, room: Room | None = None) -> AsyncIterator[Address]:
     readiness = Readiness(["kuhn"], {"kuhn": room or Room()})
-    server = HttpServer(MonitoringApp(metrics, readiness), limits, RoomCounters())
+    server = HttpServer(MonitoringApp(metrics, readiness.report), limits, RoomCounters())
     yield await server.listen("127.0.0.1", 0)
     server.close()
     await server.drain(1.0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from gzip import compress
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import parse_qs
 
 from prometheus_client import REGISTRY, CollectorRegistry
@@ -16,14 +16,10 @@ READINESS_PATH: Final = "/readyz"
 PATHS: Final = (METRICS_PATH, LIVENESS_PATH, READINESS_PATH)
 
 
-class ReadinessSource(Protocol):
-    """What knows whether a server can be used."""
-
-    def report(self) -> tuple[int, bytes]: ...  # noqa: D102 -- as in Readiness
-
-
 class MonitoringApp:
     """The application of the metrics port: /healthz, /readyz, and /metrics as `render_metrics` returns it.
+
+    `report_readiness` returns the status and the body of /readyz.
 
     /healthz is 200 as long as the event loop answers: only a process that is stuck needs a restart. What a restart
     cannot mend, such as a database that is down, is in /readyz.
@@ -31,9 +27,11 @@ class MonitoringApp:
 
     max_body_bytes = 0
 
-    def __init__(self, render_metrics: Callable[[Request], Response], readiness: ReadinessSource) -> None:
+    def __init__(
+        self, render_metrics: Callable[[Request], Response], report_readiness: Callable[[], tuple[int, bytes]]
+    ) -> None:
         self._render_metrics = render_metrics
-        self._readiness = readiness
+        self._report_readiness = report_readiness
 
     def open(self, request: Request) -> Response:
         """Answer a request."""
@@ -43,7 +41,7 @@ class MonitoringApp:
             return _response(405, b"text/plain; charset=utf-8", b"allowed: GET, HEAD\n", (b"allow", b"GET, HEAD"))
         if request.path == METRICS_PATH:
             return self._render_metrics(request)
-        status, body = (200, b'{"status":"ok"}\n') if request.path == LIVENESS_PATH else self._readiness.report()
+        status, body = (200, b'{"status":"ok"}\n') if request.path == LIVENESS_PATH else self._report_readiness()
         return _response(status, b"application/json", body, (b"cache-control", b"no-store"))
 
     def respond(self, request: Request) -> Response:

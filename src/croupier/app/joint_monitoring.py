@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
 from croupier.app.health import LIVENESS_PATH, METRICS_PATH, PATHS, READINESS_PATH, MonitoringApp, render_metrics
-from croupier.app.readiness import Readiness, render_report
+from croupier.app.readiness import NOT_OPEN, Readiness, render_report
 from croupier.app.worker import monitoring_subject
 from croupier.cluster.bus import Bus, BusUnavailable
 from croupier.http.messages import Answer, Request, Response, run_later
@@ -94,9 +94,10 @@ class JointMonitoringApp:
         registry = CollectorRegistry()
         if request.path == METRICS_PATH:
             registry.register(MergedMetrics({worker: text.decode() for worker, text in present.items()}))
-        reasons = [_decode_reasons(answer) for answer in present.values()] if request.path == READINESS_PATH else []
-        readiness = JointReadiness(self._names, reasons, silent, is_closing=self._is_closing())
-        return MonitoringApp(partial(render_metrics, registry=registry), readiness).open(request)
+        found = [_decode_reasons(answer) for answer in present.values()] if request.path == READINESS_PATH else []
+        reasons = joint_reasons(self._names, found, silent)
+        report = partial(render_report, reasons, is_closing=self._is_closing())
+        return MonitoringApp(partial(render_metrics, registry=registry), report).open(request)
 
     async def _ask(self, number: int, path: str) -> bytes | None:
         """Ask a worker; None if it does not answer."""
@@ -115,36 +116,21 @@ def silence(workers: Collection[int]) -> str:
     return f"no answer from worker {', '.join(map(str, workers))}"
 
 
-class JointReadiness:
-    """Whether a server of several workers can be used: each room is open, and none of its processes is down.
+def joint_reasons(
+    room_names: Sequence[str], answers: Sequence[Mapping[str, str | None]], silent: Collection[int]
+) -> Mapping[str, str | None]:
+    """For each room, return the reason why no games can be played in it now, None if they can.
 
-    `reasons` has what each worker answers about its rooms, and `silent` the workers that do not answer.
+    `answers` has the reasons of the rooms of each worker, and `silent` the workers that do not answer. A server can be
+    used if each room is open, and none of its processes is down.
     """
-
-    def __init__(
-        self,
-        room_names: Sequence[str],
-        reasons: Sequence[Mapping[str, str | None]],
-        silent: Collection[int],
-        *,
-        is_closing: bool,
-    ) -> None:
-        self._names = room_names
-        self._reasons = reasons
-        self._silent = silent
-        self._is_closing = is_closing
-
-    def report(self) -> tuple[int, bytes]:
-        """See `Readiness.report`."""
-        return render_report({name: self._reason(name) for name in self._names}, is_closing=self._is_closing)
-
-    def _reason(self, name: str) -> str | None:
-        if self._silent:
-            return silence(self._silent)
-        found = [reasons[name] for reasons in self._reasons if name in reasons]
-        if not found:
-            return "the room is not open yet"
-        return next((reason for reason in found if reason is not None), None)
+    if silent:
+        return dict.fromkeys(room_names, silence(silent))
+    found = {name: [answer[name] for answer in answers if name in answer] for name in room_names}
+    return {
+        name: next((each for each in reasons if each is not None), None) if reasons else NOT_OPEN
+        for name, reasons in found.items()
+    }
 
 
 class MergedMetrics(Collector):

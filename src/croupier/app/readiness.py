@@ -1,9 +1,12 @@
 """Readiness: whether a server can be used now, and the reason if not."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec.json import encode
+
+NOT_OPEN: Final = "the room is not open yet"
+"""The reason of a room that is still opening."""
 
 
 class HealthSource(Protocol):
@@ -36,10 +39,7 @@ class Readiness:
     def reasons(self) -> dict[str, str | None]:
         """For each room, return the reason why no games can be played in it now, None if they can."""
         opened = {name: self._rooms.get(name) for name in self._names}
-        return {
-            name: "the room is not open yet" if room is None else room.unavailable_reason
-            for name, room in opened.items()
-        }
+        return {name: NOT_OPEN if room is None else room.unavailable_reason for name, room in opened.items()}
 
     def report(self) -> tuple[int, bytes]:
         """Return the HTTP status, 200 if the server is ready or else 503, and the JSON body."""

@@ -53,5 +53,5 @@ class ServerProcess:
             return
         from croupier.app.health import MonitoringApp, render_metrics
 
-        async with serve_monitoring(config, MonitoringApp(render_metrics, readiness)) as url:
+        async with serve_monitoring(config, MonitoringApp(render_metrics, readiness.report)) as url:
             yield url

@@ -11,7 +11,7 @@ from croupier.arena.game import Chunk, find_game
 from croupier.arena.plan import Pairing, source_digest
 from croupier.arena.play import make_chunk
 from croupier.arena.players import Forfeit
-from croupier.arena.record import RecordedPlan, read_chunks
+from croupier.arena.record import RecordFollower
 from croupier.arena.series import Series
 from croupier.arena.tally import Moments, moments_of
 from croupier.clients.contestants import parse_contestant
@@ -33,7 +33,8 @@ class RecordedTournament:
     """The tournament in a folder. Raises OSError, and ValueError if its hands cannot be played again."""
 
     def __init__(self, folder: Path) -> None:
-        self.plan = RecordedPlan.read(folder).plan
+        record = RecordFollower(folder)
+        self.plan = record.plan
         contestants = [parse_contestant(find_room(self.plan.room), bot) for bot in self.plan.bots]
         for contestant, digest in zip(contestants, self.plan.sources, strict=True):
             if contestant.is_program:
@@ -41,8 +42,8 @@ class RecordedTournament:
             if source_digest(contestant) != digest:
                 raise ValueError(f"found another version of {contestant.text!r} than that which has played")
         self._series: dict[Pairing, Series] = {}
-        for job, tally in read_chunks(folder).items():
-            self._series.setdefault(job.pairing, Series(self.plan, job.pairing)).add(job.chunk, tally)
+        for each in record.read():
+            self._series.setdefault(each.pairing, Series(self.plan, each.pairing)).add(each.chunk, each.tally)
 
     @property
     def source(self) -> Source:

@@ -38,11 +38,6 @@ class RecordedPlan(Plan, frozen=True):
         """The plan alone."""
         return Plan(**{name: getattr(self, name) for name in Plan.__struct_fields__})
 
-    @classmethod
-    def read(cls, folder: Path) -> Self:
-        """The plan of the tournament in a folder. Raises OSError, and ValueError if it is malformed."""
-        return cls.from_json((folder / PLAN_FILE).read_bytes())
-
 
 class ChunkRecord(Stored, frozen=True):
     """A chunk that was played."""
@@ -70,9 +65,11 @@ class Record:
         if plan_file.exists():
             if not resume:
                 raise ValueError(f"found a tournament in {folder}; add --resume to go on, or choose another folder")
-            _check_equal(RecordedPlan.read(folder), RecordedPlan.of(plan), folder)
-            _cut_last_line(folder / CHUNKS_FILE)
-            self.played = read_chunks(folder)
+            earlier = RecordFollower(folder)
+            _check_equal(earlier.recorded_plan, RecordedPlan.of(plan), folder)
+            self.played = {Job(each.pairing, each.chunk): each.tally for each in earlier.read()}
+            if (folder / CHUNKS_FILE).exists():
+                os.truncate(folder / CHUNKS_FILE, earlier.size)  # without a last line that was not written whole
         else:
             unfinished = plan_file.with_suffix(".new")
             unfinished.write_bytes(RecordedPlan.of(plan).to_json() + b"\n")
@@ -94,27 +91,33 @@ class Record:
 
 
 class RecordFollower:
-    """Reads the record of a tournament in a folder while another process writes it.
+    """Reads the record of a tournament in a folder, also while another process writes it.
 
-    Raises OSError if it cannot be read, FileNotFoundError before it is begun, and ValueError if it is malformed.
+    `size` is the number of bytes of the chunks that were read. Raises OSError if the record cannot be read,
+    FileNotFoundError before it is begun, and ValueError if it is malformed.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._plan = (folder / PLAN_FILE).read_bytes()
-        self._size = 0
-        self.plan = RecordedPlan.from_json(self._plan).plan
+        self.recorded_plan = RecordedPlan.from_json(self._plan)
+        self.size = 0
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the tournament."""
+        return self.recorded_plan.plan
 
     def read(self) -> Sequence[ChunkRecord]:
-        """The chunks that were written since the last call."""
+        """The chunks that were written since the last call, without a last line that is not written whole."""
         file = self._folder / CHUNKS_FILE
         if not file.exists():
             return []
         with file.open("rb") as chunks:
-            chunks.seek(self._size)
+            chunks.seek(self.size)
             data = chunks.read()
         lines = data[: data.rfind(b"\n") + 1]
-        self._size += len(lines)
+        self.size += len(lines)
         return [ChunkRecord.from_json(line) for line in lines.splitlines()]
 
     @property
@@ -127,27 +130,9 @@ class RecordFollower:
         """Whether the folder has another tournament now, or none."""
         plan, chunks = self._folder / PLAN_FILE, self._folder / CHUNKS_FILE
         try:
-            return plan.read_bytes() != self._plan or chunks.stat().st_size < self._size
+            return plan.read_bytes() != self._plan or chunks.stat().st_size < self.size
         except FileNotFoundError:
             return True
-
-
-def read_chunks(folder: Path) -> Mapping[Job, Tally]:
-    """The chunks of the tournament in a folder, without a last line that was not written whole."""
-    records = map(ChunkRecord.from_json, _whole_lines(folder / CHUNKS_FILE).splitlines())
-    return {Job(record.pairing, record.chunk): record.tally for record in records}
-
-
-def _cut_last_line(file: Path) -> None:
-    """Remove a last line that was not written whole."""
-    size = len(_whole_lines(file))
-    if file.exists() and size < file.stat().st_size:
-        os.truncate(file, size)
-
-
-def _whole_lines(file: Path) -> bytes:
-    data = file.read_bytes() if file.exists() else b""
-    return data[: data.rfind(b"\n") + 1]
 
 
 def _check_equal(found: RecordedPlan, plan: RecordedPlan, folder: Path) -> None:

@@ -4,8 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
 from typing import Final, Protocol
 
+from msgspec.structs import replace
+
 from croupier.core.card_names import FRENCH_CARDS, SPANISH_CARDS
-from croupier.core.presentation import BACK, CardView, SeatView, TableView, Text, text, verbatim
+from croupier.core.presentation import BACK, CardView, SeatStatus, SeatView, TableView, Text, text, verbatim
 from croupier.rooms.kuhn.presenter import CARDS
 from croupier.rooms.kuhn.rules import SHOWDOWN, TERMINAL_HISTORIES
 
@@ -50,11 +52,7 @@ def house_table(game: HouseGame, done_count: int, *, is_over: bool) -> TableView
         own, other = _bank_hands(game, done)
     if not is_over:
         other = [None] * len(other) if game.room == "kuhn" else other[: 1 if game.room == "blackjack" else 0]
-    seats = (
-        SeatView(name=HOUSE_NAMES[game.room], cards=_views(game.room, other)),
-        SeatView(name=CLIENT_NAME, cards=_views(game.room, own), caption=_bet(done), is_viewer=True),
-    )
-    return TableView(title=TITLES[game.room], seats=seats)
+    return _table(game, own, other, SeatView(name=CLIENT_NAME, caption=_bet(done), is_viewer=True))
 
 
 def public_table(game: HouseGame, *, is_over: bool) -> TableView:
@@ -67,16 +65,8 @@ def public_table(game: HouseGame, *, is_over: bool) -> TableView:
             own, other = [None] * len(own), [None] * len(other)
     else:
         own, other = _bank_hands(game, game.done)
-    seats = (
-        SeatView(name=HOUSE_NAMES[game.room], cards=_views(game.room, other)),
-        SeatView(
-            name=CLIENT_NAME,
-            cards=_views(game.room, own),
-            caption=_bet(game.done),
-            status="" if is_over else "to act",  # the house acts at once
-        ),
-    )
-    return TableView(title=TITLES[game.room], seats=seats)
+    status: SeatStatus = "" if is_over else "to act"  # the house acts at once
+    return _table(game, own, other, SeatView(name=CLIENT_NAME, caption=_bet(game.done), status=status))
 
 
 def house_result(net: int) -> Text:
@@ -92,6 +82,12 @@ def actor_of_move(game: HouseGame, number: int) -> str:
     """Return who makes a move, counted from 1: "player" or "house". A bank has no moves; in Kuhn poker P_1 begins."""
     is_of_house = game.room == "kuhn" and (number - 1) % 2 != game.seat
     return "house" if is_of_house else "player"
+
+
+def _table(game: HouseGame, own: Sequence[str | None], other: Sequence[str | None], client: SeatView) -> TableView:
+    """Return the table with the cards of the client and of the house; `client` is the rest of the client's seat."""
+    house = SeatView(name=HOUSE_NAMES[game.room], cards=_views(game.room, other))
+    return TableView(title=TITLES[game.room], seats=(house, replace(client, cards=_views(game.room, own))))
 
 
 def _kuhn_hands(game: HouseGame) -> tuple[Sequence[str | None], Sequence[str | None]]:

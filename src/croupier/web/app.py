@@ -66,10 +66,13 @@ def create_app(
     if admin is not None:
         optional_routes += AdminRoutes(admin, tables, watch, keys=keys, renderer=renderer, config=config).routes
 
-    tournament_routes = None
+    closers = [tables.close, watch.close, live_lobby.close, seating.close, checks.close]
+    waits = [checks.wait_idle]
     if tournament is not None:
         tournament_routes = TournamentRoutes(tournament, streams, renderer, log)
         optional_routes += tournament_routes.routes
+        closers.append(tournament_routes.close)
+        waits.append(tournament_routes.wait_closed)
 
     routes = [
         *lobby.routes,
@@ -84,10 +87,9 @@ def create_app(
     app.state.tables = tables
     app.state.checks = checks
     app.state.streams = streams
-    app.state.seating = seating
-    app.state.watch = watch
     app.state.lobby = live_lobby
-    app.state.tournament = tournament_routes
+    app.state.closers = closers
+    app.state.waits = waits
     return app
 
 
@@ -101,25 +103,11 @@ def halt(app: Starlette) -> None:
 
 def close(app: Starlette) -> None:
     """Leave all tables, stop all checks, and end all streams."""
-    tables: Tables = app.state.tables
-    tables.close()
-    watch: WatchRoutes = app.state.watch
-    watch.close()
-    lobby: LiveLobby = app.state.lobby
-    lobby.close()
-    seating: Seating = app.state.seating
-    seating.close()
-    checks: Checks = app.state.checks
-    checks.close()
-    tournament: TournamentRoutes | None = app.state.tournament
-    if tournament is not None:
-        tournament.close()
+    for end in app.state.closers:
+        end()
 
 
 async def wait_closed(app: Starlette) -> None:
     """Wait until all checks, and the process of the tournament, have ended after `close`."""
-    checks: Checks = app.state.checks
-    await checks.wait_idle()
-    tournament: TournamentRoutes | None = app.state.tournament
-    if tournament is not None:
-        await tournament.wait_closed()
+    for wait in app.state.waits:
+        await wait()
