@@ -7,7 +7,6 @@ again. What it does wrong is a fault, and cannot stop the arena: it is ended whe
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import ExitStack
 from functools import partial
 from typing import Any, Final
 
@@ -19,7 +18,6 @@ from croupier.arena.program_match import (
     START_SECONDS,
     ProgramMatch,
     RunningProgram,
-    running,
 )
 from croupier.clients.programs import terminated_as_interrupted
 from croupier.core.dealer import Dealer
@@ -117,8 +115,12 @@ class ClientProgram(ProgramMatch):
         self._index = index
         self._tables = tables
         self._limit = chunk.plan.answer_seconds
-        self._left_hand: int | None = None
         self._message_at = self._hand_at = 0.0
+
+    @property
+    def hand(self) -> int:
+        """The number of the current hand in the pairing."""
+        return self._tables.hand
 
     async def play(self) -> None:
         """Serve the house, and run the program until the tables are complete. Raises Forfeit."""
@@ -147,11 +149,8 @@ class ClientProgram(ProgramMatch):
         words = contestant.command({"host": address[0], "port": address[1]})
         hands = self._tables.hands
         self._message_at = self._hand_at = self._clock()
-        with ExitStack() as stack:
-            try:
-                program = stack.enter_context(running(words))
-            except OSError as error:
-                self._forfeit(str(error))
+        with self.started(self._index, words) as program:
+            if program is None:
                 return
             watch = asyncio.create_task(self._watch())
             try:
@@ -183,9 +182,9 @@ class ClientProgram(ProgramMatch):
         while not self.over.done():
             now = self._clock()
             if now >= self._message_at + start:
-                self._forfeit(f"no message for {start:g} seconds")
+                self.forfeit(self._index, f"no message for {start:g} seconds")
             elif now >= self._hand_at + hand:
-                self._forfeit(f"no hand finished in {hand:g} seconds")
+                self.forfeit(self._index, f"no hand finished in {hand:g} seconds")
             await asyncio.sleep(min(self._message_at + start, self._hand_at + hand) - now)
 
     def _on_event(self, event: Event[Any], effects: Sequence[Effect[Any]], now: float) -> None:
@@ -196,7 +195,7 @@ class ClientProgram(ProgramMatch):
             if type(event) is Received:
                 self._message_at = now
             elif type(event) is Joined:
-                self._end_left_hand("it left the hand")
+                self.end_left_hand(self._index, "it left the hand")
             for effect in effects:
                 if type(effect) is Settle:
                     self._hand_at = now
@@ -214,41 +213,29 @@ class ClientProgram(ProgramMatch):
         if tables.settle(effect):
             pass
         elif type(event) is TimedOut:
-            self._forfeit(f"no message for {self._limit:g} seconds", hand)
+            self.forfeit(self._index, f"no message for {self._limit:g} seconds", hand)
         elif type(event) is Left:
-            self._left_hand = hand
+            self.left_hands[self._index] = hand
         else:
-            self._add_fault("it left the hand", hand)
+            self.add_fault(self._index, "it left the hand", hand)
         if tables.is_complete:
-            self._end_left_hand("it left the hand")
+            self.end_left_hand(self._index, "it left the hand")
             self.stop(None)
         elif tables.imbalance is not None:
-            self._forfeit(tables.imbalance)
+            self.forfeit(self._index, tables.imbalance)
 
     def _on_verdict(self, _peer: Peer, verdict: Verdict) -> None:
         if verdict.party == CLIENT:
-            self._add_fault(str(verdict.violation))
+            self.add_fault(self._index, str(verdict.violation))
 
     def _on_ended(self, program: RunningProgram, hands: int) -> None:
         """The program has ended before the chunk was over."""
-        end = program.describe_end(" during the hand" if self._left_hand is not None else "")
+        end = program.describe_end(" during the hand" if self.left_hands else "")
         if not hands:
-            self._forfeit(end)
+            self.forfeit(self._index, end)
         elif program.process.returncode:
-            self._left_hand = self._left_hand or self._tables.hand
-        self._end_left_hand(end)
-
-    def _end_left_hand(self, reason: str) -> None:
-        """Add a fault for the hand that the program has left, if there is one."""
-        if self._left_hand is not None:
-            hand, self._left_hand = self._left_hand, None
-            self._add_fault(reason, hand)
-
-    def _add_fault(self, reason: str, hand: int | None = None) -> None:
-        self.add_fault(self._index, self._tables.hand if hand is None else hand, reason)
-
-    def _forfeit(self, reason: str, hand: int | None = None) -> None:
-        self.forfeit(self._index, self._tables.hand if hand is None else hand, reason)
+            self.left_hands.setdefault(self._index, self.hand)
+        self.end_left_hand(self._index, end)
 
     def stop(self, error: Exception | None) -> None:
         """End the chunk; no more hands count."""

@@ -7,7 +7,6 @@ import asyncio
 import secrets
 from asyncio import Future
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from time import time
 from typing import Any, Final
 
@@ -23,7 +22,6 @@ from croupier.arena.program_match import (
     START_SECONDS,
     ProgramMatch,
     RunningProgram,
-    running,
 )
 from croupier.clients.programs import terminated_as_interrupted
 from croupier.core.session import Address, Effect, Event, HandFinished, Received
@@ -88,7 +86,6 @@ class HoldemMatch(ProgramMatch):
         self._limit = chunk.plan.answer_seconds
         self._thinking_seconds = 0.0  # of bots in process, which is not time of the programs
         self._absent_since: dict[int, float] = {}
-        self._left_hands: dict[int, int] = {}
         self._used_seconds = [0.0] * SEATS  # in the running hand
         self._turn_bot: int | None = None  # the bot to act
         self._counted_at = 0.0
@@ -96,6 +93,11 @@ class HoldemMatch(ProgramMatch):
         self._joined: list[Future[None]] = [self.loop.create_future() for _ in range(SEATS)]
         self._authenticator = Authenticator(hasher=HASHER)
         self._app = HoldemApp(table.house, self._authenticator, clock=self._clock, observers=[self._on_event])
+
+    @property
+    def hand(self) -> int:
+        """The number of the current hand in the pairing."""
+        return self._table.hand_number()
 
     async def play(self) -> None:
         """Play all deals of the table. Raises Forfeit."""
@@ -142,11 +144,8 @@ class HoldemMatch(ProgramMatch):
 
     async def _run_program(self, bot: int, words: Sequence[str]) -> None:
         hands = self._table.hands
-        with ExitStack() as stack:
-            try:
-                program = stack.enter_context(running(words))
-            except OSError as error:
-                self._forfeit(bot, str(error))
+        with self.started(bot, words) as program:
+            if program is None:
                 return
             self._absent_since[bot] = self._clock()
             self._table.running.add(bot)
@@ -160,13 +159,13 @@ class HoldemMatch(ProgramMatch):
 
     def _on_ended(self, bot: int, program: RunningProgram, hands: int) -> None:
         """A program has ended before the match was over: it leaves the table."""
-        is_in_hand = bot in self._left_hands or self._table.is_playing
+        is_in_hand = bot in self.left_hands or self._table.is_playing
         end = program.describe_end(" during the hand" if is_in_hand else "")
         if not hands:
-            self._forfeit(bot, end)
+            self.forfeit(bot, end)
             return
         self._remove(bot)
-        self._end_left_hand(bot, end)
+        self.end_left_hand(bot, end)
 
     def _remove(self, bot: int | None) -> None:
         """Let all users of a bot leave; without one, users of nobody."""
@@ -181,14 +180,14 @@ class HoldemMatch(ProgramMatch):
             due = now + min(start, limit)
             for bot, since in [*self._absent_since.items()]:
                 if now >= since + start:
-                    self._forfeit(bot, f"it has not joined the game for {start:g} seconds")
+                    self.forfeit(bot, f"it has not joined the game for {start:g} seconds")
                 due = min(due, since + start)
             self._count_time(now)
             acting = self._turn_bot
             if acting is not None and acting not in self._players[0]:
                 remaining = limit - self._used_seconds[acting]
                 if remaining <= 0:
-                    self._forfeit(acting, f"it has used {limit:g} seconds for a hand")
+                    self.forfeit(acting, f"it has used {limit:g} seconds for a hand")
                 due = min(due, now + remaining)
             await asyncio.wait([self.over], timeout=max(0.0, due - now))
 
@@ -208,7 +207,7 @@ class HoldemMatch(ProgramMatch):
                 if joined is None:
                     self.loop.call_soon(self._remove, None)
                 else:
-                    self._end_left_hand(joined, "it left the hand")
+                    self.end_left_hand(joined, "it left the hand")
             for effect in effects:
                 if type(effect) is HandFinished:
                     assert isinstance(effect.state, FinishedHand), "a hand of the house"
@@ -230,16 +229,16 @@ class HoldemMatch(ProgramMatch):
         owners = [self._table.owners.get(user) for user in finished.players]
         for seat, reason in finished.faults:
             if (bot := owners[seat]) is not None:
-                self.add_fault(bot, hand, f"holdem-4.7: {reason}")
+                self.add_fault(bot, f"holdem-4.7: {reason}", hand)
         for entry in finished.hand.log:
             if entry[0] == "leave" and (bot := owners[entry[1]]) is not None:
                 if finished.players[entry[1]] == leaver:
-                    self._left_hands[bot] = hand
+                    self.left_hands[bot] = hand
                 else:
-                    self.forfeit(bot, hand, f"no act for {self._limit:g} seconds")
+                    self.forfeit(bot, f"no act for {self._limit:g} seconds", hand)
         if self._table.is_complete:
-            for bot in [*self._left_hands]:
-                self._end_left_hand(bot, "it left the hand")
+            for bot in [*self.left_hands]:
+                self.end_left_hand(bot, "it left the hand")
             self.stop(None)
 
     def _note_presence(self, now: float) -> None:
@@ -283,16 +282,6 @@ class HoldemMatch(ProgramMatch):
         user, game = USERS[bot], self._table.game
         action, chips = (ACTION_BET, move) if isinstance(move, int) else (ACTION_FOLD, 0)
         return Act(user, game, self._table.house.guid_of(user), action, chips)
-
-    # Faults
-
-    def _end_left_hand(self, bot: int, reason: str) -> None:
-        """Add a fault for the hand that a program has left, if there is one."""
-        if bot in self._left_hands:
-            self.add_fault(bot, self._left_hands.pop(bot), reason)
-
-    def _forfeit(self, bot: int, reason: str) -> None:
-        self.forfeit(bot, self._table.hand_number(), reason)
 
 
 def _leaver(event: Event[Any]) -> str | None:

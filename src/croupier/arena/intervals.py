@@ -1,12 +1,9 @@
 """Confidence intervals for means: for a fixed number of values, and valid after any number."""
 
 from math import inf, log, sqrt
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from croupier.arena.tally import Moments
-
-type IntervalKind = Literal["student", "sequence"]
-"""How an interval was made: Student's t for a fixed number of values, or an asymptotic confidence sequence."""
 
 
 class Interval(NamedTuple):

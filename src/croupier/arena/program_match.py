@@ -1,6 +1,7 @@
 """What all matches of programs have in common: how a program is run, its faults, and how the match ends."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from asyncio import Future
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -45,42 +46,61 @@ class RunningProgram:
         return f"it ended{when} with {describe_exit(self.process.returncode)}{last_line and f': {last_line}'}"
 
 
-@contextmanager
-def running(words: Sequence[str]) -> Iterator[RunningProgram]:
-    """Run a program, and end it with everything that it has started. Raises OSError if it cannot be started."""
-    with TemporaryFile() as stderr:
-        process = start_program(words, stdout=asyncio.subprocess.DEVNULL, stderr=stderr)
-        try:
-            yield RunningProgram(process, stderr)
-        finally:
-            end_programs([process])
-
-
-class ProgramMatch:
+class ProgramMatch(ABC):
     """A match of programs in a chunk, whose faults are added to those of the chunk.
 
-    `over` is done when the match is over: its exception is that of a bot, or a Forfeit.
+    `over` is done when the match is over: its exception is that of a bot, or a Forfeit. `left_hands` has the hands that
+    programs have left, by their bots, until it is known why; see `end_left_hand`.
     """
 
     def __init__(self, chunk: Chunk) -> None:
         self.chunk = chunk
         self.loop = asyncio.get_running_loop()
         self.over: Future[None] = self.loop.create_future()
+        self.left_hands: dict[int, int] = {}
         self.loop.set_exception_handler(_report)
 
-    def add_fault(self, bot: int, hand: int, reason: str) -> None:
-        """Add a fault of a bot in a hand of the pairing; with too many, the bot forfeits."""
+    @property
+    @abstractmethod
+    def hand(self) -> int:
+        """The number of the current hand in the pairing."""
+
+    @contextmanager
+    def started(self, bot: int, words: Sequence[str]) -> Iterator[RunningProgram | None]:
+        """Run the program of a bot, and end it with everything that it has started.
+
+        A bot whose program cannot be started forfeits; then there is none.
+        """
+        with TemporaryFile() as stderr:
+            try:
+                process = start_program(words, stdout=asyncio.subprocess.DEVNULL, stderr=stderr)
+            except OSError as error:
+                self.forfeit(bot, str(error))
+                yield None
+                return
+            try:
+                yield RunningProgram(process, stderr)
+            finally:
+                end_programs([process])
+
+    def add_fault(self, bot: int, reason: str, hand: int | None = None) -> None:
+        """Add a fault of a bot in a hand of the pairing, by default the current one; with too many, it forfeits."""
         if self.over.done():
             return
         faults = self.chunk.faults
-        faults.append(make_fault(bot, hand, reason))
+        faults.append(make_fault(bot, self.hand if hand is None else hand, reason))
         if has_forfeited(bot, faults):
             self.stop(Forfeit(bot))
 
-    def forfeit(self, bot: int, hand: int, reason: str) -> None:
+    def forfeit(self, bot: int, reason: str, hand: int | None = None) -> None:
         """Add a fault with which a bot forfeits."""
-        self.add_fault(bot, hand, reason)
+        self.add_fault(bot, reason, hand)
         self.stop(Forfeit(bot))
+
+    def end_left_hand(self, bot: int, reason: str) -> None:
+        """Add a fault for the hand that a program has left, if there is one."""
+        if bot in self.left_hands:
+            self.add_fault(bot, reason, self.left_hands.pop(bot))
 
     def stop(self, error: Exception | None) -> None:
         """End the match, unless it is over."""
