@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from croupier.core.codec import Codec
+from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
-from croupier.core.room import HouseRoom
+from croupier.core.room import HouseRoom, Room
 from croupier.core.session import (
     Address,
     Closing,
@@ -26,6 +27,7 @@ from croupier.core.session import (
 from croupier.core.transcript import (
     Transcript,
     TranscriptLine,
+    deck_file,
     house_settings,
     is_strict,
     make_hall,
@@ -50,6 +52,17 @@ def compile_pattern(text: str, patterns: Mapping[str, bytes], bound: Mapping[str
         else:
             raise ValueError(f"found the pattern {{{piece}}}; allowed: {', '.join(patterns)}")
     return re.compile(expression, re.DOTALL)
+
+
+def transcript_dealers(room: Room, transcript: Transcript) -> Callable[[int], Dealer]:
+    """The dealers of the hands at a shared table, by number.
+
+    `deck: 3 spades, joker maid / …` lists decks, which are used in turn; `seed: 7` sets the seed.
+    """
+    head = transcript.head
+    decks = room.pack.parse_decks(deck_file(head["deck"]), transcript.name) if "deck" in head else ()
+    seed = int(head.get("seed", 1))
+    return dealer_factory(lambda hand: derive_server_seed(seed, room.name, hand), decks=decks, shared=True)
 
 
 class Harness[In, Out]:

@@ -1,12 +1,11 @@
 """A table of Old Maid that plays transcripts in memory, without sockets."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from croupier.core.dealer import Dealer, dealer_factory, derive_server_seed
 from croupier.core.session import Address
-from croupier.core.transcript import Transcript, convert_head, deck_file, is_strict
-from croupier.replay.transcript_house import Harness
-from croupier.rooms.oldmaid.cards import PACK
+from croupier.core.transcript import Transcript, convert_head, is_strict
+from croupier.replay.transcript_house import Harness, transcript_dealers
+from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
 from croupier.rooms.oldmaid.wire import Answer, Message, Wire
@@ -18,17 +17,10 @@ def table_settings(transcript: Transcript) -> Settings:
     return settings
 
 
-def transcript_dealers(transcript: Transcript) -> Callable[[int], Dealer]:
-    """The dealers of a transcript: `deck: 3 spades, joker maid / …` lists decks, `seed: 7` sets the seed."""
-    decks = PACK.parse_decks(deck_file(transcript.head["deck"]), transcript.name) if "deck" in transcript.head else ()
-    seed = int(transcript.head.get("seed", 1))
-    return dealer_factory(lambda game: derive_server_seed(seed, "oldmaid", game), decks=decks, shared=True)
-
-
 def make_table(transcript: Transcript) -> House:
     """The table of a transcript."""
     idle = float(transcript.head.get("idle", 500))
-    return House(table_settings(transcript), transcript_dealers(transcript), idle=idle)
+    return House(table_settings(transcript), transcript_dealers(ROOM, transcript), idle=idle)
 
 
 def table_harness(transcript: Transcript, chunk_size: int = 0) -> Harness[Message, Answer]:

@@ -3,13 +3,13 @@
 import asyncio
 from asyncio import Future, Task
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Self
 
 from argon2 import PasswordHasher
 
 from croupier.conformance.channel.http import ReceivedResponse, ResponseReader, SentRequest
-from croupier.core.dealer import Dealer, FairDealer, ScriptedDealer, derive_server_seed
+from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.http_transcript import (
     TranscriptRequest,
@@ -18,7 +18,7 @@ from croupier.core.http_transcript import (
     parse_expected_response,
     parse_request,
 )
-from croupier.core.transcript import Transcript, TranscriptLine, convert_head, deck_file
+from croupier.core.transcript import Transcript, TranscriptLine, convert_head
 from croupier.http.auth import Authenticator, basic_authorization
 from croupier.http.connection import HttpConnection
 from croupier.http.holdem_app import HoldemApp
@@ -26,7 +26,8 @@ from croupier.http.limits import ConnectionLimits
 from croupier.http.server import HttpServer
 from croupier.net.local_connection import LocalTransport
 from croupier.observers.counters import RoomCounters
-from croupier.rooms.holdem.cards import PACK
+from croupier.replay.transcript_house import transcript_dealers
+from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
 
@@ -54,23 +55,11 @@ class FrozenTimeLoop(asyncio.SelectorEventLoop):
         return self.now
 
 
-def transcript_dealers(transcript: Transcript) -> Callable[[int], Dealer]:
-    """Return the dealers by hand number; the decks of the transcript are used in turn."""
-    seed = int(transcript.head.get("seed", 1))
-    decks = PACK.parse_decks(deck_file(transcript.head["deck"]), transcript.name) if "deck" in transcript.head else ()
-
-    def dealer(hand: int) -> Dealer:
-        server_seed = derive_server_seed(seed, "holdem", hand)
-        return ScriptedDealer((decks[(hand - 1) % len(decks)],), server_seed) if decks else FairDealer(server_seed)
-
-    return dealer
-
-
 def make_house(transcript: Transcript) -> House:
     """Return a house with the settings in the head of a transcript. Its Unix time starts at 0."""
     settings = convert_head(Settings, transcript.head)
     seed = int(transcript.head.get("seed", 1))
-    return House(settings, transcript_dealers(transcript), derive_server_seed(seed, "holdem", 0))
+    return House(settings, transcript_dealers(ROOM, transcript), derive_server_seed(seed, "holdem", 0))
 
 
 def sent_request(user: str, request: TranscriptRequest) -> SentRequest:

@@ -21,7 +21,8 @@ from croupier.core.session import (
     TimedOut,
 )
 from croupier.core.transcript import Transcript, parse_transcript
-from croupier.replay.transcript_table import transcript_dealers
+from croupier.replay.transcript_house import transcript_dealers
+from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, WIRE_CARDS, Card, to_wire
 from croupier.rooms.oldmaid.house import House
 from croupier.rooms.oldmaid.settings import Settings
@@ -43,7 +44,9 @@ class TableHarness:
 
     def __init__(self, *, deck: str = "", seed: int = 1, idle: float = 500.0, **own: Any) -> None:
         head = {"seed": str(seed), **({"deck": deck} if deck else {})}
-        self.house = House(Settings(**own), transcript_dealers(Transcript("harness", "", (), head, ())), idle=idle)
+        self.house = House(
+            Settings(**own), transcript_dealers(ROOM, Transcript("harness", "", (), head, ())), idle=idle
+        )
         self.now = 0.0
         self.timeout_count = 0
         self.connected: set[Peer] = set()

@@ -25,7 +25,8 @@ from hypothesis.stateful import (
 from croupier.core.errors import Violation
 from croupier.core.session import Address, Closing, Commit, HandFinished, Malformed, Peer, Received, Reveal
 from croupier.core.transcript import Transcript
-from croupier.replay.transcript_table import transcript_dealers
+from croupier.replay.transcript_house import transcript_dealers
+from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.cards import CARD_NUMBERS, JOKER, WIRE_CARDS, Card, WireCard, to_wire
 from croupier.rooms.oldmaid.table.game import TableGame
 from croupier.rooms.oldmaid.wire import (
@@ -113,7 +114,7 @@ class TableMachine(RuleBasedStateMachine):
         self.harness = TableHarness(
             players=players, join_window=window, stuck_seconds=self.stuck, idle=self.idle, seed=seed
         )
-        self.dealers = transcript_dealers(Transcript("law", "", (), {"seed": str(seed)}, ()))
+        self.dealers = transcript_dealers(ROOM, Transcript("law", "", (), {"seed": str(seed)}, ()))
         self.now = 0.0
         self.queue: list[tuple[Peer, str]] = []
         self.due: float | None = None
