@@ -29,7 +29,7 @@ class Conversation:
 
     def sit(self) -> TableView:
         """Start a connection, and send what the presenter sends at once."""
-        self.player: Any = self._room.player(self._room.options(), False)
+        self.player: Any = self._room.player(self._room.options())
         self.player.on(Joined(HOUSE, None), 0.0)
         first = self.presenter.sit(self.player, self._purse)
         if first is not None:

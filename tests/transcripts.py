@@ -58,7 +58,7 @@ class PlayerDriver:
         self._chunk_size = chop
         self._now = 0.0
         options, settings = convert_head(room.options, transcript.head), house_settings(room, transcript)
-        self._player = room.player(options, is_strict(transcript))
+        self._player = room.player(options, strict=is_strict(transcript))
         self._codec = room.codec(is_strict(transcript), options)
         self._parser = room.codec(is_strict(transcript), settings)
         self._frames = [self._codec.encode(message) for message in room.sample_messages]

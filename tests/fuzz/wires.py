@@ -82,7 +82,7 @@ def player_target(room: HouseRoom) -> Target:
     """Our client: messages of ours alternate with those of the server."""
 
     def run(data: bytes) -> None:
-        player = room.player(room.options(), False)
+        player = room.player(room.options())
         events = (event(HOUSE, item) for item in read(room.codec(False, room.options()), pieces(data)[1]))
         own = [Submitted(message) for message in room.sample_messages]
         player.on(Joined(HOUSE), 0.0)

@@ -30,7 +30,7 @@ class SelfPlay:
 
     def play(self, games: int) -> None:
         random = FairDealer(derive_server_seed(int(self.head["seed"]), "mind", 1)).luck
-        self.player = self.room.player(self.room.options(), False)
+        self.player = self.room.player(self.room.options())
         transcript = Transcript("sample", "a sample", (), self.head, ())
         self.house, own = make_hall(self.room, transcript), house_settings(self.room, transcript)
         self._observer = RefereeObserver(

@@ -23,7 +23,7 @@ PURSE_SETTINGS = {"kuhn": "coins", "blackjack": "money"}
 
 
 def new_client(room: HouseRoom) -> Any:
-    return room.player(room.options(), False)
+    return room.player(room.options())
 
 
 @every_room

@@ -38,7 +38,7 @@ class PresentedGames:
 
     def sit(self) -> None:
         self._house = make_hall(self._room, self._transcript)
-        self.player: Any = self._room.player(self._options, False)
+        self.player: Any = self._room.player(self._options)
         self.won_here = 0
         self.received: list[Any] = []
         self._unseen: list[Any] = []

@@ -327,7 +327,7 @@ def play(room: HouseRoom, seed: int, head: dict[str, str]) -> tuple[list[tuple[s
 
     transcript = Transcript("", "", (), {"seed": str(seed), **head}, ())
     harness = make_harness(room, transcript, observers=[observe])
-    player = room.player(convert_head(room.options, head), False)
+    player = room.player(convert_head(room.options, head))
     player.on(Joined(HOUSE), 0.0)
     wire: list[tuple[str, bytes]] = []
     codec = room.codec(False, None)

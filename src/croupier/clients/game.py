@@ -60,7 +60,7 @@ class GameClient:
         self.hangup: ConnectionError | None = None
         self.address: Address = (host, room.port if port is None else port)
         self._options = room.options() if options is None else options
-        self.player: RoomClient[Any] = room.player(self._options, strict, answer_timeout)
+        self.player: RoomClient[Any] = room.player(self._options, strict=strict, reply_timeout=answer_timeout)
         self._has_port = port is not None
         self.notify = notify
         self._strict = strict

@@ -55,7 +55,7 @@ class RefereeFactory(Protocol):
 class ClientFactory(Protocol):
     """Makes the client's side of a room."""
 
-    def __call__(self, options: Any, strict: bool, reply_timeout: float = 30.0) -> RoomClient[Any]:
+    def __call__(self, options: Any, *, strict: bool = False, reply_timeout: float = 30.0) -> RoomClient[Any]:
         """A client with these options; `strict` disables tolerances. `reply_timeout` is in seconds."""
         ...
 

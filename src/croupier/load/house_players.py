@@ -130,7 +130,9 @@ class HousePlayers:
     def _arrive(self, player: Player, event: Joined, now: float) -> None:
         """Begin a visit: the player is connected."""
         self._measurement.add_connection(now - player.visit_since)
-        player.client = self._room.player(self._plan.options, self._plan.strict, self._plan.answer_seconds)
+        player.client = self._room.player(
+            self._plan.options, strict=self._plan.strict, reply_timeout=self._plan.answer_seconds
+        )
         player.games, player.has_acted, player.is_leaving, player.error = 0, False, False, ""
         self._deliver(player, event, now)
         if self._is_closing:

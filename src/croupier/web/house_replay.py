@@ -87,7 +87,7 @@ class ObservedClient:
 
     def __init__(self, room: HouseRoom, transcript: Transcript) -> None:
         settings, options = house_settings(room, transcript), convert_head(room.options, transcript.head)
-        player = room.player(options, is_strict(transcript))
+        player = room.player(options, strict=is_strict(transcript))
         assert isinstance(player, ClientSession), "the clients of all houses are"
         self._player: ClientSession[Any, Any] = player
         self._player.on(Joined(HOUSE), 0.0)

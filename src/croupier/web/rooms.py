@@ -132,7 +132,7 @@ class HouseEntry(Struct, frozen=True):
 
     def make_player(self) -> ClientSession[Any, Any]:
         """Make the session of a client of this house."""
-        player = self.room.player(self.client_options(), False, REPLY_TIMEOUT_SECONDS)
+        player = self.room.player(self.client_options(), reply_timeout=REPLY_TIMEOUT_SECONDS)
         assert isinstance(player, ClientSession), "the clients of all houses are"
         return player
 

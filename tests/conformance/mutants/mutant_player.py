@@ -41,7 +41,7 @@ class MutantPlayer:
 
     def __init__(self, room: HouseRoom, mutation: Mutation, setup: PlayerSetup, seed: int) -> None:
         options = setup.options
-        self._player: Any = room.player(options, False, 1e9)
+        self._player: Any = room.player(options, reply_timeout=1e9)
         self._codec = room.codec(False, options)
         self._encode = room.codec(False, options).encode
         self._read = mutation.new_reader(room) if mutation.new_reader is not None else lambda data: [data]

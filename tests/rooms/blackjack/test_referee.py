@@ -330,7 +330,7 @@ def test_bot_bets_its_option_or_the_maximum() -> None:
 )
 def test_invalid_options_are_refused(options: Options, expected: str) -> None:
     with pytest.raises(ValueError, match=expected):
-        ROOM.player(options, False)
+        ROOM.player(options)
 
 
 def test_options_select_no_bot() -> None:

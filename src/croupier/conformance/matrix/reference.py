@@ -70,7 +70,9 @@ class ReferenceClient:
     def __init__(self, terms: PairingTerms, seed: int) -> None:
         room = terms.room
         self.ended = asyncio.Event()
-        self._player = room.player(terms.known_options or room.options(), terms.strict, 2 * terms.timeout_seconds)
+        self._player = room.player(
+            terms.known_options or room.options(), strict=terms.strict, reply_timeout=2 * terms.timeout_seconds
+        )
         self._bot = bot_factory(room.bots, REFERENCE_BOT)()
         self._luck = make_luck(seed, f"{room.name} bot")
         self._games = 0

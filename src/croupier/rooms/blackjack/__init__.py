@@ -124,7 +124,7 @@ ROOM = HouseRoom(
     net_check=recompute_nets(lambda cards, commands, _: possible_nets(BLACKJACK.start_node, cards, commands)),
     commands=commands_given,
     options=Options,
-    player=lambda options, strict, reply_timeout=30.0: Player(options, strict=strict, reply_timeout=reply_timeout),
+    player=Player,
     referee=make_referee,
     bots=BOT_SPECS,
     default_bot="exact",

@@ -72,7 +72,7 @@ ROOM = HouseRoom(
     net_check=recompute_nets(nets),
     commands=lambda state: state.history,
     options=Options,
-    player=lambda options, strict, reply_timeout=30.0: Player(options, strict=strict, reply_timeout=reply_timeout),
+    player=Player,
     referee=lambda own, strict, reply_timeout=5.0: Referee(reply_timeout=reply_timeout),  # noqa: ARG005 -- the signature of RefereeFactory
     bots=BOT_SPECS,
     default_bot="equilibrium",

@@ -107,7 +107,7 @@ ROOM = HouseRoom(
     net_check=recompute_nets(lambda cards, commands, _: possible_nets(LENIENT_RULES.start_node, cards, commands)),
     commands=commands_given,
     options=Options,
-    player=lambda options, strict, reply_timeout=30.0: Player(options, strict=strict, reply_timeout=reply_timeout),
+    player=Player,
     referee=lambda own, strict, reply_timeout=5.0: Referee(
         lenient=own is not None and own.dialect == "lenient", strict=strict, reply_timeout=reply_timeout
     ),
