@@ -10,7 +10,3 @@ from croupier.core.plural import format_count
 )
 def test_count_of_one_has_the_singular(number: int, text: str) -> None:
     assert format_count(number, "game") == text
-
-
-def test_irregular_plural_may_be_given() -> None:
-    assert [format_count(number, "entry", "entries") for number in (1, 2)] == ["1 entry", "2 entries"]
