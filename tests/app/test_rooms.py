@@ -191,14 +191,17 @@ def test_dealers_record_can_be_verified(tmp_path: Path) -> None:
         assert serving.end() == 0
     lines = record.read_bytes().splitlines()
     assert [json.loads(line)["deal"] for line in lines] == ["promise", "hand", "hand", "seed"]
-    findings = [*verify_record(lines, lambda room: ROOMS[room].pack)]
+    findings = [*verify_record(lines, lambda room: ROOMS[room].pack, lambda room: ROOMS[room].net_check)]
     assert [finding.is_proved for finding in findings] == [True], findings
     (forged,) = [line.replace(b'"C_', b'"') for line in lines[1:2]]
     cards = json.loads(forged)["cards"]
     lines[1] = lines[1].replace(
         json.dumps(cards, separators=(",", ":")).encode(), json.dumps(cards[::-1], separators=(",", ":")).encode()
     )
-    assert not all(finding.is_proved for finding in verify_record(lines, lambda room: ROOMS[room].pack))
+    assert not all(
+        finding.is_proved
+        for finding in verify_record(lines, lambda room: ROOMS[room].pack, lambda room: ROOMS[room].net_check)
+    )
 
 
 def test_referee_logs_the_violations_of_a_client() -> None:

@@ -10,7 +10,15 @@ from random import Random
 
 import pytest
 
-from croupier.core.deal_record import DealPromise, DealSeed, DealtHand, RecordFinding, deal_cards, verify_record
+from croupier.core.deal_record import (
+    DealPromise,
+    DealSeed,
+    DealtHand,
+    NetCheck,
+    RecordFinding,
+    deal_cards,
+    verify_record,
+)
 from croupier.core.dealer import FAIR_ALGORITHM, FairDealer, commitment, derive_server_seed
 from croupier.observers import deal_file as module
 from croupier.observers.deal_file import DealFile, remove_partial_line
@@ -73,7 +81,8 @@ def add(record: DealFile, *entries: DealPromise | DealtHand | DealSeed) -> int:
 
 
 def findings(data: bytes) -> Sequence[RecordFinding]:
-    return [*verify_record(data.splitlines(keepends=True), lambda room: HOUSE_ROOMS[room].pack)]
+    unchecked = NetCheck("are not checked", lambda _: True)
+    return [*verify_record(data.splitlines(keepends=True), lambda room: HOUSE_ROOMS[room].pack, lambda _: unchecked)]
 
 
 def test_hands_and_seeds_wait_for_space_and_are_written_in_order() -> None:

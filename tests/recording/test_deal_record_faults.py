@@ -24,7 +24,7 @@ def play(serving: Serving) -> None:
 
 def findings(path: Path) -> list[RecordFinding]:
     with path.open("rb") as lines:
-        return [*verify_record(lines, lambda room: ROOMS[room].pack)]
+        return [*verify_record(lines, lambda room: ROOMS[room].pack, lambda room: ROOMS[room].net_check)]
 
 
 def failures(serving: Serving) -> float:

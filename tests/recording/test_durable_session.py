@@ -337,7 +337,7 @@ def test_interrupted_games_are_void_and_match_their_promises(
         third.write_deals()
         await third.store.close()
         with path.with_suffix(".deals").open("rb") as lines:
-            opened_journal = [*verify_record(lines, lambda room: OLDMAID.pack)]
+            opened_journal = [*verify_record(lines, lambda _: OLDMAID.pack, lambda _: OLDMAID.net_check)]
         assert [finding.is_proved for finding in opened_journal] == [True, None, None]
         assert "found" not in " ".join(finding.message for finding in opened_journal)
 

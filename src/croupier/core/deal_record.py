@@ -94,9 +94,6 @@ class NetCheck(NamedTuple):
     check: Callable[[DealtHand], bool]
 
 
-UNCHECKED_NETS: Final = NetCheck("are not checked", lambda _: True)
-
-
 def recompute_nets(possible_nets: Callable[[Sequence[str], Sequence[str], int], Sequence[int]]) -> NetCheck:
     """A check that compares each net with the possible nets for a hand's cards, moves and seat."""
 
@@ -150,7 +147,7 @@ class _RecordedTable:
 
 
 def verify_record(
-    lines: Iterable[bytes], pack: Callable[[str], Pack], nets: Callable[[str], NetCheck] = lambda _: UNCHECKED_NETS
+    lines: Iterable[bytes], pack: Callable[[str], Pack], nets: Callable[[str], NetCheck]
 ) -> Iterator[RecordFinding]:
     """Verify a record: every seed against its promise, every hand against its seed, every net against its hand.
 
