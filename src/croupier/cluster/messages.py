@@ -91,7 +91,7 @@ class PositionWanted(Struct, frozen=True, gc=False, tag="position"):
 
 type NodeRequest = Forwarded | HandWanted | ViewsWanted | PositionWanted
 
-decode_request: Final = Decoder(Forwarded | HandWanted | ViewsWanted | PositionWanted).decode
+decode_request: Final = Decoder(NodeRequest).decode
 
 RESPONSE_TYPES: Final[Mapping[str, type[HoldemResponse]]] = {
     each.__name__: each for each in (Created, Queued, ActDone, PlayerLeft, RequestRefused)

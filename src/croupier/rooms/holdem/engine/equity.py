@@ -43,7 +43,6 @@ SUIT_PERMUTATIONS: Final = tuple(
 _HAND_PATTERN: Final = re.compile(f"[{RANKS}][{SUITS}][{RANKS}][{SUITS}]")
 _SPAN_PATTERN: Final = re.compile(rf"([{RANKS}]{{2}})([SO]?)(\+|-([{RANKS}]{{2}})\2)?")
 _ALL_HANDS_SET: Final = frozenset(ALL_HANDS)
-_KEY_BY_RANK: Final = RANK_KEYS[::4]
 
 
 class Estimate(NamedTuple):
@@ -295,7 +294,7 @@ def _rank_multisets(live: Sequence[Card], size: int) -> tuple[list[float], list[
     for rank_, count in Counter(card // 4 for card in live).items():
         for held in range(size, 0, -1):
             for more in range(1, min(count, held) + 1):
-                key, ways = more * _KEY_BY_RANK[rank_], comb(count, more)
+                key, ways = more * RANK_KEYS[4 * rank_], comb(count, more)
                 by_size[held] += [(partial + key, times * ways) for partial, times in by_size[held - more]]
     return [key for key, _ in by_size[size]], [ways for _, ways in by_size[size]]
 
