@@ -28,6 +28,8 @@ from croupier.web.rooms import RoomEntry
 from tests.net.raw_client import TIMEOUT_SECONDS
 
 KEYS = SigningKeys([bytes(32)])
+LOOK_SECONDS = 0.01
+"""The pause between two looks at a table or a page: to render it takes almost as long."""
 
 
 def house(
@@ -89,7 +91,7 @@ class Browser:
         """Reload the table until its page has a text."""
         async with asyncio.timeout(TIMEOUT_SECONDS):
             while text not in (page := (await self.get(self.table)).text):
-                await asyncio.sleep(0)
+                await asyncio.sleep(LOOK_SECONDS)
         return page
 
     async def act(self, action: str, **fields: str) -> httpx.Response:

@@ -52,7 +52,7 @@ async def start_check(browser: Browser, target: str, room: str = "kuhn") -> http
 async def page_with(browser: Browser, path: str, pattern: str) -> str:
     async with asyncio.timeout(2 * TIMEOUT_SECONDS):
         while not re.search(pattern, page := (await browser.get(path)).text):
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.05)
     return page
 
 

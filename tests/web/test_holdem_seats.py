@@ -69,10 +69,10 @@ async def to_act(room: Holdem, *browsers: Browser) -> Browser:
     async with asyncio.timeout(TIMEOUT_SECONDS):
         while True:
             for browser in browsers:
-                await browser.get(browser.table)
                 if len(view(room, browser).actions) > 1:
+                    await browser.get(browser.table)
                     return browser
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.001)
 
 
 def test_two_people_play_a_hand(run: Run) -> None:

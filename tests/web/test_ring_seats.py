@@ -17,7 +17,7 @@ from croupier.web.ring_seat import TABLE_UNREACHABLE
 from croupier.web.rooms import RoomEntry
 from tests.clients.oldmaid_fixtures import open_table
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
-from tests.web.app_fixture import KEYS, Browser
+from tests.web.app_fixture import KEYS, LOOK_SECONDS, Browser
 from tests.web.test_login import accounts, log_in
 
 MAX_LOOKS = 3000
@@ -50,14 +50,14 @@ def view(app: Starlette, browser: Browser) -> TableView:
 async def play_a_game(app: Starlette, browser: Browser) -> None:
     """Pick the first card whenever there is one to pick, until the game is over."""
     for _ in range(MAX_LOOKS):
-        await browser.get(browser.table)
         actions = view(app, browser).actions
         if "rejoin" in [action.id for action in actions]:
             return
         if actions[0].id.startswith("pick-"):
+            await browser.get(browser.table)
             done = await browser.act(actions[0].id)
             assert done.status_code in {200, 202, 409}, done.text
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(LOOK_SECONDS)
     raise AssertionError("the game does not end")
 
 

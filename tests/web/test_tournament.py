@@ -25,7 +25,7 @@ async def page_with(app: Starlette, text: str) -> str:
     """Reload the page of the tournament until it has a text: another process reads the folder."""
     async with asyncio.timeout(PATIENCE):
         while text not in (page := (await Browser(app).get("/tournament")).text):
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.2)
     return page
 
 
