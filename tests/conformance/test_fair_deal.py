@@ -19,6 +19,7 @@ from croupier.conformance.fair_deal import (
 from croupier.rooms.blackjack import rules as blackjack
 from croupier.rooms.kuhn.rules import CARDS as KUHN_CARDS
 from croupier.rooms.sevenhalf import rules as sevenhalf
+from tests.sampling import example_count
 
 CONNECTION_GAMES = 5
 
@@ -62,9 +63,10 @@ def count_run(
     return counter.find_unfair()
 
 
+@pytest.mark.hypothesis
 @decks
 def test_honest_decks_are_not_accused(cards: Sequence[str], copies: int) -> None:
-    for seed in range(8):
+    for seed in range(example_count(8)):
         assert count_run(cards, copies, games(cards, copies, Random(seed))) is None
 
 

@@ -28,6 +28,7 @@ from croupier.rooms.kuhn.rules import BettingHistory
 from croupier.rooms.kuhn.wire import ACTN, NO_COINS, STRT, Message
 from tests.conformance.house_fixture import HouseFixture, new_bench, run_cases
 from tests.conformance.suites import server_cases
+from tests.sampling import example_count
 
 COINS = 10
 GAMES = 40
@@ -61,16 +62,18 @@ def purses(seed: int, tamper: Tamper = lambda *_: 0, count: int = 24) -> Sequenc
     return [spend(luck, tamper, Purse(COINS)).purse for _ in range(count)]
 
 
+@pytest.mark.hypothesis
 def test_right_payments_are_not_accused() -> None:
-    for seed in range(8):
+    for seed in range(example_count(8)):
         seen = purses(seed, count=12)
         assert find_wrong_payment(seen) is None
         assert all(COINS in purse_sizes(purse) for purse in seen)
         assert any(len(purse_sizes(purse)) == 1 for purse in seen)
 
 
+@pytest.mark.hypothesis
 def test_a_house_that_keeps_accounts_is_not_accused() -> None:
-    for seed in range(8):
+    for seed in range(example_count(8)):
         luck, account = Random(seed), Purse(COINS)
         seen = [spend(luck, lambda *_: 0, account).purse for _ in range(12)]
         assert find_wrong_payment(seen) is None

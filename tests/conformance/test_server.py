@@ -69,8 +69,9 @@ def test_there_are_cases_enough_and_no_two_have_a_name(room: HouseRoom) -> None:
 
 
 @rooms
-def test_our_own_house_has_no_faults(room: HouseRoom) -> None:
-    results = run(room, {}, 0)
+@pytest.mark.parametrize("part", extended([2, 1], 2))
+def test_our_own_house_has_no_faults(room: HouseRoom, part: int) -> None:
+    results = run(room, {}, 0, part=part)
     assert bad(results) == []
     assert sum(result.outcome is Outcome.PASS for result in results) > 0.8 * len(results)
     assert not any(result.outcome is Outcome.NON_STRICT for result in results)

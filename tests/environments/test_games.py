@@ -10,6 +10,7 @@ from croupier.environments import aec, gym
 from croupier.environments.games import find_game
 from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.engine.stakes import STAKES
+from tests.sampling import example_count
 
 ALL_GAMES: list[tuple[Any, dict[str, Any]]] = [
     ("kuhn", {}),
@@ -22,10 +23,11 @@ ALL_GAMES: list[tuple[Any, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize(("game", "options"), ALL_GAMES)
 def test_random_hands_stay_within_their_bounds(game: Any, options: dict[str, Any]) -> None:
     found, choice = find_game(game, **options), random.Random(1)
-    for number in range(100):
+    for number in range(example_count(100)):
         hand = found.deal(1, number)
         while (turn := hand.turn) is not None:
             for seat in range(found.seats):

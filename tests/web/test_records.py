@@ -43,6 +43,7 @@ from croupier.web.records import Records, replay_page
 from croupier.web.replay_page import ReplayPage
 from tests.net.raw_client import Run
 from tests.processes import Serving
+from tests.sampling import example_count
 from tests.store.store_fixture import add_hand
 from tests.web.app_fixture import KEYS, Browser
 
@@ -347,6 +348,7 @@ def play(room: HouseRoom, seed: int, head: dict[str, str]) -> tuple[list[tuple[s
     return wire, [GameRecord(room.name, "run-1", 1, 0.0, *each) for each in games]
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize(
     ("room", "head"),
     [
@@ -360,7 +362,7 @@ def play(room: HouseRoom, seed: int, head: dict[str, str]) -> tuple[list[tuple[s
 )
 def test_the_messages_of_a_recorded_game_are_those_that_were_on_the_wire(room: HouseRoom, head: dict[str, str]) -> None:
     records = 0
-    for seed in range(150):
+    for seed in range(example_count(150)):
         wire, games = play(room, seed, head)
         for each in games:
             records += 1
@@ -373,7 +375,7 @@ def test_the_messages_of_a_recorded_game_are_those_that_were_on_the_wire(room: H
                 if data[:4] != b"ANTE" and data not in {b"DISC", b"STP"}
             ]
             assert shown == expected, each
-    assert records > 30
+    assert records > example_count(30)
 
 
 def test_a_game_that_the_house_plays_in_another_way_is_shown_without_bytes() -> None:

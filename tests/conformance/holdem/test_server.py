@@ -51,12 +51,13 @@ def not_passed(results: Sequence[Result]) -> list[Result]:
     return [result for result in results if result.outcome not in {Outcome.PASS, Outcome.SKIP}]
 
 
-@pytest.mark.parametrize("dialect", extended(["readme", "hspe-go"], 2))
-def test_our_own_server_passes(dialect: str) -> None:
+@pytest.mark.parametrize(("dialect", "part"), extended([("readme", 2), ("readme", 1), ("hspe-go", 1)], 3))
+def test_our_own_server_passes(dialect: str, part: int) -> None:
     reported: list[Result] = []
-    results = check(FAST_CASES, dialect=dialect, on_result=reported.append)
+    cases = FAST_CASES[::part]
+    results = check(cases, dialect=dialect, on_result=reported.append)
     assert not_passed(results) == []
-    assert [result.case for result in results] == [case.id for case in FAST_CASES]
+    assert [result.case for result in results] == [case.id for case in cases]
     assert {result.case for result in reported} == {result.case for result in results}
     skipped = [result for result in results if result.outcome is Outcome.SKIP and "dialect" not in result.note]
     by_luck_or_time = {"holdem/6.15/played", "holdem/6.1/fair-deal"}
@@ -182,13 +183,13 @@ def test_a_server_that_differs_in_what_the_document_leaves_open_does_not_fail() 
     assert counts[Outcome.PASS] >= 100
 
 
-@pytest.mark.parametrize("seatings", extended([8, 1], 2))
-def test_a_first_button_at_any_player_is_no_fault(monkeypatch: pytest.MonkeyPatch, seatings: int) -> None:
+@pytest.mark.parametrize(("seatings", "part"), extended([(8, 3), (8, 1), (1, 1)], 3))
+def test_a_first_button_at_any_player_is_no_fault(monkeypatch: pytest.MonkeyPatch, seatings: int, part: int) -> None:
     monkeypatch.setattr(replay, "MAX_SEATINGS", seatings)
     faulty = FaultyServer(frozenset(), table=with_seats(EitherFirstButton))
-    results = check(select(FAST_CASES, "holdem/4"), faulty=faulty)
+    results = check(select(FAST_CASES, "holdem/4")[::part], faulty=faulty)
     assert not_passed(results) == []
-    assert Counter(result.outcome for result in results)[Outcome.PASS] >= 20
+    assert Counter(result.outcome for result in results)[Outcome.PASS] >= 20 / part
 
 
 def test_a_ruling_makes_games_open_to_requests() -> None:

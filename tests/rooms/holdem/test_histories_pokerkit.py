@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.filterwarnings("ignore:There is no reason for this player to fold")
 
-BATCHES = extended((range(15), range(15, 60), range(60, 120)), 3)
+BATCHES = extended((range(5), range(5, 60), range(60, 120)), 3)
 DONE = {"Folding", "CheckingOrCalling", "CompletionBettingOrRaisingTo", "HoleCardsShowingOrMucking"}
 """PokerKit's operations that are actions of players."""
 

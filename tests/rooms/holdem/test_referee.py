@@ -22,6 +22,7 @@ from croupier.rooms.holdem.wire import (
     RequestRefused,
 )
 from tests.rooms.holdem.house_fixture import SHOWDOWN, HouseFixture
+from tests.sampling import example_count
 
 USERS = ("ann", "bob", "cat", "dan", "eve")
 BETS = ((ACTION_FOLD, 0), *((ACTION_BET, chips) for chips in (0, 10, 20, 60, 10_000)))
@@ -132,10 +133,11 @@ def play_unwatched(session: RefereeSession, luck: Random, steps: int, leave_chan
                 may_leave(user)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("leave_chance", [0, 0.01, 0.05])
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_players_who_leave_between_two_looks_are_no_violations(players: int, leave_chance: float) -> None:
-    for seed in range(10):
+    for seed in range(example_count(10)):
         session = RefereeSession(players, seed)
         play_unwatched(session, Random(seed), 200, leave_chance)
         assert session.found == []

@@ -19,6 +19,7 @@ from croupier.rooms.kuhn.wire import ACTN, CARD, DISC, NO_COINS, STRT, VOCABULAR
 from tests.properties.inputs import random_violations
 from tests.properties.random_session import bot_names
 from tests.properties.self_play import SelfPlay
+from tests.sampling import example_count
 
 KUHN = HOUSE_ROOMS["kuhn"]
 sides = st.sampled_from([CLIENT, HOUSE])
@@ -29,11 +30,12 @@ def verdicts_on(*sent: tuple[int, object], coins: int | None = None) -> list[Ver
     return [verdict for side, message in sent for verdict in referee.on(Sent(side, OTHER_END[side], message), 0.0)]
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("games", [30, pytest.param(3_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
 @pytest.mark.parametrize("style", bot_names(KUHN))
 def test_honest_games_have_no_house_faults(style: str, games: int) -> None:
     """The referee knows the purse, so that every FAIL N_C is checked as well."""
-    for seed in range(8):
+    for seed in range(example_count(8)):
         bout = SelfPlay(KUHN, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), "coins": "2", "bot": "random"})
         bout.referee = lambda: Referee(coins=2)
         bout.play(games)

@@ -55,10 +55,11 @@ def test_every_game_ends_and_the_loser_has_the_joker(players: int, seed: int, or
         assert (JOKER in node.player.hand) == (node.name == network.ranking[-1])
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("players", range(MIN_PLAYERS, MAX_PLAYERS + 1))
 def test_every_pick_is_that_of_the_whole_game(players: int) -> None:
     """The players agree with a model of the game that knows all hands on who picks from whom, and on who loses."""
-    for seed in range(5):
+    for seed in range(example_count(5)):
         network = Network(players, seed, choose=luck(seed), wires=False)
         network.run()
         picks = {
@@ -77,8 +78,9 @@ def test_every_pick_is_that_of_the_whole_game(players: int) -> None:
         assert ring.loser == network.game.ranking[-1]
 
 
+@pytest.mark.hypothesis
 def test_all_pairs_are_discarded_except_possibly_the_losers_last() -> None:
-    for seed in range(20):
+    for seed in range(example_count(20)):
         network = Network(4, seed)
         network.run()
         kept = {len(node.player.hand) for node in network.players}

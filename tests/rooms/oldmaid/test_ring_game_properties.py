@@ -13,6 +13,7 @@ from croupier.core.rules import Turn
 from croupier.rooms.oldmaid.cards import CARD_NAMES, JOKER, is_pair
 from tests.rooms.oldmaid.brute_force import Chain
 from tests.rooms.oldmaid.ring_game import OldMaid, RingGame
+from tests.sampling import example_count
 
 LONGEST = 5_000
 """The number of picks after which a game must be over; 180 are typical with eight players."""
@@ -70,10 +71,11 @@ def play(players: int, luck: Random) -> RingGame:
     return ring
 
 
+@pytest.mark.hypothesis
 @players
 @pytest.mark.parametrize("games", [50, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_26_pairs_are_discarded_and_the_loser_has_the_joker(players: int, games: int) -> None:
-    for seed in range(games):
+    for seed in range(example_count(games)):
         ring = play(players, Random(f"{seed}/{players}"))
         assert ring.turn is Turn.OVER
         assert len(ring.discarded_pairs) == len({*ring.discarded_pairs}) == 26

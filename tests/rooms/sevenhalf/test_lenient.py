@@ -29,6 +29,7 @@ from tests.rooms.sevenhalf.frames import (
 )
 from tests.rooms.sevenhalf.tables import Table
 from tests.rooms.sevenhalf.test_player import player_after, process
+from tests.sampling import example_count
 
 BET, SEVEN = stbt(100), card("7o")
 DECK = "7o 7c cc"
@@ -139,9 +140,10 @@ def test_strict_house_may_be_lenient(case: Case) -> None:
     assert [table.send(sent) for sent in case.says] == case.lenient
 
 
+@pytest.mark.hypothesis
 def test_passing_before_the_first_card_never_wins() -> None:
     """sevenhalf-9.4"""
-    for seed in range(40):
+    for seed in range(example_count(40)):
         table = Table(seed=str(seed), dialect="lenient")
         answer = table.send(STRT, PASS)
         assert answer[9:18] == b"BKSC \0\0\0\1"

@@ -41,12 +41,14 @@ from tests.rooms.sevenhalf.conversations import (
     clauses,
     verdicts_on,
 )
+from tests.sampling import example_count
 
 sides = st.sampled_from([CLIENT, HOUSE])
 NO = Erro("too much")
 MOST = 2**30 - 1
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("games", [10, pytest.param(3_000, marks=pytest.mark.slow)], ids=["quick", "soak"])
 @pytest.mark.parametrize("style", [*bot_names(ROOM), "script:DRAW,100,DRAW,PASS"])
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ MOST = 2**30 - 1
 def test_honest_games_have_no_house_faults(style: str, head: dict[str, str], games: int) -> None:
     """A raise beyond the limit of the house is no fault either, because the client does not know the limit."""
     room = replace(ROOM, options=partial(Options, limit=3))
-    for seed in range(4):
+    for seed in range(example_count(4)):
         bout = SelfPlay(room, bot_factory(BOT_SPECS, style)(), {"seed": str(seed), **head})
         bout.play(games)
         assert bout.verdicts == []
