@@ -26,9 +26,11 @@ $(VENV)/run.stamp: $(BIN)/python requirements/run.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-# Development dependencies: tests, linters, documentation.
+# Development dependencies: tests, linters, documentation. pip would compile them on one processor; what cannot be
+# compiled, such as a template in a library, is no error.
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements/dev.txt
+	-$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
 	@touch $@
 
 setup: $(VENV)/dev.stamp  ## install everything for development in .venv
