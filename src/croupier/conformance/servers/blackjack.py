@@ -25,14 +25,13 @@ from croupier.conformance.servers.components import (
     untestable_clauses,
 )
 from croupier.conformance.servers.deals import BankDealReader, FairDealRule
-from croupier.conformance.servers.scenarios import send_each
+from croupier.conformance.servers.scenarios import scenario, send_each
 from croupier.conformance.servers.scripted_client import ClientScript
 from croupier.conformance.servers.test_data import (
     ClientStrategy,
     DialectFrame,
     FarewellRule,
     Input,
-    Scenario,
     ScenarioContext,
     ServerTestData,
     ServerTestState,
@@ -128,18 +127,15 @@ INVALID_INPUTS: Final = frozenset(
 )
 
 
-def _play_five_rounds(strategy: ClientStrategy) -> Scenario:
+@scenario
+def _play_five_rounds(context: ScenarioContext, strategy: ClientStrategy) -> ClientScript:
     """Play five rounds and check the balance after each of them."""
-
-    def play(context: ScenarioContext) -> ClientScript:
-        while context.referee.finished_count < 5:
-            if context.referee.legal == (STP,):
-                return "the purse was empty"
-            yield context.encoded(strategy(context.referee, context.luck))
-        yield context.encoded(PLY)
-        return None
-
-    return play
+    while context.referee.finished_count < 5:
+        if context.referee.legal == (STP,):
+            return "the purse was empty"
+        yield context.encoded(strategy(context.referee, context.luck))
+    yield context.encoded(PLY)
+    return None
 
 
 def lose_everything(context: ScenarioContext) -> ClientScript:
@@ -163,20 +159,17 @@ def lose_everything(context: ScenarioContext) -> ClientScript:
     return None
 
 
-def _compare_first_balances(clause: str, *refused: object) -> Scenario:
+@scenario
+def _compare_first_balances(context: ScenarioContext, clause: str, *refused: object) -> ClientScript:
     """Send what is refused, and check that the first balance is that of the connection before this one."""
-
-    def play(context: ScenarioContext) -> ClientScript:
-        for message in (*refused, PLY):
-            yield context.encoded(message)
-        before, now = map(_first_balance, (context.earlier[-1], context.conversation))
-        if before is None or now is None:
-            return "the house has sent no balance"
-        if now != before:
-            raise Violation(clause, f"{now} at the start of a connection", f"{before}, as on the one before it")
-        return None
-
-    return play
+    for message in (*refused, PLY):
+        yield context.encoded(message)
+    before, now = map(_first_balance, (context.earlier[-1], context.conversation))
+    if before is None or now is None:
+        return "the house has sent no balance"
+    if now != before:
+        raise Violation(clause, f"{now} at the start of a connection", f"{before}, as on the one before it")
+    return None
 
 
 def _first_balance(conversation: Conversation) -> Mon | None:

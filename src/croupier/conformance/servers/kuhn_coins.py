@@ -9,6 +9,7 @@ from croupier.conformance.conversation import AnyClientReferee, Conversation
 from croupier.conformance.servers.components import room_case
 from croupier.conformance.servers.kuhn_purses import USUAL_PURSE_COINS, find_wrong_payment, purse_sizes
 from croupier.conformance.servers.kuhn_referee import MAX_GAMES, CoinTrackingReferee
+from croupier.conformance.servers.scenarios import scenario
 from croupier.conformance.servers.scripted_client import ClientScript, Wait
 from croupier.conformance.servers.test_data import HouseServerCase, Scenario, ScenarioContext
 from croupier.core.errors import FoundKind, Violation
@@ -138,20 +139,17 @@ def lose_everything(context: ScenarioContext) -> ClientScript:
     return None
 
 
-def _spend_last_coin(seat: str, action: KuhnAction, *then: KuhnAction) -> Scenario:
+@scenario
+def _spend_last_coin(context: ScenarioContext, seat: str, action: KuhnAction, *then: KuhnAction) -> ClientScript:
     """Play in this seat until this action cannot be paid with the last coin; then take the actions of `then`."""
-
-    def play(context: ScenarioContext) -> ClientScript:
-        yield from _empty_purse(context, _play_to_stake(seat, action))
-        if not _is_out_of_coins(context.conversation):
-            return _not_emptied(_tracking(context.referee))
-        if context.referee.game is None:
-            return "the last coin was lost before"
-        for next_action in then:
-            yield context.encoded(ACTN[next_action])
-        return None
-
-    return play
+    yield from _empty_purse(context, _play_to_stake(seat, action))
+    if not _is_out_of_coins(context.conversation):
+        return _not_emptied(_tracking(context.referee))
+    if context.referee.game is None:
+        return "the last coin was lost before"
+    for next_action in then:
+        yield context.encoded(ACTN[next_action])
+    return None
 
 
 def stake_winnings(context: ScenarioContext) -> ClientScript:
@@ -181,14 +179,11 @@ def _is_emptied(context: ScenarioContext) -> bool:
     return bool(_tracking(context.referee).emptied_purses) or any(map(_is_out_of_coins, conversations))
 
 
-def _drain_by_folding(seat: str) -> Scenario:
+@scenario
+def _drain_by_folding(context: ScenarioContext, seat: str) -> ClientScript:
     """Lose everything in this seat."""
-
-    def play(context: ScenarioContext) -> ClientScript:
-        yield from _empty_purse(context, _play_to_lose(seat))
-        return None
-
-    return play
+    yield from _empty_purse(context, _play_to_lose(seat))
+    return None
 
 
 def _drain_by_calling(context: ScenarioContext) -> ClientScript:
@@ -226,19 +221,16 @@ def _spend_with_mistakes(context: ScenarioContext) -> ClientScript:
     return None
 
 
-def _listen_for_close(spend: Scenario) -> Scenario:
+@scenario
+def _listen_for_close(context: ScenarioContext, spend: Scenario) -> ClientScript:
     """Spend coins, and listen for a moment wherever there are not enough."""
-
-    def play(context: ScenarioContext) -> ClientScript:
-        for action in spend(context):
-            yield action
-            if _last_answers(context.conversation)[-1:] == [NO_COINS]:
-                yield Wait(CLOSE_SECONDS)
-            if not _can_play(context.referee):
-                break
-        return None
-
-    return play
+    for action in spend(context):
+        yield action
+        if _last_answers(context.conversation)[-1:] == [NO_COINS]:
+            yield Wait(CLOSE_SECONDS)
+        if not _can_play(context.referee):
+            break
+    return None
 
 
 def _play_loosely(referee: AnyClientReferee, luck: Random) -> Message:

@@ -6,8 +6,9 @@ from itertools import groupby
 from typing import Any, Final
 
 from croupier.conformance.conversation import Conversation, DialogueLine
+from croupier.conformance.servers.scenarios import scenario
 from croupier.conformance.servers.scripted_client import ClientScript, HangUp
-from croupier.conformance.servers.test_data import Scenario, ScenarioContext, ServerTestData
+from croupier.conformance.servers.test_data import ScenarioContext, ServerTestData
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Joined, Malformed, Received, Send
@@ -122,34 +123,31 @@ def _has_amount(line: DialogueLine) -> bool:
     return hasattr(line.message, "coins")
 
 
-def replay(steps: Sequence[HouseReplayStep], *, is_dialect: bool = False) -> Scenario:
+@scenario
+def replay(context: ScenarioContext, steps: Sequence[HouseReplayStep], *, is_dialect: bool = False) -> ClientScript:
     """Send the messages of recorded steps as long as the answers are those of the recording.
 
     Unless the recording `is_dialect`, its messages are spelled in the dialect of the house.
     """
-
-    def play(context: ScenarioContext) -> ClientScript:
-        conversation = context.conversation
-        other_amount = ""
-        for number, step in enumerate(steps):
-            if step.sent is None:
-                yield HangUp()
-                return None
-            sent = step.sent if is_dialect else _respell(step.sent, context)
-            if sent is None:
-                return OTHER_DIALECT
-            lines, faults = len(conversation.lines), len(conversation.faults)
-            yield sent
-            found = _step(step.sent, conversation, context.test_data, lines, faults)
-            if step.outline is None:
-                found = replace(found, outline=None)
-            if number == 0 and found.amount != step.amount:
-                other_amount = f"; the house begins with {found.amount}, the transcript with {step.amount}"
-            if found != step:
-                return _difference(step, found) + other_amount
-        return None
-
-    return play
+    conversation = context.conversation
+    other_amount = ""
+    for number, step in enumerate(steps):
+        if step.sent is None:
+            yield HangUp()
+            return None
+        sent = step.sent if is_dialect else _respell(step.sent, context)
+        if sent is None:
+            return OTHER_DIALECT
+        lines, faults = len(conversation.lines), len(conversation.faults)
+        yield sent
+        found = _step(step.sent, conversation, context.test_data, lines, faults)
+        if step.outline is None:
+            found = replace(found, outline=None)
+        if number == 0 and found.amount != step.amount:
+            other_amount = f"; the house begins with {found.amount}, the transcript with {step.amount}"
+        if found != step:
+            return _difference(step, found) + other_amount
+    return None
 
 
 def _respell(sent: bytes, context: ScenarioContext) -> bytes | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from math import ceil
-from typing import Final
+from typing import Concatenate, Final
 
 from croupier.conformance.conversation import AnyClientReferee
 from croupier.conformance.servers.scripted_client import ClientScript, HangUp, Wait
@@ -22,51 +22,48 @@ STUCK_REASON: Final = "the house would not play on"
 POOR_REASON: Final = "the client has nothing left to stake"
 
 
-def send_each(*actions: object) -> Scenario:
+def scenario[**P](script: Callable[Concatenate[ScenarioContext, P], ClientScript]) -> Callable[P, Scenario]:
+    """Turn a script that takes more than its context into a maker of scenarios, which is called with the rest."""
+
+    def make(*args: P.args, **kwargs: P.kwargs) -> Scenario:
+        return lambda context: script(context, *args, **kwargs)
+
+    return make
+
+
+@scenario
+def send_each(context: ScenarioContext, *actions: object) -> ClientScript:
     """Send these messages, each after the answer to the one before it. A Wait or a HangUp may stand between them."""
-
-    def play(context: ScenarioContext) -> ClientScript:
-        for action in actions:
-            yield action if isinstance(action, Wait | HangUp) else context.encoded(action)
-        return None
-
-    return play
+    for action in actions:
+        yield action if isinstance(action, Wait | HangUp) else context.encoded(action)
+    return None
 
 
-def send_ahead(*messages: object) -> Scenario:
+@scenario
+def send_ahead(context: ScenarioContext, *messages: object) -> ClientScript:
     """Send all of these messages at once, ahead of their answers."""
-
-    def play(context: ScenarioContext) -> ClientScript:
-        yield b"".join(map(context.encoded, messages))
-        return None
-
-    return play
+    yield b"".join(map(context.encoded, messages))
+    return None
 
 
-def hang_up_after(*messages: object, cut: int = 0) -> Scenario:
+@scenario
+def hang_up_after(context: ScenarioContext, *messages: object, cut: int = 0) -> ClientScript:
     """Send these messages without their last `cut` bytes, and disconnect at once."""
-
-    def play(context: ScenarioContext) -> ClientScript:
-        data = b"".join(map(context.encoded, messages))
-        if data:
-            yield data[: len(data) - cut]
-        yield HangUp()
-        return None
-
-    return play
+    data = b"".join(map(context.encoded, messages))
+    if data:
+        yield data[: len(data) - cut]
+    yield HangUp()
+    return None
 
 
-def send_cut_at(offset: int, messages: Sequence[object], seconds: float) -> Scenario:
+@scenario
+def send_cut_at(context: ScenarioContext, offset: int, messages: Sequence[object], seconds: float) -> ClientScript:
     """Send all of these messages at once, except for a pause before the byte at `offset`."""
-
-    def play(context: ScenarioContext) -> ClientScript:
-        data = b"".join(map(context.encoded, messages))
-        yield data[:offset]
-        yield Wait(seconds)
-        yield data[offset:]
-        return None
-
-    return play
+    data = b"".join(map(context.encoded, messages))
+    yield data[:offset]
+    yield Wait(seconds)
+    yield data[offset:]
+    return None
 
 
 def go_to_state(context: ScenarioContext, state: ServerTestState) -> ClientScript:
@@ -84,34 +81,28 @@ def go_to_state(context: ScenarioContext, state: ServerTestState) -> ClientScrip
     return f"the client was never there: {state.title}"
 
 
-def send_input(state: ServerTestState, given: Input) -> Scenario:
+@scenario
+def send_input(context: ScenarioContext, state: ServerTestState, given: Input) -> ClientScript:
     """Send an input in a state, and check that the game continues correctly."""
-
-    def play(context: ScenarioContext) -> ClientScript:
-        missed = yield from go_to_state(context, state)
-        if missed:
-            return missed
-        yield context.encoded(given.message)
-        games = 1 + context.referee.finished_count + (context.referee.game is None)
-        stuck = yield from play_games(context, games)
-        if context.conversation.incomplete(HOUSE):
-            stuck = yield from play_games(context, games + 1)  # the next answer shows what it belongs to
-        return stuck if context.referee.legal else None
-
-    return play
+    missed = yield from go_to_state(context, state)
+    if missed:
+        return missed
+    yield context.encoded(given.message)
+    games = 1 + context.referee.finished_count + (context.referee.game is None)
+    stuck = yield from play_games(context, games)
+    if context.conversation.incomplete(HOUSE):
+        stuck = yield from play_games(context, games + 1)  # the next answer shows what it belongs to
+    return stuck if context.referee.legal else None
 
 
-def listen_in_state(state: ServerTestState, seconds: float) -> Scenario:
+@scenario
+def listen_in_state(context: ScenarioContext, state: ServerTestState, seconds: float) -> ClientScript:
     """Send nothing in a state for a while; the house has nothing to send either."""
-
-    def play(context: ScenarioContext) -> ClientScript:
-        missed = yield from go_to_state(context, state)
-        if missed:
-            return missed
-        yield Wait(seconds)
-        return None
-
-    return play
+    missed = yield from go_to_state(context, state)
+    if missed:
+        return missed
+    yield Wait(seconds)
+    return None
 
 
 def play_games(context: ScenarioContext, finished: int, strategy: ClientStrategy | None = None) -> ClientScript:
@@ -126,56 +117,50 @@ def play_games(context: ScenarioContext, finished: int, strategy: ClientStrategy
     return _stuck_reason(context)
 
 
+@scenario
 def play_until(
-    is_reached: Callable[[AnyClientReferee], bool], strategy: ClientStrategy | None, max_games: int
-) -> Scenario:
+    context: ScenarioContext,
+    is_reached: Callable[[AnyClientReferee], bool],
+    strategy: ClientStrategy | None,
+    max_games: int,
+) -> ClientScript:
     """Play at most this many games until one of them reaches a coverage goal."""
-
-    def play(context: ScenarioContext) -> ClientScript:
-        for number in range(max_games):
-            stuck = yield from play_games(context, number + 1, strategy)
-            if stuck:
-                return stuck
-            if is_reached(context.referee):
-                return None
-        return f"it did not occur in {max_games} games"
-
-    return play
+    for number in range(max_games):
+        stuck = yield from play_games(context, number + 1, strategy)
+        if stuck:
+            return stuck
+        if is_reached(context.referee):
+            return None
+    return f"it did not occur in {max_games} games"
 
 
-def play_at_random(games: int, invalid_rate: float) -> Scenario:
+@scenario
+def play_at_random(context: ScenarioContext, games: int, invalid_rate: float) -> ClientScript:
     """Play games at random; with probability `invalid_rate` send an invalid input instead of a move."""
-
-    def play(context: ScenarioContext) -> ClientScript:
-        invalid_inputs = [each for each in context.test_data.inputs if each.slug in context.test_data.invalid_inputs]
-        for _ in range(MAX_MESSAGES + 12 * games):
-            if context.referee.finished_count >= games:
-                return None
-            if context.luck.random() < invalid_rate:
-                yield context.encoded(context.luck.choice(invalid_inputs).message)
-                continue
-            message = _next_message(context, None)
-            if message is None:
-                break
-            yield context.encoded(message)
-        return _stuck_reason(context)
-
-    return play
+    invalid_inputs = [each for each in context.test_data.inputs if each.slug in context.test_data.invalid_inputs]
+    for _ in range(MAX_MESSAGES + 12 * games):
+        if context.referee.finished_count >= games:
+            return None
+        if context.luck.random() < invalid_rate:
+            yield context.encoded(context.luck.choice(invalid_inputs).message)
+            continue
+        message = _next_message(context, None)
+        if message is None:
+            break
+        yield context.encoded(message)
+    return _stuck_reason(context)
 
 
-def play_together(clients: int, first: object, games: int) -> Scenario:
+@scenario
+def play_together(context: ScenarioContext, clients: int, first: object, games: int) -> ClientScript:
     """Start a game, wait until this many clients have, and play on at random."""
-
-    def play(context: ScenarioContext) -> ClientScript:
-        yield context.encoded(first)
-        context.started_clients["begun"] += 1
-        for _ in range(ceil((context.answer_timeout + 0.5) / POLL_SECONDS)):
-            if context.started_clients["begun"] == clients:
-                break
-            yield Wait(POLL_SECONDS)
-        return (yield from play_at_random(games, 0.1)(context))
-
-    return play
+    yield context.encoded(first)
+    context.started_clients["begun"] += 1
+    for _ in range(ceil((context.answer_timeout + 0.5) / POLL_SECONDS)):
+        if context.started_clients["begun"] == clients:
+            break
+        yield Wait(POLL_SECONDS)
+    return (yield from play_at_random(games, 0.1)(context))
 
 
 def _next_message(context: ScenarioContext, strategy: ClientStrategy | None) -> object | None:
