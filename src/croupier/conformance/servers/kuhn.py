@@ -1,6 +1,7 @@
 """Server test data of Kuhn poker: states, inputs, goals and cases of its own."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import permutations
 from random import Random
 from typing import Final
@@ -23,7 +24,7 @@ from croupier.conformance.servers.deals import FairDealRule
 from croupier.conformance.servers.kuhn_coins import COIN_CASES, play_randomly
 from croupier.conformance.servers.kuhn_referee import SEQUENCE_CLAUSES, PurseObserver
 from croupier.conformance.servers.scenarios import send_each
-from croupier.conformance.servers.test_data import ClientStrategy, FarewellRule, Input, ServerTestData, ServerTestState
+from croupier.conformance.servers.test_data import FarewellRule, Input, ServerTestData, ServerTestState
 from croupier.rooms.kuhn import ROOM
 from croupier.rooms.kuhn.referee import WireGame
 from croupier.rooms.kuhn.rules import CARDS, BettingHistory, Rank
@@ -35,24 +36,23 @@ def _after(*history: str) -> Callable[[AnyClientReferee], bool]:
     return in_game(lambda game: game.history == history)
 
 
-def _seated(seat: str) -> ClientStrategy:
+def _check_or_fold(seat: str, referee: AnyClientReferee, luck: Random) -> object:  # noqa: ARG001 -- a ClientStrategy
     """Take this seat, and check or fold."""
+    if referee.game is None:
+        return STRT[seat]
+    return ACTN["CHK"] if ACTN["CHK"] in referee.legal else ACTN["FLD"]
 
-    def strategy(referee: AnyClientReferee, luck: Random) -> object:  # noqa: ARG001 -- a ClientStrategy
-        if referee.game is None:
-            return STRT[seat]
-        return ACTN["CHK"] if ACTN["CHK"] in referee.legal else ACTN["FLD"]
 
-    return strategy
-
+_as_first: Final = partial(_check_or_fold, "P_1")
+_as_second: Final = partial(_check_or_fold, "P_2")
 
 STATES: Final = (
     ServerTestState("start", "before the first game", before_first_game),
     ServerTestState("between", "between two games", between_games),
-    ServerTestState("card", "as the first to act", _after(), _seated("P_1")),
-    ServerTestState("check", "after a check of the house", _after("CHK"), _seated("P_2")),
-    ServerTestState("bet", "after a bet of the house", _after("BET"), _seated("P_2")),
-    ServerTestState("check-bet", "after a check of its own and a bet", _after("CHK", "BET"), _seated("P_1")),
+    ServerTestState("card", "as the first to act", _after(), _as_first),
+    ServerTestState("check", "after a check of the house", _after("CHK"), _as_second),
+    ServerTestState("bet", "after a bet of the house", _after("BET"), _as_second),
+    ServerTestState("check-bet", "after a check of its own and a bet", _after("CHK", "BET"), _as_first),
 )
 
 _clauses: Final = StateClauses(
@@ -107,17 +107,13 @@ def play_for_showdown(referee: AnyClientReferee, luck: Random) -> object:
     return ACTN["CAL"] if ACTN["CAL"] in legal else luck.choice([ACTN["CHK"], ACTN["BET"]])
 
 
-def _follow(seat: str, history: BettingHistory) -> ClientStrategy:
+def _follow(seat: str, history: BettingHistory, referee: AnyClientReferee, luck: Random) -> Message:
     """Take this seat, and the actions of the sequence as long as the house does."""
-
-    def strategy(referee: AnyClientReferee, luck: Random) -> Message:
-        if referee.game is None:
-            return STRT[seat]
-        turn = len(referee.game.history)
-        is_ours = referee.game.history == history[:turn]
-        return ACTN[history[turn]] if is_ours else play_randomly(referee, luck)
-
-    return strategy
+    if referee.game is None:
+        return STRT[seat]
+    turn = len(referee.game.history)
+    is_ours = referee.game.history == history[:turn]
+    return ACTN[history[turn]] if is_ours else play_randomly(referee, luck)
 
 
 def _has_dealt(own: Rank, shown: Rank | None = None) -> GameCondition:
@@ -155,7 +151,7 @@ GOALS: Final = (
         _has_run("P_1", ("CHK", "CHK")),
     ),
     *(
-        GameGoals("kuhn", _follow(seat, history), MAX_GOAL_GAMES)(
+        GameGoals("kuhn", partial(_follow, seat, history), MAX_GOAL_GAMES)(
             clause.removeprefix("kuhn-"),
             f"{'-'.join(history).lower()}-{seat.lower()}",
             f"As {seat}: {' '.join(history)}",

@@ -1,6 +1,7 @@
 """Server tests of the purse in Kuhn poker: how to empty it, what is refused then, and whether payments are right."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import takewhile
 from random import Random
 from typing import Final
@@ -43,20 +44,16 @@ def play_randomly(referee: AnyClientReferee, luck: Random) -> Message:
     return luck.choice([message for message in legal if message != DISC])
 
 
-def _play_to_lose(*seats: str) -> SpendingStrategy:
+def _play_to_lose(seats: Sequence[str], referee: AnyClientReferee, luck: Random) -> Message:
     """Play to empty the purse in these seats: no bets, and no calls but with a jack that cannot be the last ones."""
-
-    def strategy(referee: AnyClientReferee, luck: Random) -> Message:
-        if referee.game is None:
-            return STRT[luck.choice(seats)]
-        if ACTN["FLD"] not in referee.legal:
-            return ACTN["CHK"]
-        return ACTN["CAL" if referee.game.card == "J" and _tracking(referee).coins_left > 1 else "FLD"]
-
-    return strategy
+    if referee.game is None:
+        return STRT[luck.choice(seats)]
+    if ACTN["FLD"] not in referee.legal:
+        return ACTN["CHK"]
+    return ACTN["CAL" if referee.game.card == "J" and _tracking(referee).coins_left > 1 else "FLD"]
 
 
-play_to_lose: Final = _play_to_lose(*STRT)
+play_to_lose: Final = partial(_play_to_lose, (*STRT,))
 
 
 def play_to_call(referee: AnyClientReferee, luck: Random) -> Message:
@@ -66,20 +63,16 @@ def play_to_call(referee: AnyClientReferee, luck: Random) -> Message:
     return ACTN["CHK" if ACTN["FLD"] not in referee.legal else "CAL"]
 
 
-def _play_to_stake(start: str, final_action: KuhnAction) -> SpendingStrategy:
+def _play_to_stake(start: str, final_action: KuhnAction, referee: AnyClientReferee, luck: Random) -> Message:
     """Take this seat; take this action with the last coin, and now and then."""
-
-    def strategy(referee: AnyClientReferee, luck: Random) -> Message:
-        if referee.game is None:
-            return STRT[start]
-        actions: list[KuhnAction] = (
-            [final_action, "FLD", "CHK"]
-            if _tracking(referee).coins_left < 1 or luck.random() < 0.2
-            else ["FLD", "CHK", final_action]
-        )
-        return next(message for message in map(ACTN.__getitem__, actions) if message in referee.legal)
-
-    return strategy
+    if referee.game is None:
+        return STRT[start]
+    actions: list[KuhnAction] = (
+        [final_action, "FLD", "CHK"]
+        if _tracking(referee).coins_left < 1 or luck.random() < 0.2
+        else ["FLD", "CHK", final_action]
+    )
+    return next(message for message in map(ACTN.__getitem__, actions) if message in referee.legal)
 
 
 def _empty_purse(context: ScenarioContext, strategy: SpendingStrategy) -> Iterator[bytes]:
@@ -142,7 +135,7 @@ def lose_everything(context: ScenarioContext) -> ClientScript:
 @scenario
 def _spend_last_coin(context: ScenarioContext, seat: str, action: KuhnAction, *then: KuhnAction) -> ClientScript:
     """Play in this seat until this action cannot be paid with the last coin; then take the actions of `then`."""
-    yield from _empty_purse(context, _play_to_stake(seat, action))
+    yield from _empty_purse(context, partial(_play_to_stake, seat, action))
     if not _is_out_of_coins(context.conversation):
         return _not_emptied(_tracking(context.referee))
     if context.referee.game is None:
@@ -182,7 +175,7 @@ def _is_emptied(context: ScenarioContext) -> bool:
 @scenario
 def _drain_by_folding(context: ScenarioContext, seat: str) -> ClientScript:
     """Lose everything in this seat."""
-    yield from _empty_purse(context, _play_to_lose(seat))
+    yield from _empty_purse(context, partial(_play_to_lose, (seat,)))
     return None
 
 

@@ -1,30 +1,26 @@
 """Coverage goals of seven and a half: the possible outcomes of a game, and strategies that lead to them."""
 
+from functools import partial
 from random import Random
 from typing import Final
 
 from croupier.conformance.conversation import AnyClientReferee
 from croupier.conformance.servers.components import RARE, GameGoals
-from croupier.conformance.servers.test_data import ClientStrategy
 from croupier.rooms.sevenhalf.interpretation import WireGame
 from croupier.rooms.sevenhalf.rules import TARGET_HALVES, total
 from croupier.rooms.sevenhalf.wire import DRAW, PASS, STRT, Ante
 
 
-def _draw_until(halves: int) -> ClientStrategy:
+def _draw_until(halves: int, referee: AnyClientReferee, luck: Random) -> object:  # noqa: ARG001 -- a ClientStrategy
     """Draw at least one card, and more below a total in halves; then pass."""
-
-    def strategy(referee: AnyClientReferee, luck: Random) -> object:  # noqa: ARG001 -- a ClientStrategy
-        game = referee.game
-        if game is None:
-            return STRT
-        return PASS if game.cards and game.total >= halves else DRAW
-
-    return strategy
+    game = referee.game
+    if game is None:
+        return STRT
+    return PASS if game.cards and game.total >= halves else DRAW
 
 
-draw_one_card: Final = _draw_until(0)
-draw_to_best: Final = _draw_until(TARGET_HALVES)
+draw_one_card: Final = partial(_draw_until, 0)
+draw_to_best: Final = partial(_draw_until, TARGET_HALVES)
 
 
 def raise_often(referee: AnyClientReferee, luck: Random) -> object:
