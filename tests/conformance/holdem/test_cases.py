@@ -7,9 +7,9 @@ import pytest
 
 from croupier.conformance.case import select
 from croupier.conformance.clauses import clauses
-from croupier.conformance.holdem.replay import transcripts_by_name
 from croupier.conformance.holdem.untestable import UNTESTABLE
 from croupier.conformance.holdem.walk_clauses import WALK_CLAUSES
+from croupier.conformance.resources import transcripts
 from croupier.http.routes import OPERATIONS
 from croupier.rooms.holdem import ROOM
 from tests.conformance.suites import client_cases, server_cases
@@ -44,7 +44,7 @@ def test_every_clause_has_a_case_or_a_reason() -> None:
 
 
 def test_heads_of_transcripts_and_walk_clauses_are_known() -> None:
-    heads = [transcript.head for transcript in transcripts_by_name().values()]
+    heads = [transcript.head for transcript in transcripts("holdem")]
     assert {head.get("needs") for head in heads} == {None, "luck", "a fresh server"}
     assert {head.get("dialect") for head in heads} == {None, "readme", "hspe-go"}
     assert {head["free"] for head in heads if "free" in head} == {"yes"}

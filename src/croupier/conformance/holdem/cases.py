@@ -12,7 +12,8 @@ from typing import Final, cast
 
 from croupier.conformance.case import Case, Retries
 from croupier.conformance.holdem.context import HoldemContext
-from croupier.conformance.holdem.replay import first_to_join, replay, transcripts_by_name
+from croupier.conformance.holdem.replay import first_to_join, replay
+from croupier.conformance.resources import transcripts
 from croupier.core.transcript import Transcript
 from croupier.rooms.holdem.wire import Dialect
 
@@ -82,7 +83,7 @@ def transcript_cases() -> tuple[HoldemServerCase, ...]:
     return tuple(
         HoldemServerCase(
             clause=transcript.clauses[0],
-            slug=name,
+            slug=transcript.name,
             title=transcript.title,
             play=partial(replay, transcript),
             further_clauses=transcript.clauses[1:],
@@ -92,7 +93,7 @@ def transcript_cases() -> tuple[HoldemServerCase, ...]:
             needs_luck=transcript.head.get("needs") == "luck",
             dialect=cast(Dialect | None, transcript.head.get("dialect")),
         )
-        for name, transcript in transcripts_by_name().items()
+        for transcript in transcripts(ROOM)
         if not transcript.head.keys() & CONFIGURED_HEAD_KEYS
         and transcript.head.get("needs") in {None, "luck"}
         and is_sequential(transcript)

@@ -6,8 +6,6 @@ The head of a transcript says what a replay has to know: `users: new` (it is abo
 
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Mapping
-from functools import cache
 from typing import Final
 
 from croupier.conformance.channel.http import ReceivedResponse
@@ -23,7 +21,6 @@ from croupier.conformance.holdem.replay_tables import (
     NEW_SERVER_GAMES_PATTERN,
     OTHER_JOIN_PATTERN,
 )
-from croupier.conformance.resources import transcripts
 from croupier.conformance.results import Outcome
 from croupier.core.http_transcript import ExpectedResponse, TranscriptRequest, parse_expected_response, parse_request
 from croupier.core.transcript import Transcript
@@ -36,12 +33,6 @@ LONG_NAME_CHARS: Final = 50
 """User names at least this long test a limit of length: their substitute has the same length."""
 
 BUTTON_ELSEWHERE: Final = "the player who sits down first does not have the first button"
-
-
-@cache
-def transcripts_by_name() -> Mapping[str, Transcript]:
-    """Return all hold'em transcripts by name. Raises ValueError if there are none."""
-    return {transcript.name: transcript for transcript in transcripts("holdem")}
 
 
 def first_to_join(transcript: Transcript) -> str:
