@@ -12,11 +12,12 @@ from croupier.conformance.case import select
 from croupier.conformance.case_runner import MAX_RESETS
 from croupier.conformance.channel.http import SentRequest
 from croupier.conformance.channel.streams import open_streams
-from croupier.conformance.holdem.http_client import ConnectionWasReset, HttpClient, ResponseCut, ResponseError
+from croupier.conformance.holdem.http_client import ConnectionWasReset, ResponseCut, ResponseError
 from croupier.conformance.results import Outcome, Result
 from croupier.core.room import Room
 from croupier.core.session import Address
 from croupier.rooms import ROOMS
+from tests.conformance.holdem.http_client_fixture import http_client
 from tests.conformance.suites import check_server, server_cases
 from tests.net.raw_client import LOOPS
 
@@ -165,7 +166,7 @@ def test_a_response_that_a_reset_has_cut(
     answer: bytes, end: Callable[[socket.socket], None], error: type[ResponseError] | None
 ) -> None:
     async def main() -> bytes:
-        async with server(lambda _: answer, end) as address, HttpClient(*address) as client:
+        async with server(lambda _: answer, end) as address, http_client(*address) as client:
             return (await client.request(SentRequest("POST", "/games/", body=b"x" * 100))).body
 
     if error is None:

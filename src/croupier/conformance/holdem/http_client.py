@@ -3,8 +3,6 @@
 import asyncio
 from collections import deque
 from ssl import SSLContext
-from types import TracebackType
-from typing import Self
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery, close_connection
 from croupier.conformance.channel.http import MAX_BODY_BYTES, ReceivedResponse, ResponseReader, SentRequest
@@ -39,7 +37,7 @@ class ResponseCut(ResponseError):
 class HttpClient:
     """A persistent connection to a server, reopened if the server closes it. `timeout` is in seconds."""
 
-    def __init__(self, host: str, port: int, *, ssl: SSLContext | None = None, timeout: float = 5.0) -> None:
+    def __init__(self, host: str, port: int, *, ssl: SSLContext | None = None, timeout: float) -> None:
         self.host = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self.close_count = 0
         self._address = (host, port)
@@ -49,14 +47,6 @@ class HttpClient:
         self._reader = ResponseReader()
         self._responses: deque[Span[ReceivedResponse]] = deque()
         self._is_stale = False  # the connection ended before any byte of a response
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
 
     async def request(
         self, request: SentRequest, *, delivery: Delivery = WHOLE, timeout: float | None = None
