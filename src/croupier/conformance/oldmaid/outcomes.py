@@ -38,7 +38,7 @@ class Ended(Exception):
 
 
 class Failed(Ended):
-    """The program under test has violated a clause. `got` are the bytes that show it, `wanted` the expected ones.
+    """The program under test has violated a clause. `got` are the bytes that show it.
 
     `cause` is the likely cause, None if none is known, and `kind` the kind of what was found.
     """
@@ -52,7 +52,6 @@ class Failed(Ended):
         expected: str,
         *,
         got: bytes = b"",
-        wanted: bytes | None = None,
         cause: Cause | None = None,
         kind: FoundKind = FoundKind.MESSAGE,
     ) -> None:
@@ -61,22 +60,14 @@ class Failed(Ended):
         self.actual = actual
         self.expected = expected
         self.got = got
-        self.wanted = wanted
         self.cause = cause
         self.kind = kind
 
     @property
     def failure(self) -> Failure:
         """The failure for a report."""
-        return Failure(
-            self.clause,
-            self.expected,
-            self.actual,
-            self.wanted,
-            self.got.strip(),
-            self.cause or likely_framing_cause(self.got),
-            self.kind,
-        )
+        cause = self.cause or likely_framing_cause(self.got)
+        return Failure(self.clause, self.expected, self.actual, got=self.got.strip(), cause=cause, kind=self.kind)
 
 
 class HungUp(Failed):
