@@ -25,6 +25,7 @@ from croupier.conformance.servers.sevenhalf_goals import (
     outline,
     play_randomly,
 )
+from croupier.conformance.servers.sevenhalf_values import READINGS
 from croupier.conformance.servers.test_data import FarewellRule, Input, ScenarioContext, ServerTestData, ServerTestState
 from croupier.core.errors import Violation
 from croupier.rooms.sevenhalf import ROOM
@@ -207,6 +208,7 @@ SUITE: Final = house_server_suite(
         luck_clauses=("sevenhalf-3.", "sevenhalf-4.7", "sevenhalf-5."),
         kind_of=lambda message: "garbage" if isinstance(message, Violation) else str(message)[:4],
         is_refusal=lambda message: isinstance(message, Erro),
+        readings=READINGS,
         strategy=play_randomly,
         goodbye=(),
         sample_game=(STRT, DRAW, PASS),

@@ -1,0 +1,71 @@
+"""Wrong values of figures in seven and a half, with which a house may be right in every game that it plays."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import accumulate
+from typing import Final
+
+from croupier.conformance.conversation import DialogueLine
+from croupier.conformance.servers.test_data import Reading
+from croupier.rooms.sevenhalf.rules import RANK_HALVES, TARGET_HALVES, payout_in_bets, score
+from croupier.rooms.sevenhalf.wire import Ante, Bksc, Bstg, Card, Draw, Gain, Pass, Stbt
+
+FIGURES: Final = "scr"
+MAX_FIGURE_HALVES: Final = 24
+"""The highest value that is tried: that of a rei that counts twelve."""
+
+
+def _explains(changed: Mapping[str, int], lines: Sequence[DialogueLine]) -> bool:
+    """Whether all answers in a dialogue are right if these ranks have other values. No refusal is expected."""
+    halves = {**RANK_HALVES, **changed}
+    own, bank, bet = 0, 0, 0
+    is_over = False
+    for message in (line.message for line in lines):
+        match message:
+            case Stbt(bet):
+                own, is_over = 0, False
+            case Ante(coins):
+                bet += coins
+            case Draw() | Pass() if own > TARGET_HALVES and not is_over:
+                return False
+            case Card(card):
+                own += halves[card[0]]
+            case Bstg():
+                is_over = True
+                if own <= TARGET_HALVES:
+                    return False
+            case Bksc(cards, shown):
+                totals = [*accumulate(halves[card[0]] for card in cards)]
+                if is_over != (own > TARGET_HALVES) or not totals or shown != score(totals[-1]):
+                    return False
+                *before, bank = totals
+                if not is_over and [_stands(each, own) for each in totals] != [False] * len(before) + [True]:
+                    return False
+            case Gain(coins) if coins != payout_in_bets(own, bank) * bet:
+                return False
+    return True
+
+
+def _stands(total: int, own: int) -> bool:
+    """Whether the bank draws no more cards: it has more than the client, or seven and a half."""
+    return total > own or total == TARGET_HALVES
+
+
+def _reading(text: str, changed: Mapping[str, int]) -> Reading:
+    return Reading(f"it {text}", "sevenhalf-3.2", partial(_explains, changed))
+
+
+READINGS: Final = (
+    _reading("counts every card rightly", {}),
+    *(
+        _reading(f"counts {ranks} as {value / 2:g}", dict.fromkeys(ranks, value))
+        for ranks in (*FIGURES, FIGURES)
+        for value in range(MAX_FIGURE_HALVES + 1)
+        if value != 1
+    ),
+    *(
+        _reading(f"counts {FIGURES} as {values[0] / 2:g} and more", dict(zip(FIGURES, values, strict=True)))
+        for first in (8, 10)
+        for values in ([first + place for place in range(3)], [2 * (first + place) for place in range(3)])
+    ),
+)
