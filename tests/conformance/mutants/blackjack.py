@@ -112,8 +112,10 @@ def _blame_added(exchange: Exchange, other: bytes) -> frozenset[str]:
         found |= exchange.clauses
     if exchange.state == IDLE[0] and exchange.is_error:
         found |= blackjack("1.2")
-    if exchange.is_error:
-        found |= blackjack("6.2" if other.startswith(b"ERR") else "6.1")
+    if exchange.is_error and other.startswith(b"ERR"):
+        found |= blackjack("6.2")
+    elif exchange.is_error and exchange.reply and other not in {STOP, LEAVING}:
+        found |= blackjack("6.1")
     if exchange.reply[-1:] == (RESULT,):
         found |= blackjack("4.8") | (blackjack("4.5") if exchange.sent == "SRD" else frozenset())
     return found
