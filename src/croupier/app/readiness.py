@@ -1,21 +1,14 @@
 """Readiness: whether a server can be used now, and the reason if not."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec.json import encode
 
+from croupier.observers.counters import RoomFigures
+
 NOT_OPEN: Final = "the room is not open yet"
 """The reason of a room that is still opening."""
-
-
-class HealthSource(Protocol):
-    """A component that can report why it is unavailable."""
-
-    @property
-    def unavailable_reason(self) -> str | None:
-        """The reason why no games can be played now, or None if they can."""
-        ...
 
 
 class Readiness:
@@ -27,7 +20,7 @@ class Readiness:
     (503, b'{"status":"down","rooms":{"kuhn":{"status":"down","reason":"the room is not open yet"}}}\n')
     """
 
-    def __init__(self, room_names: Sequence[str], rooms: Mapping[str, HealthSource]) -> None:
+    def __init__(self, room_names: Sequence[str], rooms: Mapping[str, RoomFigures]) -> None:
         self.is_closing = False
         self._names = [*room_names]
         self._rooms = rooms

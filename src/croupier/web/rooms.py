@@ -15,6 +15,7 @@ from croupier.http.auth import Authenticator
 from croupier.http.holdem_app import TablesApp
 from croupier.http.holdem_tables import HoldemTables
 from croupier.net.endpoint import Endpoint
+from croupier.observers.counters import RoomFigures
 from croupier.rooms.oldmaid.settings import Settings as RingSettings
 from croupier.rooms.oldmaid.table.game import TableGame
 
@@ -26,20 +27,6 @@ ROOM_UNAVAILABLE: Final = text("Nobody can play in this room now. Try again late
 
 MAX_NAMES: Final = 12
 """The number of players whom the lobby names in a room."""
-
-
-class OpenRoom(Protocol):
-    """What the web app shows of any room."""
-
-    @property
-    def connection_count(self) -> int:
-        """The number of clients that are connected now."""
-        ...
-
-    @property
-    def unavailable_reason(self) -> str | None:
-        """The reason why no games can be played now, or None if they can."""
-        ...
 
 
 @runtime_checkable
@@ -68,7 +55,7 @@ class RoomEntry(Struct, frozen=True):
 
     room: Room
     settings: Any
-    open_room: OpenRoom
+    open_room: RoomFigures
     has_accounts: bool = False
     address: Address | None = None
     bots: tuple[str, ...] = ()
