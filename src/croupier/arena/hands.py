@@ -22,11 +22,15 @@ from croupier.rooms import HOUSE_ROOMS, ROOMS, find_room
 
 
 class PlayedHand(NamedTuple):
-    """A hand that is over: the state of the game, the bots by seat, and what each has won, in coins or chips."""
+    """A hand that is over: the state of the game, the bots by seat, and what each has won, in coins or chips.
+
+    `value` is what the hand adds to the value of its pair of hands, which is a result of the first bot.
+    """
 
     state: Any
     players: tuple[str, ...]
     net: tuple[int, ...]
+    value: float
 
 
 class RecordedTournament:
@@ -89,22 +93,15 @@ class RecordedTournament:
         return {**game, "net": [*hand.net], "cards": cards, "done": done}
 
 
-class Replay(NamedTuple):
-    """How the hands of a room are played again: those of one seating of a chunk, and the value of a pair of hands."""
-
-    play: Callable[[Chunk, int], Sequence[PlayedHand]]
-    value: Callable[[PlayedHand, PlayedHand], float]
-
-
 def _play_again(chunk: Chunk, expected: Moments) -> Sequence[Sequence[PlayedHand]] | None:
     """The hands of both seatings; None if they have other results than before."""
-    replay = REPLAYS[chunk.plan.room]
+    play = REPLAYS[chunk.plan.room]
     try:
-        seatings = [replay.play(chunk, seating) for seating in (0, 1)]
+        seatings = [play(chunk, seating) for seating in (0, 1)]
     except Forfeit:
         return None
-    values = map(replay.value, *seatings)
-    return seatings if moments_of((value, 1) for value in values) == expected else None
+    pairs = zip(*seatings, strict=True)
+    return seatings if moments_of((one.value + other.value, 1) for one, other in pairs) == expected else None
 
 
 def _names(chunk: Chunk, seating: int) -> tuple[str, ...]:
@@ -117,32 +114,26 @@ def _play_kuhn(chunk: Chunk, seating: int) -> Sequence[PlayedHand]:
     from croupier.arena.kuhn import play_seating
 
     names = _names(chunk, seating)
-    return [PlayedHand(end, names, end.payoff) for end in play_seating(chunk, seating).ends]
-
-
-def _kuhn_value(one: PlayedHand, other: PlayedHand) -> float:
-    return (one.net[0] + other.net[1]) / 2
+    ends = play_seating(chunk, seating).ends
+    return [PlayedHand(end, names, end.payoff, end.payoff[seating] / 2) for end in ends]
 
 
 def _play_bank(chunk: Chunk, seating: int) -> Sequence[PlayedHand]:
     from croupier.arena.bank import BankGame
+    from croupier.core.bank import SIMULATED_BET
 
     game: object = find_game(chunk.plan.room)
     assert isinstance(game, BankGame)
     player = chunk.player(seating, seating, game.default_moves)
     name = _names(chunk, seating)[:1]
+    bet = SIMULATED_BET if seating == 0 else -SIMULATED_BET  # results are compared
     hands: list[PlayedHand] = []
     player.finished = hands
     for cards in game.deal_shoes(chunk, seating):
         state = game.play_out(player, cards)
-        hands.append(PlayedHand(state, name, game.rules.payoff(state)[:1]))
+        net = game.rules.payoff(state)[0]
+        hands.append(PlayedHand(state, name, (net,), net / bet))
     return hands
-
-
-def _bank_value(one: PlayedHand, other: PlayedHand) -> float:
-    from croupier.core.bank import SIMULATED_BET
-
-    return (one.net[0] - other.net[0]) / SIMULATED_BET
 
 
 def _play_holdem(chunk: Chunk, seating: int) -> Sequence[PlayedHand]:
@@ -152,17 +143,17 @@ def _play_holdem(chunk: Chunk, seating: int) -> Sequence[PlayedHand]:
     assert isinstance(game, HoldemGame)
     played = game.play_seating(chunk, seating, deals_of(chunk, seating), keeps_hands=True)
     names = _names(chunk, seating)
-    return [PlayedHand(each.hand, names, each.hand.payoff()) for each in played.hands]
+    hands = [each.hand for each in played.hands]
+    return [
+        PlayedHand(hand, names, hand.payoff(), 100 / 2 / hand.stakes.big_blind * hand.payoff()[seating])
+        for hand in hands
+    ]
 
 
-def _holdem_value(one: PlayedHand, other: PlayedHand) -> float:
-    scale: float = 100 / 2 / one.state.stakes.big_blind
-    return scale * (one.net[0] + other.net[1])
-
-
-REPLAYS: Final[Mapping[str, Replay]] = {
-    "kuhn": Replay(_play_kuhn, _kuhn_value),
-    "sevenhalf": Replay(_play_bank, _bank_value),
-    "blackjack": Replay(_play_bank, _bank_value),
-    "holdem": Replay(_play_holdem, _holdem_value),
+REPLAYS: Final[Mapping[str, Callable[[Chunk, int], Sequence[PlayedHand]]]] = {
+    "kuhn": _play_kuhn,
+    "sevenhalf": _play_bank,
+    "blackjack": _play_bank,
+    "holdem": _play_holdem,
 }
+"""How the hands of a seating of a chunk are played again, by room."""
