@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 from starlette.requests import Request
@@ -156,19 +157,18 @@ def follow_folder(folder: Path, connection: Connection) -> None:
 def _follow_tournament(record: RecordFollower, connection: Connection) -> bool:
     """Send a tournament and its reports until the folder has another one; return whether the server has ended."""
     connection.send(record.plan)
-    tournament, is_shown_over = Tournament(record.plan), False
+    tournament, is_shown_over, due_at = Tournament(record.plan), False, monotonic()
     while not record.is_replaced:
-        pause, is_over = MIN_PAUSE_SECONDS, record.is_over
-        chunks = record.read()
-        for each in chunks:
-            tournament.add(each.pairing, each.chunk, each.tally)
-        if chunks:
+        is_over = record.is_over
+        if (is_over or monotonic() >= due_at) and (chunks := record.read()):
+            for each in chunks:
+                tournament.add(each.pairing, each.chunk, each.tally)
             made = make_report(tournament)
             connection.send(made)
-            pause = made.pause_seconds
+            due_at = monotonic() + made.pause_seconds
         if is_over and not is_shown_over:
             connection.send(None)
             is_shown_over = True
-        if connection.poll(pause):
+        if connection.poll(MIN_PAUSE_SECONDS):
             return True
     return False
