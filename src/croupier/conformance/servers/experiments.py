@@ -131,10 +131,11 @@ class Experiments:
     async def explain_unread(self, attempt: Attempt) -> Attempt:
         """Blame the reader if no cause is known, and the house answers the beginning of the last message and goes on.
 
-        Without that message it has to be silent: it may send something unasked.
+        Its first answer to the whole message was right, and another one came after it. Without that message it has to
+        be silent: it may send something unasked.
         """
         assert attempt.failure is not None, "only failures are explained"
-        if attempt.failure.cause is not None:
+        if attempt.failure.cause is not None or [line.side for line in attempt.dialogue[-2:]] != [HOUSE, HOUSE]:
             return attempt
         *before, last = _client_messages(attempt) or [b""]
         layout = LAYOUTS[self._test_data.room.name].layout
