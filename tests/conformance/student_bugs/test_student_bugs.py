@@ -47,7 +47,6 @@ QUICK = (
     ("blackjack_server", "jack-eleven", "blackjack/3.8"),
     ("blackjack_server", "house-fields-not-read", "blackjack/2.2/every-frame"),
     ("blackjack_server", "empty-purse-disconnects", "blackjack/7.5/ruin"),
-    ("sevenhalf_server", "figure-worth-one", "sevenhalf/4.3"),
     ("sevenhalf_server", "house-words-argument-not-read", "sevenhalf/2.4/bank-words-of-any-length"),
     ("holdem_server", "user-200", "holdem/2.2"),
     ("holdem_server", "join-200", "holdem/3.5"),
