@@ -194,7 +194,7 @@ def test_player_allows_lenient_commands_only_in_the_dialect(case: Case) -> None:
     "script", ["script:DRAW,PASS", "script:PASS", "script:100,PASS", "script:DRAW,100,PASS", "script:100,DRAW,PASS"]
 )
 def test_our_client_and_our_house_play_the_dialect_without_a_fault(script: str) -> None:
-    room = replace(ROOM, player=lambda _, strict: Player(Options(dialect="lenient", limit=2), strict=strict))
+    room = replace(ROOM, player=lambda _, *, strict=False: Player(Options(dialect="lenient", limit=2), strict=strict))
     bout = SelfPlay(room, bot_factory(BOT_SPECS, script)(), {"seed": "5", "dialect": "lenient"})
     bout.play(30)
     assert bout.verdicts == []
