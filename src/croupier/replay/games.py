@@ -67,7 +67,7 @@ def _oldmaid_steps(record: OldMaidRecord) -> Iterator[ReplayStep]:
 
 
 class OldMaidGame:
-    """What everybody knows of a game of Old Maid: the cards drawn and pairs laid down by seat, and who is out or away.
+    """The public state of a game of Old Maid: the cards drawn and pairs laid down by seat, and the players out or away.
 
     Players pass cards to each other directly, so after the deal nobody but they know how many cards each of them has.
     """

@@ -37,7 +37,6 @@ from croupier.rooms.kuhn.wire import (
 
 type Effects = list[Effect[Message]]
 
-
 ACTION_REPLIES: Final[Mapping[BettingHistory, Actn]] = {
     after: ACTN[reply] for row in HOUSE_DECISIONS.values() for reply, after in row.items() if reply != "CARD"
 }
