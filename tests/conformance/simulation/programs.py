@@ -22,7 +22,7 @@ from croupier.conformance import program
 from croupier.conformance.containment.launch import Callbacks
 from tests.conformance.mutants.simulated_time import SimulatedTimeLoop, run_in_simulated_time
 from tests.conformance.simulation.modules import Modules
-from tests.conformance.simulation.threads import Threads, thread_class
+from tests.conformance.simulation.threads import Threads, interrupt_threads, thread_class
 from tests.conformance.strangers import FOLDER
 
 OWNER: ContextVar[object] = ContextVar("OWNER", default=None)
@@ -160,5 +160,7 @@ def check_simulated(arguments: Sequence[str], sources: Mapping[str, str] | None 
         except SystemExit as end:
             status = end.code
         assert isinstance(status, int)
+        if status == INTERRUPTED:
+            interrupt_threads()
         found = json.loads(file.read_text()) if file.exists() else None
         return CheckRun(status, found, TOOK_TOO_LONG if status == INTERRUPTED else output.getvalue())

@@ -4,6 +4,7 @@ Time passes only while every thread of every program waits. A thread waits for a
 possibly until a socket is ready.
 """
 
+import ctypes
 import socket
 import threading
 from collections.abc import Callable, Sequence
@@ -128,10 +129,21 @@ class Threads:
             each.close()
 
 
-def thread_class(threads: Threads) -> type[threading.Thread]:
+class ProgramThread(threading.Thread):
+    """A thread of any program."""
+
+
+def interrupt_threads() -> None:
+    """End the threads of all programs where they are, one in an endless loop too, which `Threads.end` cannot reach."""
+    for thread in threading.enumerate():
+        if isinstance(thread, ProgramThread) and thread.ident is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(ProgramEnded))
+
+
+def thread_class(threads: Threads) -> type[ProgramThread]:
     """Stand for `threading.Thread`."""
 
-    class Thread(threading.Thread):
+    class Thread(ProgramThread):
         def start(self) -> None:
             self.daemon = True
             self.run = threads.start(self.run)  # type: ignore[method-assign]
@@ -140,7 +152,7 @@ def thread_class(threads: Threads) -> type[threading.Thread]:
     return Thread
 
 
-def timer_class(threads: Threads) -> type[threading.Thread]:
+def timer_class(threads: Threads) -> type[ProgramThread]:
     """Stand for `threading.Timer`."""
 
     class Timer(thread_class(threads)):  # type: ignore[misc]  # a class of this program

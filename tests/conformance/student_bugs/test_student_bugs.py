@@ -1,5 +1,6 @@
 """Bugs of students in independent programs: the tester finds most of them, most on the right clause first."""
 
+import threading
 from unittest.mock import patch
 
 import pytest
@@ -8,6 +9,7 @@ from tests.conformance.mutants.measure import Level
 from tests.conformance.simulation import programs
 from tests.conformance.student_bugs import PROGRAMS, Change, bugs, faulty_sources
 from tests.conformance.student_bugs.measure import attempt
+from tests.processes import PATIENCE
 from tests.sampling import one_for_each
 
 SHARDS = 4
@@ -93,10 +95,14 @@ def test_a_goodbye_to_messages_that_came_together_is_found_as_if_they_had_come_a
 
 def test_a_program_in_an_endless_loop_is_no_finding() -> None:
     bug = bugs("kuhn_server")[0]
+    before = {*threading.enumerate()}
     change = Change("kuhn_server.py", "def main() -> None:\n", "def main() -> None:\n    while True:\n        pass\n")
     with patch.object(programs, "MAX_PROCESSOR_SECONDS", 0.2):
         trial = attempt(bug._replace(changes=[change]))
     assert (trial.is_found, trial.is_right, trial.tester_error) == (False, False, programs.TOOK_TOO_LONG)
+    for thread in {*threading.enumerate()} - before:
+        thread.join(PATIENCE)
+        assert not thread.is_alive(), "the program goes on in its loop"
 
 
 @pytest.mark.slow
