@@ -34,7 +34,7 @@ from typing import Any, Self, TextIO
 LENGTH_BYTES = 4
 MAX_DESCRIPTOR = 4096
 RUN_ON_IMPORT = "croupier.__main__"
-IMPORTED_ON_FIRST_USE = ("highspy", "platformdirs.unix", "uvloop")
+IMPORTED_ON_FIRST_USE = ("choix", "highspy", "platformdirs.unix", "prompt_toolkit", "scipy.special", "uvloop")
 WARM_UP = (("serve", "kuhn", "--help"), ("play", "holdem", "--help"), ("check", "--nonsense"))
 """Commands without effect: what the first one imports and caches, all forked processes have."""
 
