@@ -35,46 +35,36 @@ class HouseOpened(Struct, frozen=True):
     settings: Settings | None = None
 
 
-class Transition(Struct, frozen=True):
-    """An event that the house has handled, with its journal entry and its effects.
+class Transition(Struct):
+    """An event, what the house has made of it, and the answer if it is a request. An `opening` comes as TimedOut.
 
-    `arrived` is the house's time at which the event arrived; `waiter` is the future of the answer to a request, if
-    somebody waits for it.
+    It arrived at the time `arrived` of the house and was handled at `now`; `journal_entry` is what has to be written,
+    None if the event did not change the house. `response` is what the house has responded; `answer` is None until that
+    may be known, and `waiter` is a future of it.
     """
 
-    journal_entry: HouseInput
     event: Event[HoldemRequest]
-    effects: Sequence[Effect[Any]]
     arrived: float
-    waiter: Future[HoldemResponse] | None = None
+    opening: HouseOpened | None = None
+    now: float = 0.0
+    effects: Sequence[Effect[Any]] = ()
+    journal_entry: HouseInput | None = None
+    response: HoldemResponse | None = None
+    answer: HoldemResponse | None = None
+    waiter: PromptFuture[HoldemResponse] | None = None
 
-    @property
-    def changes_state(self) -> bool:
-        """Whether the event changed the house. Refusals and deadlines with nothing due do not.
+    def give(self, answer: HoldemResponse) -> None:
+        """Give the answer, unless there is one already."""
+        if self.answer is None:
+            self.answer = answer
+            if self.waiter is not None and not self.waiter.done():
+                self.waiter.set_result(answer)
 
-        Opening and closing always do, even if they have no effects yet.
-        """
-        match self.effects:
-            case [] | [Send(message=RequestRefused())]:
-                return self.journal_entry.opened or self.journal_entry.halted is not None
-        return True
-
-    @property
-    def answer(self) -> HoldemResponse:
-        """The answer to the request."""
-        for effect in self.effects:
-            if type(effect) is Send:
-                answer: HoldemResponse = effect.message
-                return answer
-        raise AssertionError(f"the house did not answer {self.event}")
-
-
-class QueuedEvent(Struct, frozen=True):
-    """An event that the house has not handled yet; see `Transition`."""
-
-    event: Event[HoldemRequest] | HouseOpened
-    arrived: float
-    waiter: Future[HoldemResponse] | None = None
+    def wait(self) -> PromptFuture[HoldemResponse]:
+        """Return the future of the answer."""
+        if self.waiter is None:
+            self.waiter = PromptFuture(loop=asyncio.get_running_loop())
+        return self.waiter
 
 
 type HoldemBatch = JournalBatch[HouseInput, Sequence[Transition]]
@@ -124,7 +114,7 @@ class HoldemService:
         self._request_count = 0
         self._last_game: Guid | None = None
         self._timer = DeadlineTimer(clock, self.process_deadlines)
-        self._queue: list[QueuedEvent] = []
+        self._queue: list[Transition] = []
         self._is_gathering = False
         self._is_released = False
         self._on_shown = on_shown
@@ -140,7 +130,7 @@ class HoldemService:
             self._timer.set(self.house.deadline)
             return
         settings = self._journal.settings
-        self._put(HouseOpened(None if settings == self.house.settings else settings))
+        self._perform(TimedOut(), HouseOpened(None if settings == self.house.settings else settings))
         await self._write_ahead.settled()
         if self._write_ahead.trouble is not None:
             raise StoreUnavailable(self._write_ahead.trouble)
@@ -198,21 +188,20 @@ class HoldemService:
         The views show what the request has changed before the answer is given.
         """
         self._request_count += 1
-        event = Received(self._request_count, request)
+        transition = Transition(Received(self._request_count, request), self.clock())
         if self._write_ahead is None:
-            transition = self._handle(event, self.clock())
+            self._handle(transition)
             self._publish([transition])
-            return transition.answer
-        if self._is_released or self.unavailable_reason is not None:
+        elif self._is_released or self.unavailable_reason is not None:
             return STORE_DOWN
-        answer: Future[HoldemResponse] = PromptFuture(loop=asyncio.get_running_loop())
-        self._queue.append(QueuedEvent(event, self.clock(), answer))
-        last_game, self._last_game = self._last_game, getattr(request, "game", None)
-        if self._write_ahead.is_prompt and self._last_game == last_game:
-            self._flush()
-        elif not self._write_ahead.is_writing:
-            self._gather()
-        return answer.result() if answer.done() else answer
+        else:
+            self._queue.append(transition)
+            last_game, self._last_game = self._last_game, getattr(request, "game", None)
+            if self._write_ahead.is_prompt and self._last_game == last_game:
+                self._flush()
+            elif not self._write_ahead.is_writing:
+                self._gather()
+        return transition.wait() if transition.answer is None else transition.answer
 
     async def execute(self, request: HoldemRequest) -> HoldemResponse:
         """Like `submit`, for callers that can wait for the answer."""
@@ -237,9 +226,9 @@ class HoldemService:
                 if (reason := self.unavailable_reason) is not None:
                     self._write_ahead.suspend(reason)  # players cannot act until the store is up (holdem-3.17)
                 else:
-                    self._put(TimedOut())
+                    self._perform(TimedOut())
                 return
-            self._publish([self._handle(TimedOut(), self.clock())])
+            self._perform(TimedOut())
         self._timer.set(self.house.deadline)
 
     def halt(self, *, final: bool) -> None:
@@ -247,10 +236,8 @@ class HoldemService:
 
         With a journal, a final halt voids nothing: a running hand continues when the house is opened again.
         """
-        if self._write_ahead is None:
-            self._publish([self._handle(Closing(final), self.clock())])
-        elif not final:
-            self._put(Closing(final))
+        if self._write_ahead is None or not final:
+            self._perform(Closing(final))
         if final:
             self.closing = True
             self.views.notify_all()
@@ -279,29 +266,43 @@ class HoldemService:
 
     # Transitions.
 
-    def _handle(
-        self,
-        event: Event[HoldemRequest] | HouseOpened,
-        arrived: float,
-        waiter: Future[HoldemResponse] | None = None,
-    ) -> Transition:
-        now = self.clock()
+    def _perform(self, event: Event[HoldemRequest], opening: HouseOpened | None = None) -> None:
+        """Handle an event of our own now, or after the write in progress."""
+        transition = Transition(event, self.clock(), opening)
+        if self._write_ahead is None:
+            self._handle(transition)
+            self._publish([transition])
+        else:
+            self._queue.append(transition)
+            self._flush()
+
+    def _handle(self, transition: Transition) -> None:
+        """Let the house handle an event."""
+        now = transition.now = self.clock()
+        event = transition.event
         match event:
             case Received(message=request):
-                entry = HouseInput(now, said=request)
-            case HouseOpened(settings):
-                entry, event = HouseInput(now, opened=True, settings=settings, rules=RULES_LIMITED_GAMES), TimedOut()
-                return Transition(entry, event, self.house.apply(entry), arrived)
+                effects = self.house.on(event, now)
+                sent = effects[-1]
+                assert isinstance(sent, Send), "a request is answered after all other effects"
+                transition.response = sent.message
+                is_refused = len(effects) == 1 and isinstance(sent.message, RequestRefused)
+                entry = None if is_refused else HouseInput(now, said=request)
+            case _ if transition.opening is not None:
+                settings = transition.opening.settings
+                entry = HouseInput(now, opened=True, settings=settings, rules=RULES_LIMITED_GAMES)
+                effects = self.house.apply(entry)
             case Closing(final):
-                entry = HouseInput(now, halted=final)
+                effects, entry = self.house.on(event, now), HouseInput(now, halted=final)
             case _:
-                entry = HouseInput(now)
-        return Transition(entry, event, self.house.on(event, now), arrived, waiter)
+                effects = self.house.on(event, now)
+                entry = HouseInput(now) if effects else None
+        transition.effects, transition.journal_entry = effects, entry
 
     def _publish(self, transitions: Sequence[Transition]) -> None:
         """Call the observers, show the current state of the house, which is durable, and give the answers."""
         for transition in transitions:
-            self._observers(transition.event, transition.effects, transition.journal_entry.now)
+            self._observers(transition.event, transition.effects, transition.now)
             for effect in transition.effects:
                 if type(effect) is HandFinished:
                     self._counts.games += 1
@@ -313,17 +314,11 @@ class HoldemService:
             self._timer.set(self.house.deadline)
         now = self.clock()
         for transition in transitions:
-            if type(transition.event) is Received:
+            if transition.response is not None:
                 self._command_times.observe(now - transition.arrived)
-            if transition.waiter is not None and not transition.waiter.done():
-                transition.waiter.set_result(transition.answer)
+                transition.give(transition.response)
 
     # The queue. Only a house with a journal has one.
-
-    def _put(self, event: Event[HoldemRequest] | HouseOpened) -> None:
-        """Queue an event of our own, and handle it now unless a write is in progress."""
-        self._queue.append(QueuedEvent(event, self.clock()))
-        self._flush()
 
     def _gather(self) -> None:
         """Handle the queue in the next turn of the event loop, with the other requests of this turn."""
@@ -344,15 +339,17 @@ class HoldemService:
             return None
         queue, self._queue = self._queue, []
         transitions: list[Transition] = []
-        for queued in queue:
+        for transition in queue:
             try:
-                transitions.append(self._handle(queued.event, queued.arrived, queued.waiter))
+                self._handle(transition)
             except Exception as error:  # the other requests are handled all the same
-                if queued.waiter is None:
+                if type(transition.event) is not Received:
                     self._log.error("internal error", exc_info=error)
-                elif not queued.waiter.done():
-                    queued.waiter.set_exception(error)
-        facts = [transition.journal_entry for transition in transitions if transition.changes_state]
+                elif not transition.wait().done():
+                    transition.wait().set_exception(error)
+            else:
+                transitions.append(transition)
+        facts = [transition.journal_entry for transition in transitions if transition.journal_entry is not None]
         if not facts:
             self._publish(transitions)
             return None
@@ -372,24 +369,23 @@ class HoldemService:
         """Refuse all requests that are not answered yet. What the batch has changed is shown later all the same."""
         self._refuse_queue()
         if batch is not None:
-            _refuse([transition.waiter for transition in batch.effects])
+            _refuse(batch.effects)
         if self.is_outdated:
             self.views.notify_all()
             if self._on_superseded is not None:
                 self._on_superseded()
 
     def _refuse_queue(self) -> None:
-        waiters = [queued.waiter for queued in self._queue]
-        self._queue.clear()
-        _refuse(waiters)
+        queue, self._queue = self._queue, []
+        _refuse(queue)
 
     def resume(self) -> None:
         """Open the house again: open turns get their full time."""
-        self._queue.insert(0, QueuedEvent(HouseOpened(), self.clock()))
+        self._queue.insert(0, Transition(TimedOut(), self.clock(), HouseOpened()))
 
 
-def _refuse(waiters: Sequence[Future[HoldemResponse] | None]) -> None:
+def _refuse(transitions: Sequence[Transition]) -> None:
     """Refuse the requests that are not answered yet."""
-    for waiter in waiters:
-        if waiter is not None and not waiter.done():
-            waiter.set_result(STORE_DOWN)
+    for transition in transitions:
+        if type(transition.event) is Received:
+            transition.give(STORE_DOWN)

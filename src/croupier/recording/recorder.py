@@ -8,7 +8,7 @@ import asyncio
 import secrets
 from asyncio import Future
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -229,12 +229,12 @@ class GameRecorder:
 
     # What the write-ahead asks of the writer of batches.
 
-    def write(self, batch: Batch) -> Awaitable[None]:
+    def write(self, batch: Batch) -> Future[None]:
         """Write a batch and its transfers."""
         transfers = self._start_transfers(batch)
         fact = encode_games(self._room, batch.games, [session.name for session in batch.account_sessions])
         append = self.store.append([JournalEntry(self._room.name, self.run, self._seq + 1, fact, batch.time)])
-        return self._collect(batch, transfers, append) if transfers else append
+        return self._loop.create_task(self._collect(batch, transfers, append)) if transfers else append
 
     async def write_again(self, batch: Batch) -> None:
         """Write a batch, unless it is in the journal; repeat its transfers, which moves no coins twice."""

@@ -6,7 +6,6 @@ when it is durable. Nothing here blocks the event loop. What differs between roo
 
 import asyncio
 from asyncio import Future
-from collections.abc import Awaitable
 from functools import partial
 from typing import Final, Protocol
 
@@ -26,8 +25,8 @@ class BatchWriter[B](Protocol):
         """The store."""
         ...
 
-    def write(self, batch: B) -> Awaitable[None]:
-        """Start to write a batch. The result fails with StoreUnavailable, or with WriteRefused if that is final."""
+    def write(self, batch: B) -> Future[None]:
+        """Start to write a batch. The future fails with StoreUnavailable, or with WriteRefused if that is final."""
         ...
 
     async def write_again(self, batch: B) -> None:
@@ -86,17 +85,17 @@ class WriteAhead[B]:
     def flush(self, *, at_once: bool = False) -> None:
         """Write what has gathered, unless a write is in progress or impossible; it is written afterwards then.
 
-        With `at_once`, a batch that is durable when `write` returns is released before the return; otherwise in a later
-        turn of the event loop.
+        With `at_once`, a batch that is durable when `write` returns is released before the return, and the room itself
+        flushes what it gathers meanwhile; otherwise it is released in a later turn of the event loop.
         """
         if self.is_writing or self.trouble is not None or (batch := self._room.take_batch()) is None:
             return
-        writing = asyncio.ensure_future(self._writer.write(batch))
-        self.is_writing = True
+        writing = self._writer.write(batch)
         self.is_prompt = writing.done()
         if at_once and self.is_prompt:
-            self._on_written(batch, writing)
+            self._finish(batch, writing)
         else:
+            self.is_writing = True
             writing.add_done_callback(partial(self._on_written, batch))
 
     def settled(self) -> Future[None]:
@@ -123,16 +122,20 @@ class WriteAhead[B]:
             return  # the event loop is shutting down
         self.is_writing = False
         try:
-            if (error := writing.exception()) is None:
-                self._writer.confirm(batch)
-                self._room.release(batch)
-            else:
-                self._go_down(error, batch)
+            self._finish(batch, writing)
         finally:
             settled, self._settled = self._settled, None
             if settled is not None and not settled.done():
                 settled.set_result(None)
             self.flush()
+
+    def _finish(self, batch: B, writing: Future[None]) -> None:
+        """Release a batch that is durable, or suspend the room if it could not be written."""
+        if (error := writing.exception()) is None:
+            self._writer.confirm(batch)
+            self._room.release(batch)
+        else:
+            self._go_down(error, batch)
 
     def _go_down(self, error: BaseException, batch: B | None) -> None:
         """Suspend the room, and recover it when the store is available, if it can be."""

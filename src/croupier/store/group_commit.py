@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate, takewhile
 from typing import Any
 
-from croupier.store.engine import Engine, Facts, Write
+from croupier.store.engine import Engine, Script, Write
 from croupier.store.records import StoreUnavailable
 
 MAX_BATCH_FACTS = 1024
@@ -62,15 +62,25 @@ class GroupCommitter:
     def submit(self, write: Write) -> Future[Any]:
         """Queue a write. The future resolves when it is durable, or fails with StoreUnavailable or WriteRefused."""
         future: Future[Any] = self._loop.create_future()
-        if self.outage is None and self._weight < self._max_pending and not self._is_closing:
-            if self._weight or not isinstance(write, Facts) or not self._commit_at_once(write, future):
-                self._enqueue(write, future)
-        elif self.outage is not None:
+        if self.outage is not None:
             _fail_future(future, self.outage)
         elif self._is_closing:
             _fail_future(future, "the store is closed")
-        else:
+        elif self._weight >= self._max_pending:
             _fail_future(future, f"found {self._weight} facts that wait to be written; allowed: {self._max_pending}")
+        elif self._weight or isinstance(write, Script):
+            self._enqueue(write, future)
+        else:
+            try:
+                is_committed = self._engine.commit_at_once(write)
+            except Exception as error:
+                self._go_down(_error_text(error), [future])
+            else:
+                if is_committed:
+                    self._delay = self._first_delay
+                    future.set_result(None)
+                else:
+                    self._enqueue(write, future)
         return future
 
     async def close(self) -> None:
@@ -79,18 +89,6 @@ class GroupCommitter:
         await self._is_idle.wait()
         self._task.cancel()
         await asyncio.wait([self._task])
-
-    def _commit_at_once(self, write: Facts, future: Future[Any]) -> bool:
-        """Commit facts now if the engine can; whether the outcome is known."""
-        try:
-            is_committed = self._engine.commit_at_once(write)
-        except Exception as error:
-            self._go_down(_error_text(error), [future])
-            return True
-        if is_committed:
-            self._delay = self._first_delay
-            future.set_result(None)
-        return is_committed
 
     def _enqueue(self, write: Write, future: Future[Any]) -> None:
         if not self._writes:

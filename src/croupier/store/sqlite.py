@@ -16,7 +16,7 @@ from time import perf_counter
 
 from croupier.core.histogram import Histogram
 from croupier.store.batches import Fault, commit_batch
-from croupier.store.commit_place import CommitPlacePolicy, count_waits
+from croupier.store.commit_place import SLOW_SECONDS, CommitPlacePolicy, count_waits
 from croupier.store.engine import FETCH_ROWS, WRITE_PULSE_SQL, Facts, ReadTransaction, Rows, Write, name_taken_error
 from croupier.store.records import StoreError, StoreUnavailable
 from croupier.store.schema import SQLITE
@@ -215,7 +215,8 @@ class SqliteEngine:
         self._check_files()  # after the commit, because the file may have disappeared during it
         seconds = self._timer() - started
         self.commit_times["loop" if on_loop else "thread"].observe(seconds)
-        self._place_policy.record(seconds, weight, on_loop=on_loop, has_waited=self._count_waits() != waits)
+        has_waited = seconds >= SLOW_SECONDS and self._count_waits() != waits  # a fast commit is fast in either case
+        self._place_policy.record(seconds, weight, on_loop=on_loop, has_waited=has_waited)
         return outcome
 
     def _reconnect(self) -> None:
