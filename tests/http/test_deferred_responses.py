@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from croupier.http.connection import HttpConnection
+from croupier.http.holdem_service import MAX_GATHERED_REQUESTS
 from croupier.store.records import StoreUnavailable
 from tests.http.service_fixture import InProcessConnection, InProcessService, Response, parse_response, request
 from tests.net.raw_client import Run
@@ -116,6 +117,28 @@ def test_acts_of_one_turn_are_answered_in_the_turn_that_commits_them(run: Run) -
                 await asyncio.sleep(0)
                 assert [got.status for actor in actors for got in responses(actor)] == [201, 201]
                 assert [len(batch) for batch in batches] == [2]
+            for actor in actors:
+                await actor.leave()
+
+    run(main())
+
+
+def test_many_requests_of_one_turn_are_committed_before_its_end_if_the_store_writes_at_once(run: Run) -> None:
+    async def main() -> None:
+        with ServiceWithManualJournal() as web:
+            game, (ann, bob) = await web.seat_two()
+            actors = [InProcessConnection(web.service) for _ in range(MAX_GATHERED_REQUESTS + 1)]
+            with store_that_writes_at_once(web) as batches:
+                actors[0].ask(bet(game, ann, "ann", 10))
+                await asyncio.sleep(0)
+                for number, actor in enumerate(actors[1:-1]):
+                    assert actor.ask(bet(game if number % 2 else "elsewhere", bob, "bob", 0)) is None
+                last = actors[-1].ask(bet(game, ann, "ann", 0))
+                assert last is not None
+                answered = [got.status for actor in actors[:-1] for got in responses(actor)]
+                assert answered[:3] == [201, 404, 201], "bob's check, and all after it, in the same turn"
+                assert len(answered) == MAX_GATHERED_REQUESTS
+                assert len(batches) == 2
             for actor in actors:
                 await actor.leave()
 

@@ -3,7 +3,7 @@
 import asyncio
 from asyncio import Future
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -27,6 +27,11 @@ from croupier.rooms.holdem.table.persistence import RULES_LIMITED_GAMES, HouseIn
 from croupier.rooms.holdem.table.presentation import ShownTable
 from croupier.rooms.holdem.wire import Dialect, Guid, HoldemRequest, HoldemResponse, RequestRefused
 from croupier.store.records import StoreUnavailable
+
+
+MAX_GATHERED_REQUESTS: Final = 16
+"""The number of requests that are gathered at most while the store writes at once. In larger groups each would take hardly
+less time, and the clients poll until they are answered."""
 
 
 class HouseOpened(Struct, frozen=True):
@@ -76,8 +81,8 @@ class HoldemService:
     Observers are called with every event and its effects, and `views` show its changes, before the answer is given.
     With a journal, all of that waits until the event is durable: while a write is in progress, new requests are queued,
     and the views show the state before it. The queue is then handled and written as one batch. Requests that arrive in
-    one turn of the event loop are gathered, too, unless the store writes at once and the last request was for the same
-    game, whose players wait for each other. With `promises`, the dealer's promises are durable before a hand is. During
+    one turn of the event loop are gathered, too. If the store writes at once, at most MAX_GATHERED_REQUESTS are, and no
+    request for the same game as the last one, because its players wait for each other. With `promises`, the dealer's promises are durable before a hand is. During
     an outage requests are refused (holdem-3.17).
 
     Several houses may share `views`. `on_shown` is called with each change of what they show of this house, and
@@ -196,8 +201,9 @@ class HoldemService:
             return STORE_DOWN
         else:
             self._queue.append(transition)
-            last_game, self._last_game = self._last_game, getattr(request, "game", None)
-            if self._write_ahead.is_prompt and self._last_game == last_game:
+            is_next_of_game = self._last_game == (game := getattr(request, "game", None))
+            self._last_game = game
+            if self._write_ahead.is_prompt and (is_next_of_game or len(self._queue) == MAX_GATHERED_REQUESTS):
                 self._flush()
             elif not self._write_ahead.is_writing:
                 self._gather()

@@ -25,9 +25,9 @@ STALL_SECONDS: Final = 1e-3
 STALL_SHARE: Final = 0.05
 """Of the time of the event loop, stalls take at most this share."""
 
-MAX_LOOP_WEIGHT: Final = 32
-"""The weight of the largest write that is committed on the loop. During larger commits the loop can read the next
-requests."""
+MAX_LOOP_WEIGHT: Final = 128
+"""The weight of the largest write that is committed on the loop, which takes up to a millisecond. During larger commits
+the loop can read the next requests."""
 
 MAX_LOOP_RUN: Final = 1000
 """The number of commits on the loop after which one is made in the thread, where it may be followed by a checkpoint."""
