@@ -28,10 +28,9 @@ from croupier.rooms.holdem.table.presentation import ShownTable
 from croupier.rooms.holdem.wire import Dialect, Guid, HoldemRequest, HoldemResponse, RequestRefused
 from croupier.store.records import StoreUnavailable
 
-
 MAX_GATHERED_REQUESTS: Final = 16
-"""The number of requests that are gathered at most while the store writes at once. In larger groups each would take hardly
-less time, and the clients poll until they are answered."""
+"""The number of requests that are gathered at most while the store writes at once. In larger groups each would take
+hardly less time, and the clients poll until they are answered."""
 
 
 class HouseOpened(Struct, frozen=True):
@@ -82,8 +81,8 @@ class HoldemService:
     With a journal, all of that waits until the event is durable: while a write is in progress, new requests are queued,
     and the views show the state before it. The queue is then handled and written as one batch. Requests that arrive in
     one turn of the event loop are gathered, too. If the store writes at once, at most MAX_GATHERED_REQUESTS are, and no
-    request for the same game as the last one, because its players wait for each other. With `promises`, the dealer's promises are durable before a hand is. During
-    an outage requests are refused (holdem-3.17).
+    request for the same game as the last one, because its players wait for each other. With `promises`, the dealer's
+    promises are durable before a hand is. During an outage requests are refused (holdem-3.17).
 
     Several houses may share `views`. `on_shown` is called with each change of what they show of this house, and
     `on_superseded` when another server has taken over the house.
