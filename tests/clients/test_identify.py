@@ -272,11 +272,12 @@ def test_lonely_oldmaid_player_is_notified_that_it_waits(run: Run, monkeypatch: 
     monkeypatch.setattr(ring, "NOTIFY_AFTER_SECONDS", 0.02)
 
     async def main() -> None:
-        notice = asyncio.get_running_loop().create_future()
+        notices = asyncio.Queue[str]()
         async with serving("oldmaid") as [address]:
             config, luck = ring.RingConfig(address), FairDealer(bytes(32)).luck
-            async with ring.RingClient(config, oldmaid.Options(), luck, notify=notice.set_result):
-                assert "has not started a game yet; waiting for players" in await notice
+            async with ring.RingClient(config, oldmaid.Options(), luck, notify=notices.put_nowait):
+                while "has not started a game yet; waiting for players" not in await notices.get():
+                    pass  # on a busy machine, the table's answer may be late as well
 
     run(main())
 

@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, product
 from struct import Struct
 from typing import Protocol
 
@@ -200,24 +200,54 @@ class SmallPackDealer(FairDealer):
     [1, 0, 2]
     """
 
-    __slots__ = ("_block", "_block_number")
+    __slots__ = ("_decks", "_first_hand", "_size")
     algorithm = SMALL_PACK_ALGORITHM
 
     def __init__(self, server_seed: bytes, client_seed: bytes = b"") -> None:
         super().__init__(server_seed, client_seed)
-        self._block: Sequence[int] = ()
-        self._block_number = -1
+        self._size = 0
+        self._first_hand = 0
+        self._decks: Sequence[Order] = ()
 
     def next_deck(self, size: int) -> Deck:
         """A shuffled deck of `size` cards for the next hand."""
-        mac, words_a_hand = self._mac or self._get_mac(), min(max(1, size - 1), BLOCK_WORDS)
-        number, place = divmod(self.hands, BLOCK_WORDS // words_a_hand)
-        if number != self._block_number:
-            self._block = UNPACK_WORDS(mac.digest(PACK_COUNTER(SHARED_BLOCKS_HAND_NUMBER, number)))
-            self._block_number = number
         self.hands += 1
-        words = self._block[words_a_hand * place : words_a_hand * (place + 1)]
-        return shuffled(_unshuffled_deck(size)[:], mac, self.hands, words)
+        place = self.hands - self._first_hand
+        if size != self._size or not 0 <= place < len(self._decks):
+            place = self._shuffle_block(size)
+        return iter(self._decks[place])
+
+    def _shuffle_block(self, size: int) -> int:
+        """Shuffle the decks of all hands that share a block with this one, and return its place among them."""
+        mac, words_a_hand = self._get_mac(), min(max(1, size - 1), BLOCK_WORDS)
+        hands_a_block = BLOCK_WORDS // words_a_hand
+        number, place = divmod(self.hands - 1, hands_a_block)
+        block = UNPACK_WORDS(mac.digest(PACK_COUNTER(SHARED_BLOCKS_HAND_NUMBER, number)))
+        self._size = size
+        self._first_hand = self.hands - place
+        if size <= MAX_SMALL_PACK and WORD_VALUES - 1 not in block:  # for these bounds, all other words are accepted
+            indexes = [0] * hands_a_block
+            for column, bound in enumerate(range(size, 1, -1)):
+                words = block[column::words_a_hand]
+                indexes = [index * bound + word % bound for index, word in zip(indexes, words, strict=False)]
+            orders = _orders_by_draws(size)
+            self._decks = [orders[index] for index in indexes]
+        else:
+            self._decks = [
+                tuple(shuffled(_unshuffled_deck(size)[:], mac, hand, block[at : at + words_a_hand]))
+                for hand, at in enumerate(range(0, hands_a_block * words_a_hand, words_a_hand), self._first_hand)
+            ]
+        return place
+
+
+@lru_cache(maxsize=MAX_SMALL_PACK)
+def _orders_by_draws(size: int) -> Sequence[Order]:
+    """The order of a deck after each sequence of draws below `size`, `size` − 1 and so on, in lexicographic order."""
+    mac = Mac(b"", b"")  # not used, for the draws suffice
+    return [
+        tuple(shuffled(_unshuffled_deck(size)[:], mac, 0, draws))
+        for draws in product(*(range(bound) for bound in range(size, 1, -1)))
+    ]
 
 
 FAIR_DEALERS: Mapping[str, type[FairDealer]] = {each.algorithm: each for each in (FairDealer, SmallPackDealer)}

@@ -130,7 +130,7 @@ class Connection(asyncio.Protocol):
             data = self._first_of_much(data)
         messages = () if self.dropped else self.codec.feed(data)
         session, encode, now = self.session, self.codec.encode, endpoint.clock()
-        observers = endpoint.observers if endpoint.observers.observers else None
+        observers = endpoint.observers
         replies: list[bytes] = []
         for message in messages:
             event: Event[Any] = Received(peer, message)
@@ -138,7 +138,7 @@ class Connection(asyncio.Protocol):
                 counts.violations += 1
                 event = Malformed(peer, message)
             effects = session.on(event, now)
-            if observers is not None:
+            if observers.observers:
                 observers(event, effects, now)
             for effect in effects:
                 if type(effect) is Send and effect.peer == peer and not self.dropped:

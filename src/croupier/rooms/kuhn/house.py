@@ -1,6 +1,7 @@
 """House side of Kuhn poker: deals, plays the other seat and pays (docs/protocols/kuhn.md, sections 4 to 8)."""
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import Final
 
 from croupier.core.bots import Bot, bot_failure, choose_legal
@@ -12,7 +13,9 @@ from croupier.core.session import BotFailed, Drop, Effect, Peer, Send, Timeouts
 from croupier.rooms.kuhn.rules import (
     ACTION_COST,
     ANTE,
+    BETTING_TREE,
     CARDS,
+    DEALS,
     DEFAULT_ACTIONS,
     SEATS,
     START_STATE,
@@ -37,10 +40,20 @@ from croupier.rooms.kuhn.wire import (
 
 type Effects = list[Effect[Message]]
 
-ACTION_REPLIES: Final[Mapping[BettingHistory, Actn]] = {
-    after: ACTN[reply] for row in HOUSE_DECISIONS.values() for reply, after in row.items() if reply != "CARD"
+OVER: Final = Turn.OVER
+
+
+def _state_after(deal: KuhnState, history: BettingHistory) -> KuhnState:
+    return reduce(lambda state, action: state.next[action], history, deal)
+
+
+ANNOUNCEMENTS: Final[Mapping[KuhnState, Message]] = {
+    _state_after(deal, after): CARD[deal.cards[BETTING_TREE[before][0]]] if reply == "CARD" else ACTN[reply]
+    for deal in DEALS
+    for before, row in HOUSE_DECISIONS.items()
+    for reply, after in row.items()
 }
-"""The message that announces the house's action, by the history after it; elsewhere the house sends CARD (kuhn-4.8)."""
+"""The message that announces the house's action, by the state after it (kuhn-4.8)."""
 
 
 class House(PrivateTable[Message, KuhnState]):
@@ -62,8 +75,8 @@ class House(PrivateTable[Message, KuhnState]):
     def _on_received(self, message: Message) -> Effects:
         state = self._state
         if type(message) is Actn:
-            if state is not None and message.action in state.next:
-                return self._act(state, message.action)
+            if state is not None and (after := state.next.get(message.action)):
+                return self._act(message.action, after)
         elif type(message) is Strt:
             if state is None:
                 return self._start(SEATS[message.player])
@@ -94,19 +107,19 @@ class House(PrivateTable[Message, KuhnState]):
             return effects
         return self._decide(state, effects)
 
-    def _act(self, state: KuhnState, action: KuhnAction) -> Effects:
-        """Apply the client's action, then let the house act unless the game is over."""
+    def _act(self, action: KuhnAction, state: KuhnState) -> Effects:
+        """Apply the client's action, which leads to this state; then let the house act unless the game is over."""
         cost = ACTION_COST[action]
         if cost:
             if cost > self._purse.coins:
                 return [Send(self._peer, NO_COINS)]
             self._stake_coins(cost)
-        state = state.next[action]
-        if state.turn is not Turn.OVER:
+        if state.turn is not OVER:
             return self._decide(state, [])
+        net = state.payoff[self._seat]
         if action == "FLD":
-            return self._pay(state, [])
-        return self._pay(state, [Send(self._peer, CARD[state.cards[1 - self._seat]])])
+            return self._settle(state, net, [])
+        return self._settle(state, net, [Send(self._peer, CARD[state.cards[1 - self._seat]])])
 
     def _decide(self, state: KuhnState, effects: Effects) -> Effects:
         """Let the house's bot act. It sees its own card and the history, not the client's card (kuhn-3.2).
@@ -120,12 +133,8 @@ class House(PrivateTable[Message, KuhnState]):
             action = next(action for action in DEFAULT_ACTIONS if action in state.actions)
             effects.append(BotFailed(self._peer, bot_failure(error)))
         state = state.next[action]
-        effects.append(Send(self._peer, ACTION_REPLIES.get(state.history) or CARD[state.cards[seat]]))
-        if state.turn is Turn.OVER:
-            return self._pay(state, effects)
+        effects.append(Send(self._peer, ANNOUNCEMENTS[state]))
+        if state.turn is OVER:
+            return self._settle(state, state.payoff[self._seat], effects)
         self._state = state
         return effects
-
-    def _pay(self, state: KuhnState, effects: Effects) -> Effects:
-        """End the game and pay the pot (kuhn-7.4)."""
-        return self._settle(state, state.payoff[self._seat], effects)
