@@ -78,7 +78,7 @@ async def play(
         >>> len(tally.nets), tally.fault
         (20, None)
     """
-    from croupier.net.addresses import format_address, parse_address
+    from croupier.net.addresses import parse_address
 
     found = find_room(room)
     player = find_bot(found.bots, bot)
@@ -107,9 +107,6 @@ async def play(
     if room == "holdem":
         from croupier.clients.holdem import HoldemClient, play_hands
 
-        if "://" not in server:
-            host, port = parse_address(server)
-            server = format_address((host, port or found.port))
         async with HoldemClient(server, user, password, ssl=ssl, retry_timeout=answer_timeout) as client:
             return await play_hands(client, player, luck, games, rebuy=rebuy)
     from croupier.clients.ring import RingClient, join_table, play_ring_games

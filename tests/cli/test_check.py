@@ -57,6 +57,13 @@ def test_croupiers_server_passes_and_every_case_is_printed() -> None:
     assert f"kuhn: the server {server.address}" in result.stdout
 
 
+def test_a_holdem_server_is_tested_at_its_url() -> None:
+    with Serving("holdem", "--port", "0", "--log-level", "error") as server:
+        result = check("holdem/2.2", f"http://{server.address}/")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert cases(result.stdout, "PASS")
+
+
 @pytest.mark.extended
 @pytest.mark.parametrize(("room", "section"), [("kuhn", "kuhn/4.1"), ("holdem", "holdem/2.2")])
 def test_a_server_is_tested_over_tls(room: str, section: str, tmp_path: Path) -> None:
@@ -72,6 +79,11 @@ def test_a_server_is_tested_over_tls(room: str, section: str, tmp_path: Path) ->
         assert cases(trusted.stdout, "PASS")
         untrusted = check(section, server.address, "--tls")
         assert (untrusted.returncode, "certificate verify failed" in untrusted.stderr) == (2, True)
+        if room == "holdem":
+            trusted = check(section, f"https://{server.address}/", "--tls-ca", tmp_path / "ca.pem")
+            assert (trusted.returncode, trusted.stderr) == (0, "")
+            untrusted = check(section, f"https://{server.address}")
+            assert (untrusted.returncode, "certificate verify failed" in untrusted.stderr) == (2, True)
         plain = check(section, server.address)
         assert (plain.returncode, "speaks TLS. Test it with TLS: --tls," in plain.stderr) == (2, True)
 
@@ -145,6 +157,9 @@ def test_a_client_is_tested() -> None:
         (["kuhn/4.99"], "found 'kuhn/4.99'; allowed: ROOM[/SECTION[/CASE]], as in kuhn/4.9"),
         (["kuhn", "127.0.0.1:1", "--server", "true"], "found HOST:PORT and --server; allowed: one of them"),
         (["kuhn", "127.0.0.1:nowhere"], "found '127.0.0.1:nowhere'; allowed: HOST or HOST:PORT"),
+        (["kuhn", "http://127.0.0.1:1"], "found 'http://127.0.0.1:1', a URL; allowed: HOST or HOST:PORT"),
+        (["holdem", "http://h:1/x"], "found 'http://h:1/x'; allowed: http://HOST:PORT or https://HOST:PORT, without a"),
+        (["holdem", "http://h:1", "--tls"], "found http://h:1 and --tls; allowed: an https URL, or HOST:PORT"),
         (["kuhn", "--report", "pdf=x"], "found --report pdf=x; allowed: KIND=FILE, KIND one of html, junit, tap, json"),
         (["kuhn", "--report", "md=/nowhere/x"], "found --report md=/nowhere/x; allowed: a file in an existing folder"),
         (["kuhn", "--decks", "2"], "found --decks 2; allowed: nothing of the kind in Kuhn poker"),

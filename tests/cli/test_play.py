@@ -198,6 +198,9 @@ def test_a_bot_plays_over_tls(tmp_path: Path) -> None:
         (":9", ConnectionOptions(), ("127.0.0.1", 9)),
         ("[::1]:9", ConnectionOptions(), ("::1", 9)),
         ("[::1]", ConnectionOptions(port=3), ("::1", 3)),
+        ("::1", ConnectionOptions(port=3), ("::1", 3)),
+        (None, ConnectionOptions(server="::1"), ("::1", None)),
+        (None, ConnectionOptions(server="cards.example:9"), ("cards.example", 9)),
     ],
 )
 def test_addresses_are_parsed_in_every_form(

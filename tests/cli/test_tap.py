@@ -132,7 +132,7 @@ def test_holdem_is_tapped_without_passwords(tmp_path: Path) -> None:
     command = (*COMMAND, "tap", "holdem", "0")
     with (
         Serving("holdem", "--port", 0) as room,
-        Serving(room.address, "--transcript", tmp_path, "--chop", 50, command=command) as tap,
+        Serving(f"http://{room.address}/", "--transcript", tmp_path, "--chop", 50, command=command) as tap,
     ):
         password = {"CROUPIER_PLAY_HOLDEM_PASSWORD": "mellon"}
         play = ("play", "holdem", tap.address, "--bot", "caller", "--hands", 3, "--user")
@@ -171,6 +171,8 @@ def test_old_maid_is_tapped_at_its_table(tmp_path: Path) -> None:
         (["oldmaid", "0", "h:1", "--dialect", "x"], "found {'dialect': 'x'}; "),
         (["kuhn", "x", "h:1"], "found 'x'; allowed: HOST:PORT, the port 0 to 65535"),
         (["kuhn", "0", "h:0"], "found 'h:0'; allowed: HOST:PORT, the port 1 to 65535"),
+        (["kuhn", "0", "http://h:1"], "found 'http://h:1', a URL; allowed: HOST or HOST:PORT"),
+        (["holdem", "0", "https://h:1"], "found 'https://h:1'; allowed: http://HOST:PORT, because the relay does not"),
         (["kuhn", "0", "h:1", "--delay", "soon"], "found --delay 'soon'; allowed: a duration such as 50ms or 1.5s"),
         (["kuhn", "0", "h:1", "--chop", "-1"], "found --chop -1; allowed: 0 or more"),
         (["kuhn", "0", "h:1", "--cut-after", "0"], "found --cut-after 0; allowed: 1 or more"),

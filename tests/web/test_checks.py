@@ -259,6 +259,19 @@ def test_the_tester_ends_with_the_server(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.parametrize(("scheme", "note"), [("http", ""), ("https", " (TLS)")])
+def test_a_holdem_server_is_tested_at_its_url(scheme: str, note: str, run: Run) -> None:
+    async def main() -> None:
+        async with silent_server() as target, serve(config=CONFIG) as app:
+            browser = Browser(app)
+            response = await start_check(browser, f"{scheme}://{target}/", "holdem")
+            assert response.status_code == 303
+            [check] = app.state.checks.of_session(browser.session)
+            assert str(check.target) == f"{target}{note}"
+
+    run(main())
+
+
 def remote_browser(app: Starlette, address: str) -> Browser:
     """A browser at an address."""
     browser = Browser(app)
@@ -277,6 +290,7 @@ def remote_browser(app: Starlette, address: str) -> Browser:
         ("[::ffff:192.0.2.1]:1212", "The address 192.0.2.1:1212 cannot be checked"),
         ("127.0.0.1:0", "This is not an address"),
         ("127.0.0.1:port", "This is not an address"),
+        ("http://127.0.0.1:1212", "This is not an address"),
         (f"{'x' * 70}:1212", "There is no host of the name"),
         ("a\0b:1212", "There is no host of the name"),
     ],

@@ -119,13 +119,15 @@ def explore_bot(bot: Bot[View, KuhnAction], games: int, luck: Luck, bot_luck: Lu
     return explored
 
 
-def explore_client(command: Contestant, games: int, seed: int) -> list[ExploredGame]:
+def explore_client(command: Contestant, games: int, seed: int, answer_seconds: float = 30.0) -> list[ExploredGame]:
     """Let a command play games as a client of a house that is the explorer; an odd number is rounded up.
+
+    The program has `answer_seconds` for each of its messages.
 
     Raises ChildProcessError if the program cannot be started, does not play on, or makes any other fault.
     """
     pairs = -(-games // 2)
-    plan = Plan(ROOM.name, (command.text, "explorer"), pairs, seed, chunk_pairs=pairs)
+    plan = Plan(ROOM.name, (command.text, "explorer"), pairs, seed, chunk_pairs=pairs, answer_seconds=answer_seconds)
     chunk = Chunk(plan, (0, 1), 0, (command.make, Explorer), (command, None))
     try:
         seatings = play_program(chunk)

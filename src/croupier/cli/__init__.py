@@ -34,7 +34,7 @@ app.command(
     "croupier.cli.verify:verify", name="verify", help="Verify that the hands in a deal record were dealt as promised."
 )
 app.command("croupier.cli.solve:app", name="solve", help="Compute the value of a game and its optimal play.")
-app.command("croupier.cli.exploit:app", name="exploit", help="Measure how exploitable a bot or a house is.")
+app.command("croupier.cli.exploit:app", name="exploit", help="Measure how exploitable a bot, a house or a client is.")
 app.command(
     "croupier.cli.check:check", name="check", help="Test whether a server or a client conforms to its protocol."
 )

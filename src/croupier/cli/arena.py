@@ -137,8 +137,8 @@ def arena(
         Room: kuhn, sevenhalf, blackjack or holdem. Against a bank each bot plays alone, and their wins are compared.
     bots:
         Two or more bots: built-in names (croupier play ROOM --bot help), FILE.py:CLASS, or programs that speak the
-        room's protocol: a command with {host} and {port}, in hold'em also with {url}; in Kuhn poker and hold'em also
-        HOST:PORT or the URL of a server, at which the other bot plays.
+        room's protocol: a command with {host} and {port}, in hold'em also with {url}; or a server at which the other
+        bot plays: HOST:PORT in Kuhn poker and hold'em, in hold'em also its URL.
     """
     from croupier.arena.cluster_worker import ClusterError
     from croupier.arena.record import Record

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import ssl
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -72,7 +73,7 @@ def check(
     selection:
         Room or cases to test: a room (kuhn), a section (kuhn/4), a clause (kuhn/4.3) or a full case id.
     target:
-        Address of a running server. [default: 127.0.0.1, the room's port]
+        Address of a running server; in hold'em also its URL. [default: 127.0.0.1, the room's port]
     server:
         Command that starts the server, for example 'java -jar mine.jar -p {port}'. It is stopped after the test.
     client:
@@ -123,8 +124,8 @@ def check(
         if list_cases:
             return print_cases(console, room, selection)
         files = parse_reports(report or [])
-        role, where = resolve_target(room, target, server, client, deck_flag)
-        check_tls(room, role, tls)
+        role, where = resolve_target(room, target, server, client, tls)
+        check_deck_flag(room, server, deck_flag)
         options = build_options([room.settings] if role == "client" else [room.options, room.settings], known, room)
         check_positive(timeout=timeout)
         check_minimum(1, max_failures=max_failures)
@@ -141,7 +142,7 @@ def check(
             role=role,
             selection=selection,
             **where,
-            ssl=tls.ssl_context(),
+            deck_flag=deck_flag or "",
             known_options=options,
             strict=strict,
             seed=seed,
@@ -162,28 +163,39 @@ def check(
 
 
 def resolve_target(
-    room: "Room", target: str | None, server: str | None, client: str | None, deck_flag: str | None
+    room: "Room", target: str | None, server: str | None, client: str | None, tls: TlsOptions
 ) -> tuple["Role", Mapping[str, Any]]:
     """Return the role of the program under test and the `Plan` arguments that locate it.
 
     Raises ValueError if the flags contradict each other.
     """
-    from croupier.cli.play import ConnectionOptions, server_address
-    from croupier.rooms import HOUSE_ROOMS
+    from croupier.clients.server_url import room_address
 
     given = [name for name, value in (("HOST:PORT", target), ("--server", server), ("--client", client)) if value]
     if len(given) > 1:
         raise ValueError(f"found {' and '.join(given)}; allowed: one of them")
+    check_tls(room, "server" if client is None else "client", tls)
+    if client is not None:
+        return "client", {"command": client}
+    if server is not None:
+        return "server", {"command": server, "ssl": tls.ssl_context()}
+    (host, port), is_https = room_address(room, target or "")
+    context = tls.ssl_context()
+    if context is not None and target and target.startswith("http:"):
+        raise ValueError(f"found {target} and {' '.join(changed_options(tls))}; allowed: an https URL, or HOST:PORT")
+    if context is None and is_https:
+        context = ssl.create_default_context()
+    return "server", {"host": host, "port": port, "ssl": context}
+
+
+def check_deck_flag(room: "Room", server: str | None, deck_flag: str | None) -> None:
+    """Raise ValueError if there is a flag for decks that the server under test cannot be given."""
+    from croupier.rooms import HOUSE_ROOMS
+
     rooms = [*HOUSE_ROOMS, "holdem"]
     if deck_flag and (server is None or "{file}" not in deck_flag or room.name not in rooms):
         allowed = f"a value that contains {{file}}, together with --server, in {', '.join(rooms)}"
         raise ValueError(f"found --deck-flag {deck_flag!r}; allowed: {allowed}")
-    if client is not None:
-        return "client", {"command": client}
-    if server is not None:
-        return "server", {"command": server, "deck_flag": deck_flag or ""}
-    host, port = server_address(target, ConnectionOptions())
-    return "server", {"host": host, "port": room.port if port is None else port}
 
 
 def check_tls(room: "Room", role: "Role", tls: TlsOptions) -> None:

@@ -7,7 +7,7 @@ from croupier.cli.output import fail, print_line
 from croupier.cli.tls import TlsOptions
 from croupier.clients.lobby import OpenRoom, find_open_rooms
 from croupier.core.plural import format_count
-from croupier.net.addresses import format_address
+from croupier.net.addresses import format_address, parse_address
 from croupier.net.event_loop import run
 from croupier.tui.plain import input_lines
 
@@ -16,6 +16,9 @@ def play_in_chosen_room(host: str, tls: TlsOptions) -> int:
     """List the rooms of a server, ask for one, and play in it; return the exit status."""
     from croupier.cli import app
 
+    server, (host, port) = host, parse_address(host)
+    if port is not None:
+        raise ValueError(f"found --server {server}; allowed: HOST (croupier play ROOM HOST:PORT plays in one room)")
     rooms = run(find_open_rooms(host, tls.ssl_context()))
     if not rooms:
         return fail(f"no room answers at {host}; `croupier serve` opens all rooms")

@@ -125,6 +125,8 @@ class HouseBotOptions(BotOptions):
 def server_address(target: str | None, connection: ConnectionOptions) -> tuple[str, int | None]:
     """Return host and port of HOST:PORT or of --server and --port; the port is None if not given. Raises ValueError.
 
+    The port of --port is that of HOST.
+
     >>> server_address("[::1]:2345", ConnectionOptions())
     ('::1', 2345)
     >>> server_address(None, ConnectionOptions(server="cards.example"))
@@ -132,10 +134,8 @@ def server_address(target: str | None, connection: ConnectionOptions) -> tuple[s
     """
     from croupier.net.addresses import parse_address
 
-    host, port = connection.server or "127.0.0.1", connection.port
-    if target is not None:
-        host, target_port = parse_address(target)
-        port = port if target_port is None else target_port
+    host, port = parse_address((connection.server or "") if target is None else target)
+    port = connection.port if port is None else port
     if port is not None and not 0 < port < 65536:
         raise ValueError(f"found the port {port}; allowed: 1 to 65535")
     return host, port

@@ -2,12 +2,16 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Parameter
 
 from croupier.cli.options import check_minimum, check_positive
 from croupier.cli.output import fail
+
+if TYPE_CHECKING:
+    from croupier.core.room import Room
+    from croupier.core.session import Address
 
 UNIT_SECONDS: Final = {"ms": 0.001, "s": 1.0, "": 1.0}
 DURATION_PATTERN: Final = re.compile(r"(\d+(?:\.\d+)?) ?(ms|s|)")
@@ -44,7 +48,7 @@ def tap(
     listen:
         Address for clients: PORT or HOST:PORT; port 0: any free port.
     target:
-        Address of the house: HOST:PORT.
+        Address of the house: HOST:PORT; in hold'em also its URL, http://HOST:PORT.
     chop:
         Forward at most this number of bytes at a time; 0: as received.
     delay:
@@ -105,7 +109,7 @@ def tap(
         config = TapConfig(
             room=room,
             listen=parse_host_port(listen, 0),
-            target=parse_host_port(target, 1),
+            target=parse_target(room_spec, target),
             follower=room_follower(room_spec, options, strict=strict, answer_timeout=timeout),
             head={name: str(value) for name, value in head.items() if value is not None},
             to_house=delivery if "house" in DIRECTIONS[direction] else Delivery(),
@@ -117,6 +121,18 @@ def tap(
         return 0 if run(run_tap(config, announce, print_event)) else 1
     except (ValueError, OSError) as error:
         return fail(error, 2)
+
+
+def parse_target(room: "Room", given: str) -> "Address":
+    """Parse the address of the house. Raises ValueError."""
+    from croupier.clients.server_url import room_address
+
+    if "://" not in given:
+        return parse_host_port(given, 1)
+    address, is_https = room_address(room, given)
+    if is_https:
+        raise ValueError(f"found {given!r}; allowed: http://HOST:PORT, because the relay does not speak TLS")
+    return address
 
 
 def parse_host_port(given: str, lowest: int) -> tuple[str, int]:

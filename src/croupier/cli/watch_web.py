@@ -14,7 +14,8 @@ from croupier.net.event_loop import run
 if TYPE_CHECKING:
     from croupier.clients.web_tables import ListedTable, WebTables
 
-DEFAULT_URL: Final = "http://127.0.0.1:8000"
+DEFAULT_PORT: Final = 8000
+DEFAULT_URL: Final = f"http://127.0.0.1:{DEFAULT_PORT}"
 
 type WebUrl = Annotated[str, Parameter(name="URL", help="Web app: http://HOST:PORT, https://HOST:PORT or HOST:PORT.")]
 
@@ -41,10 +42,11 @@ def watch_web(
 
 async def _watch(url: str, table: str | None, context: ssl.SSLContext | None, *, plain: bool) -> int:
     """List the tables or show one, and return the exit status. Raises ConnectionError."""
+    from croupier.clients.server_url import with_scheme
     from croupier.clients.web_tables import WebTables
     from croupier.tui.encoding import terminal_locale
 
-    async with WebTables(url, terminal_locale(), context) as tables:
+    async with WebTables(with_scheme(url, DEFAULT_PORT), terminal_locale(), context) as tables:
         if table is None:
             for listed in await tables.tables():
                 print_line(table_line(listed))

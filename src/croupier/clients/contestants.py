@@ -100,7 +100,7 @@ def parse_contestant(room: Room, text: str) -> Contestant:
         split_command(text, dict.fromkeys(placeholders(room.name)))
         return Contestant(room.name, text, "command")
     if ADDRESS_PATTERN.fullmatch(text):
-        if "://" not in text:
+        if room.name != "holdem" or "://" not in text:
             parse_address(text)
         return Contestant(room.name, text, "address")
     allowed = (*room.bots, "FILE.py:CLASS", "'COMMAND -s {host} -p {port}'", "HOST:PORT")

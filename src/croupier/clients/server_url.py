@@ -6,8 +6,10 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from croupier.core.redaction import redact
+from croupier.core.room import Room
 from croupier.core.session import Address
-from croupier.net.addresses import format_address
+from croupier.net.addresses import format_address, parse_address
+from croupier.rooms.holdem import ROOM as HOLDEM
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -71,16 +73,16 @@ class ServerUrl(NamedTuple):
         return Proxy((host, port), scheme == "https", authorization)
 
 
-def with_scheme(url: str) -> str:
-    """Return the URL of a server with its scheme; the host of `:PORT` is 127.0.0.1.
+def with_scheme(url: str, port: int = HOLDEM.port) -> str:
+    """Return the URL of a server with its scheme; HOST has the default `port`, and the host of `:PORT` is 127.0.0.1.
 
     Raises ValueError if it is not an HTTP URL, or contains a user, a query or a fragment.
 
-    >>> with_scheme(":8080")
-    'http://127.0.0.1:8080'
+    >>> with_scheme(":1234"), with_scheme("cards.example"), with_scheme("https://cards.example")
+    ('http://127.0.0.1:1234', 'http://cards.example:8080', 'https://cards.example')
     """
     parse_url(url)
-    return _add_scheme(url)
+    return _add_scheme(url, port)
 
 
 def server_address(url: str) -> Address:
@@ -88,11 +90,29 @@ def server_address(url: str) -> Address:
     return parse_url(url).address
 
 
+def room_address(room: Room, text: str) -> tuple[Address, bool]:
+    """Return the address of a room's server, at the room's port unless it is given, and whether its URL is https.
+
+    Hold'em is played over HTTP: the address of its server may be a URL without a path. Raises ValueError.
+
+    >>> room_address(HOLDEM, "https://cards.example/"), room_address(HOLDEM, "127.0.0.1")
+    ((('cards.example', 443), True), (('127.0.0.1', 8080), False))
+    """
+    if room is HOLDEM and "://" in text:
+        url = parse_url(text)
+        if url.path:
+            raise ValueError(f"found {text!r}; allowed: http://HOST:PORT or https://HOST:PORT, without a path")
+        return url.address, url.is_tls
+    host, port = parse_address(text)
+    return (host, room.port if port is None else port), False
+
+
 def parse_url(url: str) -> ServerUrl:
     """Parse the URL of a server; see `with_scheme`. Raises ValueError."""
-    address = _add_scheme(url)
-    if "@" in address:  # checked first, so that no error text contains a password
-        raise ValueError(f"found {redact(address)!r}; allowed: http://HOST:PORT or https://HOST:PORT, without a user")
+    if "@" in url:  # checked first, so that no error text contains a password
+        found = redact(url if "://" in url else f"http://{url}")
+        raise ValueError(f"found {found!r}; allowed: http://HOST:PORT or https://HOST:PORT, without a user")
+    address = _add_scheme(url, HOLDEM.port)
     try:
         parsed = urlsplit(address)
         if parsed.query or parsed.fragment or not url.isprintable() or " " in url:
@@ -102,8 +122,13 @@ def parse_url(url: str) -> ServerUrl:
         raise ValueError(f"found {redact(url)!r}; allowed: http://HOST:PORT or https://HOST:PORT") from None
 
 
-def _add_scheme(url: str) -> str:
-    return url if "://" in url else f"http://{'127.0.0.1' * url.startswith(':')}{url}"
+def _add_scheme(url: str, port: int) -> str:
+    """Raises ValueError if the port is invalid."""
+    if "://" in url:
+        return url
+    authority, slash, path = url.partition("/")
+    host, given_port = parse_address(authority)
+    return f"http://{format_address((host, port if given_port is None else given_port))}{slash}{path}"
 
 
 def _scheme_host_port(parsed: SplitResult) -> tuple[str, str, int]:

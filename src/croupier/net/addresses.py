@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from croupier.core.redaction import redact
 from croupier.core.session import Address
 
 NOT_TLS_REASONS: Final = frozenset(
@@ -31,11 +32,13 @@ def parse_address(text: str) -> tuple[str, int | None]:
     The host is 127.0.0.1 if the text has none. An IPv6 address with a port is in brackets.
 
     Example:
-        >>> parse_address("[::1]:1212")
-        ('::1', 1212)
+        >>> parse_address("[::1]:1212"), parse_address("::1")
+        (('::1', 1212), ('::1', None))
     """
+    if "/" in text:
+        raise ValueError(f"found {redact(text)!r}, a URL; allowed: HOST or HOST:PORT")
     host, colon, port = text.rpartition(":")
-    if not colon or text.endswith("]"):
+    if not colon or text.endswith("]") or (":" in host and not host.startswith("[")):
         return text.strip("[]") or "127.0.0.1", None
     if not (port.isascii() and port.isdecimal()):
         raise ValueError(f"found {text!r}; allowed: HOST or HOST:PORT")

@@ -92,8 +92,8 @@ class CheckRoutes:
             self._checks.check_free(visitor.session)
             if form.has_tls:
                 check_tls(room, form.authority)
-            address = await resolve_target(form.target, room, asker, self._rules)
-            target = CheckTarget(address, form.authority if form.has_tls else None)
+            address, is_https = await resolve_target(form.target, room, asker, self._rules)
+            target = CheckTarget(address, form.authority if form.has_tls or is_https else None)
             run = self._checks.start(visitor.session, request.state.csrf, room, target)
         except TooManyRuns as error:
             return self._form(request, form, error.reason, 429)

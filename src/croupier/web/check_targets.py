@@ -6,10 +6,11 @@ from typing import Final
 
 from msgspec import Struct
 
+from croupier.clients.server_url import room_address
 from croupier.core.presentation import Text, text, verbatim
 from croupier.core.room import Room
 from croupier.core.session import Address
-from croupier.net.addresses import format_address, parse_address
+from croupier.net.addresses import format_address
 from croupier.net.client_addresses import IPAddress, IPNetwork, parse_ip_address
 from croupier.net.pinned_tls import pinned_tls_context
 from croupier.rooms.oldmaid import ROOM as OLDMAID
@@ -86,16 +87,15 @@ def check_tls(room: Room, authority: str) -> None:
         raise TargetRefused(AUTHORITY_INVALID) from None
 
 
-async def resolve_target(target: str, room: Room, asker: Asker, rules: TargetRules) -> Address:
-    """Return the address of a target, which is the room's port without one. Raises TargetRefused.
+async def resolve_target(target: str, room: Room, asker: Asker, rules: TargetRules) -> tuple[Address, bool]:
+    """Return the address of a target and whether it is an https URL; see `room_address`. Raises TargetRefused.
 
     A name is resolved here once, and the tester gets the address: the name could point elsewhere a moment later.
     """
     try:
-        host, port = parse_address(target.strip())
+        (host, port), is_https = room_address(room, target.strip())
     except ValueError:
         raise TargetRefused(ADDRESS_INVALID) from None
-    port = room.port if port is None else port
     try:
         async with asyncio.timeout(RESOLVE_TIMEOUT_SECONDS):
             found = await asyncio.get_running_loop().getaddrinfo(host, port)
@@ -104,6 +104,6 @@ async def resolve_target(target: str, room: Room, asker: Asker, rules: TargetRul
     addresses = [parse_ip_address(str(entry[-1][0])) for entry in found]
     for address in addresses:
         if address is not None and asker.may_check(address, port, rules):
-            return str(address), port
+            return (str(address), port), is_https
     shown = next((str(address) for address in addresses if address is not None), host)
     raise TargetRefused(ADDRESS_FORBIDDEN.fill(address=verbatim(format_address((shown, port)))))
