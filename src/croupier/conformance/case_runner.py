@@ -10,7 +10,7 @@ from msgspec import structs
 from croupier.conformance.case import Case
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.results import Failure, Outcome, Result
-from croupier.conformance.server_process import DEATH_SECONDS, ServerProcess
+from croupier.conformance.server_process import ServerProcess
 from croupier.conformance.shrink import Shrinker
 from croupier.conformance.suite import Attempt, Bench, TargetGone
 from croupier.core.errors import FoundKind
@@ -124,7 +124,10 @@ class CaseRunner:
         if self._server is None or self._ends_with_clients:
             return None
         is_suspicious = any(result.failure and result.failure.kind is FoundKind.CLOSED for result in results)
-        await self._server.program.wait_ended(DEATH_SECONDS if is_suspicious else 0.0)
+        if is_suspicious:
+            await self._server.has_ended()
+        else:
+            await self._server.program.wait_ended(0.0)
         return self._server.program.end_description or None
 
     async def _on_death(

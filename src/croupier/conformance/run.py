@@ -221,8 +221,8 @@ async def _run_cases(plan: Plan, cases: Sequence[Case], search: DialectSearch, c
             search.has_begun = True
             if (trouble := await first_look(plan.room, *address, plan.ssl, on_notice=search.on_result)) is not None:
                 raise ProgramError(trouble)
-            if server is not None and await server.has_ended():
-                await server.restart()  # the look may have been its only client
+            if server is not None:
+                await server.restart_if_ended()  # the look may have been its only client
                 address = server.address
         config = replace(plan.config, dialect=search.dialect, deals_deck=bool(values), server=server)
         bench = plan.suite.bench(config)

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Final, Protocol, Self
 
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.listening import HOST
+from croupier.conformance.listening import HOST, is_listening
 from croupier.conformance.program import ProgramError, free_port
 from croupier.core.session import Address
 
@@ -15,6 +15,12 @@ START_TIMEOUT_SECONDS: Final = 10.0
 
 DEATH_SECONDS: Final = 0.1
 """How long a server may take to end after it has closed a connection without a reason, or has lost its client."""
+
+CLOSING_SECONDS: Final = 1.0
+"""How long a server that does not listen any more may take to end: a busy machine is slow to report it."""
+
+SLOWEST_END_FACTOR: Final = 3
+"""A server that ends whenever a client leaves has this multiple of its slowest end to do so."""
 
 MAX_STARTS: Final = 2
 """A server that ends instead of listening is started again: another program may have taken its port."""
@@ -66,6 +72,7 @@ class ServerProcess:
         self._earlier_stderr = b""
         self._reviving = asyncio.Lock()
         self._is_fresh = True
+        self._slowest_end_seconds = 0.0
 
     async def open(self, seed: int = 0) -> bool:
         """Start it unless it runs; return whether it was started. Raises ProgramError if it does not listen."""
@@ -94,8 +101,8 @@ class ServerProcess:
     async def address_for_client(self) -> Address:
         """Return its address for the next client, after a restart if it has ended with the last one."""
         async with self._reviving:
-            if self.leaving_cause is not None and not self._is_fresh and await self.has_ended():
-                await self.restart()
+            if self.leaving_cause is not None and not self._is_fresh:
+                await self.restart_if_ended()
             self._is_fresh = False
         return self.address
 
@@ -110,9 +117,21 @@ class ServerProcess:
         """The standard error of all its processes."""
         return self._earlier_stderr + (b"" if self._program is None else self._program.stderr)
 
+    async def restart_if_ended(self) -> None:
+        """Start it again if it has ended, or does so in a moment. Raises ProgramError."""
+        if await self.has_ended(max(DEATH_SECONDS, SLOWEST_END_FACTOR * self._slowest_end_seconds)):
+            await self.restart()
+
     async def has_ended(self, seconds: float = DEATH_SECONDS) -> bool:
-        """Whether it has ended, or does so in a moment."""
-        return await self.program.wait_ended(seconds) is not None
+        """Whether it has ended, or does so in a moment, or if it listens no longer, then in `CLOSING_SECONDS` more."""
+        clock = asyncio.get_running_loop().time
+        started_at = clock()
+        if await self.program.wait_ended(seconds) is None and not await is_listening(*self.address):
+            await self.program.wait_ended(CLOSING_SECONDS)
+        if self.program.status is None:
+            return False
+        self._slowest_end_seconds = max(self._slowest_end_seconds, clock() - started_at)
+        return True
 
     async def close(self, grace: float = 1.0) -> None:
         """Stop it. See `ProgramUnderTest.stop`."""

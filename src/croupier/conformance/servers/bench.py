@@ -37,6 +37,9 @@ MAX_TOTAL_EXPERIMENT_SECONDS: Final = 12.0
 
 STRICT_NOTE: Final = "the server refuses it, as a strict one does"
 
+LEAVING_SECONDS: Final = 1.0
+"""How long a server that has ended before may take to end when a client leaves."""
+
 LEAVING_TRIES: Final = 2
 """A server that ends this often when a client leaves always does."""
 
@@ -187,7 +190,7 @@ class HouseBench(Bench):
                 client = await self._conversations.play(scenario)
                 if client.house_has_left:
                     return None  # it may have ended before the client left
-                if not await server.has_ended():
+                if not await server.has_ended(LEAVING_SECONDS):
                     break
             else:
                 how = f"it ends when a client {text} ({server.program.end_description})"
