@@ -345,15 +345,33 @@ def test_player_out_polls_until_one_player_is_left() -> None:
         StandingChanged(Standing(("left",), ("me", "right"))),
         PlayerFinished(PlayerResult("out", 1)),
     ]
-    assert (fixture.drops, fixture.player.view.out_seats, fixture.player.is_exhausted) == ([TABLE], (1, 0), False)
+    assert fixture.drops == [TABLE, LEFT]
+    assert (fixture.player.view.out_seats, fixture.player.is_exhausted) == ((1, 0), False)
 
 
 def test_player_out_stays_connected_for_a_moment() -> None:
-    fixture = finished().wait().table(Standing(("left",), ("me", "right")))
+    fixture = finished().on(Left(RIGHT)).wait().table(Standing(("left",), ("me", "right")))
     assert fixture.on(Joined(2)).on(Received(2, Offer(1))).sent == [(2, OUT)]
     assert fixture.on(Left(TABLE)).effects == []
-    assert fixture.wait().drops == [LEFT, RIGHT, 2]
+    assert fixture.on(Left(2)).wait().effects == []
     assert (fixture.now, fixture.player.is_exhausted, fixture.player.result) == (2.0, True, PlayerResult("out", 1))
+
+
+def test_player_out_waits_longer_for_the_offer_of_a_player_that_is_connected() -> None:
+    fixture = finished().wait().table(Standing(("right",), ("me", "left")))
+    assert [fixture.wait().drops for _ in range(4)] == [[]] * 4
+    assert fixture.on(Received(RIGHT, Offer(1))).sent == [(RIGHT, OUT)]
+    assert fixture.wait().drops == [RIGHT]
+    assert (fixture.now, fixture.player.is_exhausted) == (6.0, True)
+
+
+def test_player_out_waits_again_after_a_stall_in_which_an_offer_may_have_come() -> None:
+    fixture = finished().on(Left(RIGHT)).wait().table(Standing(("right",), ("me", "left")))
+    fixture.now = 2.8  # the deadline was 2.0
+    assert fixture.on(TimedOut()).drops == []
+    assert fixture.on(Joined(2)).on(Received(2, Offer(1))).sent == [(2, OUT)]
+    assert fixture.on(Left(2)).wait().player.is_exhausted
+    assert fixture.now == 3.8
 
 
 def test_player_out_may_have_no_known_place() -> None:

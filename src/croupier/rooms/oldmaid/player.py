@@ -52,6 +52,7 @@ class Player:
         self._is_at_table = False
         self._ring = RingMember(self._table, options, self._effects, strict=strict)
         self._ends_at: float | None = None
+        self._ends_by = 0.0
 
     # State for user interfaces and programs.
 
@@ -161,13 +162,19 @@ class Player:
             case PlayerResult("out"):
                 # A player with cards may still be about to offer, and has to get the answer `out` (oldmaid-7.16).
                 self._conclude(outcome)
+                self._ring.drop_neighbour()
                 self._ends_at = now + self.options.poll_seconds
+                self._ends_by = now + self.options.retry_seconds
             case PlayerResult():
                 self._end(outcome)
 
     def _on_timed_out(self, now: float) -> None:
         if self._ends_at is not None and self._ends_at <= now:
-            self._drop_all()
+            is_late = now > self._ends_at + self.options.poll_seconds / 2  # offers may have come and not been read yet
+            if (is_late or self._ring.has_followers) and now < self._ends_by:
+                self._ends_at = now + self.options.poll_seconds
+            else:
+                self._drop_all()
             return
         if self._table.polls_at is not None and self._table.polls_at <= now:
             self._table.poll()

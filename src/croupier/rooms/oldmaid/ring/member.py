@@ -73,6 +73,11 @@ class RingMember:
         return pick_at, self._neighbour.retry_at if self._needs_neighbour else None, self._turn.resumes_at
 
     @property
+    def has_followers(self) -> bool:
+        """Whether another player has connected, and may still want an answer."""
+        return self._connections.has_incoming
+
+    @property
     def _needs_neighbour(self) -> bool:
         """Whether a left neighbour is needed; a player that is out needs one only to pass the turn on."""
         in_game = self._table.seat is not None and not self.is_over
@@ -162,6 +167,11 @@ class RingMember:
         if result is None and pending is not None and pending.choice is not None and pending.not_before <= now:
             self._connections.request(pending.giver, pending.choice)
         return result
+
+    def drop_neighbour(self) -> None:
+        """Disconnect the left neighbour, which a player that offers nothing any more does not need."""
+        if self._neighbour.peer is not None and self._neighbour.peer in self._connections:
+            self._connections.drop(self._neighbour.peer)
 
     def drop_all(self) -> None:
         """Disconnect all other players."""

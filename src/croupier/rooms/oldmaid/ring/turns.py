@@ -8,7 +8,7 @@ from croupier.core.errors import Violation
 from croupier.core.rules import Seat
 from croupier.core.session import Connect, Drop, Peer, Send
 from croupier.rooms.oldmaid.cards import CARD_COUNT
-from croupier.rooms.oldmaid.ring.table_client import Effects
+from croupier.rooms.oldmaid.ring.table_client import TABLE, Effects
 from croupier.rooms.oldmaid.wire import ListedPlayer, Message, Pick, ToPlayer, refusal
 
 RETRY_DELAY_SECONDS: Final = 0.25
@@ -37,6 +37,11 @@ class PlayerConnections:
     def is_free(self, peer: Peer) -> bool:
         """Whether a peer is connected and no request to it is pending."""
         return peer in self._pending_requests and self._pending_requests[peer] is None
+
+    @property
+    def has_incoming(self) -> bool:
+        """Whether a peer is connected that has connected itself."""
+        return any(peer > TABLE for peer in self._pending_requests)
 
     def add(self, peer: Peer) -> None:
         """Add a peer that has connected."""
