@@ -81,6 +81,17 @@ def test_help_lists_commands_and_settings() -> None:
     assert all(flag in message for flag in ("--port", "-p", "--deck", "--coins", "--bot", "--seed", "--tls-cert"))
 
 
+def test_descriptions_are_wrapped_at_the_width_of_the_terminal_only() -> None:
+    """Not where the docstrings of options and of arguments are wrapped."""
+    lines = croupier("arena", "--help").stdout.splitlines()
+    for first, text in (
+        ("Two or more bots", "FILE.py:CLASS, or programs that speak the room's protocol: a "),
+        ("Print what the choices", "again with other choices, and takes several times as long."),
+    ):
+        column = next(line.index(first) for line in lines if first in line)
+        assert text in [line[column : column + len(text)] for line in lines]
+
+
 def test_an_unknown_command_is_rejected() -> None:
     done = croupier("deal")
     assert done.returncode != 0

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
+from croupier.cli.help_pages import HelpPages
 from croupier.version import __version__
 
 COMPILED_CODE = "croupier__mypyc"
@@ -24,6 +25,7 @@ app = App(
     help="Servers, clients and bots for five card-game protocols.",
     version=describe_version,
     help_format="plaintext",
+    help_formatter=HelpPages(),
     default_parameter=Parameter(negative=()),
 )
 app.command("croupier.cli.serve:app", name="serve", help="Serve one room, or all of them.")
