@@ -6,11 +6,11 @@ from typing import Any
 
 from croupier.conformance.clients.evidence import last_position
 from croupier.conformance.clients.observation import ClientObservation
-from croupier.conformance.clients.responders import LiveResponder
 from croupier.conformance.clients.setup import ClientTimeouts
 from croupier.conformance.clients.test_server import HouseTestServer
 from croupier.conformance.clients.verdicts import judge
 from croupier.conformance.conversation import Conversation
+from croupier.conformance.responders import LiveResponder
 from croupier.conformance.results import Outcome
 from croupier.core.session import Joined, Left, Received
 from croupier.rooms import HOUSE_ROOMS

@@ -8,17 +8,17 @@ import pytest
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.clients.connections import ClientConnections
 from croupier.conformance.clients.kuhn import obligation
-from croupier.conformance.clients.responders import (
+from croupier.conformance.clients.setup import ClientTimeouts, HouseAction, HouseSetup
+from croupier.conformance.clients.test_server import ConversationEnd, HouseTestServer
+from croupier.conformance.conversation import Conversation
+from croupier.conformance.resources import transcripts
+from croupier.conformance.responders import (
     LiveResponder,
     Mutation,
     TranscriptResponder,
     transcript_steps,
     unchanged,
 )
-from croupier.conformance.clients.setup import ClientTimeouts, HouseAction, HouseSetup
-from croupier.conformance.clients.test_server import ConversationEnd, HouseTestServer
-from croupier.conformance.conversation import Conversation
-from croupier.conformance.resources import transcripts
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Joined, Left, Received, Send, TimedOut
 from croupier.rooms.kuhn import ROOM, Settings

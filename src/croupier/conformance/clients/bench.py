@@ -20,7 +20,6 @@ from croupier.conformance.clients.evidence import (
     last_position,
 )
 from croupier.conformance.clients.observation import ClientObservation
-from croupier.conformance.clients.responders import LiveResponder, TranscriptResponder
 from croupier.conformance.clients.setup import ClientTimeouts
 from croupier.conformance.clients.test_data import ClientTestData, finished
 from croupier.conformance.clients.test_server import ConversationEnd, Decision, HouseTestServer
@@ -29,6 +28,7 @@ from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.dialect import DialectCodec
 from croupier.conformance.listening import HOST, open_port
 from croupier.conformance.program import ProgramUnderTest
+from croupier.conformance.responders import LiveResponder, TranscriptResponder
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, Suite
 from croupier.core.dealer import derive_server_seed

@@ -5,7 +5,6 @@ from typing import Final
 
 from croupier.conformance.clients.bench import house_client_suite
 from croupier.conformance.clients.blackjack_states import DEALT_STATE, HIT_STATE, STAND_STATE, STATES, obligation
-from croupier.conformance.clients.responders import unchanged
 from croupier.conformance.clients.test_data import (
     ClientTestData,
     InjectedFault,
@@ -15,6 +14,7 @@ from croupier.conformance.clients.test_data import (
     reasons_by_clause,
     replace_messages,
 )
+from croupier.conformance.responders import unchanged
 from croupier.rooms.blackjack import ROOM
 from croupier.rooms.blackjack.wire import NO_COINS, Bet, Mon
 

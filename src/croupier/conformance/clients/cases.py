@@ -10,11 +10,11 @@ from msgspec import structs
 from croupier.conformance.case import Case, Retries
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.clauses import clauses
-from croupier.conformance.clients.responders import Mutation, TranscriptStep, transcript_steps, unchanged
 from croupier.conformance.clients.setup import HouseAction, HouseSetup
 from croupier.conformance.clients.test_data import ClientTestData, ClientTestState, WireVariation, finished
 from croupier.conformance.conversation import FIRST_SECTION, GOODBYE_SECTION, STREAM_SECTION, Conversation
 from croupier.conformance.resources import transcripts
+from croupier.conformance.responders import Mutation, TranscriptStep, transcript_steps, unchanged
 from croupier.core.codec import Codec
 from croupier.core.errors import Violation
 from croupier.core.transcript import Transcript, house_settings, is_strict

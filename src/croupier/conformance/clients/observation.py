@@ -7,11 +7,11 @@ from typing import Final
 from msgspec import Struct
 
 from croupier.conformance.clients.cases import CaseKind, HouseClientCase
-from croupier.conformance.clients.responders import message_kind
 from croupier.conformance.clients.test_data import ClientTestData
 from croupier.conformance.clients.test_server import ConversationEnd, Decision, HouseTestServer
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.causes import REFUSAL_CODES, message_code
+from croupier.conformance.responders import message_kind
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 

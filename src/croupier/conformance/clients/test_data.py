@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, Final
 
-from croupier.conformance.clients.responders import Mutation, unchanged
 from croupier.conformance.clients.setup import Obligation, StateReached, Unforeseeable, never
 from croupier.conformance.conversation import AnyClientReferee, Conversation
+from croupier.conformance.responders import Mutation, unchanged
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom
 

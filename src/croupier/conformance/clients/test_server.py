@@ -6,9 +6,9 @@ from math import inf
 from typing import Any, Final, NamedTuple
 
 from croupier.conformance.channel.delivery import Outbox
-from croupier.conformance.clients.responders import HouseReply, Responder, message_kind
 from croupier.conformance.clients.setup import ClientTimeouts, HouseAction, HouseSetup, Obligation, Unforeseeable, never
 from croupier.conformance.conversation import AnyClientReferee, Conversation, Fault
+from croupier.conformance.responders import HouseReply, Responder, message_kind
 from croupier.conformance.timeouts import extra_wait
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Drop, Effect, Event, Joined, Left, Peer, Received, Send, TimedOut

@@ -6,13 +6,14 @@ from itertools import groupby
 from typing import Any, Final
 
 from croupier.conformance.conversation import Conversation, DialogueLine
+from croupier.conformance.responders import LiveResponder
 from croupier.conformance.servers.scenarios import scenario
 from croupier.conformance.servers.scripted_client import ClientScript, HangUp
 from croupier.conformance.servers.test_data import ScenarioContext, ServerTestData
+from croupier.core.dealer import derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.core.session import Drop, Joined, Malformed, Received, Send
-from croupier.core.transcript import Transcript, encode_line, house_settings, is_strict, make_hall
+from croupier.core.transcript import Transcript, encode_line, house_settings
 
 HARMLESS_KEYS: Final = frozenset({"title", "clause", "fault", "deck", "house", "seed", "dialect"})
 """Header fields of a transcript that do not prevent a replay: the server deals and plays in its own way."""
@@ -50,37 +51,12 @@ def is_playable(transcript: Transcript, known: Mapping[str, Collection[str]]) ->
     )
 
 
-class ReferenceServer:
-    """Our own house, configured as a transcript says, with one client: bytes in, bytes out."""
-
-    def __init__(self, test_data: ServerTestData, transcript: Transcript) -> None:
-        settings = house_settings(test_data.room, transcript)
-        self.is_closed = False
-        self._hall = make_hall(test_data.room, transcript)
-        self._codec = test_data.room.codec(is_strict(transcript), settings)
-        self._hall.on(Joined(1), 0.0)
-
-    def answer(self, data: bytes) -> bytes:
-        """Return its answer to these bytes."""
-        output = b""
-        for message in self._codec.feed(data):
-            if not self.is_closed:
-                event = Malformed(1, message) if isinstance(message, Violation) else Received(1, message)
-                for effect in self._hall.on(event, 0.0):
-                    match effect:
-                        case Send(_, answer):
-                            output += self._codec.encode(answer)
-                        case Drop():
-                            self.is_closed = True
-                        case _:
-                            pass  # not visible on the wire
-        return output
-
-
 def record(test_data: ServerTestData, transcript: Transcript) -> tuple[HouseReplayStep, ...]:
     """Run a transcript against our own house; return a step for every message of the client."""
-    house = ReferenceServer(test_data, transcript)
-    conversation = Conversation(test_data.room, house_settings(test_data.room, transcript))
+    room, settings = test_data.room, house_settings(test_data.room, transcript)
+    seed = derive_server_seed(int(transcript.head.get("seed", 1)), room.name, CLIENT)
+    house = LiveResponder(room, settings, decks=transcript.head.get("deck", ""), seed=seed)
+    codec, conversation = room.codec(False, settings), Conversation(room, settings)
     steps: list[HouseReplayStep] = []
     for line in transcript.lines:
         if line.kind == "left":
@@ -89,7 +65,8 @@ def record(test_data: ServerTestData, transcript: Transcript) -> tuple[HouseRepl
             lines, faults = len(conversation.lines), len(conversation.faults)
             message = encode_line(line.text)
             conversation.on_data(CLIENT, message, 0.0)
-            conversation.on_data(HOUSE, house.answer(message), 0.0)
+            for item in codec.feed(message):
+                conversation.on_data(HOUSE, b"".join(house.answer(item).messages), 0.0)
             steps.append(_step(message, conversation, test_data, lines, faults))
     several = conversation.referee.finished_count > 1  # it is unlikely that the same cards come up in every game
     if several or not transcript.clauses[0].startswith(test_data.luck_clauses):

@@ -1,4 +1,4 @@
-"""Responders: the house side of a client test, played by our own house (perhaps mutated) or by a transcript."""
+"""Responders: the house side of a conversation, played by our own house (perhaps mutated) or by a transcript."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
