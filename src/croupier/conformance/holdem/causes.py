@@ -14,7 +14,7 @@ from croupier.conformance.holdem.dialects import (
     STATUS_200_DIALECT,
     HttpDialect,
 )
-from croupier.conformance.holdem.schema import SchemaError, parse_game, parse_games
+from croupier.conformance.holdem.schema import parse_game, parse_games
 from croupier.rooms.holdem.wire import Dialect
 
 HSPE_GO_STATUSES: Final = frozenset({(201, 202), (201, 409), (401, 400), (403, 409), (403, 201), (200, 403)})
@@ -79,11 +79,11 @@ def _guid_cause(request: SentRequest, response: ReceivedResponse, *, is_hspe_go:
     return dialect_cause([BARE_GUID_DIALECT]) if is_bare else None
 
 
-def _form_errors(request: SentRequest, response: ReceivedResponse, dialect: Dialect) -> Sequence[SchemaError]:
+def _form_errors(request: SentRequest, response: ReceivedResponse, dialect: Dialect) -> Sequence[Deviation]:
     """The deviations in form of a response that shows one game, or all of them."""
     is_list = request.path.partition("?")[0].strip("/") == "games"
     return (parse_games if is_list else parse_game)(response.body, dialect).errors
 
 
-def _is_same(error: SchemaError, deviation: Deviation) -> bool:
+def _is_same(error: Deviation, deviation: Deviation) -> bool:
     return (error.clause, error.expected, error.actual) == (deviation.clause, deviation.expected, deviation.actual)

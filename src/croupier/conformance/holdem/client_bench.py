@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import structs
 
 from croupier.conformance.holdem.bot_experiments import explain_crash, explain_variation
-from croupier.conformance.holdem.deviations import Deviation, attempt_with, default_outcome, worst_deviation
+from croupier.conformance.holdem.deviations import Deviation, attempt_with, deviation, worst_deviation
 from croupier.conformance.holdem.endpoint import PASSWORD
 from croupier.conformance.holdem.opponents import Opponent
 from croupier.conformance.holdem.request_checks import dialogue_lines, judge_requests
@@ -141,7 +141,7 @@ class ClientCaseRun:
                     if self._hands_played(test_server) >= setup.hands:
                         return None, ""
                     if self._has_timed_out(test_server):
-                        return _missed("holdem-4.15", "an act within its turn", "none: its time has run out"), ""
+                        return deviation("holdem-4.15", "an act within its turn", "none: its time has run out"), ""
                     if self._is_broke(test_server):
                         await asyncio.sleep(BROKE_GRACE_SECONDS)
                         if self._is_broke(test_server):
@@ -211,29 +211,29 @@ class ClientCaseRun:
             return None
         stderr_text = program.stderr_excerpt(300)
         if not test_server.requests:
-            return _missed("holdem-1.1", "a request", f"none: it has ended ({describe_exit(status)}){stderr_text}")
+            return deviation("holdem-1.1", "a request", f"none: it has ended ({describe_exit(status)}){stderr_text}")
         if status == 0 and self._hands_played(test_server):
             return None
         hands = format_count(self._hands_played(test_server), "hand")
         exit_text = f"it has ended ({describe_exit(status)}) after {hands}{stderr_text}"
         hands_due = format_count(self._setup.hands, "hand")
-        return structs.replace(_missed(self._case.clause, hands_due, exit_text), kind=FoundKind.CLOSED)
+        return deviation(self._case.clause, hands_due, exit_text, kind=FoundKind.CLOSED)
 
     def _judge_timeout(self, test_server: HoldemTestServer) -> tuple[Deviation | None, str]:
         """Judge a bot that has used up the timeout of the case."""
         if not test_server.requests and not test_server.malformed:
-            return _missed("holdem-1.1", "a request", f"none in {self._timeout:g} s"), ""
+            return deviation("holdem-1.1", "a request", f"none in {self._timeout:g} s"), ""
         if not self._game_of_bot(test_server) and not self._hands_played(test_server):
             if any(note.path[-1:] == ["players"] for note in test_server.requests):
-                return _missed("holdem-3.5", "a player who has joined", "none"), ""
-            return _missed("holdem-3.5", "POST /games/:gameID/players/", f"none in {self._timeout:g} s"), ""
+                return deviation("holdem-3.5", "a player who has joined", "none"), ""
+            return deviation("holdem-3.5", "POST /games/:gameID/players/", f"none in {self._timeout:g} s"), ""
         table = test_server.house.game(self._game_of_bot(test_server))
         view = None if table is None else table.view(None)
         if view is not None and view.turn.player_id in map(test_server.house.guid_of, test_server.users):
             limit = self._settings.turn_seconds
             used_seconds = limit - (seconds_left(view.turn.expiry, test_server.now) or 0.0)
             if used_seconds > min(limit, self._timeout) / 2:  # a turn that has only just begun is not the bot's fault
-                return _missed("holdem-4.15", "an act in its turn", f"none in {used_seconds:.1f} s"), ""
+                return deviation("holdem-4.15", "an act in its turn", f"none in {used_seconds:.1f} s"), ""
         hands = format_count(self._setup.hands, "hand")
         return None, f"only {self._hands_played(test_server)} of {hands} were over after {self._timeout:g} s"
 
@@ -242,7 +242,7 @@ class ClientCaseRun:
         found = list(judge_requests(test_server, excused_clauses=self._setup.excused_clauses))
         if failed is not None:
             if case.failure_is_choice and failed.clause != "holdem-1.1":
-                failed = Deviation(failed.clause, Outcome.CHOICE, failed.expected, failed.actual)
+                failed = structs.replace(failed, outcome=Outcome.CHOICE)
             found.append(failed)
         if self._setup.needs_queue and not any(
             note.response is not None and note.response.status == 202 for note in test_server.requests
@@ -254,7 +254,3 @@ class ClientCaseRun:
             return Attempt(Outcome.SKIP if reason else Outcome.PASS, reason, dialogue=dialogue)
         at = next((number for number, line in enumerate(dialogue, 1) if line.data == worst.got), len(dialogue))
         return attempt_with(worst, dialogue[: at + 1], strict=self._strict)
-
-
-def _missed(clause: str, expected: str, actual: str) -> Deviation:
-    return Deviation(clause, default_outcome(clause), expected, actual)

@@ -297,7 +297,7 @@ class HoldemContext(Exchange):
 
         Raises CaseAborted if rules are broken: more differences would only be consequences.
         """
-        is_readable = not any(error.outcome is Outcome.FAIL for error in self.add_schema_errors(shown.errors))
+        is_readable = not any(error.outcome is Outcome.FAIL for error in self.add_deviations(shown.errors))
         role = self._viewer
         if role is None:
             return
@@ -379,7 +379,7 @@ class HoldemContext(Exchange):
             )
         if not found:
             raise CaseAborted
-        self.add_schema_errors(guid_errors(found, "playerID"))
+        self.add_deviations(guid_errors(found, "playerID"))
         return found
 
     def _joined_player(self, role: str, response: ReceivedResponse) -> str:

@@ -1,9 +1,9 @@
 """Deviations from clauses, and how serious each one is: failure, choice or optional feature."""
 
 from collections.abc import Collection, Sequence
-from typing import Final
+from typing import Any, Final
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.clauses import find_clause
@@ -11,7 +11,6 @@ from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt
-from croupier.core.errors import FoundKind
 
 DIALECT_CLAUSE_PREFIX: Final = "holdem-7."
 """The clauses of dialect hspe-go: not in the document, but required of servers tested with that dialect."""
@@ -23,22 +22,15 @@ OUTCOMES_WORST_FIRST: Final = (Outcome.FAIL, Outcome.UNIMPLEMENTED, Outcome.NON_
 """Outcomes of deviations, the most serious first."""
 
 
-class Deviation(Struct, frozen=True):
-    """A deviation from a clause: what it demands and what was found, as text for people.
+class Deviation(Failure, frozen=True, kw_only=True):
+    """A deviation from a clause, and how serious it is.
 
-    `wanted` are the expected bytes if there is only one valid form, `got` the received ones. `line_count` is the length
-    of the dialogue when it was found, and `kind` the kind of what was found. `wanted_status` is the expected status if
-    the status is what deviates, and `exchange` the last request with its response; None if there is none.
+    `line_count` is the length of the dialogue when it was found. `wanted_status` is the expected status if the status
+    is what deviates, and `exchange` the last request with its response; None if there is none.
     """
 
-    clause: str
     outcome: Outcome
-    expected: str
-    actual: str
-    wanted: bytes | None = None
-    got: bytes = b""
     line_count: int = 0
-    kind: FoundKind = FoundKind.MESSAGE
     wanted_status: int | None = None
     exchange: tuple[SentRequest, ReceivedResponse] | None = None
 
@@ -59,11 +51,16 @@ def default_outcome(name: str) -> Outcome:
     return Outcome.CHOICE if is_choice else Outcome.FAIL
 
 
+def deviation(clause: str, expected: str, actual: str, outcome: Outcome | None = None, **more: Any) -> Deviation:
+    """Return a deviation with `more` fields; without an outcome the clause decides it."""
+    return Deviation(clause, expected, actual, outcome=outcome or default_outcome(clause), **more)
+
+
 def worst_deviation(deviations: Sequence[Deviation], *, preferred: Collection[str]) -> Deviation | None:
     """Return the most serious deviation, preferring the clauses in `preferred`; None if there is none."""
     return min(
         deviations,
-        key=lambda deviation: (OUTCOMES_WORST_FIRST.index(deviation.outcome), deviation.clause not in preferred),
+        key=lambda each: (OUTCOMES_WORST_FIRST.index(each.outcome), each.clause not in preferred),
         default=None,
     )
 
@@ -76,5 +73,4 @@ def attempt_with(
     if outcome is not Outcome.FAIL:
         note = f"expected {worst.expected}; found {worst.actual}"
         return Attempt(outcome, note, dialogue=lines, is_optional=outcome is Outcome.CHOICE)
-    failure = Failure(worst.clause, worst.expected, worst.actual, worst.wanted, worst.got, cause, worst.kind)
-    return Attempt(outcome, failure=failure, dialogue=lines)
+    return Attempt(outcome, failure=replace(worst, cause=cause), dialogue=lines)

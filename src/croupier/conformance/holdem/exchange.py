@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
+
+from msgspec.structs import replace
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.channel.http import HttpMessage, ReceivedResponse, SentRequest
 from croupier.conformance.conversation import DialogueLine
-from croupier.conformance.holdem.deviations import CaseAborted, Deviation, default_outcome
+from croupier.conformance.holdem.deviations import CaseAborted, Deviation, deviation
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, ServerUser
 from croupier.conformance.holdem.hidden_cards import leaked_hand
 from croupier.conformance.holdem.http_client import (
@@ -18,7 +20,6 @@ from croupier.conformance.holdem.http_client import (
     ResponseError,
     ResponseTimeout,
 )
-from croupier.conformance.holdem.schema import SchemaError
 from croupier.conformance.results import Outcome
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
@@ -61,42 +62,22 @@ class Exchange:
     # Deviations.
 
     def add_deviation(
-        self,
-        clause: str,
-        expected: str,
-        actual: str,
-        outcome: Outcome | None = None,
-        *,
-        wanted: bytes | None = None,
-        got: bytes = b"",
-        kind: FoundKind = FoundKind.MESSAGE,
-        wanted_status: int | None = None,
+        self, clause: str, expected: str, actual: str, outcome: Outcome | None = None, **more: Any
     ) -> Deviation:
-        """Record a deviation from a clause; without an outcome the clause decides it."""
-        found = Deviation(
-            clause,
-            outcome or default_outcome(clause),
-            expected,
-            actual,
-            wanted,
-            got,
-            len(self.lines),
-            kind,
-            wanted_status,
-            self._last_exchange,
-        )
-        self.deviations.append(found)
-        return found
+        """Record a deviation with `more` fields; without an outcome the clause decides it."""
+        return self.add_deviations([deviation(clause, expected, actual, outcome, **more)])[0]
+
+    def add_deviations(self, found: Iterable[Deviation]) -> Sequence[Deviation]:
+        """Record deviations that the dialogue so far shows; return them."""
+        shown = [replace(each, line_count=len(self.lines), exchange=self._last_exchange) for each in found]
+        self.deviations += shown
+        return shown
 
     def add_status_deviation(
         self, clause: str, status: int, response: ReceivedResponse, outcome: Outcome | None = None, what: str = ""
     ) -> None:
         """Record a response with another status than required; `what` describes the request."""
         self.add_deviation(clause, f"status {status}{what}", response.summary, outcome, wanted_status=status)
-
-    def add_schema_errors(self, errors: Iterable[SchemaError]) -> Sequence[Deviation]:
-        """Record deviations in form; return them."""
-        return [self.add_deviation(error.clause, error.expected, error.actual, error.outcome) for error in errors]
 
     @property
     def turn_may_have_expired(self) -> bool:

@@ -90,4 +90,4 @@ async def last_winners_in_list(context: HoldemContext) -> None:
     """Every Game has the key last_winners."""
     await context.seat("ann", "bob")
     response = await context.request(NOBODY, "GET", "/games/")
-    context.add_schema_errors(parse_games(response.body, context.dialect).errors)
+    context.add_deviations(parse_games(response.body, context.dialect).errors)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from croupier.conformance.holdem.deviations import Deviation, default_outcome
+from croupier.conformance.holdem.deviations import Deviation, deviation
 from croupier.conformance.results import Outcome
 from croupier.rooms.holdem.wire import DECODE_ACT_BODY
 
@@ -53,7 +53,7 @@ def judge_refusal(clause: str, found: str) -> Deviation | None:
     if clause in EXCUSABLE_CLAUSES:
         return None
     expected = EXPECTED_REQUESTS.get(clause, "a request that is not refused")
-    return Deviation(clause, REFUSAL_OUTCOMES.get(clause) or default_outcome(clause), expected, found)
+    return deviation(clause, expected, found, REFUSAL_OUTCOMES.get(clause))
 
 
 def judge_act_keys(body: bytes) -> Deviation | None:
@@ -62,5 +62,5 @@ def judge_act_keys(body: bytes) -> Deviation | None:
         DECODE_ACT_BODY(body)
     except ValueError:
         expected = "the keys action and betAmount, and no others"
-        return Deviation("holdem-4.2", Outcome.NON_STRICT, expected, repr(body[:80]))
+        return deviation("holdem-4.2", expected, repr(body[:80]), Outcome.NON_STRICT)
     return None

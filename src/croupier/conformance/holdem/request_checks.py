@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.conversation import DialogueLine
-from croupier.conformance.holdem.deviations import Deviation, default_outcome
+from croupier.conformance.holdem.deviations import Deviation, deviation
 from croupier.conformance.holdem.refusals import EXPECTED_REQUESTS, judge_act_keys, judge_refusal, refusal_clause
 from croupier.conformance.holdem.test_server import HoldemTestServer, RecordedRequest
 from croupier.conformance.results import Outcome
@@ -48,17 +48,17 @@ def dialogue_lines(test_server: HoldemTestServer) -> list[DialogueLine]:
 def judge_requests(test_server: HoldemTestServer, *, excused_clauses: Sequence[str] = ()) -> Iterator[Deviation]:
     """Yield what the bot did wrong. `excused_clauses` are clauses that the case provokes it to break."""
     for data in test_server.malformed:
-        yield _deviation("holdem-1.1", "a request of HTTP/1.1", repr(data[:80]), Outcome.FAIL, got=data[:400])
+        yield deviation("holdem-1.1", "a request of HTTP/1.1", repr(data[:80]), Outcome.FAIL, got=data[:400])
     doubtful = False
     for recorded in test_server.requests:
         if (hosts := _host_count(recorded)) != 1:
-            yield _deviation("holdem-1.1", "one Host header", f"{hosts}", Outcome.FAIL, got=recorded.data)
+            yield deviation("holdem-1.1", "one Host header", f"{hosts}", Outcome.FAIL, got=recorded.data)
         if recorded.response is None or recorded.is_executed_unanswered:
             doubtful = doubtful or recorded.is_executed_unanswered
             continue
-        for deviation in _judge_request(test_server, recorded, doubtful=doubtful):
-            if deviation.clause not in excused_clauses:
-                yield deviation
+        for found in _judge_request(test_server, recorded, doubtful=doubtful):
+            if found.clause not in excused_clauses:
+                yield found
     yield from _judge_poll_rate(test_server.requests)
 
 
@@ -67,12 +67,6 @@ def _host_count(request: RecordedRequest) -> int:
     if not request.data.partition(b"\r\n")[0].endswith(b"HTTP/1.1"):
         return 1
     return sum(name.lower() == "host" for name, _ in request.request.headers)
-
-
-def _deviation(
-    clause: str, expected: str, actual: str, outcome: Outcome | None = None, *, got: bytes = b""
-) -> Deviation:
-    return Deviation(clause, outcome or default_outcome(clause), expected, actual, None, got)
 
 
 def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, doubtful: bool) -> Iterator[Deviation]:
@@ -99,7 +93,7 @@ def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, d
             clause, expected = "holdem-4.14", EXPECTED_REQUESTS["holdem-4.14"]
         elif not _has_read_own_turn(test_server, request):
             clause, expected = "holdem-4.13", EXPECTED_REQUESTS["holdem-4.13"]
-        yield _deviation(clause, expected, f"{reason} in {sent.body!r}", Outcome.FAIL, got=shown)
+        yield deviation(clause, expected, f"{reason} in {sent.body!r}", Outcome.FAIL, got=shown)
     is_act = sent.method == "POST" and request.path[-1:] == ["acts"] and response.status < 300
     if is_act and (unusual := judge_act_keys(sent.body)):
         yield unusual
@@ -184,7 +178,7 @@ def _judge_poll_rate(recorded_requests: Sequence[RecordedRequest]) -> Iterator[D
             first.at < one.at < last.at for one in _changing_requests(recorded_requests)
         ):
             rate = (last.at - first.at) / MAX_POLL_BURST
-            yield _deviation("holdem-9.10", "50 ms between two reads", f"{1000 * rate:.0f} ms", Outcome.CHOICE)
+            yield deviation("holdem-9.10", "50 ms between two reads", f"{1000 * rate:.0f} ms", Outcome.CHOICE)
             return
 
 

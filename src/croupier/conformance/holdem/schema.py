@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import DecodeError
 from msgspec.json import decode, encode
 
+from croupier.conformance.holdem.deviations import Deviation, deviation
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
 from croupier.rooms.holdem.cards import CARD_NUMBERS
@@ -47,20 +48,11 @@ GO_TIME_PATTERN: Final = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d+)?
 """A time in Go's default format, as in the document's example."""
 
 
-class SchemaError(NamedTuple):
-    """A deviation in form. Without an `outcome` the clause decides the outcome."""
-
-    clause: str
-    expected: str
-    actual: str
-    outcome: Outcome | None = None
-
-
 class ParsedGames(NamedTuple):
     """The games of a response body, as far as they can be read, and the deviations in their form."""
 
     games: Sequence[Game]
-    errors: Sequence[SchemaError]
+    errors: Sequence[Deviation]
 
 
 def parse_game(body: bytes, dialect: Dialect) -> ParsedGames:
@@ -78,31 +70,31 @@ def _parse(body: bytes, dialect: Dialect, *, is_list: bool) -> ParsedGames:
         found = decode(body)
     except (DecodeError, UnicodeDecodeError) as error:
         text = _short(body.decode(errors="backslashreplace"))
-        return ParsedGames((), [SchemaError("holdem-1.5", "JSON", f"{text} ({error})")])
-    errors: list[SchemaError] = []
+        return ParsedGames((), [deviation("holdem-1.5", "JSON", f"{text} ({error})")])
+    errors: list[Deviation] = []
     if not is_list and isinstance(found, list) and len(found) == 1:
-        errors.append(SchemaError("holdem-5.2", "a Game", "an array with a Game in it", Outcome.NON_STRICT))
+        errors.append(deviation("holdem-5.2", "a Game", "an array with a Game in it", Outcome.NON_STRICT))
         found = found[0]
     games = found if is_list else [found]
     if not isinstance(games, list):
-        return ParsedGames((), [SchemaError("holdem-5.1", "an array of Game", _short(found))])
+        return ParsedGames((), [deviation("holdem-5.1", "an array of Game", _short(found))])
     for game in games:
         errors += _game_errors(game, dialect)
         _replace_unknown_states(game)
     try:
         return ParsedGames(read_games(encode(games)), errors)
     except Violation as violation:
-        return ParsedGames((), errors or [SchemaError(violation.clause, violation.allowed, violation.found)])
+        return ParsedGames((), errors or [deviation(violation.clause, violation.allowed, violation.found)])
 
 
-def _game_errors(found: Any, dialect: Dialect) -> Iterator[SchemaError]:
+def _game_errors(found: Any, dialect: Dialect) -> Iterator[Deviation]:
     if not isinstance(found, dict):
-        yield SchemaError("holdem-5.2", "a Game", _short(found))
+        yield deviation("holdem-5.2", "a Game", _short(found))
         return
     extra_keys = {"last_winners"} if dialect == "hspe-go" else set()
     yield from _object_errors(found, "holdem-5.3", extra_keys, nobody="turn")
     if extra_keys and not isinstance(found.get("last_winners"), list):
-        yield SchemaError("holdem-7.7", "the key last_winners with an array", _short(found.get("last_winners")))
+        yield deviation("holdem-7.7", "the key last_winners with an array", _short(found.get("last_winners")))
     yield from guid_errors(found.get("gameID"), "gameID")
     for player in _items(found.get("table")):
         yield from _player_errors(player)
@@ -116,7 +108,7 @@ def _game_errors(found: Any, dialect: Dialect) -> Iterator[SchemaError]:
         yield from _object_errors(pot, "holdem-5.13")
     if isinstance(found.get("pots"), list) and not pots:
         runs = isinstance(turn, dict) and turn.get("playerID")
-        yield SchemaError("holdem-5.15" if runs else "holdem-5.16", "one pot at least", "no pots")
+        yield deviation("holdem-5.15" if runs else "holdem-5.16", "one pot at least", "no pots")
 
 
 def _replace_unknown_states(found: Any) -> None:
@@ -126,25 +118,25 @@ def _replace_unknown_states(found: Any) -> None:
             player["state"] = "active"
 
 
-def _player_errors(found: Any) -> Iterator[SchemaError]:
+def _player_errors(found: Any) -> Iterator[Deviation]:
     if isinstance(found, dict) and "small blind" in found and "small_blind" not in found:
-        yield SchemaError("holdem-5.7", "the key small_blind", "the key 'small blind'", Outcome.NON_STRICT)
+        yield deviation("holdem-5.7", "the key small_blind", "the key 'small blind'", Outcome.NON_STRICT)
         found = {key.replace(" ", "_"): value for key, value in found.items()}
     yield from _object_errors(found, "holdem-5.7")
     if isinstance(found, dict) and isinstance(found.get("state"), str) and found["state"] not in PLAYER_STATES:
-        yield SchemaError("holdem-5.7", "the state active, folded or called", _short(found["state"]))
+        yield deviation("holdem-5.7", "the state active, folded or called", _short(found["state"]))
 
 
-def _turn_errors(found: Mapping[str, Any]) -> Iterator[SchemaError]:
+def _turn_errors(found: Mapping[str, Any]) -> Iterator[Deviation]:
     yield from _object_errors(found, "holdem-5.10")
     expiry = found.get("expiry")
     if not isinstance(expiry, str) or not found.get("playerID"):
         return
     expires_at = parse_expiry(expiry)
     if expires_at is None:
-        yield SchemaError("holdem-5.11", "a time as in RFC 3339, in UTC", _short(expiry))
+        yield deviation("holdem-5.11", "a time as in RFC 3339, in UTC", _short(expiry))
     elif GO_TIME_PATTERN.fullmatch(expiry) or expires_at.utcoffset():
-        yield SchemaError("holdem-5.11", "a time as in RFC 3339, in UTC", _short(expiry), Outcome.NON_STRICT)
+        yield deviation("holdem-5.11", "a time as in RFC 3339, in UTC", _short(expiry), Outcome.NON_STRICT)
 
 
 def parse_expiry(expiry: str) -> datetime | None:
@@ -159,56 +151,56 @@ def parse_expiry(expiry: str) -> datetime | None:
     return expires_at if expires_at.tzinfo is not None and "T" in expiry.upper() else None
 
 
-def _cards_errors(found: Mapping[str, Any], dialect: Dialect) -> Iterator[SchemaError]:
+def _cards_errors(found: Mapping[str, Any], dialect: Dialect) -> Iterator[Deviation]:
     for part in ("hole", *BOARD_SIZES):
         if part not in found:
-            yield SchemaError("holdem-5.5", f"the key {part}", f"the keys {', '.join(found)}")
+            yield deviation("holdem-5.5", f"the key {part}", f"the keys {', '.join(found)}")
     yield from _unknown_key_errors(found, "holdem-5.5", {"hole", *BOARD_SIZES})
     hole = found.get("hole", [])
     if hole is None:
         if dialect == "readme":
-            yield SchemaError("holdem-5.5", "[] where no hole cards are shown", "null", Outcome.NON_STRICT)
+            yield deviation("holdem-5.5", "[] where no hole cards are shown", "null", Outcome.NON_STRICT)
     elif not isinstance(hole, list) or len(hole) not in {0, 2}:
-        yield SchemaError("holdem-5.5", "two hole cards in an array, or none", _short(hole))
+        yield deviation("holdem-5.5", "two hole cards in an array, or none", _short(hole))
     elif not hole and dialect == "hspe-go":
-        yield SchemaError("holdem-7.6", "null where no hole cards are shown", "[]")
+        yield deviation("holdem-7.6", "null where no hole cards are shown", "[]")
     for part, size in BOARD_SIZES.items():
         cards = found.get(part)
         if cards is not None and not (isinstance(cards, list) and len(cards) == size):
-            yield SchemaError("holdem-5.5", f"{size} in an array, or null, as the {part}", _short(cards))
+            yield deviation("holdem-5.5", f"{size} in an array, or null, as the {part}", _short(cards))
     for part in ("hole", *BOARD_SIZES):
         for card in _items(found.get(part)):
             if not isinstance(card, str) or card not in CARD_NUMBERS:
-                yield SchemaError("holdem-5.4", "a card as 'AS', '2H' or 'TC'", _short(card))
+                yield deviation("holdem-5.4", "a card as 'AS', '2H' or 'TC'", _short(card))
 
 
 def _object_errors(
     found: Any, name: str, extra_keys: Set[str] = frozenset(), *, nobody: str = ""
-) -> Iterator[SchemaError]:
+) -> Iterator[Deviation]:
     """Yield deviations of an object from its keys and types; `nobody` is a key that may be null."""
     if not isinstance(found, dict):
-        yield SchemaError(name, f"a {OBJECT_NAMES[name]}", _short(found))
+        yield deviation(name, f"a {OBJECT_NAMES[name]}", _short(found))
         return
     for key, kind in OBJECT_KEYS[name].items():
         if key not in found:
-            yield SchemaError(name, f"the key {key}", f"the keys {', '.join(found)}")
+            yield deviation(name, f"the key {key}", f"the keys {', '.join(found)}")
         elif key == nobody and found[key] is None:
-            yield SchemaError("holdem-5.12", "a Turn also while it is nobody's", "null", Outcome.CHOICE)
+            yield deviation("holdem-5.12", "a Turn also while it is nobody's", "null", Outcome.CHOICE)
         elif type(found[key]) is not kind:
-            yield SchemaError(name, f"{_type_name(kind)} as {key}", _short(found[key]))
+            yield deviation(name, f"{_type_name(kind)} as {key}", _short(found[key]))
     yield from _unknown_key_errors(found, name, {*OBJECT_KEYS[name], *extra_keys})
 
 
-def _unknown_key_errors(found: Mapping[str, Any], name: str, known: Set[str]) -> Iterator[SchemaError]:
+def _unknown_key_errors(found: Mapping[str, Any], name: str, known: Set[str]) -> Iterator[Deviation]:
     """Report additional keys, which the document does not forbid."""
     if unknown := sorted(found.keys() - known):
-        yield SchemaError(name, f"the keys {', '.join(sorted(known))}", f"also {', '.join(unknown)}", Outcome.CHOICE)
+        yield deviation(name, f"the keys {', '.join(sorted(known))}", f"also {', '.join(unknown)}", Outcome.CHOICE)
 
 
-def guid_errors(found: Any, what: str) -> Iterator[SchemaError]:
+def guid_errors(found: Any, what: str) -> Iterator[Deviation]:
     """Yield the deviations of a GUID in form."""
     if isinstance(found, str) and not GUID_PATTERN.fullmatch(found):
-        yield SchemaError("holdem-2.3", f"a GUID in lower case as {what}", _short(found), Outcome.CHOICE)
+        yield deviation("holdem-2.3", f"a GUID in lower case as {what}", _short(found), Outcome.CHOICE)
 
 
 def _items(found: Any) -> list[Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from croupier.conformance.conversation import Conversation, ConversationMonitor, DialogueLine, Fault
 from croupier.conformance.matrix.cells import CellFinding, CellKind, ProgramEnd
@@ -18,14 +18,6 @@ MAX_DIALOGUE_LINES: Final = 24
 """At most this many of the last lines of a dialogue are kept."""
 
 ROLES: Final[Mapping[Party, str]] = {CLIENT: "client", HOUSE: "server"}
-
-
-class Failure(Struct, frozen=True):
-    """What is wrong with a program although no clause was broken."""
-
-    kind: CellKind
-    side: Peer
-    note: str
 
 
 def judge_cell(
@@ -43,8 +35,8 @@ def judge_cell(
     for connection in connections:
         if connection.conversation.faults:
             return _broken_clause(connection.conversation, server, new_strict())
-    for failure in _failures(connections, server, client, goodbyes):
-        return _failed(connections, failure, new_strict())
+    for finding in _failures(connections, server, client, goodbyes):
+        return _with_dialogue(connections, finding, new_strict())
 
     def tolerated(side: Peer) -> set[str]:
         return {clause for connection in connections for clause in connection.conversation.tolerated(side)}
@@ -70,7 +62,7 @@ def _broken_clause(conversation: ConversationMonitor, server: ProgramEnd, strict
     note = f"the {ROLES[side]} breaks {safe_text(str(violation))}"
     if server.has_crashed:
         note += f"; the server has ended ({server.description})"
-    first = _departure_of_other(conversation.lines[: fault.line_count], strict, side)
+    first = _departure_of_other(conversation.lines[: fault.line_count], strict, ROLES[side])
     if first is not None:
         return _charged(conversation, first, note)
     kind = CellKind.BROKE
@@ -81,21 +73,21 @@ def _broken_clause(conversation: ConversationMonitor, server: ProgramEnd, strict
     return CellFinding(kind, (ROLES[side],), violation.clause, note, _dialogue(conversation, fault.line_count))
 
 
-def _failed(connections: Sequence[TappedConnection], failure: Failure, strict: Conversation) -> CellFinding:
-    note = f"the {ROLES[failure.side]} {failure.note}"
+def _with_dialogue(connections: Sequence[TappedConnection], finding: CellFinding, strict: Conversation) -> CellFinding:
+    """A finding with its dialogue, or about an earlier departure of the other program, which has caused it."""
     if not connections:
-        return CellFinding(failure.kind, (ROLES[failure.side],), note=note)
+        return finding
     conversation = connections[-1].conversation
-    first = _departure_of_other(conversation.lines, strict, failure.side)
-    if first is not None and failure.kind is not CellKind.CHATTY:
-        return _charged(conversation, first, note)
-    return CellFinding(failure.kind, (ROLES[failure.side],), note=note, dialogue=_dialogue(conversation))
+    first = _departure_of_other(conversation.lines, strict, *finding.blame)
+    if first is not None and finding.kind is not CellKind.CHATTY:
+        return _charged(conversation, first, finding.note)
+    return replace(finding, dialogue=_dialogue(conversation))
 
 
-def _departure_of_other(lines: Sequence[DialogueLine], strict: Conversation, side: Party) -> tuple[int, Fault] | None:
-    """The first departure in these lines and its position, if it is not of this side."""
+def _departure_of_other(lines: Sequence[DialogueLine], strict: Conversation, role: str) -> tuple[int, Fault] | None:
+    """The first departure in these lines and its position, if it is not of the program with this role."""
     first = replay(lines, strict)
-    return None if first is None or first[1].verdict.party == side else first
+    return None if first is None or ROLES[first[1].verdict.party] == role else first
 
 
 def _charged(conversation: ConversationMonitor, first: tuple[int, Fault], consequence: str) -> CellFinding:
@@ -108,31 +100,35 @@ def _charged(conversation: ConversationMonitor, first: tuple[int, Fault], conseq
 
 def _failures(
     connections: Sequence[TappedConnection], server: ProgramEnd, client: ProgramEnd, goodbyes: Collection[object]
-) -> Iterator[Failure]:
+) -> Iterator[CellFinding]:
     """Yield what is wrong if no clause was broken; the worst comes first."""
     if server.has_crashed:
-        yield Failure(CellKind.CRASHED, HOUSE, f"has ended ({server.description})")
+        yield _blamed(CellKind.CRASHED, HOUSE, f"has ended ({server.description})")
     for connection in connections:
         if not connection.has_reached_target and connection.note:
-            yield Failure(CellKind.UNHEARD, HOUSE, f"takes no connection any more ({connection.note})")
+            yield _blamed(CellKind.UNHEARD, HOUSE, f"takes no connection any more ({connection.note})")
     if client.has_crashed:
-        yield Failure(CellKind.CRASHED, CLIENT, f"has ended ({client.description})")
+        yield _blamed(CellKind.CRASHED, CLIENT, f"has ended ({client.description})")
     if not connections:
         reason = "within its time" if client.is_out_of_time else "before it ended"
-        yield Failure(CellKind.ABSENT, CLIENT, f"has not connected {reason}")
+        yield _blamed(CellKind.ABSENT, CLIENT, f"has not connected {reason}")
         return
     if client.is_out_of_time and not client.was_active:
         over = connections[-1].closed_sides[:1] == [HOUSE]
-        yield Failure(CellKind.HUNG, CLIENT, "goes on when the house has closed" if over else "sends nothing more")
+        yield _blamed(CellKind.HUNG, CLIENT, "goes on when the house has closed" if over else "sends nothing more")
     if not any(connection.conversation.games for connection in connections):
         if client.is_out_of_time:
-            yield Failure(CellKind.IDLE, CLIENT, "has not finished a game within its time")
-        yield Failure(
+            yield _blamed(CellKind.IDLE, CLIENT, "has not finished a game within its time")
+        yield _blamed(
             CellKind.IDLE, _ended_by(connections[-1], goodbyes), "has ended every conversation before a game was over"
         )
     for side, end in ((HOUSE, server), (CLIENT, client)):
         if end.has_written_too_much:
-            yield Failure(CellKind.CHATTY, side, "has written more output than --max-output-bytes allows")
+            yield _blamed(CellKind.CHATTY, side, "has written more output than --max-output-bytes allows")
+
+
+def _blamed(kind: CellKind, side: Peer, note: str) -> CellFinding:
+    return CellFinding(kind, (ROLES[side],), note=f"the {ROLES[side]} {note}")
 
 
 def _ended_by(connection: TappedConnection, goodbyes: Collection[object]) -> Peer:

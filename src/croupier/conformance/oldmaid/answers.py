@@ -95,12 +95,13 @@ def check_answer(request: Message | Violation | None, received: ReceivedMessage)
         _check_interpreted(request, received)
     except Failed as failed:
         valid_request = None if isinstance(request, Violation) else request
-        failed.cause = likely_cause(
+        cause = likely_cause(
             received.interpreted,
             DIALECTS,
             lambda interpreted: _is_right_answer(valid_request, interpreted),
             valid_request,
         )
+        failed.amend(cause=cause)
         raise
 
 

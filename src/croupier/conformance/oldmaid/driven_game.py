@@ -146,21 +146,21 @@ class DrivenGame:
         try:
             await player.request(Draw())
         except Failed as failed:
-            if failed.kind is not FoundKind.MESSAGE:
+            if failed.failure.kind is not FoundKind.MESSAGE:
                 raise
             for other in self.players:  # a player who is gone is no drawer
                 await other.require_one_answer_each()
-            is_refused, count = failed.clause in REFUSED_DRAW_CLAUSES, self.game.drawn_count
+            is_refused, count = failed.failure.clause in REFUSED_DRAW_CLAUSES, self.game.drawn_count
             if is_refused and self.game.departed_seats:
-                failed.clause = "oldmaid-9.2"
+                failed.amend(clause="oldmaid-9.2")
             elif is_refused and (drawer := await self._find_drawer()) not in {None, player}:
                 found = f"an error to {player.nick!r}, and a card for {drawer.nick!r}"
                 raise Failed("oldmaid-4.3", found, f"a card for {player.nick!r}, the next in the list") from None
             elif MIN_ROUNDS * len(self.players) <= count < CARD_COUNT and (
-                is_refused or (failed.clause == "oldmaid-4.4" and await self._find_drawer() is None)
+                is_refused or (failed.failure.clause == "oldmaid-4.4" and await self._find_drawer() is None)
             ):
                 found = f"a deck of {count} cards: after them nobody can draw"
-                raise Failed("oldmaid-4.1", found, f"one of {CARD_COUNT}", got=failed.got) from None
+                raise Failed("oldmaid-4.1", found, f"one of {CARD_COUNT}", got=failed.failure.got) from None
             raise
 
     async def _find_drawer(self) -> ScriptedPlayer | None:
@@ -210,8 +210,9 @@ class DrivenGame:
             try:
                 await player.request(pair)
             except Failed as failed:
-                if failed.clause in REFUSED_DISCARD_CLAUSES:
-                    failed.clause = await self._refused_pair_clause(player, pair, failed.clause)
+                clause = failed.failure.clause
+                if clause in REFUSED_DISCARD_CLAUSES:
+                    failed.amend(clause=await self._refused_pair_clause(player, pair, clause))
                 raise
 
     async def _refused_pair_clause(self, player: ScriptedPlayer, pair: Discard, clause: str) -> str:

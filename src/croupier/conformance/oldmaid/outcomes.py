@@ -1,9 +1,10 @@
 """Outcomes of Old Maid cases as exceptions, their results, and dialogue lines."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from croupier.conformance.case import Case
 from croupier.conformance.clauses import find_clause
@@ -38,36 +39,17 @@ class Ended(Exception):
 
 
 class Failed(Ended):
-    """The program under test has violated a clause. `got` are the bytes that show it.
-
-    `cause` is the likely cause, None if none is known, and `kind` the kind of what was found.
-    """
+    """The program under test has violated a clause: `failure` says how. `more` are further fields of it."""
 
     outcome = Outcome.FAIL
 
-    def __init__(
-        self,
-        clause: str,
-        actual: str,
-        expected: str,
-        *,
-        got: bytes = b"",
-        cause: Cause | None = None,
-        kind: FoundKind = FoundKind.MESSAGE,
-    ) -> None:
+    def __init__(self, clause: str, actual: str, expected: str, **more: Any) -> None:
         super().__init__(f"{clause}: found {actual}; allowed: {expected}")
-        self.clause = clause
-        self.actual = actual
-        self.expected = expected
-        self.got = got
-        self.cause = cause
-        self.kind = kind
+        self.failure = Failure(clause, expected, actual, **more)
 
-    @property
-    def failure(self) -> Failure:
-        """The failure for a report."""
-        cause = self.cause or likely_framing_cause(self.got)
-        return Failure(self.clause, self.expected, self.actual, got=self.got.strip(), cause=cause, kind=self.kind)
+    def amend(self, **changes: Any) -> None:
+        """Change fields of the failure."""
+        self.failure = replace(self.failure, **changes)
 
 
 class HungUp(Failed):
@@ -98,9 +80,9 @@ class Unimplemented(Ended):
     outcome = Outcome.UNIMPLEMENTED
 
 
-def may_come_from_reads(failed: Failed | Failure) -> bool:
+def may_come_from_reads(failure: Failure) -> bool:
     """Whether a program may have failed because it takes one read for one message: it has sent nothing, or an error."""
-    return failed.kind is not FoundKind.MESSAGE or b"error" in failed.got
+    return failure.kind is not FoundKind.MESSAGE or b"error" in failure.got
 
 
 def make_attempt(case: Case, error: Ended | None, dialogue: Sequence[DialogueLine], *, strict: bool) -> Attempt:
@@ -108,13 +90,14 @@ def make_attempt(case: Case, error: Ended | None, dialogue: Sequence[DialogueLin
     match error:
         case None:
             return Attempt(Outcome.PASS, dialogue=dialogue)
-        case Failed() if not isinstance(error, HungUp) and (
-            case.failure_is_choice or find_clause(error.clause).is_open
+        case Failed(failure=failure) if not isinstance(error, HungUp) and (
+            case.failure_is_choice or find_clause(failure.clause).is_open
         ):
-            note = f"ours has {error.expected}; this one: {error.actual} ({error.clause})"
+            note = f"ours has {failure.expected}; this one: {failure.actual} ({failure.clause})"
             return Attempt(Outcome.CHOICE, note, dialogue=dialogue)
-        case Failed():
-            return Attempt(Outcome.FAIL, failure=error.failure, dialogue=dialogue)
+        case Failed(failure=failure):
+            found = replace(failure, got=failure.got.strip(), cause=failure.cause or likely_framing_cause(failure.got))
+            return Attempt(Outcome.FAIL, failure=found, dialogue=dialogue)
         case NonStrict() if strict:
             failure = Failure(case.clause, "what the protocol has, for this is strict", str(error))
             return Attempt(Outcome.FAIL, failure=failure, dialogue=dialogue)

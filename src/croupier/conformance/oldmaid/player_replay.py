@@ -258,7 +258,7 @@ class PlayerReplay:
         try:
             self._check(entry, received)
         except Failed as broken:
-            broken.cause = likely_spelling("table" if connection.name == "table" else "player", received)
+            broken.amend(cause=likely_spelling("table" if connection.name == "table" else "player", received))
             raise
         self._last_received[entry.peer] = received.json_object
         if isinstance(received.message, Join):

@@ -215,7 +215,7 @@ class TableContext:
                         f"it takes {min_players} players, and the table plays with {len(driven_game.players)}"
                     )
         except Failed as failed:
-            if not failed.cause:  # a dialect shows in every case, and is then undone
+            if not failed.failure.cause:  # a dialect shows in every case, and is then undone
                 self.table.no_game_reason = str(failed)
             raise
         self.table.no_game_reason = "others join as well"

@@ -8,7 +8,7 @@ from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.holdem.deviations import Deviation, default_outcome
 from croupier.conformance.holdem.handwritten import server_time
 from croupier.conformance.holdem.refusals import EXPECTED_REQUESTS, judge_act_keys, judge_refusal, refusal_clause
-from croupier.conformance.holdem.schema import SchemaError, parse_game, parse_games, seconds_left
+from croupier.conformance.holdem.schema import parse_game, parse_games, seconds_left
 from croupier.conformance.results import Outcome
 from croupier.conformance.tap.exchange import Departure, PendingRequest
 from croupier.conformance.tap.follow_tables import FollowedTable, FollowedTables
@@ -246,11 +246,10 @@ def _client_departure(deviation: Deviation) -> Departure:
     return Departure(CLIENT, violation, is_tolerated=not is_fault)
 
 
-def _schema_departure(error: SchemaError) -> Departure:
+def _schema_departure(error: Deviation) -> Departure:
     """A deviation in form; it is tolerated unless the document rules it out."""
-    outcome = error.outcome or default_outcome(error.clause)
     violation = Violation(error.clause, error.actual, error.expected)
-    return Departure(HOUSE, violation, is_tolerated=outcome is not Outcome.FAIL)
+    return Departure(HOUSE, violation, is_tolerated=error.outcome is not Outcome.FAIL)
 
 
 def _house_departure(violation: Violation) -> Departure:

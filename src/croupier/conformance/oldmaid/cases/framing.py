@@ -47,13 +47,13 @@ def in_pieces(play: Callable[[TableContext, Delivery], Awaitable[None]], deliver
         try:
             await play(context, delivery)
         except Failed as failed:
-            if not may_come_from_reads(failed):
+            if not may_come_from_reads(failed.failure):
                 raise
             shown = len(context.dialogue)
             for _ in range(WHOLE_TRIES):
                 await play(context, WHOLE)  # a table that fails here as well breaks another clause
             del context.dialogue[shown:]
-            failed.clause, failed.cause = "oldmaid-1.4", failed.cause or ONE_READ_CAUSE
+            failed.amend(clause="oldmaid-1.4", cause=failed.failure.cause or ONE_READ_CAUSE)
             raise
 
     return play_in_pieces
@@ -131,8 +131,8 @@ async def _slow_sender(context: TableContext) -> None:
     try:
         await stranger.receive_answer("oldmaid-1.4", "an answer, though another player is slow")
     except Failed as failed:
-        if failed.kind is FoundKind.CLOSED:
-            failed.clause = "oldmaid-6.7"  # as it does when all players are fast
+        if failed.failure.kind is FoundKind.CLOSED:
+            failed.amend(clause="oldmaid-6.7")  # as it does when all players are fast
         raise
     await first.require_ok(data[9:], "oldmaid-1.4")
 

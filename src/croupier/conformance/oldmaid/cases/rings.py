@@ -46,12 +46,12 @@ async def _game_with_delivery(delivery: Delivery, context: PlayerContext) -> Non
         await play_game(context, players=3, seat=1, salt=DELIVERY_SALT, delivery=delivery)
     except Failed as failed:
         failed_endpoints = context.endpoints
-        is_delivery = may_come_from_reads(failed) and await _fails_only_by(delivery, context)
+        is_delivery = may_come_from_reads(failed.failure) and await _fails_only_by(delivery, context)
         context.endpoints = failed_endpoints  # its dialogue is to be shown
         if is_delivery:
-            failed.clause = "oldmaid-1.4"
-        if is_delivery and delivery.max_piece_bytes and failed.cause is None:
-            failed.cause = ONE_READ_CAUSE
+            failed.amend(clause="oldmaid-1.4")
+        if is_delivery and delivery.max_piece_bytes and failed.failure.cause is None:
+            failed.amend(cause=ONE_READ_CAUSE)
         raise
 
 
@@ -77,7 +77,8 @@ async def _game_with_death(clause: str, death: Death, context: PlayerContext) ->
     try:
         await play_game(context, players=4, seat=1, salt=death.salt, death=death)
     except GameStalled as stalled:
-        raise Failed(f"oldmaid-{clause}", stalled.actual, stalled.expected, kind=stalled.kind) from None
+        stalled.amend(clause=f"oldmaid-{clause}")
+        raise
 
 
 async def program_joins(context: PlayerContext) -> None:
