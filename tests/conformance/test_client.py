@@ -161,7 +161,7 @@ def test_one_read_taken_for_one_message_is_confirmed_by_experiment() -> None:
     assert result.failure.clause == "kuhn-1.3"
     assert result.failure.cause is not None
     assert not result.failure.cause.is_guess
-    assert "one read for one message" in result.failure.cause.text
+    assert "what one read brings for one message" in result.failure.cause.text
 
 
 def test_a_spelling_that_a_dialect_does_not_have_is_not_tried_in_it() -> None:

@@ -1,6 +1,6 @@
 """Judges a client test case by what the test server has observed and how the program has ended."""
 
-from typing import Any, Final
+from typing import Any
 
 from msgspec import structs
 
@@ -17,17 +17,13 @@ from croupier.conformance.conversation import (
     DialogueLine,
     Fault,
 )
-from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, Cause
 from croupier.conformance.diagnosis.causes import likely_cause, message_code
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt
 from croupier.core.errors import FoundKind
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.core.session import Peer
-
-ONE_READ_CAUSE: Final = Cause(
-    "it takes the data of one read for one message: it plays on if every message arrives alone"
-)
 
 
 def judge(observation: ClientObservation, baseline: ClientObservation | None) -> Attempt:

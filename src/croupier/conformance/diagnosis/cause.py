@@ -40,6 +40,11 @@ class Cause(Struct, frozen=True):
         return self.text
 
 
+ONE_READ_CAUSE: Final = Cause(
+    "it takes what one read brings for one message: the same messages pass when each is sent alone and in one piece"
+)
+
+
 def dialect_cause[D: Dialect](dialects: Iterable[D]) -> Cause:
     """Return the cause of a program that sends everything in these dialects.
 

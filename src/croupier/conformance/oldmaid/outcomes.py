@@ -1,7 +1,7 @@
 """Outcomes of Old Maid cases as exceptions, their results, and dialogue lines."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,9 +16,6 @@ from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt
 from croupier.core.errors import FoundKind
 from croupier.core.session import Peer
-
-ONE_READ_CAUSE: Final = Cause("it takes the data of one read for one message")
-"""The cause if a case fails only when messages arrive in pieces, or several at once."""
 
 
 class DialogueMessage(Struct, frozen=True):

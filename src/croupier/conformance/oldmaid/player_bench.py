@@ -10,9 +10,10 @@ from typing import Final, cast
 from msgspec import structs
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
 from croupier.conformance.oldmaid.case import PlayerCase
 from croupier.conformance.oldmaid.endpoints import StartProgram
-from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Ended, make_attempt, may_come_from_reads
+from croupier.conformance.oldmaid.outcomes import Ended, make_attempt, may_come_from_reads
 from croupier.conformance.oldmaid.player_context import PlayerContext, SharedRuns
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome

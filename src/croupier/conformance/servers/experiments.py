@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation, DialogueLine
-from croupier.conformance.diagnosis.cause import Cause
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, Cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN
 from croupier.conformance.diagnosis.dialect import DialectReader
 from croupier.conformance.diagnosis.layouts import LAYOUTS, dialects
@@ -36,9 +36,6 @@ If both failed equally often, this would happen once in 2**8 experiments.
 MAX_PAIRS: Final = 40
 """At most this many pairs of conversations are held, one with the messages as they were, and one with the others."""
 
-ONE_READ_IS_ONE_MESSAGE: Final = Cause(
-    "it takes what one read brings for one message: the same messages pass when each is sent alone and in one piece"
-)
 CHANGED_BY_REFUSALS: Final = Cause("a message that it refuses changes its state: without that message, the others pass")
 WAITS_FOR_LINE_END: Final = Cause("it waits for a line end: the same messages pass with a line end after each")
 CHANGED_BY_ERRORS: Final = Cause("it does not discard an error of the client: without it, the other messages pass")
@@ -100,7 +97,7 @@ class Experiments:
         if messages and (delivery != WHOLE or messages != [*attempt.steps]):
             found = await self._compare(attempt.steps, messages, delivery)
             if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
-                return _explained(attempt, self._test_data.shared_clauses["stream"], ONE_READ_IS_ONE_MESSAGE)
+                return _explained(attempt, self._test_data.shared_clauses["stream"], ONE_READ_CAUSE)
             if found is Comparison.UNDECIDED:
                 return attempt
             if found.fault is None:

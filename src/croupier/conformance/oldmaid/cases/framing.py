@@ -7,9 +7,10 @@ from typing import Final
 
 from croupier.conformance.case import CaseList
 from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
 from croupier.conformance.oldmaid.case import OldMaidCase, Play, TableCase
 from croupier.conformance.oldmaid.cases.joining import PIPELINING_RANK
-from croupier.conformance.oldmaid.outcomes import ONE_READ_CAUSE, Failed, ImplementationChoice, may_come_from_reads
+from croupier.conformance.oldmaid.outcomes import Failed, ImplementationChoice, may_come_from_reads
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
 from croupier.core.errors import FoundKind
