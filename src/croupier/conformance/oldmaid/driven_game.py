@@ -108,6 +108,13 @@ class DrivenGame:
         """The players who are in."""
         return [player for player, inside in zip(self.players, self.game.is_inside, strict=True) if inside]
 
+    @property
+    def winner(self) -> ScriptedPlayer:
+        """The first player who was out of cards. Raises NotReached if nobody was."""
+        if not self.game.finished_seats:
+            raise NotReached("no player was out of cards")
+        return self.players[self.game.finished_seats[0]]
+
     def observed(self, player: ScriptedPlayer) -> Observed:
         """Return the referee's knowledge of a player."""
         return self.referee.players[player.nick]
@@ -241,6 +248,11 @@ class DrivenGame:
             await self._pick()
             if between is not None:
                 await between(self)
+
+    async def play_until_out(self) -> ScriptedPlayer:
+        """Play until a player is out of cards; return that player. Raises NotReached."""
+        await self.play(lambda: bool(self.game.finished_seats))
+        return self.winner
 
     async def _announce_out(self, until: Callable[[], bool]) -> None:
         """Announce empty hands."""

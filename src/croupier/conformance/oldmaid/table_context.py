@@ -195,10 +195,17 @@ class TableContext:
 
     # Games.
 
-    async def start_game(self, min_players: int = MIN_PLAYERS) -> DrivenGame:
-        """Start a game in which all players are ours. Raises NotReached if it has fewer than `min_players`."""
+    async def start_game(
+        self, min_players: int = MIN_PLAYERS, *, drawn: int = 0, discards_pairs: bool = True
+    ) -> DrivenGame:
+        """Start a game in which all players are ours, and draw cards until `drawn` are drawn; see `DrivenGame.draw`.
+
+        Raises NotReached if it has fewer than `min_players`.
+        """
         async with self.holding_lobby():
-            return await self._start_game(min_players)
+            driven_game = await self._start_game(min_players)
+        await driven_game.draw(drawn, discards_pairs=discards_pairs)
+        return driven_game
 
     async def _start_game(self, min_players: int) -> DrivenGame:
         if self.table.no_game_reason:

@@ -37,15 +37,14 @@ def discard_of(pair: Pair, *, is_reversed: bool = False) -> Discard:
 @CASES.add("4.4", "last-card", "With card 53 the result is last_card, and with no other")
 async def whole_deck(context: TableContext) -> None:
     """All cards are drawn under the referee."""
-    await (await context.start_game()).draw(discards_pairs=False)
+    await context.start_game(drawn=CARD_COUNT, discards_pairs=False)
 
 
 @CASES.add("4.1", "shuffled", "Every game is dealt from a freshly shuffled deck")
 async def _deck_is_shuffled(context: TableContext) -> None:
     dealt = []
     for _ in range(2):
-        driven_game = await context.start_game()
-        await driven_game.draw(discards_pairs=False)
+        driven_game = await context.start_game(drawn=CARD_COUNT, discards_pairs=False)
         dealt.append(driven_game.game.dealt_cards)
     if dealt[0] == dealt[1]:
         raise Failed("oldmaid-4.1", "the same cards in the same order in two games", "a deck that is freshly shuffled")
@@ -54,7 +53,7 @@ async def _deck_is_shuffled(context: TableContext) -> None:
 @CASES.add("4.1", "fair-deal", "No card comes too often or too rarely", rank=FAIR_DEAL_RANK)
 async def _deals_are_fair(context: TableContext) -> None:
     while context.table.deals.deals < FAIR_DEALS:
-        await (await context.start_game()).draw(discards_pairs=False)
+        await context.start_game(drawn=CARD_COUNT, discards_pairs=False)
         context.count_deals()
     if (unfair := context.table.deals.find_unfair()) is not None:
         raise Failed("oldmaid-4.1", unfair.found, unfair.fair)
@@ -83,8 +82,7 @@ async def _refused_draw_takes_no_card(context: TableContext) -> None:
 
 @CASES.add("4.5", "behind-the-last", "A draw after the last card is refused")
 async def _draw_after_last_card(context: TableContext) -> None:
-    driven_game = await context.start_game()
-    await driven_game.draw(discards_pairs=False)
+    driven_game = await context.start_game(drawn=CARD_COUNT, discards_pairs=False)
     for player in driven_game.players:
         await player.require_error(Draw(), "oldmaid-4.5")
 
@@ -127,8 +125,7 @@ CASES.add("5.8", "in-turn", "A pair may be discarded before the player draws its
 
 @CASES.add("5.8", "late", "Pairs may be discarded when all cards are drawn")
 async def _late_discard(context: TableContext) -> None:
-    driven_game = await context.start_game()
-    await driven_game.draw(discards_pairs=False)
+    driven_game = await context.start_game(drawn=CARD_COUNT, discards_pairs=False)
     await driven_game.discard_all_pairs()
 
 
@@ -180,8 +177,7 @@ UNKNOWN_PAIRS: Final = (
 @CASES.add("5.4", "unknown", "Cards that are not in the pack, or spelt otherwise, are refused")
 async def unknown_cards(context: TableContext) -> None:
     """Discards of cards that are not in the pack, or misspelt, are refused."""
-    driven_game = await context.start_game()
-    await driven_game.draw(discards_pairs=False)
+    driven_game = await context.start_game(drawn=CARD_COUNT, discards_pairs=False)
     for cards in UNKNOWN_PAIRS:
         await driven_game.players[0].require_error(Discard(cards, "false"), "oldmaid-5.4")
 
@@ -247,8 +243,7 @@ def _refusal_text(answer: ReceivedMessage) -> str:
 
 @CASES.add("5.7", "picked", "A pair with a picked card is accepted")
 async def _pair_with_picked_card(context: TableContext) -> None:
-    driven_game = await context.start_game()
-    await driven_game.draw()
+    driven_game = await context.start_game(drawn=CARD_COUNT)
     before = len(driven_game.game.log)
     await driven_game.play(lambda: any(entry[0] == "threw" for entry in driven_game.game.log[before:]))
 

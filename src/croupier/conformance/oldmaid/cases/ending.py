@@ -29,9 +29,10 @@ async def _status_in_game(clause: str, context: TableContext) -> None:
 
     async def check_when_out(driven_game: DrivenGame) -> None:
         nonlocal out_count
-        if len(driven_game.game.finished_seats) > out_count:
-            out_count = len(driven_game.game.finished_seats)
-            await _check_status(driven_game, driven_game.players[driven_game.game.finished_seats[-1]], "oldmaid-6.6")
+        finished_seats = driven_game.game.finished_seats
+        if len(finished_seats) > out_count:
+            out_count = len(finished_seats)
+            await _check_status(driven_game, driven_game.players[finished_seats[-1]], "oldmaid-6.6")
 
     await driven_game.play(between=check_when_out)
     if not driven_game.game.is_over:
@@ -72,11 +73,10 @@ for clause, slug, title in (
 @CASES.add("6.9", "last-pair", "The last player may discard its last pair", failure_is_choice=True)
 async def _last_pair_left(context: TableContext) -> None:
     for _ in range(MAX_GAMES):
-        driven_game = await context.start_game()
+        driven_game = await context.start_game(drawn=CARD_COUNT)
         driven_game.announces_out_first = True
-        await driven_game.draw()
         await driven_game.play()
-        if driven_game.game.is_over and len(driven_game.game.log) > 0 and driven_game.game.log[-1][0] == "threw":
+        if driven_game.game.is_over and driven_game.game.log[-1][0] == "threw":
             return
     raise NotReached(f"in {MAX_GAMES} games the last card of a player never made the last pair")
 
@@ -86,17 +86,11 @@ async def _out_with_cards_in_deck(context: TableContext) -> None:
     driven_game = await context.start_game()
     while driven_game.game.drawn_count < CARD_COUNT - 1:
         await driven_game.draw(driven_game.game.drawn_count + 1)
-        player = next(
-            (
-                player
-                for player in driven_game.players
-                if driven_game.game.drawn_count > 20 and not driven_game.hand(player)
-            ),
-            None,
-        )
-        if player is not None:
+        empty_handed = [player for player in driven_game.players if not driven_game.hand(player)]
+        if empty_handed and driven_game.game.drawn_count > 20:
             break
-    await (player or driven_game.waiting_player).require_error(OutOfCards(), "oldmaid-6.2")
+    player = next(iter(empty_handed), driven_game.waiting_player)
+    await player.require_error(OutOfCards(), "oldmaid-6.2")
     await driven_game.draw()
 
 
@@ -104,51 +98,39 @@ async def _out_with_cards_in_deck(context: TableContext) -> None:
 async def _njaal_game(context: TableContext) -> None:
     if context.table.dialect != "njaal":
         raise NotReached("the table is expected to speak as the document has it")
-    driven_game = await context.start_game()
-    await driven_game.draw()
+    driven_game = await context.start_game(drawn=CARD_COUNT)
     await driven_game.play()
 
 
 # Disconnected players.
 
 
-async def _game_with_disconnect(
-    context: TableContext, min_players: int = 3, cards_drawn: int = 7
-) -> tuple[DrivenGame, ScriptedPlayer]:
-    """Start a game and disconnect a player who is not about to draw; return both."""
-    driven_game = await context.start_game(min_players)
-    await driven_game.draw(cards_drawn, discards_pairs=False)
-    player = driven_game.waiting_player
-    await driven_game.disconnect(player)
-    return driven_game, player
-
-
 @CASES.add("9.1", "gone", "A player that disconnects is out, and last")
 async def _player_disconnects(context: TableContext) -> None:
-    driven_game, _ = await _game_with_disconnect(context)
+    driven_game = await context.start_game(3, drawn=7, discards_pairs=False)
+    await driven_game.disconnect(driven_game.waiting_player)
     await _check_status(driven_game, driven_game.players_inside[0], "oldmaid-9.1")
 
 
 @CASES.add("9.1", "reset", "A player whose connection is reset is out, and last")
 async def _connection_reset(context: TableContext) -> None:
-    driven_game = await context.start_game(3)
-    await driven_game.draw(5, discards_pairs=False)
+    driven_game = await context.start_game(3, drawn=5, discards_pairs=False)
     await driven_game.disconnect(driven_game.waiting_player, reset=True)
-    await driven_game.draw(5 + 2 * len(driven_game.players), discards_pairs=False)
+    await driven_game.draw_more(2 * len(driven_game.players))
 
 
 @CASES.add("9.2", "drawn-on", "The others go on drawing when a player is gone")
 async def _drawing_continues(context: TableContext) -> None:
-    driven_game, _ = await _game_with_disconnect(context)
+    driven_game = await context.start_game(3, drawn=7, discards_pairs=False)
+    await driven_game.disconnect(driven_game.waiting_player)
     await driven_game.draw(discards_pairs=False)
 
 
 @CASES.add("9.2", "when-due", "If the player that is gone was to draw, the next one draws")
 async def _drawer_disconnects(context: TableContext) -> None:
-    driven_game = await context.start_game(3)
-    await driven_game.draw(5, discards_pairs=False)
+    driven_game = await context.start_game(3, drawn=5, discards_pairs=False)
     await driven_game.disconnect(driven_game.drawer)
-    await driven_game.draw(5 + 2 * len(driven_game.players), discards_pairs=False)
+    await driven_game.draw_more(2 * len(driven_game.players))
 
 
 @CASES.add("9.2", "with-cards", "The cards of a player that is gone cannot be discarded")
@@ -161,8 +143,7 @@ async def _cards_leave_with_player(context: TableContext) -> None:
 
 @CASES.add("9.2", "last-drawer", "If the player that drew the last card is gone, no card is drawn again")
 async def _last_drawer_disconnects(context: TableContext) -> None:
-    driven_game = await context.start_game(3)
-    await driven_game.draw()
+    driven_game = await context.start_game(3, drawn=CARD_COUNT)
     seat = [entry[1] for entry in driven_game.game.log if entry[0] == "drew"][-1]
     await driven_game.disconnect(driven_game.players[seat])
     await driven_game.players_inside[0].require_error(Draw(), "oldmaid-4.5")
@@ -170,8 +151,7 @@ async def _last_drawer_disconnects(context: TableContext) -> None:
 
 @CASES.add("9.3", "all-but-one", "When all other players are gone, the game is over")
 async def _one_player_left(context: TableContext) -> None:
-    driven_game = await context.start_game()
-    await driven_game.draw(3, discards_pairs=False)
+    driven_game = await context.start_game(drawn=3, discards_pairs=False)
     last_player, *others = driven_game.players
     for player in others:
         await driven_game.disconnect(player)
@@ -180,20 +160,16 @@ async def _one_player_left(context: TableContext) -> None:
 
 @CASES.add("9.3", "everybody", "A game that all players have left does not disturb the next one")
 async def _all_disconnect(context: TableContext) -> None:
-    driven_game = await context.start_game()
-    await driven_game.draw(3, discards_pairs=False)
+    driven_game = await context.start_game(drawn=3, discards_pairs=False)
     for player in driven_game.players:
         await driven_game.disconnect(player)
-    following = await context.start_game()
-    await following.draw(discards_pairs=False)
+    await context.start_game(drawn=CARD_COUNT, discards_pairs=False)
 
 
 @CASES.add("9.4", "out-and-gone", "A player that is out may leave, and keeps its rank")
 async def _finished_player_disconnects(context: TableContext) -> None:
-    driven_game = await context.start_game(3)
-    await driven_game.draw()
-    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
-    winner = driven_game.players[driven_game.game.finished_seats[0]]
+    driven_game = await context.start_game(3, drawn=CARD_COUNT)
+    winner = await driven_game.play_until_out()
     winner.disconnect()
     await driven_game.play()
     await _check_status(
@@ -208,8 +184,7 @@ async def _finished_player_disconnects(context: TableContext) -> None:
     failure_is_choice=True,
 )
 async def _rank_of_disconnected(context: TableContext) -> None:
-    driven_game = await context.start_game(4)
-    await driven_game.draw(5, discards_pairs=False)
+    driven_game = await context.start_game(4, drawn=5, discards_pairs=False)
     for player in (driven_game.players[3], driven_game.players[1]):
         await driven_game.disconnect(player)
     await _check_status(driven_game, driven_game.players[0], "oldmaid-6.6")
@@ -217,11 +192,7 @@ async def _rank_of_disconnected(context: TableContext) -> None:
 
 @CASES.add("6.6", "gone-last", "A player that is gone comes after the winner")
 async def _gone_behind_winner(context: TableContext) -> None:
-    driven_game = await context.start_game(3)
-    await driven_game.draw(5)
+    driven_game = await context.start_game(3, drawn=5)
     await driven_game.disconnect(driven_game.waiting_player)
     await driven_game.draw()
-    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
-    if not driven_game.game.finished_seats:
-        raise NotReached("no player was out of cards")
-    await _check_status(driven_game, driven_game.players[driven_game.game.finished_seats[0]], "oldmaid-6.6")
+    await _check_status(driven_game, await driven_game.play_until_out(), "oldmaid-6.6")

@@ -152,13 +152,12 @@ async def _all_at_once(context: TableContext) -> None:
 
 @CASES.add("9.1", "in-the-middle", "A player that disconnects in the middle of a message is gone")
 async def _disconnect_mid_message(context: TableContext) -> None:
-    driven_game = await context.start_game(3)
-    await driven_game.draw(4, discards_pairs=False)
+    driven_game = await context.start_game(3, drawn=4, discards_pairs=False)
     player = driven_game.waiting_player
     await player.send(b'{"cmd": "sta')
     await driven_game.disconnect(player)
     await driven_game.draw(4 + 2 * len(driven_game.players), discards_pairs=False)
-    await (await context.start_game()).draw(3)
+    await context.start_game(drawn=3)
 
 
 @CASES.add("8.2", "said-once", "A request with several errors is refused once")

@@ -22,8 +22,7 @@ DISTURBANCE_PERIOD: Final = 3
 
 async def _fair_game(context: TableContext) -> None:
     """A game with valid requests only."""
-    driven_game = await context.start_game()
-    await driven_game.draw()
+    driven_game = await context.start_game(drawn=CARD_COUNT)
     await driven_game.play()
 
 
@@ -78,8 +77,7 @@ def _illegal_discards(game: DrivenGame, player: ScriptedPlayer) -> list[Discard]
 
 async def _two_leave(drawn: int, context: TableContext) -> None:
     """A game in which a player disconnects after `drawn` cards, and another one later."""
-    driven_game = await context.start_game(4)
-    await driven_game.draw(drawn)
+    driven_game = await context.start_game(4, drawn=drawn)
     await driven_game.disconnect(driven_game.waiting_player)
     await driven_game.draw(min(CARD_COUNT, drawn + 9))
     await driven_game.disconnect(driven_game.drawer)
@@ -89,8 +87,7 @@ async def _two_leave(drawn: int, context: TableContext) -> None:
 
 async def _game_with_late_disconnect(context: TableContext) -> None:
     """A game in which a player disconnects while cards are picked."""
-    driven_game = await context.start_game(3)
-    await driven_game.draw()
+    driven_game = await context.start_game(3, drawn=CARD_COUNT)
     await driven_game.play(lambda: bool(driven_game.game.finished_seats) or len(driven_game.game.log) > CARD_COUNT + 12)
     leaver = driven_game.players_inside[0]
     await driven_game.disconnect(leaver)
@@ -116,8 +113,7 @@ GAME_IN_PIECES: Final = in_pieces(_game_in_pieces, Delivery(5))
 
 async def _game_with_late_discards(context: TableContext) -> None:
     """A game in which no pair is discarded before all cards are drawn."""
-    driven_game = await context.start_game()
-    await driven_game.draw(discards_pairs=False)
+    driven_game = await context.start_game(drawn=CARD_COUNT, discards_pairs=False)
     await driven_game.discard_all_pairs()
     await driven_game.play()
 

@@ -10,6 +10,7 @@ from croupier.conformance.oldmaid.cases.joining import PIPELINING_RANK
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
 from croupier.conformance.oldmaid.table_context import TableContext
+from croupier.rooms.oldmaid.cards import CARD_COUNT
 from croupier.rooms.oldmaid.table.lobby import MAX_QUEUED_REQUESTS
 from croupier.rooms.oldmaid.wire import Draw, Join, Status
 
@@ -130,10 +131,9 @@ async def _join_after_start(context: TableContext) -> None:
     needs_whole_lobby=False,
 )
 async def _join_after_game(context: TableContext) -> None:
-    driven_game = await context.start_game()
-    await driven_game.draw()
+    driven_game = await context.start_game(drawn=CARD_COUNT)
     await driven_game.play()
-    await _join_next_game(context, driven_game.players[driven_game.game.finished_seats[0]])
+    await _join_next_game(context, driven_game.winner)
 
 
 @CASES.add(
@@ -144,10 +144,8 @@ async def _join_after_game(context: TableContext) -> None:
     needs_whole_lobby=False,
 )
 async def _join_when_out(context: TableContext) -> None:
-    driven_game = await context.start_game(3)
-    await driven_game.draw()
-    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
-    await _join_next_game(context, driven_game.players[driven_game.game.finished_seats[0]])
+    driven_game = await context.start_game(3, drawn=CARD_COUNT)
+    await _join_next_game(context, await driven_game.play_until_out())
     await driven_game.play()
 
 

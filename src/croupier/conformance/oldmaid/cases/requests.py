@@ -37,21 +37,18 @@ async def _out_of_turn(context: TableContext) -> Position:
 
 
 async def _all_drawn(context: TableContext) -> Position:
-    driven_game = await context.start_game()
-    await driven_game.draw()
+    driven_game = await context.start_game(drawn=CARD_COUNT)
     return driven_game.players[-1], driven_game
 
 
 async def _out_of_cards(context: TableContext) -> Position:
-    driven_game = await context.start_game(3)
-    await driven_game.draw()
-    await driven_game.play(lambda: bool(driven_game.game.finished_seats))
-    return driven_game.players[driven_game.game.finished_seats[0]], driven_game
+    driven_game = await context.start_game(3, drawn=CARD_COUNT)
+    return await driven_game.play_until_out(), driven_game
 
 
 async def _game_over(context: TableContext) -> Position:
     driven_game = await _play_to_end(context)
-    return driven_game.players[driven_game.game.finished_seats[0]], driven_game
+    return driven_game.winner, driven_game
 
 
 async def _last_player(context: TableContext) -> Position:
@@ -60,8 +57,7 @@ async def _last_player(context: TableContext) -> Position:
 
 
 async def _play_to_end(context: TableContext) -> DrivenGame:
-    driven_game = await context.start_game()
-    await driven_game.draw()
+    driven_game = await context.start_game(drawn=CARD_COUNT)
     await driven_game.play()
     if not driven_game.game.is_over:
         raise NotReached("the game has not ended")
