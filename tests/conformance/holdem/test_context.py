@@ -10,13 +10,13 @@ from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted
 from croupier.conformance.holdem.endpoint import ServerUnderTest
 from croupier.conformance.results import Outcome
-from croupier.conformance.timeouts import AnswerTimeout
+from croupier.conformance.suite import Config
 from tests.rooms.holdem.house_fixture import duel
 
 
 def opened(body: bytes) -> tuple[HoldemContext, ReceivedResponse]:
     """The context of a case, and the answer to POST /games/ with a body."""
-    context = HoldemContext(ServerUnderTest("127.0.0.1", 1, "readme", AnswerTimeout(1.0)))
+    context = HoldemContext(ServerUnderTest(("127.0.0.1", 1), Config(timeout=1.0)))
     context.user("ann").name = "ann"
     return context, ReceivedResponse(201, {"location": "/games/g"}, body)
 

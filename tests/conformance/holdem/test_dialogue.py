@@ -9,7 +9,7 @@ from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.endpoint import ServerUnderTest
 from croupier.conformance.report.summary import dialogue
 from croupier.conformance.results import Outcome, Result
-from croupier.conformance.timeouts import AnswerTimeout
+from croupier.conformance.suite import Config
 from croupier.core.referee import CLIENT, HOUSE
 from croupier.rooms.holdem import ROOM
 from tests.conformance.holdem.faulty_programs import FaultyServer, open_faulty_server
@@ -42,7 +42,7 @@ async def recording_relay(port: int) -> AsyncIterator[tuple[int, list[tuple[int,
 def test_the_dialogue_is_every_byte_that_was_on_the_wire() -> None:
     async def main() -> None:
         async with open_faulty_server(OUR_SERVER) as server, recording_relay(server.address[1]) as (port, streams):
-            context = HoldemContext(ServerUnderTest("127.0.0.1", port, "readme", AnswerTimeout(5.0)))
+            context = HoldemContext(ServerUnderTest(("127.0.0.1", port), Config()))
             for case in select(server_cases(ROOM), "holdem/1.8"):
                 if case.play is not None:
                     await case.play(context)
@@ -59,7 +59,7 @@ def test_the_dialogue_is_every_byte_that_was_on_the_wire() -> None:
 def test_a_dialogue_is_shown_as_lines_of_http() -> None:
     async def main() -> HoldemContext:
         async with open_faulty_server(OUR_SERVER) as server:
-            context = HoldemContext(ServerUnderTest(*server.address, "readme", AnswerTimeout(5.0)))
+            context = HoldemContext(ServerUnderTest(server.address, Config()))
             await context.register("ann")
             await context.close()
             return context

@@ -8,6 +8,7 @@ import pytest
 
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.http_client import HttpClient, ResponseError
+from croupier.conformance.holdem.setups import TableSetup
 from croupier.conformance.holdem.test_server import HoldemTestServer
 from croupier.rooms.holdem.settings import Settings
 from tests.conformance.holdem.http_client_fixture import http_client
@@ -113,7 +114,7 @@ def test_offer_of_another_protocol_is_ignored_by_the_test_server() -> None:
     offer = (("Connection", "Upgrade, HTTP2-Settings"), ("Upgrade", "h2c"), ("HTTP2-Settings", ""))
 
     async def main() -> list[int]:
-        bot = HoldemTestServer(Settings(), seed=1)
+        bot = HoldemTestServer(Settings(), TableSetup(), seed=1)
         async with http_client("127.0.0.1", await bot.open()) as client:
             statuses = [(await client.request(SentRequest("GET", "/games/", offer))).status for _ in range(2)]
             assert client.close_count == 0
@@ -125,7 +126,7 @@ def test_offer_of_another_protocol_is_ignored_by_the_test_server() -> None:
 
 def test_malformed_request_is_recorded_by_the_test_server() -> None:
     async def main() -> tuple[int, list[bytes]]:
-        bot = HoldemTestServer(Settings(), seed=1)
+        bot = HoldemTestServer(Settings(), TableSetup(), seed=1)
         async with http_client("127.0.0.1", await bot.open()) as client:
             await client.request(REQUEST)
             status = (await client.request(SentRequest("GET", "/", (("Long", "x" * 100_000),)))).status

@@ -6,7 +6,7 @@ from msgspec.json import encode
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, bet
 from croupier.conformance.holdem.refereed_games import RefereedGames
-from croupier.conformance.timeouts import AnswerTimeout
+from croupier.conformance.suite import Config
 from croupier.rooms.holdem.wire import Act, Game
 from tests.rooms.holdem.house_fixture import HouseFixture, duel
 
@@ -20,7 +20,7 @@ class Case:
     def __init__(self, *, is_enabled: bool = True) -> None:
         self.house: HouseFixture = duel()
         self.game = self.house.table().guid
-        server = ServerUnderTest("127.0.0.1", 1, "readme", AnswerTimeout(1.0))
+        server = ServerUnderTest(("127.0.0.1", 1), Config(timeout=1.0))
         self.games = RefereedGames(server, is_enabled=is_enabled)
         for user in ("ann", "bob"):
             self.games.join(JoinedSeat(user, self.game, self.guid(user)))

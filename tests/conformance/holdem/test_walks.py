@@ -8,7 +8,7 @@ from croupier.conformance.holdem.endpoint import ServerUnderTest
 from croupier.conformance.holdem.exchange import NOBODY
 from croupier.conformance.holdem.steps import WalkStep
 from croupier.conformance.holdem.walks import Walk
-from croupier.conformance.timeouts import AnswerTimeout
+from croupier.conformance.suite import Config
 from croupier.rooms.holdem.wire import ACTION_FOLD, Game
 from tests.conformance.holdem.faulty_programs import FaultyServer, open_faulty_server
 
@@ -27,9 +27,7 @@ SEED = 3
 def run_walk(script: tuple[WalkStep, ...], seed: int) -> tuple[Walk, Game]:
     async def main() -> tuple[Walk, Game]:
         async with open_faulty_server(FaultyServer(frozenset()), seed) as found:
-            walk = Walk(
-                HoldemContext(ServerUnderTest(*found.address, "readme", AnswerTimeout(5.0))), Random(1), 2, script
-            )
+            walk = Walk(HoldemContext(ServerUnderTest(found.address, Config())), Random(1), 2, script)
             await walk.play()
             shown = await walk.context.get_game(NOBODY, walk.context.joined_seats[0].game)
             await walk.context.close()

@@ -10,10 +10,10 @@ import pytest
 from croupier.conformance.case import select
 from croupier.conformance.oldmaid import table_bench
 from croupier.conformance.oldmaid.scripted_player import PlayerInput, ScriptedPlayer
-from croupier.conformance.oldmaid.table_context import TableContext, TableUnderTest
+from croupier.conformance.oldmaid.table_context import TableContext
+from croupier.conformance.oldmaid.table_under_test import TableUnderTest
 from croupier.conformance.results import Outcome, Result
 from croupier.conformance.suite import Config
-from croupier.conformance.timeouts import AnswerTimeout
 from croupier.rooms.oldmaid import ROOM
 from tests.conformance.oldmaid.faulty_tables import open_faulty_table
 from tests.conformance.oldmaid.test_tables import HONEST
@@ -21,7 +21,7 @@ from tests.conformance.suites import check_server, server_cases
 
 
 def new_table() -> TableUnderTest:
-    return TableUnderTest(("", 0), dialect="document", strict=False, timeout=AnswerTimeout(5.0))
+    return TableUnderTest(("", 0), Config())
 
 
 def new_context(table: TableUnderTest) -> TableContext:

@@ -6,8 +6,9 @@ from random import Random
 import pytest
 
 from croupier.conformance.oldmaid.driven_game import GameAction
-from croupier.conformance.oldmaid.table_context import TableContext, TableUnderTest
-from croupier.conformance.timeouts import AnswerTimeout
+from croupier.conformance.oldmaid.table_context import TableContext
+from croupier.conformance.oldmaid.table_under_test import TableUnderTest
+from croupier.conformance.suite import Config
 from croupier.core.referee import HOUSE
 from tests.conformance.oldmaid.faulty_tables import FAULTY_TABLES, open_faulty_table
 from tests.conformance.oldmaid.test_tables import HONEST
@@ -33,7 +34,7 @@ def test_replay_skips_impossible_actions() -> None:
 
     async def play() -> TableContext:
         async with open_faulty_table(HONEST) as address:
-            table = TableUnderTest(address, dialect="document", strict=False, timeout=AnswerTimeout(5.0))
+            table = TableUnderTest(address, Config())
             context = TableContext(table, Random(1))
             await (await context.start_game()).replay(actions)
             await context.close()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable
+from dataclasses import replace
 from typing import Final
 
 from msgspec import structs
@@ -12,7 +13,7 @@ from croupier.conformance.holdem.endpoint import PASSWORD
 from croupier.conformance.holdem.opponents import Opponent
 from croupier.conformance.holdem.request_checks import dialogue_lines, judge_requests
 from croupier.conformance.holdem.schema import seconds_left
-from croupier.conformance.holdem.setups import HoldemClientCase, TableSetup
+from croupier.conformance.holdem.setups import HoldemClientCase
 from croupier.conformance.holdem.test_server import HoldemTestServer
 from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
@@ -58,29 +59,17 @@ class ClientCaseRun:
     """One run of one case with one bot."""
 
     def __init__(self, case: HoldemClientCase, config: Config) -> None:
-        self._stderr = b""
         self._case = case
-        self._setup: TableSetup = case.setup
-        self._command = config.command
-        self._strict = config.strict
-        seed = self._seed = config.seed
-        settings = config.known_options
+        self._setup = case.setup
+        self._config = config
         self._timeout = config.timeout
-        self._user = f"bot-{derive_server_seed(seed, case.id, 0).hex()[:6]}"
-        base = settings if settings is not None else Settings()
-        known = {name: getattr(base, name) for name in Settings.__dataclass_fields__} | dict(self._setup.settings)
-        self._settings = Settings(**known)
+        self._seed = derive_server_seed(config.seed, case.id, 0)
+        self._user = f"bot-{self._seed.hex()[:6]}"
+        self._settings: Settings = replace(config.known_options or Settings(), **case.setup.settings)
 
     async def run(self) -> Attempt:
         """Run the case."""
-        setup = self._setup
-        test_server = HoldemTestServer(
-            self._settings,
-            seed=self._seed,
-            delivery=setup.delivery,
-            faults=setup.faults,
-            transform_body=setup.transform_body,
-        )
+        test_server = HoldemTestServer(self._settings, self._setup, seed=self._config.seed)
         test_server.users.add(self._user)
         try:
             port = await test_server.open()
@@ -93,21 +82,20 @@ class ClientCaseRun:
                 "password": PASSWORD,
                 "game": game,
             }
-            async with await ProgramUnderTest.start(self._command, values) as program:
+            async with await ProgramUnderTest.start(self._config.command, values) as program:
                 found, reason = await self._watch_bot(test_server, program, game)
                 test_server.is_stopping = True
                 await program.stop()
-                self._stderr = program.stderr
         finally:
             await test_server.close()
-        return self._judge(test_server, found, reason)._replace(stderr=self._stderr)
+        return self._judge(test_server, found, reason)._replace(stderr=program.stderr)
 
     async def _set_up_table(self, test_server: HoldemTestServer) -> str:
         """Create the opponents and the game, and return the GUID of the game that the bot may join."""
         setup = self._setup
         service = test_server.service.service
         game = service.house.games()[0].guid
-        luck = FairDealer(derive_server_seed(self._seed, self._case.id, 0)).luck
+        luck = FairDealer(self._seed).luck
         self._opponents = [
             Opponent(test_server, f"{style}-{number}", style, luck, setup.chips.get(style))
             for number, style in enumerate(setup.opponents)
@@ -253,4 +241,4 @@ class ClientCaseRun:
         if worst is None:
             return Attempt(Outcome.SKIP if reason else Outcome.PASS, reason, dialogue=dialogue)
         at = next((number for number, line in enumerate(dialogue, 1) if line.data == worst.got), len(dialogue))
-        return attempt_with(worst, dialogue[: at + 1], strict=self._strict)
+        return attempt_with(worst, dialogue[: at + 1], strict=self._config.strict)

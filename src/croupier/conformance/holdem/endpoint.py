@@ -1,10 +1,8 @@
 """The server under test: its address, what is known about it, and the tester's users on it."""
 
-from base64 import b64encode
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from secrets import randbelow
-from ssl import SSLContext
 from typing import Final
 
 from msgspec import Struct
@@ -12,7 +10,10 @@ from msgspec import Struct
 from croupier.conformance.holdem.dialects import HttpDialect
 from croupier.conformance.holdem.features import ServerFeatures
 from croupier.conformance.holdem.http_client import HttpClient
+from croupier.conformance.suite import Config
 from croupier.conformance.timeouts import AnswerTimeout
+from croupier.core.session import Address
+from croupier.http.auth import basic_authorization
 from croupier.rooms.holdem.engine.stakes import STAKES
 from croupier.rooms.holdem.referee import STARTING_STACK
 from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Dialect
@@ -47,7 +48,7 @@ class ServerUser(Struct):
 
 def basic_auth_header(name: str, password: str) -> tuple[str, str]:
     """Return the Authorization header for a name and a password."""
-    return "Authorization", f"Basic {b64encode(f'{name}:{password}'.encode()).decode()}"
+    return "Authorization", basic_authorization(name, password).decode()
 
 
 class JoinedSeat(Struct):
@@ -61,22 +62,15 @@ class JoinedSeat(Struct):
 class ServerUnderTest:
     """The state of one run: the server's address and properties, and the users and games in use."""
 
-    def __init__(
-        self,
-        host: str,
-        port: int,
-        dialect: Dialect,
-        timeout: AnswerTimeout,
-        detected_dialect: HttpDialect | None = None,
-        *,
-        ssl: SSLContext | None = None,
-    ) -> None:
-        self.address = (host, port)
-        self._ssl = ssl
-        self.detected_dialect = detected_dialect
-        self.dialect: Dialect = dialect
-        self.timeout = timeout.for_try()
-        self.answer_timeout = timeout
+    def __init__(self, address: Address, config: Config) -> None:
+        self.address = address
+        self._ssl = config.ssl
+        self.detected_dialect: HttpDialect | None = config.dialect
+        self.dialect: Dialect = getattr(config.known_options, "dialect", "readme")
+        if self.detected_dialect is not None and self.detected_dialect.published is not None:
+            self.dialect = self.detected_dialect.published
+        self.answer_timeout = AnswerTimeout(config.timeout)
+        self.timeout = self.answer_timeout.for_try()
         self.idle_users: defaultdict[str, list[ServerUser]] = defaultdict(list)
         self.games_in_use: set[str] = set()
         self._run = f"{randbelow(10**9):09}"  # digits can be combined with letters of every script

@@ -23,12 +23,11 @@ from croupier.conformance.holdem.walk import DeviationTrace
 from croupier.conformance.holdem.walks import WalkRunner
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
-from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.errors import FoundKind
 from croupier.core.session import Address
 from croupier.net.addresses import format_address
 from croupier.rooms.holdem.engine.stakes import Stakes
-from croupier.rooms.holdem.wire import ACTION_FOLD, Dialect
+from croupier.rooms.holdem.wire import ACTION_FOLD
 
 CASE_TIMEOUT_SECONDS: Final = 20.0
 """The time limit of a case in addition to the timeout of an answer: a turn takes up to 15 seconds."""
@@ -82,13 +81,7 @@ class HoldemServerBench(Bench):
 
     async def open(self, address: Address) -> None:
         """See `Bench.open`."""
-        dialect: Dialect = getattr(self._config.known_options, "dialect", "readme")
-        detected = self._config.dialect
-        if detected is not None and detected.published is not None:
-            dialect = detected.published
-        self._server = ServerUnderTest(
-            *address, dialect, AnswerTimeout(self._config.timeout), detected, ssl=self._config.ssl
-        )
+        self._server = ServerUnderTest(address, self._config)
         self._walks = WalkRunner(self._server, Random(self._config.seed), self._case_timeout)  # noqa: S311 -- it has to be repeatable
         if self._config.deals_deck:  # a hand to learn from would take the deck
             self._has_learned = True

@@ -1,7 +1,7 @@
 """The server that a bot is tested with: records all requests and responds as the case wants."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from time import time
@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from croupier.conformance.channel.http import ReceivedResponse, RequestReader, SentRequest
-from croupier.conformance.holdem.delivery import DEFAULT_DELIVERY, RequestFault, ResponseDelivery
 from croupier.conformance.holdem.endpoint import basic_auth_header
 from croupier.conformance.holdem.features import route_of
+from croupier.conformance.holdem.setups import TableSetup
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
 from croupier.core.session import Effect, Event, HandFinished
@@ -68,19 +68,10 @@ class HoldemTestServer:
     """The hold'em service on a socket of its own, with recorded requests and injected faults.
 
     `requests` are the requests, `users` the names in their credentials, `malformed` what was not valid HTTP. Every
-    event wakes those who wait for `activity`. `transform_body` changes the bodies of successful responses. While
-    `is_stopping` is set, the bot may abort requests.
+    event wakes those who wait for `activity`. While `is_stopping` is set, the bot may abort requests.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        *,
-        seed: int,
-        delivery: ResponseDelivery = DEFAULT_DELIVERY,
-        faults: Sequence[RequestFault] = (),
-        transform_body: Callable[[bytes], bytes] | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, setup: TableSetup, *, seed: int) -> None:
         loop = asyncio.get_running_loop()
         self._epoch = time() - loop.time()
         self.requests: list[RecordedRequest] = []
@@ -97,9 +88,9 @@ class HoldemTestServer:
         )
         self._guard = Authenticator(hasher=FAST_HASHER)
         self.service = HoldemApp(self.house, self._guard, settings.dialect, clock=loop.time, observers=(self._tap,))
-        self._delivery = delivery
-        self._faults = list(faults)
-        self._transform_body = transform_body
+        self._delivery = setup.delivery
+        self._faults = list(setup.faults)
+        self._transform_body = setup.transform_body
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self._writers: list[asyncio.StreamWriter] = []

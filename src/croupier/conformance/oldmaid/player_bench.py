@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from os import cpu_count
 from statistics import median
-from typing import Final, cast
+from typing import Final
 
 from msgspec import structs
 
@@ -19,10 +19,6 @@ from croupier.conformance.program import ProgramUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.rooms.oldmaid.wire import Dialect
-
-START_TIMEOUT_FACTOR: Final = 3.0
-"""The timeout for starting and joining, as a multiple of the timeout."""
 
 SPACED_SECONDS: Final = 0.1
 MAX_FUTILE_EXPERIMENTS: Final = 3
@@ -92,15 +88,12 @@ class PlayerBench(Bench):
         """See `Bench.attempt`. The player has the whole timeout for each message, unless silence would be a choice."""
         config = self._config
         context = PlayerContext(
+            config=config,
             start=self._start,
             seed=config.seed + number,
             timeout=self._choice_timeout if case.failure_is_choice else config.timeout,
-            start_timeout=START_TIMEOUT_FACTOR * config.timeout,
             quiet_seconds=min(MAX_QUIET_SECONDS, max(MIN_QUIET_SECONDS, QUIET_FACTOR * self._usual_seconds)),
-            strict=config.strict,
             shared_runs=self._shared_runs,
-            dialect=cast(Dialect, getattr(config.known_options, "dialect", "document")),
-            detected_dialect=config.dialect,
             delivery=delivery,
         )
         error: Ended | None = None

@@ -4,14 +4,17 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
-from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.endpoints import ProgramEndpoints, StartProgram
 from croupier.conformance.program import ProgramUnderTest
+from croupier.conformance.suite import Config
 from croupier.core.session import Address
 from croupier.rooms.oldmaid.wire import Dialect
+
+START_TIMEOUT_FACTOR: Final = 3.0
+"""The timeout for starting and joining, as a multiple of the timeout."""
 
 PROGRAM_NICK: Final = "me"
 """The value of `{nick}`."""
@@ -24,20 +27,17 @@ type SharedRuns = dict[Hashable, tuple["PlayerContext", asyncio.Task[Any]]]
 class PlayerContext:
     """The context of one try of a case.
 
-    The program has `start_timeout` seconds to start and join, and then `timeout` seconds for each message; after the
-    last one it is observed for `quiet_seconds`. What it is sent is delivered as `delivery` says. `endpoints` are our
-    ends of the connections of the program that was started last, and `stderr` is what that one has written.
+    The program has `timeout` seconds for each message; after the last one it is observed for `quiet_seconds`. What it
+    is sent is delivered as `delivery` says. `endpoints` are our ends of the connections of the program that was started
+    last, and `stderr` is what that one has written.
     """
 
+    config: Config
     start: StartProgram
     seed: int
     timeout: float
-    start_timeout: float
     quiet_seconds: float
-    strict: bool
     shared_runs: SharedRuns
-    dialect: Dialect = "document"
-    detected_dialect: JsonDialect | None = None
     delivery: Delivery = WHOLE
     endpoints: ProgramEndpoints = field(init=False)
     stderr: bytes = b""
@@ -45,12 +45,17 @@ class PlayerContext:
     def __post_init__(self) -> None:
         self.endpoints = self.new_endpoints()
 
+    @property
+    def start_timeout(self) -> float:
+        """How long the program may take to start and join, in seconds."""
+        return START_TIMEOUT_FACTOR * self.config.timeout
+
     def new_endpoints(self, delivery: Delivery | None = None) -> ProgramEndpoints:
         """Return endpoints for one more program, and show their dialogue from now on."""
         self.endpoints = ProgramEndpoints(
             delivery=self.delivery if delivery is None else delivery,
-            dialect=self.dialect,
-            detected_dialect=self.detected_dialect,
+            dialect=cast(Dialect, getattr(self.config.known_options, "dialect", "document")),
+            detected_dialect=self.config.dialect,
         )
         return self.endpoints
 

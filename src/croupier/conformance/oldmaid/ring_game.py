@@ -73,7 +73,9 @@ def _new_ring(
     context: PlayerContext, *, players: int, seat: int, salt: int = 0, delivery: Delivery | None = None
 ) -> ProgramRing:
     endpoints = context.new_endpoints(delivery)
-    return ProgramRing(endpoints, players=players, seat=seat, seed=1000 * context.seed + salt, strict=context.strict)
+    return ProgramRing(
+        endpoints, players=players, seat=seat, seed=1000 * context.seed + salt, strict=context.config.strict
+    )
 
 
 def share_game(context: PlayerContext, players: int, seat: int, salt: int) -> Awaitable[ProgramRing]:

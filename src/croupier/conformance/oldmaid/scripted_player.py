@@ -18,7 +18,6 @@ from croupier.conformance.oldmaid.answers import (
     is_error,
     likely_spelling,
 )
-from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.dialects import RESULTS
 from croupier.conformance.oldmaid.outcomes import (
     Failed,
@@ -29,13 +28,14 @@ from croupier.conformance.oldmaid.outcomes import (
     unfinished_message,
 )
 from croupier.conformance.oldmaid.reader import MessageReader
-from croupier.conformance.timeouts import AnswerTimeout, StallTolerantTimeout
+from croupier.conformance.oldmaid.table_under_test import TableUnderTest
+from croupier.conformance.timeouts import StallTolerantTimeout
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.referee import CLIENT, HOUSE, Sent
 from croupier.core.session import Address
 from croupier.core.spans import SpanReader
 from croupier.rooms.oldmaid.referee import TABLE, Referee
-from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Dialect, Message, Reply, Standing, Status, Wire
+from croupier.rooms.oldmaid.wire import JSON_ENCODER, OK, Message, Reply, Standing, Status, Wire
 
 QUIET_SECONDS: Final = 0.05
 """How long a table that should be silent is observed."""
@@ -57,25 +57,23 @@ type PlayerInput = Message | Violation | bytes
 
 
 class ScriptedPlayer:
-    """A scripted player. Everything sent and received is added to `dialogue`.
+    """A scripted player at a table, reached by `ends`. Everything sent and received is added to `dialogue`.
 
-    `timeout` sets how long an answer may take and records how long it took. Before each request, `surplus_seconds` are
-    waited for what the table sends without being asked. `referee` judges the game, None before it. `on_send` is called
-    before each judged message. `is_last_readable`: every table knows where the last message ends, and answers it once;
-    `are_all_readable`: that holds for everything that was sent on the connection.
+    Before each request, `surplus_seconds` are waited for what the table sends without being asked. `referee` judges the
+    game, None before it. `on_send` is called before each judged message. `is_last_readable`: every table knows where
+    the last message ends, and answers it once; `are_all_readable`: that holds for everything that was sent on the
+    connection.
     """
 
     def __init__(
         self,
         nick: str,
+        table: TableUnderTest,
         ends: Streams,
         dialogue: list[DialogueLine],
-        timeout: AnswerTimeout,
-        dialect: Dialect,
         *,
-        is_patient: bool = False,
-        surplus_seconds: float = 0.0,
-        detected_dialect: JsonDialect | None = None,
+        is_patient: bool,
+        surplus_seconds: float,
     ) -> None:
         self.nick = nick
         self.referee: Referee | None = None
@@ -83,10 +81,10 @@ class ScriptedPlayer:
         self.is_disconnected = False
         self._reader, self._writer = ends
         self._dialogue = dialogue
-        self._timeout = timeout
+        self._timeout = table.timeout
         self._is_patient = is_patient
         self._surplus_seconds = surplus_seconds
-        self._reader_of_table = MessageReader("player", dialect, detected_dialect)
+        self._reader_of_table = MessageReader("player", table.dialect, table.detected_dialect)
         self._own_spans = SpanReader[Message](Wire("table"))
         self._received: deque[ReceivedMessage] = deque()
         self._unanswered_count = 0

@@ -3,18 +3,17 @@
 from collections.abc import Awaitable, Sequence
 from contextlib import nullcontext
 from random import Random
-from typing import Final, cast
+from typing import Final
 
 from croupier.conformance.oldmaid.case import TableCase
 from croupier.conformance.oldmaid.driven_game import DrivenGame, GameAction
 from croupier.conformance.oldmaid.outcomes import Ended, make_attempt
-from croupier.conformance.oldmaid.table_context import TableContext, TableUnderTest
+from croupier.conformance.oldmaid.table_context import TableContext
+from croupier.conformance.oldmaid.table_under_test import TableUnderTest
 from croupier.conformance.results import Outcome
 from croupier.conformance.suite import Attempt, Bench, Config, TargetGone
-from croupier.conformance.timeouts import AnswerTimeout
 from croupier.core.errors import FoundKind
 from croupier.core.session import Address
-from croupier.rooms.oldmaid.wire import Dialect
 
 MAX_CONCURRENT_CASES: Final = 3
 MAX_QUEUED_CASES: Final = 5
@@ -46,13 +45,7 @@ class TableBench(Bench):
 
     async def open(self, address: Address) -> None:
         """See `Bench.open`. The first case connects."""
-        self._table = TableUnderTest(
-            address,
-            dialect=cast(Dialect, getattr(self._config.known_options, "dialect", "document")),
-            strict=self._config.strict,
-            timeout=AnswerTimeout(self._config.timeout),
-            detected_dialect=self._config.dialect,
-        )
+        self._table = TableUnderTest(address, self._config)
 
     async def attempt(
         self, case: TableCase, number: int, *, is_patient: bool = False, surplus_seconds: float = 0.0
@@ -62,12 +55,7 @@ class TableBench(Bench):
         if is_patient and not table.timeout.has_answered:  # it may only be slow to start
             table.no_game_reason = ""
         luck = Random(f"{self._config.seed} {case.id}" + (f" {number}" if number else ""))  # noqa: S311 -- reproducible
-        context = TableContext(
-            table,
-            luck,
-            is_patient=is_patient,
-            surplus_seconds=surplus_seconds,
-        )
+        context = TableContext(table, luck, is_patient=is_patient, surplus_seconds=surplus_seconds)
         try:
             async with context.holding_lobby() if case.needs_whole_lobby else nullcontext():
                 attempt = await self._play(case, context, case.play(context))

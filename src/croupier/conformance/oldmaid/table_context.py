@@ -6,20 +6,17 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Final
 
-from croupier.conformance.channel.streams import Streams, open_streams
 from croupier.conformance.conversation import DialogueLine
-from croupier.conformance.fair_deal import DealCounter, Draw
+from croupier.conformance.fair_deal import Draw
 from croupier.conformance.oldmaid.answers import ReceivedMessage
-from croupier.conformance.oldmaid.dialect import JsonDialect
 from croupier.conformance.oldmaid.driven_game import DrivenGame
 from croupier.conformance.oldmaid.outcomes import Failed, NotReached
 from croupier.conformance.oldmaid.scripted_player import QUIET_SECONDS, ScriptedPlayer
-from croupier.conformance.timeouts import AnswerTimeout, StallTolerantTimeout
-from croupier.core.session import Address
+from croupier.conformance.oldmaid.table_under_test import TableUnderTest
 from croupier.rooms.oldmaid.cards import CARD_NAMES
 from croupier.rooms.oldmaid.referee import Referee
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS, MIN_PLAYERS
-from croupier.rooms.oldmaid.wire import Dialect, Join, Reply
+from croupier.rooms.oldmaid.wire import Join, Reply
 
 JOIN_WAIT_SECONDS: Final = 0.1
 """While the table size is unknown, the table has this time to start a game after each join."""
@@ -32,47 +29,6 @@ NOTICE_FACTOR: Final = 4
 
 MAX_START_ATTEMPTS: Final = 3
 """Attempts to start a game without players of others."""
-
-
-class TableUnderTest:
-    """What is known of the table under test. `table_size` is None until a game has started.
-
-    `largest_group` is the largest number of players that have joined as fast as possible: a smaller game may have begun
-    early, since a table need not wait for more than two players (oldmaid-3.11).
-
-    `no_game_reason` says why no game can begin, "" if one can. A case holds `lobby` to be the only one with waiting
-    players; `lobby_queue_length` is the number of cases that wait for it. The table's messages are read by
-    `detected_dialect` if there is one. `deals` counts the cards of all games.
-    """
-
-    def __init__(
-        self,
-        address: Address,
-        *,
-        dialect: Dialect,
-        strict: bool,
-        timeout: AnswerTimeout,
-        detected_dialect: JsonDialect | None = None,
-    ) -> None:
-        self.address = address
-        self.dialect: Dialect = dialect
-        self.detected_dialect = detected_dialect
-        self.strict = strict
-        self.timeout = timeout
-        self.table_size: int | None = None
-        self.largest_group = 0
-        self.no_game_reason = ""
-        self.lobby = asyncio.Lock()
-        self.lobby_queue_length = 0
-        self.deals = DealCounter(CARD_NAMES)
-
-    async def connect(self) -> Streams:
-        """Connect to the table. Raises ConnectionError."""
-        try:
-            async with StallTolerantTimeout(self.timeout.max_seconds):
-                return await open_streams(*self.address)
-        except (OSError, TimeoutError) as error:
-            raise ConnectionError(f"no table answers at {self.address[0]}:{self.address[1]}: {error}") from error
 
 
 class TableContext:
@@ -137,17 +93,13 @@ class TableContext:
 
     async def connect_player(self, nick: str | None = None) -> ScriptedPlayer:
         """Connect a player who has not joined."""
-        table = self.table
-        ends = await table.connect()
         player = ScriptedPlayer(
             nick or self.new_nick(),
-            ends,
+            self.table,
+            await self.table.connect(),
             self.dialogue,
-            table.timeout,
-            table.dialect,
             is_patient=self._is_patient,
             surplus_seconds=self._surplus_seconds,
-            detected_dialect=table.detected_dialect,
         )
         self.scripted_players.append(player)
         return player
