@@ -595,6 +595,14 @@ FAULTY_SERVERS: dict[str, FaultyServer] = {
             reply._replace(body=b"<p>Game</p>") if reply.route == "GET games/:" and reply.status == 200 else reply
         ),
     ),
+    "no-utf-8": FaultyServer(
+        clause_names("1.5"),
+        lambda reply: (
+            reply._replace(body=b'{"gameID": "\xff"}')
+            if reply.route == "GET games/:" and reply.status == 200
+            else reply
+        ),
+    ),
     "worst-hand-wins": FaultyServer(clause_names("6.14"), hand=WorstHandWins),
     "rake": FaultyServer(clause_names("5.17"), hand=RakedHand),
     "any-raise": FaultyServer(clause_names("4.11"), hand=AnyRaise),

@@ -198,3 +198,9 @@ def test_rare_misspelling_is_a_cause_not_a_dialect(name: str) -> None:
     found = report(FaultyServer(frozenset(), in_games(recursively(change))), "holdem")
     assert found.dialect == ""
     assert {str(result.failure.cause) for result in found.results if result.failure} == {cause}
+
+
+@pytest.mark.parametrize("body", [b'{"gameID": "\xff"}', b"[" * 2000 + b"]" * 2000, b"[" * 100_000])
+def test_body_that_cannot_be_read_is_unchanged(body: bytes) -> None:
+    response = ReceivedResponse(200, {}, body)
+    assert [dialect.read(response, READ_REQUEST) for dialect in DIALECTS] == [response] * len(DIALECTS)

@@ -99,8 +99,9 @@ def test_errors_of_the_documents_example_are_tolerated() -> None:
     assert parsed.games[0].table[0].small_blind
 
 
-def test_invalid_json_is_reported() -> None:
-    parsed = parse_game(b"<p>", "readme")
+@pytest.mark.parametrize("body", [b"<p>", b'{"gameID": "\xff"}', b"[" * 100_000], ids=["html", "no UTF-8", "deep"])
+def test_invalid_json_is_reported(body: bytes) -> None:
+    parsed = parse_game(body, "readme")
     assert parsed.games == ()
     assert [error.clause for error in parsed.errors] == ["holdem-1.5"]
 

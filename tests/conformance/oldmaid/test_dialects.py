@@ -5,12 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.json import decode
 
-from croupier.conformance.oldmaid.answers import likely_spelling
+from croupier.conformance.oldmaid.answers import check_answer, likely_spelling
 from croupier.conformance.oldmaid.dialect import JsonDialect, likely_cause
 from croupier.conformance.oldmaid.dialects import DIALECTS
+from croupier.conformance.oldmaid.outcomes import Failed
 from croupier.conformance.oldmaid.reader import MessageReader
 from croupier.core.errors import Violation
-from croupier.rooms.oldmaid.wire import JSON_ENCODER, Discard, Message, Wire, WireRole
+from croupier.rooms.oldmaid.wire import JSON_ENCODER, Discard, Draw, Message, Wire, WireRole
 from tests.rooms.oldmaid.vocabulary import VOCABULARY
 
 CARD = '{"result":"ok","card":["10","spades"]}'
@@ -193,3 +194,11 @@ def test_reading_depends_on_the_request() -> None:
     reader.expect_answer(Discard((("3", "spades"), ("3", "clubs"))))
     found = reader.feed(b'{"result":"error","message":"no"}{"result":"ok"}{"result":"ok"}')
     assert [str(one.message) for one in found] == ['{"result":"error","message":"no"}', THROWN, '{"result":"ok"}']
+
+
+@pytest.mark.parametrize("card", [b'["\xff","spades"]', b"[" * 20_000 + b"]" * 20_000], ids=["no UTF-8", "deep"])
+def test_answer_that_cannot_be_read_fails(card: bytes) -> None:
+    (received,) = MessageReader("player").feed(b'{"result":"ok","card":%s}' % card)
+    assert received.json_object == {}
+    with pytest.raises(Failed, match=r"oldmaid-1\.3"):
+        check_answer(Draw(), received)

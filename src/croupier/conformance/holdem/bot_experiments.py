@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from msgspec import DecodeError, structs
-from msgspec.json import decode
+from msgspec import structs
 
 from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.channel.json_values import json_object
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.holdem.delivery import DEFAULT_DELIVERY, fill_board, game_transform, hide_turn, merge_pots
 from croupier.conformance.holdem.setups import HoldemClientCase
@@ -95,8 +95,5 @@ async def _all_crash(run: Trial, case: HoldemClientCase, *, crash: bool) -> bool
 def _last_game(attempt: Attempt) -> Mapping[str, Any] | None:
     """The Game in the last response of a dialogue, None if there is none."""
     messages = [line.message for line in attempt.dialogue if isinstance(line.message, ReceivedResponse)]
-    try:
-        shown = decode(messages[-1].body) if messages else None
-    except (DecodeError, UnicodeDecodeError):
-        return None
-    return shown if isinstance(shown, dict) and {"pots", "cards", "turn"} <= shown.keys() else None
+    shown = json_object(messages[-1].body) if messages else {}
+    return shown if {"pots", "cards", "turn"} <= shown.keys() else None

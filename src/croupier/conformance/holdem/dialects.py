@@ -4,11 +4,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from msgspec import DecodeError
-from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.channel.json_values import change_json
 from croupier.conformance.diagnosis.message_dialect import MessageDialect, MessageTransform, normalise
 from croupier.conformance.holdem.schema import OBJECT_KEYS
 from croupier.rooms.holdem.cards import CARD_NUMBERS
@@ -47,14 +46,9 @@ def _of_objects(change: ObjectTransform) -> ResponseTransform:
     """Return the transform of successful responses that a transform of every JSON object in them makes."""
 
     def transform(response: ReceivedResponse, _: str) -> ReceivedResponse:
-        if response.status >= 300 or not response.body:
+        if response.status >= 300:
             return response
-        try:
-            before = decode(response.body)
-        except (DecodeError, RecursionError):
-            return response
-        found = encode(_transform_objects(before, change))
-        return response if found == encode(before) else replace(response, body=found)
+        return replace(response, body=change_json(response.body, lambda found: _transform_objects(found, change)))
 
     return transform
 

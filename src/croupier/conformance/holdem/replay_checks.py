@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import DecodeError, to_builtins
+from msgspec import to_builtins
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.channel.json_values import parse_json
 from croupier.conformance.clauses import find_clause
 from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
@@ -330,8 +331,8 @@ def is_list(request: TranscriptRequest) -> bool:
 
 def _decode_json(response: ReceivedResponse) -> Any:
     try:
-        return decode(response.body)
-    except (DecodeError, UnicodeDecodeError):
+        return parse_json(response.body)
+    except ValueError:
         return None
 
 

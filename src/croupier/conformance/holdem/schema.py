@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from msgspec import DecodeError
-from msgspec.json import decode, encode
+from msgspec.json import encode
 
+from croupier.conformance.channel.json_values import parse_json
 from croupier.conformance.holdem.deviations import Deviation, deviation
 from croupier.conformance.results import Outcome
 from croupier.core.errors import Violation
@@ -67,8 +67,8 @@ def parse_games(body: bytes, dialect: Dialect) -> ParsedGames:
 
 def _parse(body: bytes, dialect: Dialect, *, is_list: bool) -> ParsedGames:
     try:
-        found = decode(body)
-    except (DecodeError, UnicodeDecodeError) as error:
+        found = parse_json(body)
+    except ValueError as error:
         text = _short(body.decode(errors="backslashreplace"))
         return ParsedGames((), [deviation("holdem-1.5", "JSON", f"{text} ({error})")])
     errors: list[Deviation] = []

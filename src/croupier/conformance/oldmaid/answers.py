@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from msgspec import DecodeError
-from msgspec.json import decode
-
+from croupier.conformance.channel.json_values import json_object
 from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.oldmaid.dialect import likely_cause
 from croupier.conformance.oldmaid.dialects import DIALECTS, RESULTS
@@ -82,11 +80,7 @@ class ReceivedMessage(NamedTuple):
     @property
     def json_object(self) -> dict[str, Any]:
         """Its JSON object, {} if it is not one."""
-        try:
-            found = decode(self.interpreted)
-        except DecodeError:
-            return {}
-        return found if isinstance(found, dict) else {}
+        return json_object(self.interpreted)
 
 
 def check_answer(request: Message | Violation | None, received: ReceivedMessage) -> None:

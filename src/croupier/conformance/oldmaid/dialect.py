@@ -4,9 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import Any
 
-from msgspec import DecodeError
-from msgspec.json import decode, encode
-
+from croupier.conformance.channel.json_values import change_json, parse_json
 from croupier.conformance.diagnosis.cause import Cause, dialect_cause
 from croupier.conformance.diagnosis.message_dialect import MessageDialect, MessageTransform
 from croupier.rooms.oldmaid.wire import Message
@@ -30,8 +28,8 @@ def of_text(change: TextTransform) -> JsonTransform:
         try:
             changed = change(data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
             if changed:
-                decode(changed)
-        except (DecodeError, RecursionError, UnicodeError):
+                parse_json(changed)
+        except ValueError:
             return data
         return changed
 
@@ -42,12 +40,7 @@ def of_object(change: ObjectTransform) -> JsonTransform:
     """Return the transform of messages that a transform of their objects makes."""
 
     def transform(data: bytes, request: Message | None) -> bytes:
-        try:
-            found = decode(data)
-        except (DecodeError, RecursionError, UnicodeError):
-            return data
-        changed = change(found, request) if isinstance(found, dict) else found
-        return data if encode(changed) == encode(found) else encode(changed)
+        return change_json(data, lambda found: change(found, request) if isinstance(found, dict) else found)
 
     return transform
 

@@ -8,9 +8,7 @@ from functools import partial
 from typing import Final
 from warnings import catch_warnings
 
-from msgspec import DecodeError
-from msgspec.json import decode
-
+from croupier.conformance.channel.json_values import parse_json
 from croupier.conformance.diagnosis.message_dialect import MessageDialect
 from croupier.conformance.oldmaid.dialect import JsonDialect, TextTransform, of_text
 
@@ -34,8 +32,8 @@ FIRST_VALUE_PATTERN: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*[,}]')
 def is_json(text: str) -> bool:
     """Whether a text is valid JSON."""
     try:
-        decode(text)
-    except (DecodeError, RecursionError, UnicodeError):
+        parse_json(text)
+    except ValueError:
         return False
     return True
 
