@@ -46,8 +46,8 @@ class RunningHouse(NamedTuple):
 class LocalHouses:
     """Opens houses, which join `group`, and ends them.
 
-    `on_shown` is called with the number of a house and what it shows from now on, `on_superseded` with the number of a
-    house that another server has taken over.
+    `on_shown`, if it is set before a house is opened, is called with the number of the house and what it shows from now
+    on; `on_superseded` with the number of a house that another server has taken over.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class LocalHouses:
             journal=journal,
             promises=self._promises,
             views=self._group.views,
-            on_shown=lambda changes: self._shown(number, changes),
+            on_shown=None if self.on_shown is None else lambda changes: self._shown(number, changes),
             on_superseded=lambda: self._superseded(number),
         )
 

@@ -151,11 +151,11 @@ class TablesApp:
     def open(self, request: Request) -> Answer | None:
         """The answer to a request of which at least the head has arrived; None if it needs more of its body."""
         self.counts.messages_received += 1
-        return self._answer(request, partial(self._open, request))
+        return self._answer(request, self._open, request)
 
     def respond(self, request: Request) -> Answer:
         """The answer to a request after the rest of its body, or after more than `max_body_bytes` of it."""
-        answer = self._answer(request, partial(self._respond, request))
+        answer = self._answer(request, self._respond, request)
         assert answer is not None, "nothing is missing"
         return answer
 
@@ -165,11 +165,11 @@ class TablesApp:
         assert answer is not None, "nothing is missing"
         return answer
 
-    def _answer[A: Answer | None](self, request: Request, step: Callable[[], A]) -> A | Answer:
+    def _answer[A: Answer | None](self, request: Request, step: Callable[..., A], *arguments: Request) -> A | Answer:
         """The result of a step towards the answer; what the step raises is an answer, too."""
         answer: A | Answer
         try:
-            answer = step()
+            answer = step(*arguments)
         except Exception as error:
             answer = self._http_error(request, error).response(request.fields.get(b"accept"))
         if isinstance(answer, Deferred):

@@ -307,7 +307,8 @@ class HoldemService:
     def _publish(self, transitions: Sequence[Transition]) -> None:
         """Call the observers, show the current state of the house, which is durable, and give the answers."""
         for transition in transitions:
-            self._observers(transition.event, transition.effects, transition.now)
+            if self._observers.observers:
+                self._observers(transition.event, transition.effects, transition.now)
             for effect in transition.effects:
                 if type(effect) is HandFinished:
                     self._counts.games += 1

@@ -199,7 +199,7 @@ class ViewCache:
                 game.show(shown)
                 if shown.guids is not old.guids and shown.guids != old.guids:
                     self._update_users(guid, old.guids, shown.guids)
-                if shown.version != old.version:
+                if game.waiters and shown.version != old.version:
                     game.notify()
 
     def _update_users(self, game: Guid, old: Mapping[str, Guid], new: Mapping[str, Guid]) -> None:

@@ -229,8 +229,8 @@ class SqliteEngine:
 
     def _check_files(self) -> None:
         """Raise StoreUnavailable if the file or its write-ahead log was deleted or replaced."""
-        self._check_file()
-        if _file_identity(self._wal_path) != self._wal_identity:
+        if _file_identity(self._path) != self._file_identity or _file_identity(self._wal_path) != self._wal_identity:
+            self._check_file()
             raise StoreUnavailable(f"{self._wal_path}: the log of the store was deleted or replaced while it was open")
 
     def _check_file(self) -> None:

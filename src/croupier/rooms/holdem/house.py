@@ -189,7 +189,8 @@ class House:
     def on(self, event: Event[HoldemRequest], now: float) -> Sequence[Effect[HoldemResponse]]:
         """Handle a request, a deadline or the closing of the house. Overdue tables are always handled first."""
         effects: Effects = []
-        if self.deadline is not None and now >= self.deadline:
+        next_check = self._alarms.next_at
+        if next_check is not None and now >= next_check:
             self._check_due_tables(now, effects)
         if type(event) is Received:
             answer = self._handle_request(event.message, now, effects)

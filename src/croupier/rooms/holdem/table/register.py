@@ -26,13 +26,17 @@ class RegisteredTable(Protocol):
 
 
 class Register[T: RegisteredTable]:
-    """All tables by the GUIDs of their games, in the order of their numbers."""
+    """All tables by the GUIDs of their games, in the order of their numbers.
+
+    `get` returns the table of a game, or None if there is none.
+    """
 
     def __init__(self) -> None:
         self._tables: dict[Guid, T] = {}
         self._ordered: list[T] = []  # the same, by number
         self._free: dict[Guid, T] = {}
         self._users: defaultdict[str, set[Guid]] = defaultdict(set)
+        self.get = self._tables.get  # bound directly, because every request calls it
 
     def __len__(self) -> int:
         return len(self._tables)
@@ -41,10 +45,6 @@ class Register[T: RegisteredTable]:
     def tables(self) -> Sequence[T]:
         """All tables."""
         return tuple(self._ordered)
-
-    def get(self, guid: Guid) -> T | None:
-        """Return the table of a game, or None if there is none."""
-        return self._tables.get(guid)
 
     def add(self, table: T) -> None:
         """Add a new table."""

@@ -30,7 +30,8 @@ class Participant(Struct, eq=False):
 class Seats:
     """The chairs of a game and an unbounded queue. Each player sits down with `stack` chips.
 
-    `members` is notified of every user who joins or leaves.
+    `members` is notified of every user who joins or leaves. `by_guid` returns the player with a GUID, seated or queued,
+    or None.
     """
 
     __slots__ = (
@@ -44,6 +45,7 @@ class Seats:
         "_queue",
         "_stack",
         "_users",
+        "by_guid",
     )  # fmt: skip
 
     def __init__(self, game: Guid, chairs: int, stack: int, members: Register[Any]) -> None:
@@ -53,6 +55,7 @@ class Seats:
         self._stack = stack
         self._queue: dict[Guid, Participant] = {}
         self._guids: dict[Guid, Participant] = {}
+        self.by_guid = self._guids.get  # bound directly, because every act calls it
         self._users: dict[str, Participant] = {}
         self._guids_by_user: Mapping[str, Guid] | None = {}
         self._button = -1
@@ -75,10 +78,6 @@ class Seats:
     def by_user(self, user: str) -> Participant | None:
         """Return the player of a user, seated or queued."""
         return self._users.get(user)
-
-    def by_guid(self, guid: Guid) -> Participant | None:
-        """Return the player with a GUID, seated or queued."""
-        return self._guids.get(guid)
 
     @property
     def guids_by_user(self) -> Mapping[str, Guid]:
