@@ -1,7 +1,6 @@
 """A hand of no-limit hold'em with what players and simulations ask of it, copying, replay and JSON serialization."""
 
 from collections.abc import Iterable
-from operator import sub
 
 from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat
@@ -96,7 +95,8 @@ class Hand(HandEngine):
     def payoff(self) -> tuple[int, ...]:
         """Return the net result of each seat in chips; the results sum to 0. The hand must be over."""
         assert self.over, "the payoff of a hand that is not over"
-        return tuple(map(sub, self.stacks, self.start_stacks))
+        before = self.start_stacks
+        return tuple([left - before[seat] for seat, left in enumerate(self.stacks)])
 
     @property
     def pots(self) -> list[Pot]:

@@ -5,7 +5,7 @@ table of these sums gives the flush suit, if any. Without a flush only the card 
 in base 5, because a rank occurs at most four times. Seven-card hands without a flush have 49,205 different sums.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations, combinations_with_replacement, product
 from operator import eq
@@ -63,8 +63,13 @@ _CARD_RANKS: Final[list[tuple[int, ...]]] = []
 _FLUSH_SUITS: Final[dict[int, list[int | None]]] = {5: [], 6: [], 7: []}
 """By number of cards: the suit with five or more cards, or None, by the sum of the `SUIT_KEYS`."""
 
-_FIVE_CARD_RANKS, _SIX_CARD_RANKS, _SEVEN_CARD_RANKS = UNSUITED_RANKS.values()
-_FIVE_CARD_FLUSH_SUITS, _SIX_CARD_FLUSH_SUITS, _SEVEN_CARD_FLUSH_SUITS = _FLUSH_SUITS.values()
+# One assignment for each: only constants that are Final are not looked up by name in a compiled build.
+_FIVE_CARD_RANKS: Final = UNSUITED_RANKS[5]
+_SIX_CARD_RANKS: Final = UNSUITED_RANKS[6]
+_SEVEN_CARD_RANKS: Final = UNSUITED_RANKS[7]
+_FIVE_CARD_FLUSH_SUITS: Final = _FLUSH_SUITS[5]
+_SIX_CARD_FLUSH_SUITS: Final = _FLUSH_SUITS[6]
+_SEVEN_CARD_FLUSH_SUITS: Final = _FLUSH_SUITS[7]
 _KEY_BY_RANK: Final = RANK_KEYS[::4]
 
 
@@ -120,7 +125,7 @@ def rank(cards: Sequence[Card]) -> int:
         raise ValueError(f"found the cards {cards!r}; allowed: 5, 6 or 7 different numbers from 0 to 51") from None
 
 
-def ranks_on(board: Sequence[Card], holes: Iterable[tuple[Card, Card]]) -> list[int]:
+def ranks_on(board: Sequence[Card], holes: list[tuple[Card, Card]]) -> list[int]:
     """Return the ranks of several pairs of hole cards on the same five-card board, in a third of the time of `rank`.
 
     All cards must be different numbers from 0 to 51; this is not checked.
