@@ -108,7 +108,7 @@ def test_a_showdown_settles_the_hand(tmp_path: Path) -> None:
 def test_the_table_is_shown(tmp_path: Path) -> None:
     with two(tmp_path) as (seat, _):
         seat.sees("bob ░░ big blind, chips 9980, bet 20")
-        seat.sees("> You dealer, small blind, chips 9990, bet 10, to act")
+        seat.sees("> You dealer, small blind, chips 9990, bet 10, your turn")
         seat.sees("│A │ │A │")
         seat.sees("Pot: 30 Time left: 1")
         seat.plays(("x", "'x' does nothing now; allowed: c Call 10, f Fold, r Raise to, q Leave."))

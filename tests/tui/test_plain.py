@@ -41,7 +41,7 @@ def test_the_keys_of_a_pipe_are_played(house: Serving) -> None:
     ]
     for line in (
         "You are dealt the queen.",
-        "You: the queen, P_1, first to act, 1 coin bet, to act",
+        "You: the queen, P_1, first to act, 1 coin bet, your turn",
         "Pot: 2, Purse: 9",
         "[b] Bet 1: puts a coin into the pot",
         "The house shows the king.",
@@ -60,7 +60,7 @@ def test_labels_rules_and_the_table_are_read_on_request(house: Serving) -> None:
     assert done.stdout.count("If nobody folds, the higher card wins the pot.") == 1
     assert "Ctrl-C leaves at once." in done.stdout
     assert done.stdout.count("House: a card face down, P_2, 1 coin bet") == 1
-    assert done.stdout.count("You: the queen, P_1, first to act, 1 coin bet, to act") == 2
+    assert done.stdout.count("You: the queen, P_1, first to act, 1 coin bet, your turn") == 2
     assert "x does nothing now; allowed: c Check, b Bet 1, q Leave." in done.stdout
     assert "You lose 2 coins." in done.stdout
     assert "The input has ended: you leave. (--bot NAME lets a bot play.)" in done.stdout
@@ -87,7 +87,7 @@ def test_a_number_is_asked_for_or_given_with_its_key(tmp_path: Path) -> None:
     assert "You win 25 coins." in done.stdout
     assert "Bet: found 2000; allowed: 1 to 1025." in done.stdout
     assert "You win 30 coins." in done.stdout
-    assert done.stdout.count("You: the 8 of spades, the 10 of hearts, 18, 40 coins bet, to act") == 1
+    assert done.stdout.count("You: the 8 of spades, the 10 of hearts, 18, 40 coins bet, your turn") == 1
 
 
 def test_a_server_that_is_gone_ends_the_program_with_status_1() -> None:
@@ -170,7 +170,7 @@ def test_the_cards_of_the_person_are_not_read_again_at_each_turn(capsys: pytest.
     display = PlainDisplay("here", text("The rules."), view)
     for status in ("to act", "", "to act", "folded"):
         display.show(replace(view, seats=(replace(own, status=status),)))
-    assert capsys.readouterr().out.splitlines() == ["You: the queen, P_1, to act", "You: the queen, P_1, folded"]
+    assert capsys.readouterr().out.splitlines() == ["You: the queen, P_1, your turn", "You: the queen, P_1, folded"]
 
 
 def test_texts_are_in_the_language_of_the_environment(house: Serving) -> None:

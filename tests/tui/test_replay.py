@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -118,8 +119,8 @@ def test_stored_hands_and_games_are_replayed() -> None:
     }
     assert step_texts(json.dumps(game)) == [
         "Cards, in the order of the deal: Q K.",
-        "BET.",
-        "CAL.",
+        "The client bets a coin.",
+        "The house calls.",
         "The client loses 2.",
     ]
     many = f"{record.to_json().decode()}\n{json.dumps(game)}\n"
@@ -142,6 +143,24 @@ def test_a_deal_record_is_replayed() -> None:
         "kuhn table 1: the seed was cdcdcdcdcdcdcdcd...",
         "kuhn: 3 tables and 0 lines of other tables are missing",
     ]
+
+
+@pytest.mark.parametrize(
+    ("room", "cards", "done", "texts"),
+    [
+        ("kuhn", "QK", "CHK BET FLD", ["The client checks.", "The house bets a coin.", "The client folds."]),
+        ("sevenhalf", ["7o", "cc"], "BET_5 DRAW PASS", ["bets 5.", "draws a card.", "passes."]),
+        ("blackjack", ["ASP", "2SP"], "BET_5 H S", ["bets 5.", "draws a card.", "stands."]),
+        ("blackjack", ["ASP", "2SP"], "BET_5 SRD XYZ", ["bets 5.", "surrenders.", "XYZ."]),
+    ],
+)
+def test_the_moves_of_a_game_against_a_house_are_told_in_words(
+    room: str, cards: Sequence[str], done: str, texts: list[str]
+) -> None:
+    moves = [move.replace("_", " ") for move in done.split()]
+    game = {"room": room, "table": "t", "number": 1, "time": 0.0, "seat": 0, "net": 1, "cards": [*cards], "done": moves}
+    told = step_texts(json.dumps(game))[1:-1]
+    assert [text.endswith(end) for text, end in zip(told, texts, strict=True)] == [True] * len(texts)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "transcripts").glob("*/*.txt"))[::23], ids=lambda path: path.stem)

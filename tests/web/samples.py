@@ -302,7 +302,7 @@ PUBLIC_TABLES = [
 
 WATCHED_HOUSE = replace(
     public_table(GameRecord("kuhn", "", 1, 0.0, 0, 0, ("Q", "K"), ("BET",)), is_over=False),
-    announcements=(text("The client: BET"),),
+    announcements=(text("The client bets a coin."),),
 )
 OLDMAID_GAME = OldMaidGame(("Berit", "W" * 64, "Laia"))
 OLDMAID_GAME.drawn_counts, OLDMAID_GAME.pair_counts, OLDMAID_GAME.states = [11, 11, 11], [2, 0, 1], {2: "away"}

@@ -194,8 +194,8 @@ def test_a_game_of_kuhn_poker_is_watched_and_its_cards_are_shown_at_the_showdown
                 await events.wait_for(b"The client loses 2.")
                 assert await lines(watcher, "/watch/kuhn-1/text") == [
                     "Kuhn poker",
-                    "The client: BET",
-                    "House: CAL",
+                    "The client bets a coin.",
+                    "The house calls.",
                     "The client loses 2.",
                     "House: the king",
                     "The client: the queen",

@@ -1,10 +1,11 @@
 """A table as lines of text, in the order in which a person needs them."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from croupier.core.presentation import ActionView, SeatView, TableView, Text, counted, listed, text
 
-STATUS_TEXTS = {
+STATUS_TEXTS: Final = {
     "to act": text("to act"),
     "folded": text("folded"),
     "all in": text("all in"),
@@ -49,11 +50,20 @@ def seat_line(seat: SeatView) -> Text:
         details.append(seat.caption)
     if seat.chips is not None:
         details.append(counted("{count} chip", "{count} chips", seat.chips))
-    if seat.bet:
+    if seat.bet and seat.chips is not None:
+        details.append(counted("{count} chip bet", "{count} chips bet", seat.bet))
+    elif seat.bet:
         details.append(counted("{count} coin bet", "{count} coins bet", seat.bet))
-    if seat.status:
-        details.append(STATUS_TEXTS[seat.status])
+    if (status := status_text(seat)) is not None:
+        details.append(status)
     return text("{name}: {details}", name=seat.name, details=listed(details)) if details else seat.name
+
+
+def status_text(seat: SeatView) -> Text | None:
+    """Return the status of a seat, None without one."""
+    if seat.is_viewer and seat.status == "to act":
+        return text("your turn")
+    return STATUS_TEXTS.get(seat.status)
 
 
 def action_line(action: ActionView) -> Text:

@@ -12,7 +12,7 @@ from croupier.core.presentation import SeatStatus, SeatView, TableView, Text, li
 from croupier.core.rules import Seat
 from croupier.core.transcript import Transcript, TranscriptLine
 from croupier.recording.game_records import GameRecord
-from croupier.replay.house_games import actor_of_move, house_result, house_table
+from croupier.replay.house_games import actor_of_move, describe_move, house_result, house_table
 from croupier.replay.steps import GameReplay, ReplayStep, align_columns
 from croupier.rooms.oldmaid.cards import CARD_NAMES
 from croupier.rooms.oldmaid.presenter import OldMaidPresenter
@@ -132,8 +132,8 @@ def _house_steps(game: GameRecord) -> Iterator[ReplayStep]:
         return ReplayStep(note, [*shows, *actions], table and replace(table, announcements=(note,)), actor)
 
     yield step(text("Cards, in the order of the deal: {cards}.", cards=" ".join(game.cards)), 0)
-    for at, action in enumerate(game.done, start=1):
-        yield step(text("{action}.", action=action), at, actor_of_move(game, at))
+    for at in range(1, len(game.done) + 1):
+        yield step(describe_move(game, at), at, actor_of_move(game, at))
     yield step(house_result(game.net), len(game.done), is_over=True)
 
 

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from croupier.core.card_names import FRENCH_CARDS, SPANISH_CARDS
 from croupier.core.presentation import BACK, CardView, SeatStatus, SeatView, TableView, Text, text, verbatim
-from croupier.rooms.kuhn.presenter import CARDS
+from croupier.rooms.blackjack.rules import HIT, STAND, SURRENDER
+from croupier.rooms.kuhn.presenter import CARDS, HOUSE_ACTIONS
 from croupier.rooms.kuhn.rules import SHOWDOWN, TERMINAL_HISTORIES
 
 TITLES: Final = {"kuhn": text("Kuhn poker"), "sevenhalf": text("Seven and a half"), "blackjack": text("Blackjack")}
@@ -19,6 +20,22 @@ CARD_VIEWS: Final[Mapping[str, Mapping[str, CardView]]] = {
 }
 HOUSE_NAMES: Final = {"kuhn": text("House"), "sevenhalf": text("Bank"), "blackjack": text("Bank")}
 CLIENT_NAME: Final = text("The client")
+BET: Final = "BET "
+"""How the command begins that states the bet in a game against a bank."""
+CLIENT_MOVES: Final[Mapping[str, Mapping[str, Text]]] = {
+    "kuhn": {
+        "CHK": text("The client checks."),
+        "BET": text("The client bets a coin."),
+        "CAL": text("The client calls."),
+        "FLD": text("The client folds."),
+    },
+    "sevenhalf": {"DRAW": text("The client draws a card."), "PASS": text("The client passes.")},
+    "blackjack": {
+        HIT: text("The client draws a card."),
+        STAND: text("The client stands."),
+        SURRENDER: text("The client surrenders."),
+    },
+}
 KUHN_SHOWDOWNS: Final[Collection[tuple[str, ...]]] = [
     moves for moves, (winner, _) in TERMINAL_HISTORIES.items() if winner == SHOWDOWN
 ]
@@ -84,6 +101,15 @@ def actor_of_move(game: HouseGame, number: int) -> str:
     return "house" if is_of_house else "player"
 
 
+def describe_move(game: HouseGame, number: int) -> Text:
+    """Return a move, counted from 1, as a sentence; one that the room does not have as it is."""
+    move = game.done[number - 1]
+    if move.startswith(BET):
+        return text("The client bets {coins}.", coins=move.removeprefix(BET))
+    moves = HOUSE_ACTIONS if actor_of_move(game, number) == "house" else CLIENT_MOVES.get(game.room, {})
+    return moves.get(move) or text("{action}.", action=verbatim(move))
+
+
 def _table(game: HouseGame, own: Sequence[str | None], other: Sequence[str | None], client: SeatView) -> TableView:
     """Return the table with the cards of the client and of the house; `client` is the rest of the client's seat."""
     house = SeatView(name=HOUSE_NAMES[game.room], cards=_views(game.room, other))
@@ -113,5 +139,5 @@ def _views(room: str, cards: Sequence[str | None]) -> tuple[CardView, ...]:
 
 def _bet(done: Sequence[str]) -> Text | None:
     """Return the bet, which is the first command of a game against a bank."""
-    bets = [*takewhile(lambda command: command.startswith("BET "), done)]
-    return text("bet {coins}", coins=bets[0].removeprefix("BET ")) if bets else None
+    bets = [*takewhile(lambda command: command.startswith(BET), done)]
+    return text("bet {coins}", coins=bets[0].removeprefix(BET)) if bets else None

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from croupier.core.linear import STATUS_TEXTS
+from croupier.core.linear import status_text
 from croupier.core.presentation import Amount, SeatView, TableView, Text, listed, text
 from croupier.tui.cards import cards_text
 
@@ -19,7 +19,7 @@ def seat_text(seat: SeatView) -> Text:
         seat.caption,
         None if seat.chips is None else text("chips {number}", number=seat.chips),
         text("bet {number}", number=seat.bet) if seat.bet else None,
-        STATUS_TEXTS.get(seat.status),
+        status_text(seat),
     )
     return listed(part for part in parts if part is not None)
 

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from croupier.core.hall import Hall
 from croupier.core.house_presenter import BETWEEN_GAMES
-from croupier.core.presentation import Announcements, TableView, text, verbatim
+from croupier.core.presentation import Announcements, TableView, text
 from croupier.core.private_table import PrivateTable
 from croupier.core.room import HouseRoom
 from croupier.core.session import Effect, Event, Peer, Settle
 from croupier.net.endpoint import Endpoint
-from croupier.replay.house_games import CLIENT_NAME, HOUSE_NAMES, actor_of_move, house_result, public_table
+from croupier.replay.house_games import describe_move, house_result, public_table
 from croupier.web.rooms import RoomEntry, room_title
 from croupier.web.watching import TABLE_GONE, PublicTable, observing
 
@@ -139,8 +139,7 @@ class HouseSource:
         seen = () if before is None else before.done
         for number, move in enumerate(game.done, start=1):
             if seen[number - 1 : number] != (move,):
-                name = HOUSE_NAMES[game.room] if actor_of_move(game, number) == "house" else CLIENT_NAME
-                self._announcements.add(text("{name}: {details}", name=name, details=verbatim(move)))
+                self._announcements.add(describe_move(game, number))
         if game.net is not None and (before is None or before.net is None):
             self._announcements.add(house_result(game.net))
         self._shown = game
