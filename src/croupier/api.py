@@ -100,7 +100,7 @@ async def play(
                 strict=strict,
                 ssl=ssl,
                 answer_timeout=answer_timeout,
-                notify=notify,
+                notify=None if notify is None else lambda notice: notify(str(notice)),
             )
 
         return await play_games(connect, player, luck, games or sys.maxsize, rebuy=rebuy)

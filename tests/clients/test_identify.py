@@ -21,6 +21,7 @@ from croupier.clients.server_url import server_address
 from croupier.clients.silence import SilenceWatch
 from croupier.core.bots import RandomBot, bot_factory
 from croupier.core.dealer import FairDealer
+from croupier.core.presentation import Text
 from croupier.core.recognition import is_tls, recognise_room
 from croupier.rooms import HOUSE_ROOMS, ROOMS, oldmaid
 from tests.clients.all_servers import serving
@@ -124,14 +125,14 @@ def test_client_with_tls_reports_a_plain_server(run: Run, certificates: tuple[ss
 @pytest.mark.usefixtures("probe_at_once")
 def test_silent_house_is_reported_and_times_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identify, "PROBE_TIMEOUT_SECONDS", 0.05)
-    notices: list[str] = []
+    notices: list[Text] = []
 
     async def main() -> None:
         async with answering_server(lambda _: b"") as (port, _):
             tally = await play_with_bot("sevenhalf", port, notify=notices.append, answer_timeout=0.2)
             assert "sevenhalf-4.1: found silence" in str(tally.fault)
             assert tally.fault_text == str(tally.fault), "nothing was received before the fault"
-        (notice,) = notices
+        notice = str(*notices)
         assert notice.startswith(f"127.0.0.1:{port} has not answered for ")
         assert notice.endswith(" seconds; still waiting (Ctrl-C ends)")
 
@@ -272,11 +273,11 @@ def test_lonely_oldmaid_player_is_notified_that_it_waits(run: Run, monkeypatch: 
     monkeypatch.setattr(ring, "NOTIFY_AFTER_SECONDS", 0.02)
 
     async def main() -> None:
-        notices = asyncio.Queue[str]()
+        notices = asyncio.Queue[Text]()
         async with serving("oldmaid") as [address]:
             config, luck = ring.RingConfig(address), FairDealer(bytes(32)).luck
             async with ring.RingClient(config, oldmaid.Options(), luck, notify=notices.put_nowait):
-                while "has not started a game yet; waiting for players" not in await notices.get():
+                while "has not started a game yet; waiting for players" not in str(await notices.get()):
                     pass  # on a busy machine, the table's answer may be late as well
 
     run(main())
@@ -309,7 +310,7 @@ def test_holdem_client_of_a_silent_server_is_notified(run: Run, monkeypatch: pyt
             arriving = asyncio.ensure_future(
                 identify.await_first_answer(asyncio.Event().wait(), room, address, None, notice.set_result)
             )
-            assert f"127.0.0.1:{port} has not answered for " in await notice
+            assert f"127.0.0.1:{port} has not answered for " in str(await notice)
             arriving.cancel()
 
     run(main())

@@ -30,6 +30,7 @@ from croupier.cli.play import (
 from croupier.clients.luck import make_luck, new_login
 from croupier.clients.play import BotTally
 from croupier.core.errors import Violation
+from croupier.core.presentation import Text
 from croupier.net.event_loop import run
 from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.wire import Dialect, Guid
@@ -214,7 +215,7 @@ async def _play_yourself(login: "Login", url: str, game: Guid | None, *, plain: 
     async with login as client:
         offset = await clock_offset(client, time)
 
-        def open_seat(_: Callable[[str], None]) -> HoldemTableSeat:
+        def open_seat(_: Callable[[Text], None]) -> HoldemTableSeat:
             return HoldemTableSeat(client.sit(game), lambda: time() + offset)
 
         return await interact(ROOM.load_extra("presenter")(), open_seat, url, plain=plain)
@@ -238,7 +239,7 @@ async def _watch(url: str, game: str | None, context: ssl.SSLContext | None, *, 
         watched = max(games, key=lambda each: len(each.table)).game_id if game is None else quote(game, safe="")
         offset = await clock_offset(client, time)
 
-        def open_place(_: Callable[[str], None]) -> WatcherPlace:
+        def open_place(_: Callable[[Text], None]) -> WatcherPlace:
             return WatcherPlace(GameWatcher(client, watched), lambda: time() + offset)
 
         return await interact(WatchingPresenter(), open_place, url, plain=plain)

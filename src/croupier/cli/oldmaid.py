@@ -24,6 +24,7 @@ from croupier.cli.play import (
 )
 from croupier.clients.luck import make_luck
 from croupier.core.plural import format_count
+from croupier.core.presentation import Text
 from croupier.net.addresses import format_address
 from croupier.net.event_loop import run
 from croupier.rooms.oldmaid import ROOM, Options
@@ -128,7 +129,7 @@ def play_oldmaid(
 
         luck = make_luck(bot_options.seed, f"{ROOM.name} bot")
 
-        def open_seat(notify: Callable[[str], None]) -> RingSeat:
+        def open_seat(notify: Callable[[Text], None]) -> RingSeat:
             return RingSeat(RingClient(ring_config, options, luck, notify=notify))
 
         place = format_address(ring_config.table)
@@ -162,7 +163,7 @@ def _play_bots(ring_config: "RingConfig", base_options: Options, bot_options: Ol
         options = replace(base_options, nick=tally.nick, port=base_options.port and base_options.port + number - 1)
         log = get_logger(room=ROOM.name, nick=tally.nick)
 
-        def notify(message: str) -> None:
+        def notify(message: Text) -> None:
             print_error(f"{f'{tally.nick}: ' * (len(tallies) > 1)}{message}")
 
         return play_ring_games(

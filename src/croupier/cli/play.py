@@ -20,6 +20,7 @@ from croupier.clients.luck import make_luck
 from croupier.clients.play import BotTally, play_games
 from croupier.core.errors import IllegalMove
 from croupier.core.plural import format_count
+from croupier.core.presentation import Text
 from croupier.core.python_files import describe_error, error_line
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address
@@ -181,7 +182,7 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
         async def find_address() -> Address:
             return await locate(room, host, context) if port is None else (host, port)
 
-        def open_game(address: Address, notify: Callable[[str], None]) -> GameClient:
+        def open_game(address: Address, notify: Callable[[Text], None]) -> GameClient:
             return GameClient(
                 room,
                 *address,
@@ -201,7 +202,7 @@ def room_command(room: HouseRoom) -> Callable[..., int]:
     return play_in_room
 
 
-type OpenGame = Callable[[Address, Callable[[str], None]], GameClient]
+type OpenGame = Callable[[Address, Callable[[Text], None]], GameClient]
 """Returns a client for the house at an address. Its notices go to the second argument."""
 
 
@@ -215,7 +216,7 @@ async def play_yourself(
     address = await find_address()
     usual_purse = room.initial_purse(room.settings()) if room.has_purse else None
 
-    def open_seat(notify: Callable[[str], None]) -> HouseSeat:
+    def open_seat(notify: Callable[[Text], None]) -> HouseSeat:
         return HouseSeat(open_game(address, notify), usual_purse)
 
     return await interact(room.load_extra("presenter")(), open_seat, format_address(address), plain=plain)

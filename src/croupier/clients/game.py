@@ -21,6 +21,7 @@ from croupier.clients.silence import SilenceWatch
 from croupier.core.codec import printable_bytes
 from croupier.core.errors import Violation
 from croupier.core.logger import SilentLogger
+from croupier.core.presentation import Text
 from croupier.core.referee import HOUSE
 from croupier.core.room import HouseRoom, RoomClient
 from croupier.core.session import Address, Drop, Effect, Event, Joined, Left, Notify, Settle, Submitted
@@ -40,7 +41,7 @@ class GameClient:
     says so if the house closed the connection first, also if it broke a clause by that; else None.
 
     Without `port` the server is searched at the room's default ports; `address` is set when the context is entered.
-    `answer_timeout` is the number of seconds that the house has for an answer. `notify` is called with a sentence when
+    `answer_timeout` is the number of seconds that the house has for an answer. `notify` is called with a text when
     the house has been silent for NOTIFY_AFTER_SECONDS.
     """
 
@@ -54,7 +55,7 @@ class GameClient:
         strict: bool = False,
         ssl: SSLContext | None = None,
         answer_timeout: float = 30.0,
-        notify: Callable[[str], None] | None = None,
+        notify: Callable[[Text], None] | None = None,
     ) -> None:
         self.nets: list[int] = []
         self.hangup: ConnectionError | None = None

@@ -11,6 +11,7 @@ from typing import Any, Final
 from croupier.core.codec import Codec, RawCodec, printable_bytes
 from croupier.core.errors import Violation
 from croupier.core.logger import SilentLogger
+from croupier.core.presentation import Text, text
 from croupier.core.recognition import is_tls, recognise_room
 from croupier.core.referee import HOUSE
 from croupier.core.room import Room
@@ -91,10 +92,12 @@ def tls_expected_error(room: Room, address: Address) -> OtherProtocol:
     return OtherProtocol(f"{format_address(address)} speaks TLS; use {advice}")
 
 
-def silence_message(address: Address) -> str:
+def silence_message(address: Address) -> Text:
     """Return the notice that a server has been silent for a while."""
-    return (
-        f"{format_address(address)} has not answered for {NOTIFY_AFTER_SECONDS:g} seconds; still waiting (Ctrl-C ends)"
+    return text(
+        "{place} has not answered for {seconds} seconds; still waiting (Ctrl-C ends)",
+        place=format_address(address),
+        seconds=f"{NOTIFY_AFTER_SECONDS:g}",
     )
 
 
@@ -117,7 +120,7 @@ async def await_first_answer[T](
     room: Room,
     address: Address,
     context: SSLContext | None,
-    notify: Callable[[str], None],
+    notify: Callable[[Text], None],
 ) -> T:
     """Await a coroutine that talks to a server, and probe the server if it does not answer or breaks the protocol.
 

@@ -17,6 +17,7 @@ from croupier.core.bots import Bot
 from croupier.core.codec import Codec
 from croupier.core.dealer import Luck
 from croupier.core.logger import Logger, SilentLogger
+from croupier.core.presentation import Text, text
 from croupier.core.session import Address, Effect, Event, Joined, Left, Notify, Observer, Received, Session, Submitted
 from croupier.net.addresses import format_address
 from croupier.net.endpoint import Endpoint, EndpointLimits
@@ -72,7 +73,7 @@ class RingClient:
         options: Options,
         luck: Luck,
         log: Logger | None = None,
-        notify: Callable[[str], None] | None = None,
+        notify: Callable[[Text], None] | None = None,
         *,
         observers: Sequence[Observer] = (),
         wrap_codec: Callable[[Wire], Codec[Any, Any]] = lambda codec: codec,
@@ -160,7 +161,10 @@ class RingClient:
     def _notify_waiting(self) -> None:
         if self._notify is not None and self._is_joined:
             self._notify(
-                f"{format_address(self._config.table)} has not started a game yet; waiting for players (Ctrl-C ends)"
+                text(
+                    "{place} has not started a game yet; waiting for players (Ctrl-C ends)",
+                    place=format_address(self._config.table),
+                )
             )
         elif self._notify is not None:
             self._notify(silence_message(self._config.table))

@@ -13,6 +13,7 @@ from croupier.clients.holdem import HoldemClient
 from croupier.clients.identify import locate
 from croupier.clients.luck import make_luck, new_login
 from croupier.clients.ring import RingClient, RingConfig
+from croupier.core.presentation import Text
 from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address
 from croupier.logs import get_logger
@@ -131,7 +132,7 @@ async def seat_opener(room: Room, address: Address, name: str | None = None) -> 
     else:
         options, luck = Options(nick=name or user), make_luck()
 
-        def open_ring_seat(notify: Callable[[str], None]) -> RingSeat:
+        def open_ring_seat(notify: Callable[[Text], None]) -> RingSeat:
             return RingSeat(RingClient(RingConfig(address), options, luck, notify=notify))
 
         yield open_ring_seat

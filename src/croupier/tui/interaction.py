@@ -16,7 +16,7 @@ REDRAW_SECONDS: Final = 1.0
 
 HAS_LEFT: Final = text("You have left the table.")
 
-type OpenSeat = Callable[[Callable[[str], None]], Seat]
+type OpenSeat = Callable[[Callable[[Text], None]], Seat]
 """Returns a seat on a new connection. Its argument shows a notice while the client is waiting."""
 
 
@@ -60,7 +60,7 @@ class Conversation:
         self.is_seated = False
         self._presenter = presenter
         self._display = display
-        self._seat = open_seat(lambda notice: display.notify(verbatim(notice)))
+        self._seat = open_seat(display.notify)
         self._is_leaving = False
 
     async def hold(self) -> tuple[TableCommand | None, Text | None]:
