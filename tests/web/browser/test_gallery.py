@@ -95,6 +95,18 @@ def test_controls_are_large_enough_for_a_finger(page: Page, gallery: str) -> Non
         assert min(heights) >= 24, name
 
 
+@pytest.mark.parametrize("locale", ["en", "nb"])
+def test_a_button_that_stands_alone_is_as_wide_as_the_screen_of_a_phone(page: Page, gallery: str, locale: str) -> None:
+    page.set_viewport_size({"width": 375, "height": 700})
+    page.goto(f"{gallery}/pages/blackjack?locale={locale}")
+    size = page.locator(".buttons .act").evaluate_all(
+        "elements => elements.map(element => element.getBoundingClientRect()).map(box => [box.width, box.height])"
+    )
+    assert len(size) == 1
+    assert size[0][0] > 340
+    assert size[0][1] < 70
+
+
 def test_forced_colours_keep_the_borders_of_what_can_be_clicked(browser: Browser, gallery: str) -> None:
     context: BrowserContext = browser.new_context(forced_colors="active")
     page = context.new_page()
