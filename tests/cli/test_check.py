@@ -170,7 +170,7 @@ def test_a_client_is_tested() -> None:
         ),
         (["kuhn", "--tls", "--client", "true"], "found --tls; allowed: tests of servers, except in Old Maid"),
         (["oldmaid", "--tls-ca", "ca.pem"], "found --tls-ca ca.pem; allowed: tests of servers, except in Old Maid"),
-        (["kuhn", "--tls-ca", "/nowhere.pem"], "No such file"),
+        (["kuhn", "--tls-ca", "/nowhere.pem"], "cannot read /nowhere.pem: No such file"),
         (["kuhn", "--timeout", "0"], "found --timeout 0; allowed: more than 0"),
         (["kuhn", "--max-failures", "0"], "found --max-failures 0; allowed: 1 or more"),
         (["kuhn", "--server", "no-such-program {port}"], "no-such-program"),

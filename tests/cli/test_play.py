@@ -88,7 +88,7 @@ def test_the_bots_are_listed() -> None:
         (["--bot", "random", "--answer-seconds", "0"], "found --answer-seconds 0; allowed: more than 0"),
         (["127.0.0.1:poker"], "found '127.0.0.1:poker'; allowed: HOST or HOST:PORT"),
         (["127.0.0.1:99999"], "found the port 99999; allowed: 1 to 65535"),
-        (["--tls-ca", "/nowhere.pem"], "No such file"),
+        (["--tls-ca", "/nowhere.pem"], "cannot read /nowhere.pem: No such file"),
     ],
 )
 def test_an_invalid_argument_is_explained(arguments: list[str], message: str) -> None:

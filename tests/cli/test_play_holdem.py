@@ -119,7 +119,7 @@ def test_help_does_not_import_the_http_client() -> None:
         (["--user", "a:b", "--password", "x"], "found the name 'a:b'; allowed: one without a colon"),
         (["ftp://127.0.0.1", *ANN], "found 'ftp://127.0.0.1'; allowed: http://HOST:PORT or https://HOST:PORT"),
         (["http://", *ANN], "allowed: http://HOST:PORT or https://HOST:PORT"),
-        ([*ANN, "--tls-ca", "/nowhere.pem"], "No such file"),
+        ([*ANN, "--tls-ca", "/nowhere.pem"], "cannot read /nowhere.pem: No such file"),
         (["--password", "x"], "username and password are required; set --user and CROUPIER_PLAY_HOLDEM_PASSWORD"),
         (["--user", "ann"], "username and password are required"),
     ],

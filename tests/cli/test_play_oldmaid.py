@@ -132,7 +132,7 @@ def test_help_does_not_import_the_network_client() -> None:
         (["--retry-seconds", "-1"], "found --retry-seconds -1; allowed: 0 or more"),
         (["--listen", "127.0.0.1:x"], "found --listen 127.0.0.1:x; allowed: IP, IP:PORT, :PORT"),
         (["127.0.0.1:x"], "found '127.0.0.1:x'; allowed: HOST or HOST:PORT"),
-        (["--tls-ca", "/nowhere.pem"], "No such file"),
+        (["--tls-ca", "/nowhere.pem"], "cannot read /nowhere.pem: No such file"),
     ],
 )
 def test_an_invalid_argument_is_explained(arguments: list[str], message: str) -> None:

@@ -182,7 +182,7 @@ def test_old_maid_is_tapped_at_its_table(tmp_path: Path) -> None:
             "found --dialect char8; allowed: nothing of the kind in Kuhn poker",
         ),
         (["blackjack", "0", "h:1", "--dialect", "char9"], "found {'dialect': 'char9'}; "),
-        (["kuhn", "0", "h:1", "--pcap", "nowhere/x.pcap"], "[Errno 2] No such file or directory: 'nowhere/x.pcap'"),
+        (["kuhn", "0", "h:1", "--pcap", "nowhere/x.pcap"], "nowhere/x.pcap: No such file or directory"),
     ],
 )
 def test_invalid_arguments_are_rejected(arguments: list[str], found: str) -> None:

@@ -70,6 +70,23 @@ def test_a_server_without_rooms_is_reported(
     assert "no room answers at 127.0.0.1; `croupier serve` opens all rooms" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["chess"], "found the room 'chess'; allowed: kuhn, sevenhalf, blackjack, holdem, oldmaid, or none"),
+        (["--server", "127.0.0.1:1212"], "found --server 127.0.0.1:1212; allowed: HOST"),
+        (["--server", "http://127.0.0.1"], "found 'http://127.0.0.1', a URL; allowed: HOST"),
+    ],
+)
+def test_what_is_no_room_and_no_host_is_an_error(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["play", *arguments])
+    assert end.value.code == 1
+    assert message in capsys.readouterr().err
+
+
 def test_a_silent_server_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]

@@ -27,6 +27,7 @@ from croupier.cli.play import (
     print_summary,
     run_bots,
 )
+from croupier.cli.tls import trusting_context
 from croupier.clients.luck import make_luck, new_login
 from croupier.clients.play import BotTally
 from croupier.core.errors import Violation
@@ -142,7 +143,7 @@ def explain_errors(url: str, command: Callable[[], int]) -> int:
 
 def tls_context(tls_ca: Path | None) -> ssl.SSLContext | None:
     """Return the TLS context that trusts an authority, None for the authorities of this machine."""
-    return None if tls_ca is None else ssl.create_default_context(cafile=tls_ca)
+    return None if tls_ca is None else trusting_context(tls_ca)
 
 
 def _probe_context(url: str, context: ssl.SSLContext | None) -> ssl.SSLContext | None:

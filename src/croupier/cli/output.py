@@ -61,8 +61,20 @@ def fail_without(error: ModuleNotFoundError) -> int:
 
 def print_error(message: object, *, keep: str = "") -> None:
     """Print a message to standard error, with credentials redacted; control characters not in `keep` are escaped."""
-    sys.stderr.write(f"croupier: {redact(printable(str(message), MAX_ERROR_CHARS, keep=keep))}\n")
+    text = system_error_text(message) if isinstance(message, OSError) else str(message)
+    sys.stderr.write(f"croupier: {redact(printable(text, MAX_ERROR_CHARS, keep=keep))}\n")
     sys.stderr.flush()
+
+
+def system_error_text(error: OSError) -> str:
+    """Return an error of the operating system without its number, after the name of the file if there is one.
+
+    >>> system_error_text(FileNotFoundError(2, "No such file or directory", "deck.txt"))
+    'deck.txt: No such file or directory'
+    """
+    if error.strerror is None:
+        return str(error)
+    return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
 
 
 def print_line(line: str) -> None:

@@ -26,7 +26,7 @@ from croupier.core.room import HouseRoom, Room
 from croupier.core.session import Address
 from croupier.net.addresses import format_address
 from croupier.net.event_loop import run
-from croupier.rooms import HOUSE_ROOMS
+from croupier.rooms import HOUSE_ROOMS, ROOMS
 
 app = App(name="play", help="Play in a room, in the terminal or with a bot.")
 
@@ -144,7 +144,7 @@ def server_address(target: str | None, connection: ConnectionOptions) -> tuple[s
 
 @app.default
 def play_in_chosen_room(
-    *,
+    *room: Annotated[str, Parameter(show=False)],
     server: Annotated[str, Parameter(name=("--server", "-s"))] = "127.0.0.1",
     tls: Annotated[TlsOptions, Parameter(name="*")] = TlsOptions(),
 ) -> int:
@@ -156,6 +156,9 @@ def play_in_chosen_room(
         Host whose rooms are listed, each at its default port.
     """
     from croupier.cli.lobby import play_in_chosen_room
+
+    if room:
+        raise ValueError(f"found the room {room[0]!r}; allowed: {', '.join(ROOMS)}, or none to choose one")
 
     return play_in_chosen_room(server, tls)
 

@@ -1,6 +1,8 @@
 """Options of the commands that connect to a server: whether and how with TLS."""
 
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +27,27 @@ class TlsOptions:
         """Return the TLS context, None without TLS. Raises OSError if a PEM file cannot be read."""
         if not self.tls and self.tls_ca is None and self.tls_cert is None:
             return None
-        context = ssl.create_default_context(cafile=self.tls_ca)
+        context = trusting_context(self.tls_ca)
         if self.tls_cert is not None:
-            context.load_cert_chain(self.tls_cert, self.tls_key)
+            with naming_file(self.tls_cert, self.tls_key):
+                context.load_cert_chain(self.tls_cert, self.tls_key)
         return context
+
+
+def trusting_context(authority: Path | None) -> ssl.SSLContext:
+    """Return the TLS context that trusts the authority in a PEM file; without one, those of this machine.
+
+    Raises OSError if the file cannot be read.
+    """
+    with naming_file(authority):
+        return ssl.create_default_context(cafile=authority)
+
+
+@contextmanager
+def naming_file(*paths: Path | None) -> Iterator[None]:
+    """Name the PEM files in an OSError that is raised in the block: the `ssl` module does not."""
+    try:
+        yield
+    except OSError as error:
+        names = " and ".join(str(path) for path in paths if path is not None)
+        raise OSError(f"cannot read {names}: {error.strerror}") from error

@@ -19,7 +19,7 @@ from croupier.core.dealer import Luck
 from croupier.core.logger import Logger, SilentLogger
 from croupier.core.presentation import Text, text
 from croupier.core.session import Address, Effect, Event, Joined, Left, Notify, Observer, Received, Session, Submitted
-from croupier.net.addresses import format_address
+from croupier.net.addresses import connect_error_reason, format_address
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.outgoing import LocalAddressError, outgoing_addresses
 from croupier.rooms.oldmaid import ROOM
@@ -118,7 +118,7 @@ class RingClient:
         try:
             hosts = await outgoing_addresses(self._config.table) if host is None else [host]
         except (OSError, UnicodeError) as error:  # UnicodeError: the host name cannot be encoded
-            raise self._no_answer_error(str(error)) from error
+            raise self._no_answer_error(connect_error_reason(error)) from error
         self._silence_watch = SilenceWatch(self._is_waiting, [(NOTIFY_AFTER_SECONDS, self._notify_waiting)])
         try:
             for each in hosts:
