@@ -42,8 +42,8 @@ def test_games_of_other_rooms_are_replayed(tmp_path: Path) -> None:
         server.talk(b"STRT P_1ACTN FLD")
         assert server.stop() == 0
     (line,) = croupier("hands", "list", "kuhn", *store).stdout.splitlines()
-    label = next(word for word in line.split() if "/" in word)
-    name = label if label.startswith("kuhn/") else f"kuhn/{label}"
+    name = next(word for word in line.split() if "/" in word)
+    assert croupier("hands", "show", name, *store).stdout.startswith('{"room": "kuhn"')
     assert "Cards, in the order of the deal" in croupier("replay", name, *store).stdout
 
 

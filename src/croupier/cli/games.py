@@ -68,5 +68,6 @@ async def export_games(store: "Store", room: str, folder: Path, table: str | Non
 
 def _game_line(game: GameRecord) -> str:
     time = datetime.fromtimestamp(game.time, UTC)
+    place = f"{game.room}/{game.table}/{game.number}"
     play = " ".join((*game.cards, "|", *game.done))
-    return f"{time:%Y-%m-%d %H:%M:%S}  {game.table}/{game.number}  {game.client or 'the client'} {game.net:+,}  {play}"
+    return f"{time:%Y-%m-%d %H:%M:%S}  {place}  {game.client or 'the client'} {game.net:+,}  {play}"
