@@ -97,6 +97,16 @@ def test_the_title_of_an_error_is_translated(language: str, title: str, run: Run
     run(main())
 
 
+def test_the_list_of_replays_names_the_games_in_the_language_of_the_reader(run: Run) -> None:
+    async def main() -> None:
+        async with serve() as app:
+            page = html.unescape((await Browser(app, **{"accept-language": "nb"}).get("/replay")).text)
+            assert "Utskrifter: Kuhn-poker" in page
+            assert "Utskrifter: Svarteper" in page
+
+    run(main())
+
+
 def test_every_error_of_the_app_has_a_title() -> None:
     assert ERROR_TEXTS.keys() | {409, 500} == render.ERROR_TITLES.keys()
 

@@ -98,7 +98,9 @@ def test_a_recorded_hand_shows_only_the_cards_that_the_table_has_shown(run: Run,
 
     async def scenario() -> None:
         async with recorded(tmp_path, stored("holdem", "game", 3, played.json)) as browser:
-            assert 'href="/replay/holdem/game/3"' in (await browser.get("/replay")).text
+            page = (await browser.get("/replay")).text
+            assert 'href="/replay/holdem/game/3"' in page
+            assert "Games: Hold'em" in unescape(page)
             first = await browser.get("/replay/holdem/game/3")
             steps = int(re.findall(r"Step 0 of (\d+)", first.text)[0])
             pages = [unescape((await browser.get(f"/replay/holdem/game/3?step={n}")).text) for n in range(steps + 1)]

@@ -20,7 +20,7 @@ from croupier.web.feed import Envelope
 from croupier.web.records import Record, Records
 from croupier.web.render import Renderer, json_response, request_locale, translator, wants_json
 from croupier.web.replay_page import ReplayPage
-from croupier.web.rooms import RoomName
+from croupier.web.rooms import RoomName, room_title
 from croupier.web.transcript_replay import transcript_page
 
 MAX_NUMBER = 2**63 - 1
@@ -121,7 +121,7 @@ class ReplayRoutes:
 
     async def _game_group(self, room: str) -> RecordGroup:
         """Return the latest recorded games of a room."""
-        title = text("Games: {room}", room=ROOMS[room].title)
+        title = text("Games: {room}", room=room_title(ROOMS[room]))
         try:
             return RecordGroup(title, await self._records.latest(room))
         except StoreUnavailable:
@@ -181,4 +181,4 @@ def _transcript_groups() -> Iterator[RecordGroup]:
         except ValueError:
             continue
         records = [Record(name, each.name, each.title, sum(line.kind in "<>" for line in each.lines)) for each in found]
-        yield RecordGroup(text("Transcripts: {room}", room=room.title), records)
+        yield RecordGroup(text("Transcripts: {room}", room=room_title(room)), records)
