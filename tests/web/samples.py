@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from croupier.conformance.live_state import CauseView, DialogueView, RunState
+from croupier.conformance.live_state import CauseView, RunState
 from croupier.conformance.matrix.cells import Cell, CellFinding, CellKind
 from croupier.conformance.report.summary import ShownLine
 from croupier.core.presentation import (
@@ -320,7 +320,7 @@ CAUSES = [
         clause="kuhn-4.2",
         count=2,
         tests=["the house deals after STRT", "the house waits for a whole message"],
-        dialogue=[DialogueView("client", "STRT", "53 54 52 54"), DialogueView("server", "CARD C_K")],
+        dialogue=[ShownLine("client", "STRT", "53 54 52 54"), ShownLine("server", "CARD C_K")],
     ),
     CauseView("Expected DISC; actual nothing", "kuhn-7.2", 1, ["the house ends exhausted sessions"], ()),
 ]

@@ -16,7 +16,7 @@ from typing import Final
 from msgspec.json import encode
 from msgspec.structs import replace
 
-from croupier.conformance.live_state import CauseView, DialogueView, RunState
+from croupier.conformance.live_state import CauseView, RunState
 from croupier.conformance.program import ProgramError
 from croupier.conformance.report.reports import REPORT_FORMATS
 from croupier.conformance.report.summary import (
@@ -106,7 +106,7 @@ def cause_view(group: FailureGroup) -> CauseView:
         clause=group.clause,
         count=len(group.results),
         tests=[result.title for result in group.results[:MAX_TESTS]],
-        dialogue=[DialogueView(line.side, shorten(line.text), line.hex) for line in dialogue(group.example)],
+        dialogue=[replace(line, text=shorten(line.text)) for line in dialogue(group.example)],
     )
 
 

@@ -4,13 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-
-class DialogueView(Struct, frozen=True):
-    """A message of a dialogue: its side (client, server), its text, and its bytes unless the text shows them."""
-
-    side: str
-    text: str
-    hex: str = ""
+from croupier.conformance.report.summary import ShownLine
 
 
 class CauseView(Struct, frozen=True):
@@ -20,7 +14,7 @@ class CauseView(Struct, frozen=True):
     clause: str
     count: int
     tests: Sequence[str]
-    dialogue: Sequence[DialogueView]
+    dialogue: Sequence[ShownLine]
 
 
 class RunState(Struct, frozen=True):
