@@ -6,6 +6,8 @@ from functools import cached_property
 from ssl import SSLContext
 from typing import Any, Final, Literal, NamedTuple, cast
 
+from msgspec.structs import replace
+
 from croupier.conformance.case import Case
 from croupier.conformance.clauses import clauses
 from croupier.conformance.conversation import DialogueLine
@@ -67,6 +69,11 @@ class Attempt(NamedTuple):
     def is_silence(self) -> bool:
         """Whether it failed because nothing came in time: only a second look with more patience can confirm that."""
         return self.failure is not None and self.failure.kind is FoundKind.SILENCE
+
+    def blamed(self, clause: str, cause: Cause | None) -> "Attempt":
+        """Return the same failure on the clause, and with the cause, that experiments have found."""
+        assert self.failure is not None, "only failures are blamed on something"
+        return self._replace(failure=replace(self.failure, clause=clause, cause=cause))
 
     def shows(self, other: "Attempt") -> bool:
         """Whether it shows the same failure as another attempt."""

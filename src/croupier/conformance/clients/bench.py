@@ -23,8 +23,9 @@ from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.setup import ClientTimeouts
 from croupier.conformance.clients.test_data import ClientTestData, finished
 from croupier.conformance.clients.test_server import ConversationEnd, Decision, HouseTestServer
-from croupier.conformance.clients.verdicts import blame_reader, judge
-from croupier.conformance.conversation import Conversation
+from croupier.conformance.clients.verdicts import judge
+from croupier.conformance.conversation import STREAM_SECTION, Conversation
+from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
 from croupier.conformance.diagnosis.dialect import DialectCodec
 from croupier.conformance.listening import HOST, open_port
 from croupier.conformance.program import ProgramUnderTest
@@ -205,7 +206,7 @@ class HouseClientBench(Bench):
             return attempt
         if failed.may_have_misread and await self._misreads_in(case, attempt, failed.failed_decision, number):
             self._misreads = True
-            return blame_reader(self._test_data, attempt)
+            return attempt.blamed(self._test_data.clause(STREAM_SECTION), ONE_READ_CAUSE)
         passed: Attempt | None = None
         for more in range(BREAK_CONFIRMATIONS if failed.has_broken_off else 0):
             again = await self._attempt_until(lambda tried: tried.server.has_reached_state, case, number + more)

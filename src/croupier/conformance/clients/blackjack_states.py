@@ -13,6 +13,8 @@ from croupier.conformance.clients.test_data import (
     finished,
     in_game,
     just_received,
+    many_games,
+    next_game,
 )
 from croupier.conformance.conversation import Conversation
 from croupier.rooms.blackjack.referee import WireGame
@@ -190,23 +192,8 @@ STATES: Final = (
         decks="TH 6D TS KC 2C / KH 6C AS TD 2D",
         max_games=20,
     ),
-    ClientTestState(
-        "next-round",
-        "One round after another on the same connection",
-        "blackjack-4.8",
-        finished(2),
-        "the client never played a second round on its connection",
-    ),
-    ClientTestState(
-        "many-rounds",
-        "All frames of ten rounds are in the table of frames",
-        "blackjack-2.2",
-        finished(10),
-        "the client played fewer than ten rounds",
-        settings={"money": 100000},
-        max_games=24,
-        rank=1,
-    ),
+    next_game("blackjack-4.8", "round"),
+    many_games("blackjack-2.2", "frames", "round", settings={"money": 100000}),
     ClientTestState(
         "tens",
         "A ten is dealt as T",

@@ -14,6 +14,8 @@ from croupier.conformance.clients.test_data import (
     finished,
     in_game,
     just_received,
+    many_games,
+    next_game,
 )
 from croupier.conformance.conversation import Conversation
 from croupier.core.bank import BankState, bank_cards, client_cards
@@ -234,22 +236,8 @@ STATES: Final = (
         "client and bank never both had seven and a half",
         decks="so 7o sc 7c / so 7o sc 7c",
     ),
-    ClientTestState(
-        "next-game",
-        "One game after another on the same connection",
-        "sevenhalf-4.10",
-        finished(2),
-        "the client never played a second game on its connection",
-    ),
-    ClientTestState(
-        "many-games",
-        "All messages of ten games are in the table of messages",
-        "sevenhalf-2.2",
-        finished(10),
-        "the client played fewer than ten games",
-        max_games=24,
-        rank=1,
-    ),
+    next_game("sevenhalf-4.10"),
+    many_games("sevenhalf-2.2"),
     ClientTestState(
         "largest-bet",
         "The bet cannot grow beyond the largest one",

@@ -128,6 +128,21 @@ def finished(games: int) -> StateReached:
     return lambda conversation: conversation.referee.finished_count >= games
 
 
+def next_game(clause: str, game: str = "game", **more: Any) -> ClientTestState:
+    """The state in which a game follows another one; `more` are further fields of it."""
+    missing = f"the client never played a second {game} on its connection"
+    return ClientTestState(
+        f"next-{game}", f"One {game} after another on the same connection", clause, finished(2), missing, **more
+    )
+
+
+def many_games(clause: str, messages: str = "messages", game: str = "game", **more: Any) -> ClientTestState:
+    """The state in which ten games are over; `more` are further fields of it."""
+    title = f"All {messages} of ten {game}s are in the table of {messages}"
+    missing = f"the client played fewer than ten {game}s"
+    return ClientTestState(f"many-{game}s", title, clause, finished(10), missing, max_games=24, rank=1, **more)
+
+
 def in_game(holds: Callable[[Any], bool] = lambda _: True) -> StateReached:
     """A game is in progress for which a condition holds."""
     return lambda conversation: conversation.referee.game is not None and holds(conversation.referee.game)

@@ -2,22 +2,18 @@
 
 from typing import Any
 
-from msgspec import structs
-
 from croupier.conformance.clients.cases import CaseKind
 from croupier.conformance.clients.evidence import unawaited_reply
 from croupier.conformance.clients.observation import ClientObservation
-from croupier.conformance.clients.test_data import ClientTestData
 from croupier.conformance.clients.test_server import ConversationEnd, Decision
 from croupier.conformance.conversation import (
     FIRST_SECTION,
     MESSAGE_SECTION,
-    STREAM_SECTION,
     Conversation,
     DialogueLine,
     Fault,
 )
-from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, Cause
+from croupier.conformance.diagnosis.cause import Cause
 from croupier.conformance.diagnosis.causes import likely_cause, message_code
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.suite import Attempt
@@ -84,13 +80,6 @@ def _has_not_taken(observation: ClientObservation, expected: str, found: str) ->
     if observation.case.kind is CaseKind.TOLERANCE:
         return _result(observation, Outcome.CHOICE, f"it does not take it: {found}")
     return _failed(observation, observation.case.clause, expected, found, kind=FoundKind.CLOSED)
-
-
-def blame_reader(test_data: ClientTestData, attempt: Attempt) -> Attempt:
-    """The failure of a client that plays on if every message arrives alone."""
-    assert attempt.failure is not None, "only failures are blamed on something"
-    clause = test_data.clause(STREAM_SECTION)
-    return attempt._replace(failure=structs.replace(attempt.failure, clause=clause, cause=ONE_READ_CAUSE))
 
 
 def _played(observation: ClientObservation) -> Attempt:

@@ -15,7 +15,7 @@ from croupier.conformance.diagnosis.dialect import Dialect, DialectReader
 from croupier.conformance.diagnosis.layouts import dialects
 from croupier.core.errors import FoundKind, Violation
 from croupier.core.plural import format_count
-from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.referee import CLIENT, HOUSE, OTHER_END
 from croupier.core.room import HouseRoom
 from croupier.core.session import Peer
 
@@ -211,11 +211,6 @@ class AlteredConversation:
             yield message
 
     @property
-    def other_side(self) -> Peer:
-        """The other end."""
-        return CLIENT if self.side == HOUSE else HOUSE
-
-    @property
     def unanswered_pieces(self) -> Sequence[bytes]:
         """The last chunks of the other end that were sent without an answer in between."""
         runs = [
@@ -327,7 +322,7 @@ def _explain_silence(altered: AlteredConversation, conversation: Conversation, f
     if rest:
         return Cause(f"it sends {format_count(len(rest), 'byte')} of a message that is longer")
     pieces = altered.unanswered_pieces
-    request_count = len(_lines(altered.room, altered.other_side, b"".join(pieces)))
+    request_count = len(_lines(altered.room, OTHER_END[altered.side], b"".join(pieces)))
     if len(pieces) > request_count > 0:
         return Cause("it may take what one read brings for a whole message: this one came in pieces", is_guess=True)
     if len(pieces) == 1 and request_count > 1:

@@ -4,8 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from msgspec import structs
-
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.channel.json_values import json_object
 from croupier.conformance.diagnosis.cause import Cause
@@ -68,8 +66,7 @@ async def explain_crash(case: HoldemClientCase, attempt: Attempt, run: Trial) ->
         if is_in(game):
             without = replace(case, setup=replace(case.setup, transform_body=game_transform(leave_out)))
             if await _all_crash(run, without, crash=False) and await _all_crash(run, case, crash=True):
-                failure = structs.replace(attempt.failure, clause=clause, cause=Cause(text, clause=clause))
-                return attempt._replace(failure=failure)
+                return attempt.blamed(clause, Cause(text, clause=clause))
     return attempt
 
 
@@ -81,7 +78,7 @@ async def explain_variation(case: HoldemClientCase, attempt: Attempt, run: Trial
         return attempt
     if (await run(replace(case, setup=usual))).outcome is not Outcome.PASS:
         return attempt
-    return attempt._replace(failure=structs.replace(failure, clause=case.clause))
+    return attempt.blamed(case.clause, None)
 
 
 async def _all_crash(run: Trial, case: HoldemClientCase, *, crash: bool) -> bool:

@@ -7,8 +7,6 @@ from os import cpu_count
 from statistics import median
 from typing import Final
 
-from msgspec import structs
-
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
 from croupier.conformance.oldmaid.case import PlayerCase
@@ -75,7 +73,7 @@ class PlayerBench(Bench):
         if spaced.outcome is not Outcome.PASS or not (await self.attempt(case, number - 1)).shows(attempt):
             self._futile_experiments += 1
             return attempt
-        return attempt._replace(failure=structs.replace(failure, clause="oldmaid-1.4", cause=ONE_READ_CAUSE))
+        return attempt.blamed("oldmaid-1.4", ONE_READ_CAUSE)
 
     async def attempt(
         self,

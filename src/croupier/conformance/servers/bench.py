@@ -4,15 +4,13 @@ import asyncio
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from random import Random
 from typing import Final
 
-from msgspec.structs import replace
-
-from croupier.conformance.channel.delivery import WHOLE
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.diagnosis.cause import Cause
-from croupier.conformance.diagnosis.causes import byte_order_cause, likely_cause
+from croupier.conformance.diagnosis.causes import likely_cause
 from croupier.conformance.results import Failure, Outcome
 from croupier.conformance.servers.closes import ProvokedClose, ProvokedCloseDetector, find_unasked_close
 from croupier.conformance.servers.conversing import Conversations, HouseUnderTest
@@ -55,9 +53,9 @@ class HouseBench(Bench):
     def __init__(self, test_data: ServerTestData, target: HouseUnderTest, config: Config) -> None:
         self._test_data = test_data
         self._conversations = Conversations(test_data, target, config)
+        self._config = config
         self._known_options = config.known_options
         self._strict = config.strict
-        self._seed = config.seed
         self._close_detector = ProvokedCloseDetector(test_data, self._conversations)
         self._process = config.server
         self._serves_several = False
@@ -130,24 +128,16 @@ class HouseBench(Bench):
             return attempt
         if await self._conversations.has_fallen_silent(attempt):
             tables, cause = self._test_data.shared_clauses["tables"], Cause("it answers no client after its first ones")
-            return attempt._replace(failure=replace(failure, clause=tables, cause=cause))
+            return attempt.blamed(tables, cause)
         started_at = clock()
         end = started_at + min(MAX_EXPERIMENT_SECONDS, self._experiment_seconds)
-
-        async def find_provoked_close(probe: ScriptedClient) -> ScriptedClient | None:
-            provoked = await self._close_detector.find_provoked(probe, WHOLE)
-            return provoked.probe if provoked is not None and provoked.is_certain else None
-
         experiments = Experiments(
-            self._test_data, self._conversations, lambda: clock() < end, self._byte_order_cause, find_provoked_close
+            self._test_data, self._conversations, self._close_detector, self._config, lambda: clock() < end
         )
-
-        def describe(probe: ScriptedClient) -> Attempt:
-            return self._failure(case, Outcome.FAIL, probe)
-
         if attempt.steps and case.is_concurrent:
             attempt = await self._explain_concurrent(case, attempt)
         elif attempt.steps:
+            describe = partial(self._failure, case, Outcome.FAIL)
             attempt = await experiments.explain(case.clause, case.delivery, attempt, describe)
         attempt = await experiments.explain_unread(attempt)
         self._experiment_seconds = max(0.0, self._experiment_seconds - (clock() - started_at))
@@ -155,14 +145,12 @@ class HouseBench(Bench):
 
     async def _explain_concurrent(self, case: HouseServerCase, attempt: Attempt) -> Attempt:
         """Blame the independence of connections if a client alone passes."""
-        assert attempt.failure is not None, "it has failed"
         alone = dataclasses.replace(case, scenarios=case.scenarios[:1])
         probes = [*await self._try(alone, 0, is_patient=False), *await self._try(alone, 1, is_patient=False)]
         if any(probe.fault for probe in probes):
             return attempt
         cause = Cause("it serves one client after the other") if await self._conversations.is_serial() else None
-        clause = self._test_data.shared_clauses["tables"]
-        return attempt._replace(failure=replace(attempt.failure, clause=clause, cause=cause))
+        return attempt.blamed(self._test_data.shared_clauses["tables"], cause)
 
     def _is_tolerated(self, case: HouseServerCase) -> bool:
         """Whether the house may accept what is sent, or refuse it."""
@@ -209,7 +197,7 @@ class HouseBench(Bench):
     # Running a case.
 
     async def _try(self, case: HouseServerCase, number: int, *, is_patient: bool) -> Sequence[ScriptedClient]:
-        random = Random(f"{self._seed} {case.id} {number}")  # noqa: S311 -- reproducible
+        random = Random(f"{self._config.seed} {case.id} {number}")  # noqa: S311 -- reproducible
         timeout = self._conversations.timeout.for_try(is_patient=is_patient)
         started_clients: Counter[str] = Counter()
 
@@ -335,11 +323,6 @@ class HouseBench(Bench):
             was_reset=probe.was_reset and found.kind is FoundKind.CLOSED,
         )
 
-    def _byte_order_cause(self, probe: ScriptedClient) -> Cause | None:
-        return byte_order_cause(
-            self._test_data.room, probe.conversation, probe.wire_log, self._known_options, strict=self._strict
-        )
-
     async def _is_never_accepted(self, case: HouseServerCase, refused: str, number: int) -> bool:
         """Whether the house refuses an allowed message in every try, and has not accepted it anywhere."""
         for again in range(number, number + MAX_REFUSAL_TRIES - 1):
@@ -372,9 +355,7 @@ class HouseBench(Bench):
         wrong = any(
             found.verdict.party == CLIENT and found.line_count == len(lines) - 1 for found in probe.conversation.faults
         )
-        before = self._conversations.new_conversation()
-        for line in lines[:-1]:
-            before.on_data(line.side, line.data, 0.0)
+        before = self._conversations.new_conversation().replay(lines[:-1])
         return None if wrong or before.referee.pending is None else self._test_data.kind_of(lines[-2].message)
 
 

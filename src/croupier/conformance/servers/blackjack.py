@@ -87,7 +87,7 @@ _all: Final = _clauses.everywhere
 def _frame(header: bytes, letters: str, rest: bytes = b"") -> DialectFrame:
     """A frame with these letters, each as wide as in the dialect."""
     encoding = {"document": "utf-16-be", "char8": "ascii"}
-    return DialectFrame(lambda dialect: header + letters.encode(encoding[dialect]) + rest)
+    return lambda dialect: header + letters.encode(encoding[dialect]) + rest
 
 
 INPUTS: Final = (

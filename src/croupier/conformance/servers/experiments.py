@@ -4,26 +4,26 @@ Luck decides what the house answers, so every experiment has a control: the fail
 messages as they were, and must not come up once with the others.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from functools import partial
 from itertools import zip_longest
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from croupier.conformance.channel.delivery import WHOLE, Delivery
 from croupier.conformance.conversation import Conversation, DialogueLine
 from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE, Cause
+from croupier.conformance.diagnosis.causes import byte_order_cause
 from croupier.conformance.diagnosis.common_dialects import LITTLE_ENDIAN
 from croupier.conformance.diagnosis.dialect import DialectReader
 from croupier.conformance.diagnosis.layouts import LAYOUTS, dialects
+from croupier.conformance.servers.closes import ProvokedCloseDetector
 from croupier.conformance.servers.conversing import Conversations
 from croupier.conformance.servers.scenarios import play_at_random
 from croupier.conformance.servers.scripted_client import ScriptedClient
 from croupier.conformance.servers.test_data import Reading, ServerTestData
 from croupier.conformance.servers.verdicts import canonical_messages, failing_dialogue, whole_messages
-from croupier.conformance.suite import Attempt
+from croupier.conformance.suite import Attempt, Config
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 
@@ -64,25 +64,21 @@ class Comparison(Enum):
 
 
 class Experiments:
-    """Explains the failures of a house by experiments, as long as `has_time` returns true.
-
-    `byte_order_cause` is the function of `causes`, for the conversation of a client. `find_provoked_close` returns the
-    conversation in which the messages of a client that was sent away have provoked that, None if they may not have.
-    """
+    """Explains the failures of a house by experiments, as long as `has_time` returns true."""
 
     def __init__(
         self,
         test_data: ServerTestData,
         conversations: Conversations,
+        close_detector: ProvokedCloseDetector,
+        config: Config,
         has_time: Callable[[], bool],
-        byte_order_cause: Callable[[ScriptedClient], Cause | None],
-        find_provoked_close: Callable[[ScriptedClient], Awaitable[ScriptedClient | None]],
     ) -> None:
         self._test_data = test_data
         self._conversations = conversations
+        self._close_detector = close_detector
+        self._config = config
         self._has_time = has_time
-        self._byte_order_cause = byte_order_cause
-        self._find_provoked_close = find_provoked_close
 
     async def explain(
         self, clause: str, delivery: Delivery, attempt: Attempt, describe: Callable[[ScriptedClient], Attempt]
@@ -92,26 +88,26 @@ class Experiments:
         `describe` returns the failure of a conversation.
         """
         if (misreading := await self._find_misreading(whole_messages(attempt.dialogue))) is not None:
-            return _explained(attempt, misreading.clause, Cause(misreading.title))
+            return attempt.blamed(misreading.clause, Cause(misreading.title))
         messages = _client_messages(attempt)
         if messages and (delivery != WHOLE or messages != [*attempt.steps]):
             found = await self._compare(attempt.steps, messages, delivery)
             if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
-                return _explained(attempt, self._test_data.shared_clauses["stream"], ONE_READ_CAUSE)
+                return attempt.blamed(self._test_data.shared_clauses["stream"], ONE_READ_CAUSE)
             if found is Comparison.UNDECIDED:
                 return attempt
             if found.fault is None:
-                provoked = await self._find_provoked_close(found)
-                return attempt if provoked is None else describe(provoked)
+                provoked = await self._close_detector.find_provoked(found, WHOLE)
+                return describe(provoked.probe) if provoked is not None and provoked.is_certain else attempt
             attempt = describe(found)
             messages = _client_messages(attempt)
         if messages and attempt.is_silence:
             line_ended = [message + b"\n" for message in messages]
             found = await self._compare(messages, line_ended, WHOLE)
             if found is Comparison.ONLY_THE_ORIGINAL_FAILS and not await self._refuses_last(line_ended):
-                return _explained(attempt, self._test_data.shared_clauses["cut"], WAITS_FOR_LINE_END)
+                return attempt.blamed(self._test_data.shared_clauses["cut"], WAITS_FOR_LINE_END)
         if (cause := await self._find_byte_order(messages)) is not None:
-            return _explained(attempt, cause.clause, cause)
+            return attempt.blamed(cause.clause, cause)
         shared = self._test_data.shared_clauses
         for change, blamed, cause in (
             (partial(canonical_messages, self._test_data), clause, SPELLING_MATTERS),
@@ -122,7 +118,7 @@ class Experiments:
             if others and others != messages:
                 found = await self._compare(messages, others, WHOLE, change)
                 if found is Comparison.ONLY_THE_ORIGINAL_FAILS:
-                    return _explained(attempt, blamed, cause)
+                    return attempt.blamed(blamed, cause)
         return attempt
 
     async def explain_unread(self, attempt: Attempt) -> Attempt:
@@ -147,7 +143,7 @@ class Experiments:
                 if control.fault is not None or control.house_has_left:
                     break
                 cause = Cause(f"it does not read the whole of {code.decode()}")
-                return _explained(attempt, self._test_data.shared_clauses["cut"], cause)
+                return attempt.blamed(self._test_data.shared_clauses["cut"], cause)
         return attempt
 
     async def _find_misreading(self, dialogue: Sequence[DialogueLine]) -> Reading | None:
@@ -188,6 +184,10 @@ class Experiments:
         control = await self._conversations.send_quickly(messages, WHOLE)
         cause = self._byte_order_cause(probe)
         return cause if cause is not None or control.fault is None else self._byte_order_cause(control)
+
+    def _byte_order_cause(self, probe: ScriptedClient) -> Cause | None:
+        room, options, strict = self._test_data.room, self._config.known_options, self._config.strict
+        return byte_order_cause(room, probe.conversation, probe.wire_log, options, strict=strict)
 
     async def _compare(
         self,
@@ -283,8 +283,3 @@ def _has_unreadable(conversation: Conversation) -> bool:
 
 def _client_faults(conversation: Conversation) -> int:
     return sum(fault.verdict.party == CLIENT for fault in conversation.faults)
-
-
-def _explained(attempt: Attempt, clause: str, cause: Cause) -> Attempt:
-    assert attempt.failure is not None, "only failures are explained"
-    return attempt._replace(failure=replace(attempt.failure, clause=clause, cause=cause))

@@ -43,11 +43,8 @@ class ServerTestState:
     """It has to come up within this many games; otherwise a new conversation is started."""
 
 
-@dataclass(frozen=True)
-class DialectFrame:
-    """Bytes that are no message, but whose spelling depends on the dialect of the room."""
-
-    spell: Callable[[str], bytes]
+type DialectFrame = Callable[[str], bytes]
+"""Bytes that are no message, but whose spelling depends on the dialect of the room."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +85,8 @@ class ScenarioContext:
 
     def encoded(self, message: object) -> bytes:
         """Encode a message; bytes are returned unchanged, and a DialectFrame is spelled in the room's dialect."""
-        if isinstance(message, DialectFrame):
-            return message.spell(self.dialect)
+        if callable(message):
+            message = message(self.dialect)
         return message if isinstance(message, bytes) else self.encode(message)
 
 

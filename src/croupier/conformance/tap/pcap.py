@@ -6,7 +6,7 @@ from struct import Struct as Layout
 from struct import unpack
 from typing import BinaryIO, Final
 
-from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.referee import CLIENT, HOUSE, OTHER_END
 from croupier.core.session import Address, Peer
 
 FILE_HEADER: Final = Layout("<IHHiIII")
@@ -70,12 +70,12 @@ class Capture:
         stream = self._streams[number]
         for begin in range(0, len(data), MAX_SEGMENT_BYTES):
             piece = data[begin : begin + MAX_SEGMENT_BYTES]
-            self._write(at, (stream.packet(side, PSH | ACK, piece), stream.packet(CLIENT + HOUSE - side, ACK)))
+            self._write(at, (stream.packet(side, PSH | ACK, piece), stream.packet(OTHER_END[side], ACK)))
 
     def add_close(self, number: int, side: Peer, at: float) -> None:
         """Add the FIN of one end."""
         stream = self._streams[number]
-        self._write(at, (stream.packet(side, FIN | ACK), stream.packet(CLIENT + HOUSE - side, ACK)))
+        self._write(at, (stream.packet(side, FIN | ACK), stream.packet(OTHER_END[side], ACK)))
 
     def finish_connection(self, number: int) -> None:
         """Flush the packets of a connection and forget it."""
@@ -99,7 +99,7 @@ class _Stream:
 
     def packet(self, side: Peer, flags: int, data: bytes = b"") -> bytes:
         """The next packet of an end."""
-        other = CLIENT + HOUSE - side
+        other = OTHER_END[side]
         here, there = self._hosts[side], self._hosts[other]
         sent, acknowledged = self._sent[side], self._sent[other] if flags & ACK else 0
         self._sent[side] += len(data) + bool(flags & (SYN | FIN))

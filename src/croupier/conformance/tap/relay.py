@@ -16,7 +16,7 @@ from croupier.conformance.tap.connection import (
 )
 from croupier.core.codec import RawCodec
 from croupier.core.logger import SilentLogger
-from croupier.core.referee import CLIENT, HOUSE
+from croupier.core.referee import CLIENT, HOUSE, OTHER_END
 from croupier.core.session import (
     Address,
     Closing,
@@ -154,7 +154,7 @@ class Relay:
             pipe.idle_deadline = now + IDLE_TIMEOUT_SECONDS
         if side == HOUSE:
             data = pipe.connection.conversation.to_client(self._judge(pipe, HOUSE, data, now))
-        outbox = pipe.outboxes[CLIENT + HOUSE - side]
+        outbox = pipe.outboxes[OTHER_END[side]]
         outbox.push(data, now)
         if outbox.waiting_bytes > MAX_BUFFER_BYTES:
             return self._cut(pipe, f"found more than {MAX_BUFFER_BYTES} bytes that wait for one end", now)
@@ -192,7 +192,7 @@ class Relay:
 
     def _follow(self, pipe: _Pipe, side: Peer, now: float) -> list[Effect[bytes]]:
         """Repeat the close of one end on the other, which has received everything."""
-        other = CLIENT + HOUSE - side
+        other = OTHER_END[side]
         both = len(pipe.ended_inputs) == 2 and pipe.is_empty()
         end = pipe.is_over() or other in pipe.left_sides or both
         if not end and (other not in pipe.ended_inputs or side in pipe.informed_sides):
