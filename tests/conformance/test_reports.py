@@ -111,7 +111,7 @@ def test_the_page_shows_every_case_and_filters_by_outcome() -> None:
     page = Page(text)
     details = [attrs for tag, attrs in page.seen if tag == "details" and "class" in attrs]
     assert len(details) == len(RESULTS)
-    assert sum("open" in attrs for attrs in details) == len(failure_groups(REPORT))
+    assert sum("open" in attrs for attrs in details) == len(failure_groups(REPORT.results))
     assert page.text.index("It breaks the protocol: it puts quotes") < page.text.index("kuhn/4.2/deal-and-act")
     for outcome in Outcome:
         assert f"show-{outcome.value}" in page.ids
@@ -156,7 +156,7 @@ def test_the_lines_of_a_request_stay_in_their_column() -> None:
 
 
 def test_failures_are_grouped_by_cause_and_then_by_clause() -> None:
-    first, *others = failure_groups(REPORT)
+    first, *others = failure_groups(REPORT.results)
     assert first.title == f"{QUOTES}: 2 cases fail"
     assert [result.case for result in first.results] == ["kuhn/4.2/deal-and-act", "kuhn/4.3/check"]
     assert [group.title for group in others] == ["kuhn-2.7: 1 case fails", "kuhn-4.6: 1 case fails"]

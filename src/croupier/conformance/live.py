@@ -22,7 +22,7 @@ from croupier.conformance.report.reports import REPORT_FORMATS
 from croupier.conformance.report.summary import (
     FailureGroup,
     dialogue,
-    group_failures,
+    failure_groups,
     result_note,
     verdict_sentence,
 )
@@ -93,7 +93,7 @@ class LiveRun:
             passed=len(results) - failed - skipped,
             failed=failed,
             skipped=skipped,
-            causes=[cause_view(group) for group in group_failures(results)[:MAX_CAUSES]],
+            causes=[cause_view(group) for group in failure_groups(results)[:MAX_CAUSES]],
             remark=self._remark,
         )
         return replace(state, **end)

@@ -141,7 +141,7 @@ def _examine(
         try:
             async with asyncio.timeout(MAX_SIMULATED_SECONDS):
                 report = await run(lambda result: shown.append(result) if isinstance(result, Result) else None)
-                groups = failure_groups(report)
+                groups = failure_groups(report.results)
                 return [*(group.example for group in groups), *(one for group in groups for one in group.results)], ""
         except Exception as error:
             return shown, repr(error)

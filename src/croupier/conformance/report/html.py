@@ -56,7 +56,7 @@ def _body(report: Report) -> Iterator[str]:
     yield f"<p>croupier {html_text(report.version)}, seed {report.seed}, {report.seconds:.1f} s.</p>"
     if report.dialect:
         yield f'<p class="causes"><strong>Dialect:</strong> {html_text(report.dialect)}</p>'
-    for group in failure_groups(report):
+    for group in failure_groups(report.results):
         yield f'<section class="causes"><h2>{html_text(group.title)}</h2>'
         yield from _result(report, group.example, is_open=True)
         others = [result for result in group.results if result is not group.example]

@@ -64,7 +64,7 @@ def junit(report: Report) -> str:
         ("version", report.version),
         ("seed", report.seed),
         ("dialect", report.dialect),
-        *(("cause", group.title) for group in failure_groups(report)),
+        *(("cause", group.title) for group in failure_groups(report.results)),
     ):
         ET.SubElement(properties, "property", {"name": name, "value": printable(str(value))})
     for result in report.results:
@@ -97,7 +97,7 @@ def _timestamp(report: Report) -> str:
 def tap(report: Report) -> str:
     """TAP version 14: a test point per case, with the details of a failure as YAML."""
     lines = ["TAP version 14", f"1..{len(report.results)}"]
-    lines += [f"# {_line(group.title)}" for group in failure_groups(report)]
+    lines += [f"# {_line(group.title)}" for group in failure_groups(report.results)]
     for number, result in enumerate(report.results, 1):
         name = f"{result.case} {result.title}".replace("\\", "\\\\").replace("#", r"\#")
         point = f"{'ok' if result.is_good else 'not ok'} {number} - {_line(name)}"
@@ -152,7 +152,7 @@ def json(report: Report) -> str:
                 "example": group.example.case,
                 "cases": [result.case for result in group.results],
             }
-            for group in failure_groups(report)
+            for group in failure_groups(report.results)
         ],
         "results": [_json_result(report, result) for result in report.results],
     }
@@ -214,7 +214,7 @@ def gradescope(report: Report) -> str:
                 verdict_sentence(report),
                 count_outcomes(report),
                 report.dialect,
-                *(group.title for group in failure_groups(report)),
+                *(group.title for group in failure_groups(report.results)),
             ]
         ).strip(),
         "output_format": "text",
@@ -247,7 +247,7 @@ def markdown(report: Report) -> str:
     ]
     if report.dialect:
         lines += ["", f"Dialect: {_escaped(report.dialect)}"]
-    if found := failure_groups(report):
+    if found := failure_groups(report.results):
         lines += ["", "## Causes", "", *(f"- {_escaped(group.title)}" for group in found)]
     if failures := failed_results(report):
         lines += ["", "## Failures"]

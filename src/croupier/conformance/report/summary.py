@@ -163,12 +163,7 @@ def failed_results(report: Report) -> tuple[Result, ...]:
     return tuple(result for result in report.results if not result.is_good)
 
 
-def failure_groups(report: Report) -> tuple[FailureGroup, ...]:
-    """The failures of a run by cause, see `group_failures`."""
-    return group_failures(report.results)
-
-
-def group_failures(results: Iterable[Result]) -> tuple[FailureGroup, ...]:
+def failure_groups(results: Iterable[Result]) -> tuple[FailureGroup, ...]:
     """The failures by cause, the likeliest first: confirmed causes by their number of cases, then broken clauses."""
     by_cause: dict[str, list[Result]] = {}
     by_clause: dict[str, list[Result]] = {}
@@ -214,7 +209,7 @@ def verdict_sentence(report: Report) -> str:
         if skipped == len(report.results):
             return f"Nothing could be tested{f': {report.stopped_reason}' * bool(report.stopped_reason)}."
         return f"Too little could be tested: {report.stopped_reason or _skipped_reason(report)}."
-    groups = failure_groups(report)
+    groups = failure_groups(report.results)
     if not report.count(Outcome.FAIL):
         return "It does not have all of the protocol."
     if groups[0].cause is not None:

@@ -52,7 +52,7 @@ def terminal(report: Report, *, is_complete: bool = False) -> Sequence[Renderabl
 
     A complete one has a block for every failure instead, and every note.
     """
-    groups = failure_groups(report)
+    groups = failure_groups(report.results)
     parts: list[RenderableType] = []
     if is_complete:
         for result in failed_results(report):
