@@ -21,9 +21,10 @@ from croupier.conformance.clients.evidence import (
 )
 from croupier.conformance.clients.observation import ClientObservation
 from croupier.conformance.clients.setup import ClientTimeouts
-from croupier.conformance.clients.test_data import ClientTestData, finished
+from croupier.conformance.clients.test_data import ClientTestData
 from croupier.conformance.clients.test_server import ConversationEnd, Decision, HouseTestServer
 from croupier.conformance.clients.verdicts import judge
+from croupier.conformance.conditions import finished
 from croupier.conformance.conversation import STREAM_SECTION, Conversation
 from croupier.conformance.diagnosis.cause import ONE_READ_CAUSE
 from croupier.conformance.diagnosis.dialect import DialectCodec

@@ -5,17 +5,14 @@ from functools import partial
 from operator import eq
 from typing import Final
 
-from croupier.conformance.clients.setup import StateReached
 from croupier.conformance.clients.test_data import (
     MAX_UINT16,
     ClientTestState,
-    after_game,
-    finished,
-    in_game,
     just_received,
     many_games,
     next_game,
 )
+from croupier.conformance.conditions import Condition, after_game, finished, in_game
 from croupier.conformance.conversation import Conversation
 from croupier.rooms.blackjack.referee import WireGame
 from croupier.rooms.blackjack.rules import MAX_BET, TARGET_TOTAL, hand_total, largest_bet
@@ -35,12 +32,12 @@ def is_betting(conversation: Conversation) -> bool:
     return bool(conversation.lines) and isinstance(conversation.lines[-1].message, Mon)
 
 
-def balance(holds: Callable[[int], bool]) -> StateReached:
+def balance(holds: Callable[[int], bool]) -> Condition:
     """A condition holds for the balance that the house has just sent."""
     return just_received(lambda message: isinstance(message, Mon) and holds(message.coins))
 
 
-def deals(rank: str) -> StateReached:
+def deals(rank: str) -> Condition:
     """The house has just dealt a card of this rank."""
     return just_received(lambda message: isinstance(message, Crd) and message.card[0] == rank)
 

@@ -11,7 +11,8 @@ from croupier.conformance.case import Case, Retries
 from croupier.conformance.channel.delivery import Delivery
 from croupier.conformance.clauses import clauses
 from croupier.conformance.clients.setup import HouseAction, HouseSetup
-from croupier.conformance.clients.test_data import ClientTestData, ClientTestState, WireVariation, finished
+from croupier.conformance.clients.test_data import ClientTestData, ClientTestState, WireVariation
+from croupier.conformance.conditions import finished
 from croupier.conformance.conversation import FIRST_SECTION, GOODBYE_SECTION, STREAM_SECTION, Conversation
 from croupier.conformance.resources import transcripts
 from croupier.conformance.responders import Mutation, TranscriptStep, transcript_steps, unchanged

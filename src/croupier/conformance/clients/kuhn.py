@@ -4,16 +4,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from croupier.conformance.clients.bench import house_client_suite
-from croupier.conformance.clients.setup import StateReached
 from croupier.conformance.clients.test_data import (
     ClientTestData,
     ClientTestState,
     InjectedFault,
     WireVariation,
-    after_game,
     append_to_messages,
     has_house_said,
-    in_game,
     many_games,
     never_shown,
     next_game,
@@ -21,6 +18,7 @@ from croupier.conformance.clients.test_data import (
     replace_messages,
     rewrite_each,
 )
+from croupier.conformance.conditions import Condition, after_game, in_game
 from croupier.conformance.conversation import AnyClientReferee, Conversation
 from croupier.core.rules import Seat
 from croupier.rooms.kuhn import ROOM
@@ -53,17 +51,17 @@ def idle_obligation(referee: AnyClientReferee) -> str:
     return "kuhn-4.7" if folded else ""
 
 
-def is_at(seat: Seat, *history: KuhnAction) -> StateReached:
+def is_at(seat: Seat, *history: KuhnAction) -> Condition:
     """The client has this seat, and the betting has this history."""
     return in_game(lambda game: (game.seat, game.history) == (seat, history))
 
 
-def is_over(seat: Seat, *history: KuhnAction) -> StateReached:
+def is_over(seat: Seat, *history: KuhnAction) -> Condition:
     """A game in this seat has ended with this history."""
     return after_game(lambda game: (game.seat, game.history) == (seat, history))
 
 
-def is_dealt(rank: Rank) -> StateReached:
+def is_dealt(rank: Rank) -> Condition:
     """The client holds this card."""
     return in_game(lambda game: game.card == rank)
 

@@ -7,13 +7,11 @@ from typing import Any
 from msgspec import Struct
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.conditions import Condition
 from croupier.conformance.conversation import Conversation
 
 type Obligation = Callable[[Conversation], str]
 """Returns the clause by which the client has to send something now, empty if it need not."""
-
-type StateReached = Callable[[Conversation], bool]
-"""Whether a state has come up; called when the house has sent everything that it owes."""
 
 type Unforeseeable = Callable[[Any, Any], bool]
 """Whether a client could not foresee an answer of the house when it sent a message: the answer and the message."""
@@ -56,7 +54,7 @@ class HouseSetup(Struct, frozen=True, kw_only=True):
     After `max_games` games the conversation ends, whether the state was reached or not.
     """
 
-    is_reached: StateReached
+    is_reached: Condition
     action: HouseAction = HouseAction.PLAY
     delivery: Delivery = WHOLE
     max_games: int = 12

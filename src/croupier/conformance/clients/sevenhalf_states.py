@@ -6,17 +6,14 @@ from itertools import dropwhile, islice, takewhile
 from operator import eq
 from typing import Final
 
-from croupier.conformance.clients.setup import StateReached
 from croupier.conformance.clients.test_data import (
     MAX_UINT16,
     ClientTestState,
-    after_game,
-    finished,
-    in_game,
     just_received,
     many_games,
     next_game,
 )
+from croupier.conformance.conditions import Condition, after_game, finished, in_game
 from croupier.conformance.conversation import Conversation
 from croupier.core.bank import BankState, bank_cards, client_cards
 from croupier.core.referee import CLIENT, HOUSE
@@ -52,7 +49,7 @@ def is_ante_refused(conversation: Conversation) -> bool:
     return is_refused and conversation.referee.game is not None
 
 
-def starting_bet(holds: Callable[[int], bool]) -> StateReached:
+def starting_bet(holds: Callable[[int], bool]) -> Condition:
     """A condition holds for the last starting bet."""
 
     def is_reached(conversation: Conversation) -> bool:
@@ -62,7 +59,7 @@ def starting_bet(holds: Callable[[int], bool]) -> StateReached:
     return is_reached
 
 
-def shows_card(place: int, letters: str) -> StateReached:
+def shows_card(place: int, letters: str) -> Condition:
     """A card has just been dealt or shown that has one of these letters: the rank at place 0, the suit at 1."""
     return just_received(lambda message: any(card[place] in letters for card in cards_of(message)))
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, Final
 
-from croupier.conformance.clients.setup import Obligation, StateReached, Unforeseeable, never
+from croupier.conformance.clients.setup import Obligation, Unforeseeable, never
+from croupier.conformance.conditions import Condition, finished
 from croupier.conformance.conversation import AnyClientReferee, Conversation
 from croupier.conformance.responders import Mutation, unchanged
 from croupier.core.referee import HOUSE
@@ -29,7 +30,7 @@ class ClientTestState:
     slug: str
     title: str
     clause: str
-    is_reached: StateReached
+    is_reached: Condition
     missing: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     decks: str = ""
@@ -38,7 +39,7 @@ class ClientTestState:
     demands_answer: bool = False
     may_rest: bool = False
     rank: int = 0
-    shown_by: StateReached | None = None
+    shown_by: Condition | None = None
 
     def shows(self, conversation: Conversation) -> bool:
         """Whether the last messages of the house show what the clause is about."""
@@ -123,11 +124,6 @@ def reasons_by_clause(room: str, sections: Mapping[str, str]) -> Mapping[str, st
     return {f"{room}-{number}": reason for reason, numbers in sections.items() for number in numbers.split()}
 
 
-def finished(games: int) -> StateReached:
-    """The client has finished this many games on its connection."""
-    return lambda conversation: conversation.referee.finished_count >= games
-
-
 def next_game(clause: str, game: str = "game", **more: Any) -> ClientTestState:
     """The state in which a game follows another one; `more` are further fields of it."""
     missing = f"the client never played a second {game} on its connection"
@@ -143,21 +139,6 @@ def many_games(clause: str, messages: str = "messages", game: str = "game", **mo
     return ClientTestState(f"many-{game}s", title, clause, finished(10), missing, max_games=24, rank=1, **more)
 
 
-def in_game(holds: Callable[[Any], bool] = lambda _: True) -> StateReached:
-    """A game is in progress for which a condition holds."""
-    return lambda conversation: conversation.referee.game is not None and holds(conversation.referee.game)
-
-
-def after_game(holds: Callable[[Any], bool] = lambda _: True) -> StateReached:
-    """A game has ended for which a condition holds, and no other one has begun."""
-
-    def is_reached(conversation: Conversation) -> bool:
-        last = conversation.referee.last_game
-        return conversation.referee.game is None and last is not None and holds(last)
-
-    return is_reached
-
-
 def never_shown(_: Conversation) -> bool:
     """What a clause is about is not in the last messages alone."""
     return False
@@ -170,7 +151,7 @@ def has_house_said(conversation: Conversation, message: object) -> bool:
     )
 
 
-def just_received(holds: Callable[[Any], bool]) -> StateReached:
+def just_received(holds: Callable[[Any], bool]) -> Condition:
     """A condition holds for a message that the house has sent after the last one of the client."""
 
     def is_reached(conversation: Conversation) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from croupier.conformance.conditions import in_game
 from croupier.conformance.conversation import Conversation
 from croupier.conformance.servers.blackjack_goals import (
     GOALS,
@@ -19,7 +20,6 @@ from croupier.conformance.servers.cases import house_server_suite
 from croupier.conformance.servers.components import (
     VALID_INPUT_RANK,
     StateClauses,
-    in_game,
     room_case,
     shared_clauses,
     untestable_clauses,
@@ -60,12 +60,12 @@ from croupier.rooms.blackjack.wire import (
 
 STATES: Final = (
     ServerTestState(
-        "start", "before the first round", lambda referee: PLY in referee.legal and not referee.finished_count
+        "start", "before the first round", lambda talk: PLY in talk.referee.legal and not talk.referee.finished_count
     ),
     ServerTestState(
-        "between", "between two rounds", lambda referee: PLY in referee.legal and referee.finished_count > 0
+        "between", "between two rounds", lambda talk: PLY in talk.referee.legal and talk.referee.finished_count > 0
     ),
-    ServerTestState("bet", "before the bet", lambda referee: max_bet(referee) > 0),
+    ServerTestState("bet", "before the bet", lambda talk: max_bet(talk.referee) > 0),
     ServerTestState("turn", "with two cards", in_game(lambda game: len(game.cards) == 2 and game.total < TARGET_TOTAL)),
     ServerTestState("hit", "after a hit", in_game(lambda game: len(game.cards) > 2), always_hit),
     ServerTestState("21", "with 21 in two cards", in_game(is_dealt_21), always_surrender, 25),

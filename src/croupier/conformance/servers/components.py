@@ -1,17 +1,14 @@
-"""What the test data of a room is made of: conditions on the game, cases, and clauses by state or topic."""
+"""What the test data of a room is made of: cases, and clauses by state or topic."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from croupier.conformance.case import Retries
-from croupier.conformance.conversation import AnyClientReferee
+from croupier.conformance.conditions import GameCondition, was_played
 from croupier.conformance.servers.scenarios import play_until
 from croupier.conformance.servers.test_data import ClientStrategy, HouseServerCase, Scenario
-
-type GameCondition = Callable[[Any], bool]
-"""A condition on the game that the referee of a room has seen."""
 
 AT_LEAST_TRIES: Final = 2
 TRY_SECONDS: Final = 0.1
@@ -27,33 +24,6 @@ INVALID_INPUT_RANK: Final = 2
 USUAL_GAMES: Final = 40
 RARE: Final = 150
 """How many games are played on a connection for a goal that most games, or only a few, can reach."""
-
-type RefereeCondition = Callable[[AnyClientReferee], bool]
-
-
-def before_first_game(referee: AnyClientReferee) -> bool:
-    """Whether no game has been started."""
-    return referee.game is None and not referee.finished_count
-
-
-def between_games(referee: AnyClientReferee) -> bool:
-    """Whether a game is over and no other one is in progress."""
-    return referee.game is None and referee.finished_count > 0
-
-
-def in_game(holds: GameCondition) -> RefereeCondition:
-    """Whether a game is in progress for which a condition holds."""
-    return lambda referee: referee.game is not None and holds(referee.game)
-
-
-def after_game(holds: GameCondition) -> RefereeCondition:
-    """Whether no game is in progress and a condition holds for the last one."""
-    return lambda referee: referee.game is None and was_played(holds)(referee)
-
-
-def was_played(holds: GameCondition) -> RefereeCondition:
-    """Whether a condition holds for the last finished game."""
-    return lambda referee: referee.last_game is not None and holds(referee.last_game)
 
 
 def server_case(

@@ -1,21 +1,17 @@
 """Server test data of Kuhn poker: states, inputs, goals and cases of its own."""
 
-from collections.abc import Callable
 from functools import partial
 from itertools import permutations
 from random import Random
 from typing import Final
 
+from croupier.conformance.conditions import Condition, GameCondition, before_first_game, between_games, in_game
 from croupier.conformance.conversation import AnyClientReferee
 from croupier.conformance.fair_deal import Deal, Draw
 from croupier.conformance.servers.cases import house_server_suite
 from croupier.conformance.servers.components import (
-    GameCondition,
     GameGoals,
     StateClauses,
-    before_first_game,
-    between_games,
-    in_game,
     room_case,
     shared_clauses,
     untestable_clauses,
@@ -31,7 +27,7 @@ from croupier.rooms.kuhn.rules import CARDS, BettingHistory, Rank
 from croupier.rooms.kuhn.wire import ACTN, CARD, DISC, NO_COINS, STRT, WRONG_ACTION, Card, Fail, Message
 
 
-def _after(*history: str) -> Callable[[AnyClientReferee], bool]:
+def _after(*history: str) -> Condition:
     """Whether a game with this history is in progress and the client is to act."""
     return in_game(lambda game: game.history == history)
 

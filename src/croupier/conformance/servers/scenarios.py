@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from math import ceil
 from typing import Concatenate, Final
 
-from croupier.conformance.conversation import AnyClientReferee
+from croupier.conformance.conditions import Condition
 from croupier.conformance.servers.scripted_client import ClientScript, HangUp, Wait
 from croupier.conformance.servers.test_data import ClientStrategy, Input, Scenario, ScenarioContext, ServerTestState
 from croupier.core.referee import HOUSE
@@ -70,7 +70,7 @@ def go_to_state(context: ScenarioContext, state: ServerTestState) -> ClientScrip
     """Play until the client is in a state: in the first game, or after it."""
     for _ in range(MAX_MESSAGES):
         referee = context.referee
-        if state.is_reached(referee):
+        if state.is_reached(context.conversation):
             return None
         if referee.finished_count >= state.max_games:
             break
@@ -120,7 +120,7 @@ def play_games(context: ScenarioContext, finished: int, strategy: ClientStrategy
 @scenario
 def play_until(
     context: ScenarioContext,
-    is_reached: Callable[[AnyClientReferee], bool],
+    is_reached: Condition,
     strategy: ClientStrategy | None,
     max_games: int,
 ) -> ClientScript:
@@ -129,7 +129,7 @@ def play_until(
         stuck = yield from play_games(context, number + 1, strategy)
         if stuck:
             return stuck
-        if is_reached(context.referee):
+        if is_reached(context.conversation):
             return None
     return f"it did not occur in {max_games} games"
 

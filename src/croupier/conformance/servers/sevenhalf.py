@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
+from croupier.conformance.conditions import after_game, before_first_game, in_game
 from croupier.conformance.conversation import AnyClientReferee
 from croupier.conformance.servers.cases import house_server_suite
 from croupier.conformance.servers.components import (
     StateClauses,
-    after_game,
-    before_first_game,
-    in_game,
     room_case,
     shared_clauses,
     untestable_clauses,

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from croupier.conformance.case import Case
 from croupier.conformance.channel.delivery import WHOLE, Delivery
+from croupier.conformance.conditions import Condition
 from croupier.conformance.conversation import AnyClientReferee, Conversation, DialogueLine
 from croupier.conformance.servers.deals import FairDealRule
 from croupier.conformance.servers.scripted_client import ClientScript
@@ -37,7 +38,7 @@ class ServerTestState:
 
     name: str
     title: str
-    is_reached: Callable[[AnyClientReferee], bool]
+    is_reached: Condition
     strategy: ClientStrategy | None = None
     max_games: int = 1
     """It has to come up within this many games; otherwise a new conversation is started."""
