@@ -398,7 +398,7 @@ def test_bubblewrap_that_fails_is_no_sandbox(monkeypatch: pytest.MonkeyPatch, tm
     ignored = launch.Callbacks(bytes, bytes)
     try:
         with pytest.raises(launch.LaunchError, match="its supervisor has failed"):
-            asyncio.run(launch.LaunchedProgram._start([], tmp_path, UNSANDBOXED, "bubblewrap", ignored))
+            asyncio.run(launch.LaunchedProgram.start([], tmp_path, UNSANDBOXED, ignored, "bubblewrap"))
     finally:
         launcher.close()
 

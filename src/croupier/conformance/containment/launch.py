@@ -144,20 +144,11 @@ class LaunchedProgram:
         cwd: Path,
         containment: Containment,
         callbacks: Callbacks,
+        sandbox: SandboxKind | None = None,
     ) -> Self:
-        """Start a program in a folder. Raises LaunchError."""
-        sandbox = (await find_sandbox()).kind if containment.is_sandboxed else "none"
-        return await cls._start(words, cwd, containment, sandbox, callbacks)
-
-    @classmethod
-    async def _start(
-        cls,
-        words: Sequence[str],
-        cwd: Path,
-        containment: Containment,
-        sandbox: SandboxKind,
-        callbacks: Callbacks,
-    ) -> Self:
+        """Start a program in a folder, by default in the sandbox that its containment demands. Raises LaunchError."""
+        if sandbox is None:
+            sandbox = (await find_sandbox()).kind if containment.is_sandboxed else "none"
         folder = Path(tempfile.mkdtemp(prefix="croupier-")).resolve()
         program = cls(folder, callbacks)
         try:
@@ -295,7 +286,7 @@ async def _try_sandboxes() -> Sandbox:
     for kind in kinds:
         ignored = Callbacks(bytes, bytes)
         try:
-            program = await LaunchedProgram._start([], Path("/"), Containment(), kind, ignored)
+            program = await LaunchedProgram.start([], Path("/"), Containment(), ignored, kind)
         except LaunchError as error:
             reasons.append(f"{kind}: {error}")
         else:
