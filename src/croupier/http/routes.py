@@ -245,6 +245,13 @@ def find_route(path: str) -> tuple[Operations, tuple[str, ...]] | None:
     return None
 
 
+def find_operation(method: str, path: str) -> Match | None:
+    """The operation of a request, HEAD being as GET (holdem-1.4); None if there is no such route, or method of it."""
+    operations, parameters = find_route(path) or ({}, ())
+    operation = operations.get("GET" if method == "HEAD" else method)
+    return None if operation is None else Match(operation, parameters)
+
+
 def allowed_methods(operations: Operations) -> str:
     """The methods of a path for the header Allow: HEAD is allowed wherever GET is (holdem-1.4).
 
@@ -260,8 +267,7 @@ def parse_command(method: str, path: str, user: str, body: bytes) -> HoldemReque
 
     `path` is percent-decoded, with or without a trailing slash (ruling H2).
     """
-    operations, parameters = find_route(path) or ({}, ())
-    operation = operations.get(method)
-    if operation is None or operation.command is None:
+    found = find_operation(method, path)
+    if found is None or found.operation.command is None:
         return RequestRefused(404, "holdem-8.3", f"found {method} {path[:100]!r}; allowed: the commands of a game")
-    return operation.command(user, *parameters, *([body] if operation.body else ()))
+    return found.operation.command(user, *found.parameters, *([body] if found.operation.body else ()))

@@ -9,11 +9,12 @@ from croupier.conformance.holdem.deviations import Deviation
 from croupier.conformance.holdem.dialects import (
     BARE_GUID_DIALECT,
     FORM_DIALECTS,
-    GUID_REQUESTS,
     HSPE_GO_DIALECT,
     STATUS_200_DIALECT,
     HttpDialect,
+    is_answered_with_guid,
 )
+from croupier.conformance.holdem.operations import operation_name
 from croupier.conformance.holdem.schema import parse_game, parse_games
 from croupier.rooms.holdem.wire import Dialect
 
@@ -49,7 +50,7 @@ def likely_cause(
     if deviation.wanted_status is not None:
         return _status_cause(deviation.wanted_status, raw.status, is_hspe_go=is_hspe_go)
     response = raw if detected is None else detected.read(raw, request.target)
-    if GUID_REQUESTS.fullmatch(request.target):
+    if is_answered_with_guid(request.target):
         return _guid_cause(request, response, is_hspe_go=is_hspe_go)
     before = _form_errors(request, response, dialect)
     if not any(_is_same(error, deviation) for error in before):
@@ -81,8 +82,8 @@ def _guid_cause(request: SentRequest, response: ReceivedResponse, *, is_hspe_go:
 
 def _form_errors(request: SentRequest, response: ReceivedResponse, dialect: Dialect) -> Sequence[Deviation]:
     """The deviations in form of a response that shows one game, or all of them."""
-    is_list = request.path.partition("?")[0].strip("/") == "games"
-    return (parse_games if is_list else parse_game)(response.body, dialect).errors
+    parse = parse_games if operation_name(request.target) == "get_games" else parse_game
+    return parse(response.body, dialect).errors
 
 
 def _is_same(error: Deviation, deviation: Deviation) -> bool:

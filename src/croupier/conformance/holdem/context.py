@@ -1,7 +1,6 @@
 """The context of one case: the games and seats of its users, and the steps that nearly all cases share."""
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
@@ -13,6 +12,7 @@ from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.deviations import CaseAborted, Deviation, NotReached
 from croupier.conformance.holdem.endpoint import JoinedSeat, ServerUnderTest, bet
 from croupier.conformance.holdem.exchange import NOBODY, Exchange
+from croupier.conformance.holdem.operations import match_target
 from croupier.conformance.holdem.refereed_games import RefereedGames
 from croupier.conformance.holdem.schema import ParsedGames, guid_errors, parse_game, parse_games
 from croupier.conformance.results import Outcome
@@ -20,8 +20,9 @@ from croupier.core.errors import Violation
 from croupier.rooms.holdem.observed.state_reader import read_guid
 from croupier.rooms.holdem.wire import Game
 
-PLAYER_PATTERN: Final = re.compile(r"/games/([^/]+)/players/[^/]+(?:/acts)?/?")
-"""The path of an act, and of a player who leaves, with the game."""
+PLAYER_OPERATIONS: Final = frozenset({"post_acts", "delete_player"})
+CHANGING_OPERATIONS: Final = PLAYER_OPERATIONS | {"post_players"}
+"""What players of a game do, and what changes who plays in it; the game is the first parameter of the path."""
 
 TURN_CLAUSES: Final = frozenset({"holdem-6.4", "holdem-6.6", "holdem-6.7"})
 MAX_CALLS_PLAYED_ON: Final = 8
@@ -93,26 +94,25 @@ class HoldemContext(Exchange):
         if no valid response arrives.
         """
         sent = SentRequest(method, path, self.with_credentials(role, headers or {}), body)
-        player = None if self._is_closing else PLAYER_PATTERN.fullmatch(path)
-        if player is not None and self.refereed_games.needs_look(player[1]):
-            await self.get_game(NOBODY, player[1])
+        found = None if self._is_closing else match_target(sent.target)
+        if found is not None and found.operation.id in PLAYER_OPERATIONS:
+            game = found.parameters[0]
+            if self.refereed_games.needs_look(game):
+                await self.get_game(NOBODY, game)
         request, response = await self.send(role, sent, delivery=delivery, timeout=timeout)
         authorization = dict(request.headers).get("Authorization")
         owner = next((name for name, user in self.users.items() if user.auth_header[1] == authorization), None)
         self._viewer = NOBODY if authorization is None else owner
         self._track_seats(owner or role, request, response)
         self.refereed_games.on_response(request, response)
-        if method != "GET" and self.server.pause_seconds and not self._is_closing and 200 <= response.status < 300:
-            await self._await_next_hand(request.path)
+        if self.server.pause_seconds and not self._is_closing and 200 <= response.status < 300:
+            found = match_target(request.target)
+            if found is not None and found.operation.id in CHANGING_OPERATIONS:
+                await self._await_next_hand(found.parameters[0])
         return response
 
-    async def _await_next_hand(self, path: str) -> None:
+    async def _await_next_hand(self, game: str) -> None:
         """Wait until the next hand is dealt after a request that may have ended one, at a server that pauses then."""
-        match path.strip("/").split("/"):
-            case ["games", game, "players", *_]:
-                pass
-            case _:
-                return
         if await self._has_turn_or_is_gone(game):
             return
         await asyncio.sleep(self.server.pause_seconds)
@@ -131,16 +131,16 @@ class HoldemContext(Exchange):
 
     def _track_seats(self, role: str, request: SentRequest, response: ReceivedResponse) -> None:
         """Track users, games and seats from a successful request."""
-        path = request.path.partition("?")[0].strip("/").split("/")
-        if not 200 <= response.status < 300:
+        found = match_target(request.target)
+        if found is None or not 200 <= response.status < 300:
             return
         if request.method != "GET":
             self._last_change_at = self._last_request_at
-        match request.method, path:
-            case "POST", ["users"] if role in self.users:
+        match found.operation.id, found.parameters:
+            case "post_users", _ if role in self.users:
                 with suppress(Violation):
                     self.users[role].guid = read_guid(response.body)
-            case "POST", ["games"]:
+            case "post_games", _:
                 game = self.opened_game(response)
                 if game:
                     self._games.add(game)
@@ -148,9 +148,9 @@ class HoldemContext(Exchange):
                     self._record_seat(role, game, response)
                 elif role in self.users:
                     self._unnamed_openers.append(role)
-            case "POST", ["games", game, "players"]:
+            case "post_players", (game,):
                 self._record_seat(role, game, response)
-            case "DELETE", ["games", game, "players", player]:
+            case "delete_player", (game, player):
                 self.joined_seats = [
                     seat for seat in self.joined_seats if (seat.game, seat.player_id) != (game, player)
                 ]

@@ -48,13 +48,13 @@ DEFAULT_DELIVERY: Final = ResponseDelivery()
 
 
 class RequestFault(Struct, frozen=True):
-    """A fault injected into the first request of a route, as in `POST games/:/players`.
+    """A fault injected into the first request for an operation, such as `post_players`.
 
     `status` is the status of the response, None for a closed connection. `is_executed`: the request is executed
     nevertheless.
     """
 
-    route: str
+    operation: str
     status: int | None = 503
     is_executed: bool = False
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from croupier.conformance.channel.http import ReceivedResponse
 from croupier.conformance.channel.json_values import change_json
 from croupier.conformance.diagnosis.message_dialect import MessageDialect, MessageTransform, normalise
+from croupier.conformance.holdem.operations import match_target
 from croupier.conformance.holdem.schema import OBJECT_KEYS
 from croupier.rooms.holdem.cards import CARD_NUMBERS
 from croupier.rooms.holdem.wire import Cards
@@ -25,14 +26,6 @@ CARD_KEYS: Final = frozenset(Cards.__struct_fields__)
 
 WINNER_KEYS: Final = frozenset({"PlayerID", "Hand"})
 """Keys of a winner in dialect hspe-go, which must not be normalised."""
-
-CREATING_REQUESTS: Final = re.compile(
-    r"POST /(?:users|games|games/[^/]+/players|games/[^/]+/players/[^/]+/acts)/?(?:\?.*)?"
-)
-"""The requests whose success is status 201."""
-
-GUID_REQUESTS: Final = re.compile(r"POST /(?:users|games|games/[^/]+/players)/?(?:\?.*)?")
-"""The requests that are answered with a GUID."""
 
 
 KEYS_BY_NORMALISED: Final[Mapping[str, str]] = {
@@ -99,14 +92,20 @@ def _transform_cards(change: Callable[[str], str]) -> ObjectTransform:
 
 
 def _ok_to_created(response: ReceivedResponse, request: str) -> ReceivedResponse:
-    return (
-        replace(response, status=201) if response.status == 200 and CREATING_REQUESTS.fullmatch(request) else response
-    )
+    found = match_target(request)
+    is_creating = found is not None and 201 in found.operation.success_content
+    return replace(response, status=201) if response.status == 200 and is_creating else response
+
+
+def is_answered_with_guid(request: str) -> bool:
+    """Whether the success of a request has a GUID."""
+    found = match_target(request)
+    return found is not None and found.operation.success_content.get(201) is str
 
 
 def _quote_guid(response: ReceivedResponse, request: str) -> ReceivedResponse:
     body = response.body.strip()
-    bare = response.status < 300 and GUID_REQUESTS.fullmatch(request) and re.fullmatch(rb"[0-9A-Za-z-]+", body)
+    bare = response.status < 300 and is_answered_with_guid(request) and re.fullmatch(rb"[0-9A-Za-z-]+", body)
     return replace(response, body=b'"%s"' % body) if bare else response
 
 

@@ -14,10 +14,11 @@ from croupier.conformance.holdem.context import HoldemContext
 from croupier.conformance.holdem.deviations import CaseAborted, NotReached
 from croupier.conformance.holdem.differences import differences, wrong_blinds_of_two
 from croupier.conformance.holdem.exchange import NOBODY
+from croupier.conformance.holdem.operations import operation_name
 from croupier.conformance.holdem.replay_tables import (
     ADDED_HEADERS,
     BLINDS_OF_TWO_CLAUSE,
-    CLAUSES_BY_ROUTE,
+    CLAUSES_BY_OPERATION,
     FOLD_REASON,
     HSPE_GO_CLAUSES,
     IDLE_CLAUSE,
@@ -74,10 +75,7 @@ class ReplayChecks:
         self, role: str, request: TranscriptRequest, expected: ExpectedResponse, response: ReceivedResponse
     ) -> None:
         """Compare a response. Raises CaseAborted and NotReached."""
-        path = request.path.partition("?")[0]
-        route = next(
-            (name for pattern, name in CLAUSES_BY_ROUTE if pattern.fullmatch(f"{request.method} {path}")), "holdem-1.2"
-        )
+        route = CLAUSES_BY_OPERATION.get(operation_name(f"{request.method} {request.path}"), "holdem-1.2")
         if self._context.dialect == "hspe-go":
             route = HSPE_GO_CLAUSES.get(route, route)
         elif expected.status == 202:

@@ -4,6 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from croupier.conformance.holdem.deviations import ADDITION_CLAUSE_PREFIX
+from croupier.http.routes import OPERATIONS
+
 NEW_SERVER_GAMES_PATTERN: Final = re.compile(r'\[\{"gameID": "\$game", "table": \[\], .*\}\]', re.DOTALL)
 """The body of a list of games on a new server, as transcripts write it."""
 
@@ -15,16 +18,12 @@ GAME_NAME_PATTERN: Final = re.compile(r"/games/\$(\w+)")
 OTHER_JOIN_PATTERN: Final = re.compile(r"POST /games/\$(?!game/)(\w+)/players/")
 """The request by which a user joins a second game."""
 
-CLAUSES_BY_ROUTE: Final = (
-    (re.compile(r"POST /users/?"), "holdem-2.2"),
-    (re.compile(r"POST /games/?"), "holdem-3.3"),
-    (re.compile(r"POST /games/[^/]+/players/?"), "holdem-3.5"),
-    (re.compile(r"POST /games/[^/]+/players/[^/]+/acts/?"), "holdem-4.1"),
-    (re.compile(r"DELETE /games/[^/]+/players/[^/]+/?"), "holdem-3.10"),
-    (re.compile(r"(?:GET|HEAD) /games/?"), "holdem-5.1"),
-    (re.compile(r"(?:GET|HEAD) /games/[^/]+/?"), "holdem-5.2"),
-)
-"""The clause that defines the success of each route."""
+CLAUSES_BY_OPERATION: Final[Mapping[str, str]] = {
+    operation.id: operation.clause
+    for operation in OPERATIONS
+    if not operation.clause.startswith(ADDITION_CLAUSE_PREFIX)
+}
+"""The clause that defines the success of each operation of the document."""
 
 HSPE_GO_CLAUSES: Final[Mapping[str, str]] = {
     "holdem-2.2": "holdem-7.1",
@@ -41,7 +40,7 @@ LEAVING_CLAUSES: Final = frozenset(f"holdem-3.{number}" for number in (10, 11, 1
 """The clauses about leaving a game: other transcripts that leave one fail by holdem-3.10 if that is refused."""
 
 READING_CLAUSES: Final = frozenset({"holdem-5.1", "holdem-5.2"})
-SUCCESS_CLAUSES: Final = frozenset({"holdem-1.4", *(clause for _, clause in CLAUSES_BY_ROUTE)})
+SUCCESS_CLAUSES: Final = frozenset({"holdem-1.4", *CLAUSES_BY_OPERATION.values()})
 """Clauses about successful requests: what is refused in their transcripts is refused by another clause."""
 
 REFUSALS: Final = (

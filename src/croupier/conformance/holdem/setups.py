@@ -86,16 +86,9 @@ def _written(change: Callable[[Any], Any], write: Callable[[Any], str] = json.du
     return TableSetup(transform_body=game_transform(change, write))
 
 
-def _failing(route: str, status: int | None = 503, *, is_executed: bool = False) -> TableSetup:
-    """A table at which the first request of a route fails; see `RequestFault`."""
-    return TableSetup(faults=(RequestFault(route, status, is_executed),))
-
-
-LISTING: Final = "GET games"
-READING: Final = "GET games/:"
-JOINING: Final = "POST games/:/players"
-ACTING: Final = "POST games/:/players/:/acts"
-"""The routes of the requests that fail."""
+def _failing(operation: str, status: int | None = 503, *, is_executed: bool = False) -> TableSetup:
+    """A table at which the first request for an operation fails; see `RequestFault`."""
+    return TableSetup(faults=(RequestFault(operation, status, is_executed),))
 
 
 SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
@@ -153,21 +146,21 @@ SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
 )  # fmt: skip
 """(clause number, slug, title, setup) of what every bot that follows the document must handle."""
 
-LOST_ACT_RESPONSE: Final = _failing(ACTING, None, is_executed=True)
-LOST_JOIN_RESPONSE: Final = _failing(JOINING, None, is_executed=True)
+LOST_ACT_RESPONSE: Final = _failing("post_acts", None, is_executed=True)
+LOST_JOIN_RESPONSE: Final = _failing("post_players", None, is_executed=True)
 
 OPTIONAL_SETUPS: Final[Sequence[tuple[str, str, str, TableSetup]]] = (
     ("3.7", "it-sits-already", "It plays on in a game that it is in", SEATED_SETUP),
     ("5.3", "more-keys", "It reads a Game with unknown keys", _written(add_unknown_keys)),
     ("5.7", "the-slip-of-the-example", "It reads the key of the example", _written(spell_key_as_example)),
-    ("3.15", "busy-when-listing", "It lists again when the server is busy", _failing(LISTING)),
-    ("3.15", "busy-when-looking", "It reads again when the server is busy", _failing(READING)),
-    ("3.15", "busy-when-joining", "It joins again when the server is busy", _failing(JOINING)),
-    ("3.15", "busy-when-acting", "It acts again when the server is busy", _failing(ACTING)),
-    ("3.17", "failed-when-looking", "It reads again after an error", _failing(READING, 500)),
-    ("9.10", "too-often", "It reads again after status 429", _failing(READING, 429)),
-    ("3.16", "cut-off-when-looking", "It reads again when cut off", _failing(READING, None)),
-    ("3.16", "cut-off-when-acting", "It acts again when cut off", _failing(ACTING, None)),
+    ("3.15", "busy-when-listing", "It lists again when the server is busy", _failing("get_games")),
+    ("3.15", "busy-when-looking", "It reads again when the server is busy", _failing("get_game")),
+    ("3.15", "busy-when-joining", "It joins again when the server is busy", _failing("post_players")),
+    ("3.15", "busy-when-acting", "It acts again when the server is busy", _failing("post_acts")),
+    ("3.17", "failed-when-looking", "It reads again after an error", _failing("get_game", 500)),
+    ("9.10", "too-often", "It reads again after status 429", _failing("get_game", 429)),
+    ("3.16", "cut-off-when-looking", "It reads again when cut off", _failing("get_game", None)),
+    ("3.16", "cut-off-when-acting", "It acts again when cut off", _failing("post_acts", None)),
     ("3.17", "cut-off-behind-an-act", "It finds out whether it has acted", LOST_ACT_RESPONSE),
     ("3.17", "cut-off-behind-joining", "It finds out whether it has joined", LOST_JOIN_RESPONSE),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from croupier.conformance.channel.http import ReceivedResponse, RequestReader, SentRequest
 from croupier.conformance.holdem.endpoint import basic_auth_header
-from croupier.conformance.holdem.features import route_of
+from croupier.conformance.holdem.operations import operation_name
 from croupier.conformance.holdem.setups import TableSetup
 from croupier.core.dealer import dealer_factory, derive_server_seed
 from croupier.core.errors import Violation
@@ -187,7 +187,8 @@ class HoldemTestServer:
     async def _respond(
         self, request: RecordedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
-        fault = next((one for one in self._faults if one.route == route_of(request.request)), None)
+        operation = operation_name(request.request.target)
+        fault = next((one for one in self._faults if one.operation == operation), None)
         if fault is not None:
             self._faults.remove(fault)
             if fault.is_executed:
