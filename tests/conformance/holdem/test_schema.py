@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.json import decode, encode
 
+from croupier.conformance.channel.http import ReceivedResponse
+from croupier.conformance.holdem.handwritten import server_time
 from croupier.conformance.holdem.schema import parse_expiry, parse_game, parse_games, seconds_left
 from croupier.conformance.results import Outcome
 from tests.rooms.holdem.house_fixture import duel
@@ -134,3 +136,9 @@ def test_parse_expiry() -> None:
     assert parse_expiry("tomorrow") is None
     assert parse_expiry("2014-09-24T19:14:53") is None
     assert seconds_left("2014-09-24T19:14:53.500Z", datetime(2014, 9, 24, 19, 14, 38, 500_000, UTC)) == 15.0
+
+
+@pytest.mark.parametrize("zone", ["GMT", "-0000", ""])
+def test_date_without_a_time_zone_is_in_utc(zone: str) -> None:
+    response = ReceivedResponse(200, {"date": f"Wed, 24 Sep 2014 19:14:38 {zone}".strip()}, b"")
+    assert seconds_left("2014-09-24T19:14:53.500Z", server_time(response)) == 15.0

@@ -233,8 +233,9 @@ async def event_stream(context: HoldemContext) -> None:
 
 
 def server_time(response: ReceivedResponse) -> datetime:
-    """Return the server's time from the Date header, else the local time."""
+    """Return the server's time from the Date header, which is in UTC if it has no time zone; else the local time."""
     try:
-        return parsedate_to_datetime(response.headers["date"]) + timedelta(seconds=0.5)  # the header has whole seconds
+        date = parsedate_to_datetime(response.headers["date"])
     except (KeyError, ValueError):
         return datetime.now(UTC)
+    return date.replace(tzinfo=date.tzinfo or UTC) + timedelta(seconds=0.5)  # the header has whole seconds
