@@ -68,6 +68,11 @@ class Case:
         """The number of the clause: `4.3`."""
         return self.clause.partition("-")[2]
 
+    @property
+    def clause_number(self) -> tuple[int, ...]:
+        """The number of the clause, as a key to sort by: 4.10 comes after 4.3."""
+        return tuple(map(int, self.section.split(".")))
+
     def is_within(self, selection: str) -> bool:
         """Whether a selection contains the case: `kuhn`, `kuhn/4`, `kuhn/4.3`, or the whole id."""
         room, _, rest = selection.partition("/")

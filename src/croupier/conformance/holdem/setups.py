@@ -173,7 +173,7 @@ def client_cases() -> tuple[HoldemClientCase, ...]:
     cases = [_case(*spec, failure_is_choice=False) for spec in SETUPS] + [
         _case(*spec, failure_is_choice=True) for spec in OPTIONAL_SETUPS
     ]
-    return tuple(sorted(cases, key=lambda case: (*map(int, case.section.split(".")), case.id)))
+    return tuple(sorted(cases, key=lambda case: (case.clause_number, case.id)))
 
 
 def _case(number: str, slug: str, title: str, setup: TableSetup, *, failure_is_choice: bool) -> HoldemClientCase:

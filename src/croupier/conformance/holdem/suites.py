@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from croupier.conformance.case import Case
 from croupier.conformance.holdem.cases import (
     DEAL_RANK,
     WALK_RANK,
@@ -25,19 +24,9 @@ from croupier.conformance.suite import Suite
 
 def server_cases() -> Sequence[HoldemServerCase]:
     """Return all cases for servers, in the order of their clauses."""
-    return tuple(
-        sorted(
-            (
-                *transcript_cases(),
-                *FRAMING_CASES,
-                *HANDWRITTEN_CASES,
-                *MULTI_HAND_CASES,
-                *TABLE_CASES,
-                *_walked_cases(),
-            ),
-            key=_sort_key,
-        )
-    )
+    written = (*FRAMING_CASES, *HANDWRITTEN_CASES, *MULTI_HAND_CASES, *TABLE_CASES)
+    cases = (*transcript_cases(), *written, *_walked_cases())
+    return tuple(sorted(cases, key=lambda case: (case.clause_number, case.id)))
 
 
 def _walked_cases() -> Iterator[HoldemServerCase]:
@@ -51,11 +40,6 @@ def _walked_cases() -> Iterator[HoldemServerCase]:
         judges_deals=True,
         rank=DEAL_RANK,
     )
-
-
-def _sort_key(case: Case) -> tuple[int, int, str]:
-    section, number = case.section.split(".")
-    return int(section), int(number), case.id
 
 
 SERVERS: Final = Suite(8.0, server_cases, UNTESTABLE, HoldemServerBench)

@@ -60,7 +60,7 @@ def house_server_suite(test_data: ServerTestData) -> Suite:
 def server_cases(data: ServerTestData) -> Sequence[HouseServerCase]:
     """Return all cases, in the order of the clauses."""
     cases = (*_replays(data), *_input_cases(data), *_delivery_cases(data), *data.room_cases, *_long_cases(data))
-    return sorted(cases, key=lambda case: [int(part) for part in case.section.split(".")])
+    return sorted(cases, key=lambda case: case.clause_number)
 
 
 def _replays(test_data: ServerTestData) -> list[HouseServerCase]:
