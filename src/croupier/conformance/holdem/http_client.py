@@ -6,7 +6,7 @@ from ssl import SSLContext
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery, close_connection
 from croupier.conformance.channel.http import MAX_BODY_BYTES, ReceivedResponse, ResponseReader, SentRequest
-from croupier.conformance.channel.streams import Streams, open_streams
+from croupier.conformance.channel.streams import ReceivedStream, Streams, open_streams
 from croupier.conformance.timeouts import StallTolerantTimeout
 from croupier.core.errors import Violation
 from croupier.core.spans import Span
@@ -93,10 +93,10 @@ class HttpClient:
         if self._streams is None:
             raise ConnectionEnded("the end of the connection")
         seconds = self._timeout if timeout is None else timeout
-        reader = self._reader
+        stream, reader = self._streams[0], self._reader
         try:
             async with StallTolerantTimeout(seconds):
-                span = await self._next_response(is_stream=is_stream)
+                span = await self._next_response(stream, is_stream=is_stream)
         except TimeoutError:
             await self.close()
             found = repr(reader.incomplete[:80]) if reader.incomplete else "nothing"
@@ -105,7 +105,7 @@ class HttpClient:
             self.abort()
             raise
         except OSError as error:
-            kinds = (ConnectionWasReset, ResponseCut) if self._was_reset else (ConnectionEnded, ResponseError)
+            kinds = (ConnectionWasReset, ResponseCut) if stream.was_reset else (ConnectionEnded, ResponseError)
             await self.close()
             self._is_stale = not reader.incomplete
             raise kinds[bool(reader.incomplete)](f"{reader.incomplete[:80]!r} ({error})") from None
@@ -116,30 +116,21 @@ class HttpClient:
             await self.close()
         return span.message
 
-    async def _next_response(self, *, is_stream: bool) -> Span[ReceivedResponse]:
+    async def _next_response(self, stream: ReceivedStream, *, is_stream: bool) -> Span[ReceivedResponse]:
         """Return the next response, or what is none. Raises OSError."""
         while not self._responses:
             if is_stream and self._reader.has_headers and self._reader.beginning.body:
                 return Span(self._reader.incomplete, self._reader.beginning, 0)
-            data = await self._read()
+            data = await stream.read(READ_BYTES)
             if data:
                 self._responses += self._reader.feed(data)
-            elif not self._was_reset:
+            elif not stream.was_reset:
                 self._responses += self._reader.finish()
             if self._reader.is_cut:
                 raise ConnectionResetError(f"more than {MAX_BODY_BYTES} bytes")
             if not data and not self._responses:
                 raise ConnectionResetError("the end of the connection")
         return self._responses.popleft()
-
-    @property
-    def _was_reset(self) -> bool:
-        """Whether the server has reset the connection."""
-        return self._streams is not None and self._streams[0].was_reset
-
-    async def _read(self) -> bytes:
-        """Return what arrives next, empty at the end of the connection."""
-        return b"" if self._streams is None else await self._streams[0].read(READ_BYTES)
 
     async def close(self) -> None:
         """Close the connection; the next request opens a new one."""
