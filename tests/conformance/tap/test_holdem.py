@@ -117,6 +117,11 @@ FAULTS = {
         lambda method, path, status, body: (status, body.replace(b'"wealth"', b'"Wealth"')),
     ),
     "no-json": ("a-hand-from-deal-to-showdown", "holdem-1.5", lambda method, path, status, body: (status, b"<html>")),
+    "too-deep": (
+        "a-hand-from-deal-to-showdown",
+        "holdem-1.5",
+        lambda method, path, status, body: (status, b"[" * 10**5),
+    ),
     "a-failure": ("a-hand-from-deal-to-showdown", "holdem-8.2", lambda method, path, status, body: (500, b"")),
 }
 
@@ -148,3 +153,4 @@ def test_faulty_house_is_found(name: str) -> None:
     with ChangedResponses(TRANSCRIPTS_BY_NAME[transcript], change) as harness:
         play_http_transcript(TRANSCRIPTS_BY_NAME[transcript], harness)
     assert clause in harness.found(HOUSE)
+    assert "".join(harness.writer.transcript("Faulty", {})).startswith("title: Faulty\n")

@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Final
 
-from msgspec import DecodeError
-from msgspec.json import decode
-
+from croupier.conformance.channel.json_values import parse_json
 from croupier.conformance.conversation import DialogueLine
 from croupier.conformance.holdem.schema import GUID_PATTERN
 from croupier.conformance.tap.connection import TappedConnection
@@ -139,8 +137,8 @@ def _render_body(body: bytes) -> str:
         return ""
     try:
         text = body.decode("ascii").strip()
-        decode(text)
-    except (DecodeError, UnicodeDecodeError):
+        parse_json(text)
+    except ValueError:
         pass
     else:
         if "\n" not in text and text != "empty":
