@@ -14,7 +14,7 @@ from croupier.cli.check import parse_reports
 from croupier.cli.games import parse_place
 from croupier.cli.play import parse_player
 from croupier.cli.settings import config_sources
-from croupier.cli.tap import parse_duration, parse_host_port
+from croupier.cli.tap import parse_duration, parse_host_port, parse_target
 from croupier.clients.contestants import parse_contestant
 from croupier.conformance.matrix.standings import parse_grading
 from croupier.rooms import HOUSE_ROOMS, ROOMS
@@ -30,6 +30,7 @@ def parse_texts(text: str) -> None:
     with suppress(ValueError, OSError):
         parse_reports([text])
     allow(ValueError, parse_host_port, text, 1)
+    allow(ValueError, parse_target, ROOMS["holdem"], text)
     allow(ValueError, parse_duration, "delay", text)
     allow(ValueError, parse_grading, text, 100.0, "visible")
     allow(ValueError, parse_cards, text)
