@@ -92,6 +92,17 @@ def test_descriptions_are_wrapped_at_the_width_of_the_terminal_only() -> None:
         assert text in [line[column : column + len(text)] for line in lines]
 
 
+@pytest.mark.parametrize("text", ["[serv.kuhn]\ncoins = 1\n", "coins = 1\n"])
+def test_a_settings_file_with_a_table_of_no_command_is_rejected(tmp_path: Path, text: str) -> None:
+    """A misspelt name must not leave the settings at their defaults."""
+    path = tmp_path / "croupier.toml"
+    path.write_text(text)
+    done = croupier("serve", "kuhn", "--port", 0, "--config", path)
+    name = text.strip("[").partition(".")[0].partition(" ")[0]
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{path}: found {name!r}; allowed: the tables [serve], [demo], [play]" in done.stderr
+
+
 def test_an_unknown_command_is_rejected() -> None:
     done = croupier("deal")
     assert done.returncode != 0
