@@ -64,7 +64,8 @@ def test_a_game_is_played_and_another_can_follow(tmp_path: Path) -> None:
     with bob_waits("--deck", deck) as server, sitting(server.port, *ANN) as seat:
         seat.sees("You are offered 1 card: which one do you pick?")
         seat.sees("bob: left and right neighbour")
-        seat.sees("You: 2 cards, pairs laid down: 12, to")
+        seat.sees("You: 2 cards, pairs laid down: 12,")
+        seat.sees("your turn")
         seat.sees("[1] Card 1: picks this card of your right neighbour")
         seat.press("\r")
         seat.sees("You pick the ace of spades.")
