@@ -115,8 +115,8 @@ def parse_url(url: str) -> ServerUrl:
     address = _add_scheme(url, HOLDEM.port)
     try:
         parsed = urlsplit(address)
-        if parsed.query or parsed.fragment or not url.isprintable() or " " in url:
-            raise ValueError("it has more than a path")
+        if not url or parsed.query or parsed.fragment or not url.isprintable() or " " in url:
+            raise ValueError("it is empty, or has more than a path")
         return ServerUrl(*_scheme_host_port(parsed), quote(parsed.path.rstrip("/"), safe="/%"))
     except ValueError:
         raise ValueError(f"found {redact(url)!r}; allowed: http://HOST:PORT or https://HOST:PORT") from None
