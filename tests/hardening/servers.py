@@ -292,15 +292,19 @@ SERVERS: Mapping[str, Callable[[], AbstractAsyncContextManager[Server]]] = {
 }
 
 
-async def pump(attackers: Sequence[Attacker], data: bytes, until: Awaitable[object]) -> list[int]:
-    """Let all attackers send data in every turn of the event loop; return how many bytes the server took in each."""
+async def pump(attackers: Sequence[Attacker], data: bytes, until: Awaitable[object]) -> int:
+    """Let all attackers send data in every turn of the event loop; return how many bytes the server took."""
     done = asyncio.ensure_future(until)
-    taken = []
+    taken = 0
     while not done.done():
-        taken.append(sum(attacker.send(data) for attacker in attackers))
+        taken += sum(attacker.send(data) for attacker in attackers)
         await asyncio.sleep(0)
     await done
     return taken
+
+
+DEFAULT_THRESHOLDS = gc.get_threshold()
+"""When a server collects garbage. The tests begin to do so less often after this module is imported."""
 
 
 class Memory:
@@ -310,6 +314,8 @@ class Memory:
     kept = 0
 
     def __enter__(self) -> "Memory":
+        self._thresholds = gc.get_threshold()
+        gc.set_threshold(*DEFAULT_THRESHOLDS)
         gc.collect()
         tracemalloc.start()
         return self
@@ -319,3 +325,4 @@ class Memory:
         gc.collect()
         self.kept = tracemalloc.get_traced_memory()[0]
         tracemalloc.stop()
+        gc.set_threshold(*self._thresholds)
