@@ -23,6 +23,9 @@ FOLDERS_BY_MARK = {"interop": TESTS / "interop", "browser": TESTS / "web" / "bro
 
 QUICK_EXAMPLES = 5
 
+GARBAGE_THRESHOLD = 50_000
+"""The objects that may be created between two collections of garbage; `Memory` of tests/hardening has the default."""
+
 # A background job of a shell ignores SIGINT, and one under nohup SIGHUP; child processes would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -73,6 +76,7 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         yield
     finally:
         gc.freeze()
+        gc.set_threshold(GARBAGE_THRESHOLD)
         gc.enable()
 
 

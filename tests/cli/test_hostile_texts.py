@@ -188,6 +188,7 @@ def run_in_ascii_locale(*arguments: object) -> subprocess.CompletedProcess[bytes
     return subprocess.run(words, env=environment(ASCII_LOCALE), capture_output=True, check=False, timeout=20)
 
 
+@pytest.mark.extended
 def test_files_and_exports_are_utf_8_in_any_locale(tmp_path: Path) -> None:
     store_path = make_store(
         tmp_path / "kept.db", hand("table", summary="Zoë, and 小明 has lost", record='{"nicks":["Zoë"]}')

@@ -103,7 +103,7 @@ def test_a_run_without_rounds_raises_value_error() -> None:
         solve_with_cfr_plus(GameTree(KUHN), 0)
 
 
-@pytest.mark.parametrize("rules", [KUHN, LEDUC])
+@pytest.mark.parametrize("rules", [KUHN, pytest.param(LEDUC, marks=pytest.mark.extended)])
 def test_the_interior_point_method_approaches_the_value(rules: object) -> None:
     tree = GameTree(rules)
     found = [*interior_point_checkpoints(tree)]

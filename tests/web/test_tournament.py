@@ -29,6 +29,7 @@ async def page_with(app: Starlette, text: str) -> str:
     return page
 
 
+@pytest.mark.extended
 def test_a_tournament_is_shown_while_it_is_played_and_so_is_the_next_one(run: Run, tmp_path: Path) -> None:
     """The file of a bot is neither needed nor run."""
     folder = tmp_path / "out"

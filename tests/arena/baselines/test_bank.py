@@ -129,6 +129,7 @@ def test_best_play_has_no_leaks_and_the_value_of_the_game_in_every_hand(room: st
     assert (tally.leaks, tally.adjusted.squares) == (({}, {}), 0.0)
 
 
+@pytest.mark.extended
 def test_the_leaks_at_a_bank_add_up_to_the_adjusted_difference() -> None:
     tally = play("blackjack", "exact", "book:12", pairs=400, adjust="any")
     assert tally.adjusted is not None

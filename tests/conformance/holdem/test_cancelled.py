@@ -14,6 +14,7 @@ from tests.conformance.cancelling import count_left_open
 from tests.conformance.holdem.faulty_programs import FaultyServer, clause_names, open_faulty_server
 from tests.conformance.mutants.mutant_bot import BotProgram, HoldemBotMutation
 from tests.conformance.suites import client_cases, server_cases
+from tests.sampling import extended
 
 HONEST = HoldemBotMutation(operator="none", state="always", what="", clauses=frozenset())
 
@@ -28,7 +29,7 @@ def test_a_cancelled_case_for_bots_leaves_no_socket_open() -> None:
         assert asyncio.run(count_left_open(attempt)) == {}
 
 
-@pytest.mark.parametrize("case_id", ["holdem/3.5/joining-a-free-seat", "holdem/1.8/many-at-once"])
+@pytest.mark.parametrize("case_id", extended(["holdem/1.8/many-at-once", "holdem/3.5/joining-a-free-seat"], 2))
 def test_a_cancelled_case_for_servers_leaves_no_socket_open(case_id: str) -> None:
     (case,) = select(server_cases(ROOM), case_id)
 

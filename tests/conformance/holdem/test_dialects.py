@@ -142,6 +142,7 @@ def failures(found: Report) -> list[str]:
     return [result.case for result in found.results if result.outcome is Outcome.FAIL]
 
 
+@pytest.mark.extended
 def test_the_dialect_of_the_published_server_is_detected_and_named_once() -> None:
     found = report(FaultyServer(frozenset()), "holdem/3", dialect="hspe-go")
     assert found.dialect.endswith("all along: it speaks dialect hspe-go, that of the published server")

@@ -1,5 +1,7 @@
 """Missing features are reported as unimplemented, not as failures."""
 
+import pytest
+
 from croupier.conformance.case import select
 from croupier.conformance.results import Outcome
 from tests.conformance.holdem.faulty_programs import ACTS, FaultyServer, Reply
@@ -26,6 +28,7 @@ def test_different_optional_feature_is_a_choice() -> None:
     assert {result.outcome for result in results} == {Outcome.CHOICE}
 
 
+@pytest.mark.extended
 def test_route_that_is_always_refused_is_unimplemented() -> None:
     results = check(select(ALL, "holdem/3.10"), faulty=FaultyServer(frozenset(), missing_route=LEAVE))
     assert {result.outcome for result in results} == {Outcome.UNIMPLEMENTED}

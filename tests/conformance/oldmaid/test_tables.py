@@ -66,7 +66,7 @@ def test_faulty_table_fails_by_its_clause(faulty: FaultyTable) -> None:
     assert {clause for _, clause, _ in failures} & faulty.clauses, failures
 
 
-@pytest.mark.parametrize("selection", ["oldmaid/4", "oldmaid/6", pytest.param("oldmaid", marks=pytest.mark.extended)])
+@pytest.mark.parametrize("selection", extended(["oldmaid/4", "oldmaid"], 2))
 def test_our_table_passes(selection: str) -> None:
     results = run(HONEST, selection, timeout=5.0)
     assert failed(results) == []

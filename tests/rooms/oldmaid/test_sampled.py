@@ -63,7 +63,7 @@ def test_small_pack_losses_match_the_exact_probabilities(players: int, pairs_in:
         assert abs(lost[seat] / 50_000 - chance) < 3 * sqrt(chance * (1 - chance) / 50_000)
 
 
-@pytest.mark.parametrize("players", extended([5, 6, 7, 8], 3))
+@pytest.mark.parametrize("players", extended([5, 6, 7, 8], 4))
 def test_batched_losses_match_the_rules(players: int) -> None:
     compare(count_losses(players, 10_000, random_generator(1)), played(players, 1_000, 3))
 
