@@ -41,7 +41,7 @@ serve: $(VENV)/run.stamp  ## serve all rooms on their default ports
 demo: $(VENV)/run.stamp  ## open all rooms with bots at every table, and the lobby in the browser
 	@exec $(BIN)/croupier demo $(ARGS)
 
-test: $(VENV)/dev.stamp  ## run the tests that show every clause once, in less than 3 minutes
+test: $(VENV)/dev.stamp  ## run the tests that show every clause once, in about 3 minutes
 	$(PYTEST) --hypothesis-profile quick -m "not slow and not long and not extended and not browser and not interop" $(ARGS)
 
 test-extended: $(VENV)/dev.stamp  ## run what `make test` leaves out but the tests that run for minutes, and random tests with more examples
