@@ -22,6 +22,9 @@ FAILURES = ("--max-failures", 4)
 MAX_PIPELINED_TRIALS = 30
 """In every second of these the house bets, and what the client has sent ahead is refused."""
 
+MAX_TRIALS = 3
+"""Luck decides whether the one case that is tried meets a bug, such as one that needs a side pot."""
+
 LEVELS = {
     "kuhn_server": Level(0.94, 0.88),
     "kuhn_client": Level(0.9, 0.85),
@@ -82,8 +85,10 @@ def test_every_bug_is_a_change_of_a_program_and_names_its_clauses() -> None:
 @pytest.mark.parametrize(("program", "name", "selection"), one_for_each(QUICK, lambda quick: quick[:1], 1))
 def test_some_bugs_are_found(program: str, name: str, selection: str) -> None:
     (bug,) = (bug for bug in bugs(program) if bug.name == name)
-    trial = attempt(bug, "--max-failures", 1, selection=selection)
-    assert (trial.is_right, trial.tester_error) == (True, ""), trial
+    trials = [attempt(bug, "--max-failures", 1, selection=selection)]
+    while not trials[-1].is_found and len(trials) < MAX_TRIALS:
+        trials.append(attempt(bug, "--max-failures", 1, selection=selection))
+    assert (trials[-1].is_right, trials[-1].tester_error) == (True, ""), trials
 
 
 @pytest.mark.extended
