@@ -285,15 +285,17 @@ def test_a_daemon_ends_with_the_program(containment: Containment, tmp_path: Path
     async def main() -> None:
         file = tmp_path / "ready"
         marker = str(tmp_path)
-        program = await start(python(DAEMON + end, str(file), marker), containment, tmp_path)
-        if end:
-            await said(file)
-            assert len(running_with(marker)) == 2, "the program and the daemon"
-        else:
-            assert await program.wait_ended(TIMEOUT_SECONDS) == 0
-        await program.stop(0.05)
-        for process in running_with(marker):
-            await gone(process)
+        async with await start(python(DAEMON + end, str(file), marker), containment, tmp_path) as program:
+            if end:
+                await said(file)
+                async with asyncio.timeout(TIMEOUT_SECONDS):
+                    while len(running_with(marker)) != 2:  # the program and the daemon; their child may still be there
+                        await asyncio.sleep(0.005)
+            else:
+                assert await program.wait_ended(TIMEOUT_SECONDS) == 0
+            await program.stop(0.05)
+            for process in running_with(marker):
+                await gone(process)
 
     asyncio.run(main())
 
