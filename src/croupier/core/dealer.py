@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequen
 from functools import lru_cache
 from hashlib import sha256
 from itertools import chain, product
+from operator import mod
 from struct import Struct
 from typing import Protocol
 
@@ -226,12 +227,9 @@ class SmallPackDealer(FairDealer):
         self._size = size
         self._first_hand = self.hands - place
         if size <= MAX_SMALL_PACK and WORD_VALUES - 1 not in block:  # for these bounds, all other words are accepted
-            indexes = [0] * hands_a_block
-            for column, bound in enumerate(range(size, 1, -1)):
-                words = block[column::words_a_hand]
-                indexes = [index * bound + word % bound for index, word in zip(indexes, words, strict=False)]
-            orders = _orders_by_draws(size)
-            self._decks = [orders[index] for index in indexes]
+            bounds, orders = _orders_by_draws(size)
+            draws = map(mod, block, bounds)
+            self._decks = [orders[draws_of_hand] for draws_of_hand in zip(*[draws] * words_a_hand, strict=False)]
         else:
             self._decks = [
                 tuple(shuffled(_unshuffled_deck(size)[:], mac, hand, block[at : at + words_a_hand]))
@@ -241,13 +239,15 @@ class SmallPackDealer(FairDealer):
 
 
 @lru_cache(maxsize=MAX_SMALL_PACK)
-def _orders_by_draws(size: int) -> Sequence[Order]:
-    """The order of a deck after each sequence of draws below `size`, `size` − 1 and so on, in lexicographic order."""
+def _orders_by_draws(size: int) -> tuple[Sequence[int], Mapping[tuple[int, ...], Order]]:
+    """The bound of the draw from each word of a block, and the order of a deck by the draws that shuffle it."""
+    bounds = (*range(size, 1, -1),) or (1,)
     mac = Mac(b"", b"")  # not used, for the draws suffice
-    return [
-        tuple(shuffled(_unshuffled_deck(size)[:], mac, 0, draws))
-        for draws in product(*(range(bound) for bound in range(size, 1, -1)))
-    ]
+    orders = {
+        draws: tuple(shuffled(_unshuffled_deck(size)[:], mac, 0, draws))
+        for draws in product(*(range(bound) for bound in bounds))
+    }
+    return bounds * BLOCK_WORDS, orders
 
 
 FAIR_DEALERS: Mapping[str, type[FairDealer]] = {each.algorithm: each for each in (FairDealer, SmallPackDealer)}

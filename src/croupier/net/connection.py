@@ -194,7 +194,7 @@ class Connection(asyncio.Protocol):
             self.outbox += messages
             return
         counts = self._counts
-        data = messages[0] if len(messages) == 1 else b"".join(messages)
+        data = b"".join(messages)
         counts.messages_sent += len(messages)
         counts.bytes_sent += len(data)
         self._transport.write(data)
