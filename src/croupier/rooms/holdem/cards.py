@@ -24,10 +24,17 @@ CARD_NUMBERS: Final = {name: number for number, name in enumerate(CARDS)}
 ALL_CARDS: Final = frozenset(CARD_NUMBERS.values())
 """The numbers of all 52 cards."""
 
+PACK_BYTES: Final = bytes(sorted(ALL_CARDS))
+"""The numbers of all 52 cards, a byte for each."""
+
 
 def are_distinct(cards: Collection[Card]) -> bool:
     """Return whether all of these are valid card numbers and none occurs twice."""
-    return len(ALL_CARDS.intersection(cards)) == len(cards)
+    try:
+        others = PACK_BYTES.translate(None, bytearray(cards))  # this is faster than a set
+    except (TypeError, ValueError):  # what is no integer, or does not fit into a byte, is no card
+        return False
+    return len(others) == len(PACK_BYTES) - len(cards)
 
 
 def card_names(cards: Iterable[Card]) -> tuple[str, ...]:

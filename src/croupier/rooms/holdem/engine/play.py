@@ -336,8 +336,12 @@ class HandEngine:
 
     def _continue_betting(self, seat: Seat) -> None:
         """Give the turn to a seat, or close the round if no decision is left."""
-        can_act = self._can_act
-        if self._to_act and (HAS_SEVERAL[can_act] or (self.live != can_act and self.bets[seat] != max(self.bets))):
+        can_act, bets = self._can_act, self.bets
+        if self._to_act and (
+            HAS_SEVERAL[can_act]
+            # short blinds are less than the bet to match
+            or (self.live != can_act and bets[seat] != (self.to_match if self.to_match in bets else max(bets)))
+        ):
             self.turn = seat
         else:
             self._close_round()
