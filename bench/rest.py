@@ -7,8 +7,9 @@ compares every byte of every answer, except the date.
 
 Playing: each bot has one connection, requests the game as a player, and checks or calls at its turn. The load checks
 every answer: the game, the chips, the hole cards, and that no card occurs twice. The same is measured with a journal on
-disk: at one table, where every act waits for the disk, and at many tables, whose acts share commits. What a commit of
-one fact takes on this disk is measured beside it.
+disk: at many tables, whose acts share commits, and at one table, where every act waits for the disk. The ratio at one
+table shows mainly how long a commit takes, so it has no target. What a commit of one fact takes on this disk is
+measured beside it.
 """
 
 import argparse
@@ -340,6 +341,7 @@ def compare_playing(setting: Setting, scenarios: Sequence[Scenario]) -> None:
         kept_acts = median(seen.acts / seen.messages for _, seen in pairs)
         acts = median(seen.acts / seen.messages for seen in results)
         wanted = f"; target {scenario.target:g}: {verdict(hands >= scenario.target)}" if scenario.target else ""
+        kept_wanted = f"; target {JOURNAL_TARGET}: {verdict(kept >= JOURNAL_TARGET)}" if scenario.tables > 1 else ""
         print(
             f"  {scenario.bots} bots at {'a table' if scenario.tables == 1 else f'each of {scenario.tables} tables'}:"
             f" {hands:,.0f} hands/s{wanted}\n"
@@ -347,8 +349,7 @@ def compare_playing(setting: Setting, scenarios: Sequence[Scenario]) -> None:
             f"    {row.messages_per_s:,.0f} requests/s, {acts:.0%} of them acts; CPU {row.cpu_us:.1f} µs a request,"
             f" p50 {row.p50_us:,.0f} µs, p99 {row.p99_us:,.0f} µs\n"
             + (f"    the published Go server, measured elsewhere: {scenario.go}\n" if scenario.go else "")
-            + f"    {kept:.2f} of the hands with a journal on disk, each act durable before it is answered; target"
-            f" {JOURNAL_TARGET}: {verdict(kept >= JOURNAL_TARGET)}\n"
+            + f"    {kept:.2f} of the hands with a journal on disk, each act durable before its answer{kept_wanted}\n"
             f"    a commit of one fact takes {commit_us:,.0f} µs on this disk, p99 {commit_p99_us:,.0f} µs\n"
             f"    {kept_ms:.2f} ms of the server's CPU a hand there, and {kept_acts:.0%} of the requests are acts",
             flush=True,
