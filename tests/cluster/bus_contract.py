@@ -9,7 +9,7 @@ from croupier.cluster.bus import Bus, BusUnavailable, KeyChange, NotDelivered, W
 
 type Connect = Callable[[], Awaitable[Bus]]
 
-SECONDS = 5.0
+SECONDS = 60.0
 
 
 async def check_requests(connect: Connect) -> None:

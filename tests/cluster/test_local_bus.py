@@ -13,7 +13,7 @@ from croupier.cluster.local_hub import LocalHub
 from tests.cluster.bus_contract import CHECKS
 from tests.net.raw_client import Run
 
-TIMEOUT_SECONDS = 20.0
+TIMEOUT_SECONDS = 60.0
 
 
 @asynccontextmanager

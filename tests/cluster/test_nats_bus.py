@@ -15,7 +15,7 @@ from croupier.core.logger import SilentLogger
 from tests.cluster.bus_contract import CHECKS, Connect
 from tests.net.raw_client import Run
 
-SECONDS = 10.0
+SECONDS = 60.0
 
 
 @pytest.fixture

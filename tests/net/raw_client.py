@@ -19,7 +19,7 @@ from croupier.rooms import HOUSE_ROOMS
 LOOPS = {"asyncio": asyncio.new_event_loop} | (
     {"uvloop": loop_factory()} if loop_factory() is not asyncio.new_event_loop else {}
 )
-TIMEOUT_SECONDS = 20.0
+TIMEOUT_SECONDS = 60.0
 """Seconds after which a wait fails the test."""
 
 

@@ -138,6 +138,7 @@ def test_several_peers_that_do_not_read_are_each_disconnected_once(run: Run) -> 
             not_reading = [RawClient(address, buffer=16 << 10) for _ in range(3)]
             for caller in not_reading:
                 await caller.__aenter__()
+            await session.wait_for(Joined, 3)
             for _ in range(200):
                 if not session.peers:
                     break

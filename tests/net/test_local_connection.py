@@ -7,7 +7,7 @@ from croupier.core.logger import SilentLogger
 from croupier.core.session import Closing, Drop, Event, Joined, Left, Received, Send
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.local_connection import MAX_BUFFERED_BYTES, LocalTransport, connect_local
-from tests.net.raw_client import RecordingSession, Run, WordCodec
+from tests.net.raw_client import TIMEOUT_SECONDS, RecordingSession, Run, WordCodec
 
 SERVER = 7
 
@@ -51,8 +51,9 @@ def test_the_last_message_arrives_before_the_end(run: Run) -> None:
         await client.wait_for(Left)
         await server.wait_for(Left)
         assert [type(event) for event in client.events] == [Joined, Received, Left]
-        for end in ends:
-            await asyncio.wait_for(end.wait_drained(), 1.0)
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            for end in ends:
+                await end.wait_drained()
 
     run(main())
 

@@ -11,7 +11,7 @@ from croupier.store.engine import Script, StatementGenerator
 from croupier.store.records import JournalEntry, Posting, StoredHand, StoreError
 from croupier.store.store import Store, open_store
 
-TIMEOUT_SECONDS = 30.0
+TIMEOUT_SECONDS = 60.0
 NOON = 1_000_000_000.25
 """The time of all sample data."""
 
