@@ -13,6 +13,7 @@ from croupier.conformance.suite import ROLES, Role, find_suite
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 from tests.conformance.dialect_samples import HABITS, Habit
 from tests.conformance.dialect_server import lucky, open_house
+from tests.conformance.mutants.simulated_time import run_in_simulated_time
 from tests.conformance.programs import command
 
 SECTIONS = {"kuhn": "kuhn/4", "sevenhalf": "sevenhalf/5", "blackjack": "blackjack/5"}
@@ -20,7 +21,7 @@ SECTIONS = {"kuhn": "kuhn/4", "sevenhalf": "sevenhalf/5", "blackjack": "blackjac
 
 
 def run(room: str, selection: str, habit: Habit, say: Callable[[Result | str], None] = lambda _: None) -> Report:
-    """Test a server of ours with a habit."""
+    """Test a server of ours with a habit, in simulated time."""
 
     async def story() -> Report:
         server = await open_house(room, 0, habit, lucky())
@@ -31,7 +32,7 @@ def run(room: str, selection: str, habit: Habit, say: Callable[[Result | str], N
         finally:
             server.close()
 
-    return asyncio.run(story())
+    return run_in_simulated_time(story())
 
 
 ALL = [(room, words) for room in HABITS for words in HABITS[room] if words != "sends its integers in one byte"]

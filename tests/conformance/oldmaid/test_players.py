@@ -25,6 +25,7 @@ from croupier.core.referee import CLIENT
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.ring.table_client import Options
 from croupier.rooms.oldmaid.wire import Message, Reply, Wire, YourTurn
+from tests.conformance.mutants.simulated_time import run_in_simulated_time
 from tests.conformance.oldmaid.faulty_players import FAULTY_PLAYERS, FaultyPlayer, answers_with, play_faulty
 from tests.conformance.oldmaid.players import Main, independent_player, our_player, start_as_task
 from tests.conformance.suites import check_client, client_cases, run_bench
@@ -38,9 +39,9 @@ def new_bench(main: Main, *, detected_dialect: Any = None, dialect: str = "docum
 
 
 def run(main: Main, *selections: str, timeout: float = 0.5, **options: Any) -> Sequence[Result]:
-    """Run cases with a player in this process."""
+    """Run cases with a player in this process, in simulated time."""
     cases = [case for selection in selections for case in select(client_cases(ROOM), selection)]
-    return asyncio.run(run_bench(new_bench(main, timeout=timeout, **options), cases))
+    return run_in_simulated_time(run_bench(new_bench(main, timeout=timeout, **options), cases))
 
 
 def failed(results: Sequence[Result]) -> list[tuple[str, str, str]]:

@@ -17,6 +17,7 @@ from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import Options
 from croupier.rooms.oldmaid.rules import MAX_PLAYERS
 from croupier.rooms.oldmaid.wire import Draw, Join, OutOfCards, Reply, Wire
+from tests.conformance.mutants.simulated_time import run_in_simulated_time
 from tests.conformance.oldmaid.faulty_tables import (
     FAULTY_TABLES,
     Effects,
@@ -41,14 +42,14 @@ class Strict(Wire):
 
 
 def run(faulty: FaultyTable, selection: str, *, timeout: float = 0.5, **options: Any) -> Sequence[Result]:
-    """Run cases at a faulty table."""
+    """Run cases at a faulty table, in simulated time."""
 
     async def run() -> Sequence[Result]:
         async with open_faulty_table(faulty) as (host, port):
             cases = select(server_cases(ROOM), selection)
             return await check_server(ROOM, host, port, cases=cases, timeout=timeout, **options)
 
-    return asyncio.run(run())
+    return run_in_simulated_time(run())
 
 
 def failed(results: Sequence[Result]) -> list[tuple[str, str, str]]:
@@ -150,14 +151,14 @@ def test_dialect_njaal() -> None:
 
 
 def full_report(faulty: FaultyTable, selection: str) -> Report:
-    """Run the whole tester at a faulty table."""
+    """Run the whole tester at a faulty table, in simulated time."""
 
     async def run() -> Report:
         async with open_faulty_table(faulty) as (host, port):
             plan = Plan(room=ROOM, role="server", selection=selection, host=host, port=port, timeout=5.0)
             return await check(plan, lambda _: None, 0.0)
 
-    return asyncio.run(run())
+    return run_in_simulated_time(run())
 
 
 def check_dialect_is_one_failure(name: str, words: str, selection: str, others: int) -> None:
