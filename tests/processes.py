@@ -19,7 +19,7 @@ from tests.fork_server import ForkedProcess, fork_croupier
 
 type Process = ForkedProcess | subprocess.Popen[bytes]
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 """Seconds after which a wait fails the test; a busy machine is slow."""
 MAX_OUTPUT_BYTES = 1 << 26
 READY = re.compile(r"(\w+) (?:is open )?at (?:http://)?\[?([\w.:]+?)\]?:(\d+)(/metrics)?( \(TLS\))?$")

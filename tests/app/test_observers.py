@@ -15,7 +15,7 @@ from croupier.rooms.holdem.settings import Settings
 from croupier.store.store import open_store
 from tests.clients import oldmaid_fixtures
 from tests.http.service_fixture import InProcessService, house
-from tests.net.raw_client import RawClient, RecordingSession, Run, kuhn, opened
+from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, RecordingSession, Run, kuhn, opened
 from tests.net.test_faults import RecordingLogger
 from tests.recording import test_holdem_journal
 from tests.recording.fake_store import FakeStore, balances, house_with_fake_store, house_with_store, stored_games
@@ -119,7 +119,7 @@ def test_holdem_room_with_a_failing_observer_closes(run: Run) -> None:
         web = HttpRoom(group, load, settings, SilentLogger(), [failing_observer])
         await web.houses.open(1)
         web.halt(final=False)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await web.wait_drained()
 
     run(main())

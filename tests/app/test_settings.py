@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from croupier.rooms import ROOMS
-from tests.processes import FREE_PORTS, Serving, croupier, environment
+from tests.processes import FREE_PORTS, PATIENCE, Serving, croupier, environment
 from tests.sampling import sampled
 
 NO_COINS = b"FAIL N_C"
@@ -166,7 +166,12 @@ heavy = {{"asyncio", "uvloop", "msgspec", "prometheus_client", "structlog", "ssl
 sys.exit(f"help imported {{sorted(heavy)}}" if heavy else 0)
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, timeout=20, check=False
+        [sys.executable, "-c", program],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout

@@ -41,7 +41,7 @@ def test_room_follows_the_transcript_on_uvloop(room: HouseRoom, transcript: Tran
         play_transcript(transcript, harness, room.patterns)
 
 
-@pytest.mark.parametrize(("name", "factor"), [("kuhn/idle-between-games", 500), ("kuhn/limit-on-a-decision", 10)])
+@pytest.mark.parametrize(("name", "factor"), [("kuhn/idle-between-games", 250), ("kuhn/limit-on-a-decision", 5)])
 def test_room_follows_the_transcript_in_real_time(name: str, factor: int) -> None:
     """All times are divided by the factor."""
     ((room, transcript),) = [item for item in TRANSCRIPTS if item[1].name == name]

@@ -55,7 +55,7 @@ class Client:
 def main() -> None:
     host, port, fault, hands = sys.argv[1:]
     if fault == "absent":
-        Path(hands).write_text(str(os.getpid()))
+        Path(hands).write_text(f"{os.getpid()}\n")
         time.sleep(FOREVER_SECONDS)
     client = Client((host, int(port)))
     for hand in range(int(hands)):

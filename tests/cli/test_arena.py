@@ -17,6 +17,7 @@ from croupier.arena.tournament import Tournament
 from croupier.cli.arena import PlanOptions, RunOptions, arena, show_progress
 from croupier.version import __version__
 from tests.arena import bots, faulty_kuhn_client
+from tests.cli.test_play_own_bots import wait_for_line, wait_until_gone
 from tests.processes import Background, croupier
 
 FILE = Path(bots.__file__)
@@ -130,7 +131,7 @@ def test_an_interrupted_tournament_goes_on_with_the_same_result(tmp_path: Path) 
     folder = tmp_path / "tournament"
     with Background("arena", *words, "--out", folder) as process:
         chunks = folder / "chunks.jsonl"
-        while not chunks.exists() or chunks.read_bytes().count(b"\n") < 20:
+        while not chunks.exists() or chunks.read_bytes().count(b"\n") < 2:
             sleep(0.01)
         process.signal(signal.SIGINT)
         done = process.end()
@@ -181,12 +182,10 @@ def test_programs_end_with_the_tournament(tmp_path: Path, number: int) -> None:
     file = tmp_path / "id"
     command = f"{sys.executable} -S {Path(faulty_kuhn_client.__file__)} {{host}} {{port}} absent {file}"
     with Background("arena", "kuhn", "random", command) as process:
-        while not file.exists() or not file.read_text():
-            sleep(0.01)
+        pid = int(wait_for_line(file))
         process.signal(number)
         process.end()
-        while Path(f"/proc/{file.read_text()}").exists():
-            sleep(0.01)
+    wait_until_gone([pid])
 
 
 @pytest.mark.parametrize(

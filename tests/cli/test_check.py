@@ -23,7 +23,7 @@ from croupier.conformance.case import select
 from croupier.conformance.report.reports import REPORT_FORMATS
 from croupier.conformance.suite import Role, find_suite
 from croupier.rooms import ROOMS, find_room
-from tests.processes import COMMAND, ROOT, Serving, croupier, environment
+from tests.processes import COMMAND, ROOT, Serving, croupier, environment, is_running
 from tests.sampling import extended
 
 TIMEOUT_SECONDS = 90.0
@@ -265,7 +265,7 @@ def test_a_signal_also_ends_the_server_under_test(number: int, status: int) -> N
     assert process.returncode == status
     assert children
     end = time.monotonic() + TIMEOUT_SECONDS
-    while any(Path(f"/proc/{child}").exists() for child in children):
+    while any(is_running(int(child)) for child in children):
         assert time.monotonic() < end, "the server is still running"
         os.sched_yield()
 

@@ -129,7 +129,7 @@ def test_silent_house_is_reported_and_times_out(run: Run, monkeypatch: pytest.Mo
 
     async def main() -> None:
         async with answering_server(lambda _: b"") as (port, _):
-            tally = await play_with_bot("sevenhalf", port, notify=notices.append, answer_timeout=0.2)
+            tally = await play_with_bot("sevenhalf", port, notify=notices.append, answer_timeout=1.0)
             assert "sevenhalf-4.1: found silence" in str(tally.fault)
             assert tally.fault_text == str(tally.fault), "nothing was received before the fault"
         notice = str(*notices)

@@ -27,7 +27,7 @@ SHARE = 0.7
 READY_LINES = len(ROOMS) + 2
 """The rooms, the web app and the metrics."""
 
-LEAVE_SECONDS = 10.0
+LEAVE_SECONDS = 60.0
 """The time in which a server has closed all connections of players who have left."""
 
 

@@ -124,7 +124,7 @@ def test_a_server_that_breaks_is_counted_and_the_run_ends(serve: Serve) -> None:
         assert figures.answered == 0, room
         if (room, serve) != ("oldmaid", never_answer):  # a table is silent while it waits for players
             assert figures.error_count >= 3, (room, figures.errors)
-        assert figures.seconds < 5.0
+        assert figures.seconds < 20.0
 
 
 @pytest.mark.parametrize("room", ["kuhn", "holdem", "oldmaid"])

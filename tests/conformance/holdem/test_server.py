@@ -79,7 +79,7 @@ def test_our_own_server_passes_when_it_pauses_between_hands() -> None:
 
 
 def test_player_who_times_out_is_removed() -> None:
-    (result,) = check(select(ALL, "holdem/4.16/out-of-time"), turn_seconds=0.2)
+    (result,) = check(select(ALL, "holdem/4.16/out-of-time"), turn_seconds=2.0)
     assert result.outcome is Outcome.PASS
 
 
