@@ -15,7 +15,7 @@ from tests.cluster.memory_bus import MemoryBus, MemoryHub
 from tests.net.raw_client import TIMEOUT_SECONDS
 
 QUICK_TIMING = Timing(renew=0.05, lease=1.0, judge=0.4, wait=0.1, settle=0.2, check=0.01)
-"""Long enough that a busy machine fences no node."""
+"""Long enough that a node is not fenced by the work of this process."""
 
 
 async def until(condition: Callable[[], object], what: str = "") -> None:

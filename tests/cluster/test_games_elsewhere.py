@@ -30,7 +30,7 @@ def paths_of(game: str) -> list[str]:
 
 
 def test_game_of_a_house_that_nobody_has_open_is_unavailable_but_not_unknown(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_simulated: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """holdem-3.17, holdem-8.4"""
 
@@ -62,11 +62,11 @@ def test_game_of_a_house_that_nobody_has_open_is_unavailable_but_not_unknown(
                 found = await second.web.ask("GET", path, "ann")
                 assert (found.status, found.text[:11]) == (404, "holdem-8.4:")
 
-    run(main())
+    run_simulated(main())
 
 
 def test_game_whose_first_view_was_lost_is_found_at_its_owner(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_simulated: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forward, "VIEW_SECONDS", TIMEOUT_SECONDS)
 
@@ -90,10 +90,10 @@ def test_game_whose_first_view_was_lost_is_found_at_its_owner(
             unknown = await second.web.ask("GET", f"/games/{guid_like(path)[-36:]}", "ann")
             assert unknown.status == 404, "its owner has no such game"
 
-    run(main())
+    run_simulated(main())
 
 
-def test_views_of_a_former_owner_do_not_replace_those_of_its_successor(run: Run) -> None:
+def test_views_of_a_former_owner_do_not_replace_those_of_its_successor(run_simulated: Run) -> None:
     async def main() -> None:
         terms = [7, 3, 8]
         asked: list[int] = []
@@ -113,4 +113,4 @@ def test_views_of_a_former_owner_do_not_replace_those_of_its_successor(run: Run)
         assert await mirror.wait_for(1, Position(7, 1), 0.0)
         mirror.close()
 
-    run(main())
+    run_simulated(main())

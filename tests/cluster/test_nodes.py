@@ -41,7 +41,7 @@ async def seat(cluster: Cluster, *users: str) -> tuple[str, dict[str, str], Clus
     return game, guids, owner, other
 
 
-def test_any_node_takes_any_request_and_shows_what_it_has_changed(run: Run, tmp_path: Path) -> None:
+def test_any_node_takes_any_request_and_shows_what_it_has_changed(run_simulated: Run, tmp_path: Path) -> None:
     async def main() -> None:
         async with cluster_of(str(tmp_path / "kept.db"), HOUSES, "ada", "bea") as cluster:
             game, guids, owner, other = await seat(cluster, "ann", "bob")
@@ -62,10 +62,10 @@ def test_any_node_takes_any_request_and_shows_what_it_has_changed(run: Run, tmp_
             assert (refused.status, refused.text[:11]) == (403, "holdem-8.8:")
             assert other.node.counts.forwarded.total() > 0
 
-    run(main())
+    run_simulated(main())
 
 
-def test_each_node_counts_the_connections_to_the_rooms_of_live_nodes(run: Run, tmp_path: Path) -> None:
+def test_each_node_counts_the_connections_to_the_rooms_of_live_nodes(run_simulated: Run, tmp_path: Path) -> None:
     async def main() -> None:
         async with cluster_of(str(tmp_path / "kept.db"), HOUSES, "ada", "bea", "cia") as cluster:
             ada, bea, cia = [each.node for each in cluster.nodes]
@@ -77,10 +77,10 @@ def test_each_node_counts_the_connections_to_the_rooms_of_live_nodes(run: Run, t
             cluster.nodes[1].kill()
             await until(lambda: cia.connections_elsewhere("kuhn") == 3, "the lease of the killed node lapses")
 
-    run(main())
+    run_simulated(main())
 
 
-def test_the_limit_on_games_of_a_user_counts_the_houses_of_all_nodes(run: Run, tmp_path: Path) -> None:
+def test_the_limit_on_games_of_a_user_counts_the_houses_of_all_nodes(run_simulated: Run, tmp_path: Path) -> None:
     """holdem-9.11"""
 
     async def main() -> None:
@@ -95,10 +95,10 @@ def test_the_limit_on_games_of_a_user_counts_the_houses_of_all_nodes(run: Run, t
             assert set(games) <= {*shown[0]}
             assert shown[0] == shown[1]
 
-    run(main())
+    run_simulated(main())
 
 
-def test_houses_of_a_dead_node_are_taken_over_at_the_pending_decision(run: Run, tmp_path: Path) -> None:
+def test_houses_of_a_dead_node_are_taken_over_at_the_pending_decision(run_simulated: Run, tmp_path: Path) -> None:
     async def main() -> None:
         async with cluster_of(str(tmp_path / "kept.db"), HOUSES, "ada", "bea", "cia") as cluster:
             game, guids, owner, other = await seat(cluster, "ann", "bob")
@@ -118,10 +118,10 @@ def test_houses_of_a_dead_node_are_taken_over_at_the_pending_decision(run: Run, 
             assert sum(node.node.counts.takeovers for node in others) >= lost
             assert [node.node.open_houses for node in others] == [len(node.houses) for node in others]
 
-    run(main())
+    run_simulated(main())
 
 
-def test_views_that_were_lost_are_repaired(run: Run, tmp_path: Path) -> None:
+def test_views_that_were_lost_are_repaired(run_simulated: Run, tmp_path: Path) -> None:
     async def main() -> None:
         async with cluster_of(str(tmp_path / "kept.db"), HOUSES, "ada", "bea") as cluster:
             game, guids, owner, other = await seat(cluster, "ann", "bob")
@@ -143,10 +143,10 @@ def test_views_that_were_lost_are_repaired(run: Run, tmp_path: Path) -> None:
             await cluster.settled()
             assert lost
 
-    run(main())
+    run_simulated(main())
 
 
-def test_a_node_that_is_cut_off_is_fenced_and_comes_back(run: Run, tmp_path: Path) -> None:
+def test_a_node_that_is_cut_off_is_fenced_and_comes_back(run_simulated: Run, tmp_path: Path) -> None:
     async def main() -> None:
         async with cluster_of(str(tmp_path / "kept.db"), HOUSES, "ada", "bea") as cluster:
             game, guids, owner, other = await seat(cluster, "ann", "bob")
@@ -166,10 +166,10 @@ def test_a_node_that_is_cut_off_is_fenced_and_comes_back(run: Run, tmp_path: Pat
             await cluster.settled()
             assert (await owner.web.act(game, "bob", guids["bob"], 1, 0)).status == 201
 
-    run(main())
+    run_simulated(main())
 
 
-def test_a_node_that_slept_past_its_lease_writes_nothing_when_it_continues(run: Run, tmp_path: Path) -> None:
+def test_a_node_that_slept_past_its_lease_writes_nothing_when_it_continues(run_simulated: Run, tmp_path: Path) -> None:
     """As after SIGSTOP and SIGCONT: it has not noticed yet that time has passed."""
 
     async def main() -> None:
@@ -185,10 +185,10 @@ def test_a_node_that_slept_past_its_lease_writes_nothing_when_it_continues(run: 
             assert service.is_outdated
             assert (await other.web.turn(game))["playerID"] == guids["bob"], "the act was not applied twice"
 
-    run(main())
+    run_simulated(main())
 
 
-def test_a_bus_that_is_away_for_less_than_a_lease_moves_no_house(run: Run, tmp_path: Path) -> None:
+def test_a_bus_that_is_away_for_less_than_a_lease_moves_no_house(run_simulated: Run, tmp_path: Path) -> None:
     async def main() -> None:
         async with cluster_of(str(tmp_path / "kept.db"), HOUSES, "ada", "bea", "cia") as cluster:
             await asyncio.sleep(2 * QUICK_TIMING.settle)
@@ -205,10 +205,10 @@ def test_a_bus_that_is_away_for_less_than_a_lease_moves_no_house(run: Run, tmp_p
             assert {key: change for key, change in cluster.hub.keys.items() if key.startswith("holdem.")} == before
             assert all(node.node.state == "ready" for node in cluster.nodes)
 
-    run(main())
+    run_simulated(main())
 
 
-def test_a_draining_node_hands_over_all_houses_and_no_act_is_lost(run: Run, tmp_path: Path) -> None:
+def test_a_draining_node_hands_over_all_houses_and_no_act_is_lost(run_simulated: Run, tmp_path: Path) -> None:
     async def main() -> None:
         async with cluster_of(str(tmp_path / "kept.db"), HOUSES, "ada", "bea") as cluster:
             game, guids, owner, other = await seat(cluster, "ann", "bob")
@@ -221,21 +221,21 @@ def test_a_draining_node_hands_over_all_houses_and_no_act_is_lost(run: Run, tmp_
             assert (await other.web.turn(game))["playerID"] == guids["bob"]
             assert (await owner.web.act(game, "bob", guids["bob"], 1, 0)).status == 201, "it forwards until its end"
 
-    run(main())
+    run_simulated(main())
 
 
-def test_houses_move_to_a_node_that_joins(run: Run, tmp_path: Path) -> None:
+def test_houses_move_to_a_node_that_joins(run_simulated: Run, tmp_path: Path) -> None:
     async def main() -> None:
         async with cluster_of(str(tmp_path / "kept.db"), 8, "ada") as cluster:
             bea = await cluster.add("bea")
             await until(lambda: bea.houses)
             await cluster.settled()
 
-    run(main())
+    run_simulated(main())
 
 
 def test_a_request_waits_for_a_node_that_hangs_only_as_long_as_its_lease(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_simulated: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forward, "ANSWER_SECONDS", 600.0)
 
@@ -254,11 +254,11 @@ def test_a_request_waits_for_a_node_that_hangs_only_as_long_as_its_lease(
             assert (refused.status, refused.headers["retry-after"]) == (503, "1")
             assert (await other.web.act(game, "ann", guids["ann"], 1, 10)).status == 201
 
-    run(main())
+    run_simulated(main())
 
 
 def test_a_request_that_could_not_be_sent_waits_for_the_bus(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_simulated: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forward, "OWNER_SECONDS", TIMEOUT_SECONDS)
     monkeypatch.setattr(nodes_fixture, "QUICK_TIMING", QUICK_TIMING._replace(lease=TIMEOUT_SECONDS))
@@ -274,10 +274,10 @@ def test_a_request_that_could_not_be_sent_waits_for_the_bus(
             other.bus.is_cut_off = False  # type: ignore[attr-defined]
             assert (await acting).status == 201
 
-    run(main())
+    run_simulated(main())
 
 
-def test_keys_that_the_bus_has_lost_are_written_again(run: Run, tmp_path: Path) -> None:
+def test_keys_that_the_bus_has_lost_are_written_again(run_simulated: Run, tmp_path: Path) -> None:
     """As after a power loss of a JetStream server: the journals are the truth, not the keys."""
 
     async def main() -> None:
@@ -295,10 +295,10 @@ def test_keys_that_the_bus_has_lost_are_written_again(run: Run, tmp_path: Path) 
             await cluster.settled([other])  # nodes judge each other again
             assert (await other.web.act(game, "bob", guids["bob"], 1, 0)).status == 201
 
-    run(main())
+    run_simulated(main())
 
 
-def test_two_nodes_with_one_name_do_not_both_own_houses(run: Run, tmp_path: Path) -> None:
+def test_two_nodes_with_one_name_do_not_both_own_houses(run_simulated: Run, tmp_path: Path) -> None:
     async def main() -> None:
         async with cluster_of(str(tmp_path / "kept.db"), HOUSES, "ada") as cluster:
             (first,) = cluster.nodes
@@ -309,13 +309,13 @@ def test_two_nodes_with_one_name_do_not_both_own_houses(run: Run, tmp_path: Path
             await first.node.stop()
             await until(lambda: second.node.state == "ready" and second.houses == [1, 2, 3, 4])
 
-    run(main())
+    run_simulated(main())
 
 
-def test_a_node_name_that_is_no_token_of_a_subject_is_refused(run: Run, tmp_path: Path) -> None:
+def test_a_node_name_that_is_no_token_of_a_subject_is_refused(run_simulated: Run, tmp_path: Path) -> None:
     async def main() -> None:
         async with cluster_of(str(tmp_path / "kept.db"), HOUSES, "ada") as cluster:
             with pytest.raises(ValueError, match=r"^found --node 'a\.b'; allowed: 1 to 64 letters, digits, - and _$"):
                 await cluster.add("a.b")
 
-    run(main())
+    run_simulated(main())
