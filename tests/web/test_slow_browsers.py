@@ -81,7 +81,8 @@ def test_slow_openers_keep_nobody_out_and_are_cut_off(run: Run, monkeypatch: pyt
         async with web_server() as address:
             slow = [await RawBrowser.open(address, BEGUN_HEAD) for _ in range(SLOW_OPENERS)]
             trickling = [asyncio.ensure_future(browser.trickle(b"x", 0.05)) for browser in slow]
-            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{address[1]}") as visitor:
+            url = f"http://127.0.0.1:{address[1]}"
+            async with httpx.AsyncClient(base_url=url, timeout=TIMEOUT_SECONDS) as visitor:
                 for _ in range(10):
                     assert (await visitor.get("/")).status_code == 200
             assert [await browser.rest() for browser in slow] == [b""] * SLOW_OPENERS
@@ -106,14 +107,14 @@ def test_a_connection_without_a_request_is_closed(begun: bytes, run: Run, monkey
 
 
 def test_a_second_request_has_as_long_as_the_first(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BrowserConnection, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(BrowserConnection, "HEAD_SECONDS", 1.0)
 
     async def main() -> None:
         async with web_server() as address:
             request = b"HEAD /nothing HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
             browser = await RawBrowser.open(address, request)
             assert (await browser.response()).startswith(b"HTTP/1.1 404")
-            await asyncio.sleep(0.4)  # between two requests, only the keep-alive limit holds
+            await asyncio.sleep(1.2)  # between two requests, only the keep-alive limit holds
             browser.writer.write(request)
             assert (await browser.response()).startswith(b"HTTP/1.1 404")
             browser.writer.write(BEGUN_HEAD)
@@ -124,7 +125,7 @@ def test_a_second_request_has_as_long_as_the_first(run: Run, monkeypatch: pytest
 
 
 def test_a_stream_is_not_limited_in_time(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BrowserConnection, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(BrowserConnection, "HEAD_SECONDS", 1.0)
 
     async def main() -> None:
         async with web_server() as address:
@@ -136,7 +137,7 @@ def test_a_stream_is_not_limited_in_time(run: Run, monkeypatch: pytest.MonkeyPat
                 async with visitor.stream("GET", f"{table}/events") as stream:
                     lines = stream.aiter_lines()
                     assert await anext(lines) == "retry: 1000"
-                    await asyncio.sleep(0.7)
+                    await asyncio.sleep(1.2)
                     assert (await visitor.post(f"{table}/leave", data={"csrf": csrf})).status_code == 303
                     assert [line async for line in lines if line == "event: end"] == ["event: end"]
 

@@ -25,6 +25,7 @@ from croupier.web.rooms import RoomEntry
 from tests.clients.oldmaid_fixtures import open_table
 from tests.net.raw_client import TIMEOUT_SECONDS, Run
 from tests.web.app_fixture import Browser, house, serve, stream, web_app
+from tests.web.hidden_cards import run_alike
 
 KUHN_DECK = KUHN.pack.parse_decks("Q\nK\nJ", "test", 1)
 CARD_TEXTS = [card.name for card in (*FRENCH_CARDS.values(), *CARDS.values(), JOKER)]
@@ -127,16 +128,16 @@ def named_cards(html: str) -> set[str]:
     return {word for word in ("<use", "card face down", *map(str, CARD_TEXTS)) if word in html}
 
 
-def test_a_delay_hides_what_has_just_happened_in_old_maid(run: Run) -> None:
+def test_a_delay_hides_what_has_just_happened_in_old_maid() -> None:
     async def main() -> None:
-        async with oldmaid(config=WebConfig(watch_delay_seconds=0.05)) as (app, _, (ann, _)):
+        async with oldmaid(config=WebConfig(watch_delay_seconds=1.0)) as (app, _, (ann, _)):
             await ann.draw()
             browser = Browser(app)
             assert (await browser.get("/watch/oldmaid-1/text")).text == "Old Maid\n"
             browser.table = "/watch/oldmaid-1"
             await browser.page_with("Cards in the deck: 52")
 
-    run(main())
+    run_alike(main())
 
 
 def test_a_table_is_observed_only_while_it_is_watched(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
