@@ -16,7 +16,7 @@ from croupier.rooms import HOUSE_ROOMS
 from croupier.rooms.kuhn import ROOM as KUHN
 from tests.conformance.programs import FOLDER, command
 from tests.conformance.suites import check_client, client_cases
-from tests.processes import COMMAND, is_running
+from tests.processes import COMMAND, PATIENCE, is_running
 from tests.sampling import extended
 
 rooms = pytest.mark.parametrize("room", HOUSE_ROOMS.values(), ids=HOUSE_ROOMS)
@@ -222,13 +222,13 @@ def test_nothing_is_left_behind_when_the_run_is_broken_off(tmp_path: Path) -> No
 
     async def main() -> None:
         run = asyncio.create_task(check_client(KUHN, line, cases=client_cases(KUHN), timeout=60))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not file.exists() or file.read_text().count("\n") < 2:
                 await asyncio.sleep(0.01)
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
             await run
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while any(is_running(int(pid)) for pid in file.read_text().split()):
                 await asyncio.sleep(0.01)  # a killed process ends a little later, and only its parent is notified
 

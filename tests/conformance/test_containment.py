@@ -120,7 +120,13 @@ def test_a_folder_called_croupier_shadows_nothing(tmp_path: Path) -> None:
         (tmp_path / name / "__init__.py").write_text("raise SystemExit('shadowed')")
     variables = {**os.environ, "PYTHONPATH": str(tmp_path)}
     launcher = subprocess.run(
-        launcher_command(), input=b"", cwd=tmp_path, env=variables, capture_output=True, check=False, timeout=20
+        launcher_command(),
+        input=b"",
+        cwd=tmp_path,
+        env=variables,
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE_SECONDS,
     )
     assert (launcher.returncode, launcher.stderr) == (0, b"")
 
@@ -332,10 +338,24 @@ asyncio.run(main())
     asyncio.run(main())
 
 
-def test_a_program_that_kills_its_supervisor_ends_with_it() -> None:
-    script = "import os, signal, time; time.sleep(0.5); os.kill(os.getppid(), signal.SIGKILL); signal.pause()"
-    program = asyncio.run(run_to_end(script))  # it sleeps because it cannot see that its start is known
-    assert program.end_description == "SIGKILL: it has lost its supervisor"
+def test_a_program_that_kills_its_supervisor_ends_with_it(tmp_path: Path) -> None:
+    """It waits for a file, because it cannot see that its start is known."""
+    script = """
+import os, pathlib, signal, sys, time
+while not pathlib.Path(sys.argv[1]).exists():
+    time.sleep(0.01)
+os.kill(os.getppid(), signal.SIGKILL)
+signal.pause()
+"""
+
+    async def main() -> None:
+        file = tmp_path / "started"
+        async with await start(python(script, str(file)), UNSANDBOXED) as program:
+            file.touch()
+            assert await program.wait_ended(PATIENCE_SECONDS) is not None
+            assert program.end_description == "SIGKILL: it has lost its supervisor"
+
+    asyncio.run(main())
 
 
 @pytest.mark.extended
@@ -357,10 +377,10 @@ def test_a_program_that_kills_the_launcher_does_not_stop_the_next_one() -> None:
 def test_a_program_that_closes_its_output_goes_on_until_it_is_stopped(containment: Containment) -> None:
     async def main() -> None:
         script = f"import os; os.close(1); os.close(2); {UNTIL_STOPPED}"
-        program = await start(python(script), containment)
-        assert await program.wait_ended(0.3) is None
-        await program.stop()
-        assert program.status == -signal.SIGTERM
+        async with await start(python(script), containment) as program:
+            assert await program.wait_ended(0.3) is None
+            await program.stop()
+            assert program.status == -signal.SIGTERM
 
     asyncio.run(main())
 

@@ -11,6 +11,7 @@ from croupier.conformance.results import Outcome, Result
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.programs import command
 from tests.conformance.suites import check_server, server_cases
+from tests.processes import PATIENCE
 from tests.sampling import extended, sampled
 
 ROGUES = {
@@ -70,7 +71,9 @@ ROGUES = {
 """Habits, the section whose cases show each, and the clause that it breaks."""
 
 
-def tried(room: str, habit: str, selection: str, part: int = 1, failures: int | None = None) -> Sequence[Result]:
+def tried(
+    room: str, habit: str, selection: str, part: int = 1, failures: int | None = None, timeout: float = 2.0
+) -> Sequence[Result]:
     """What comes of these cases with a server."""
     house = HOUSE_ROOMS[room]
     cases = select(server_cases(house), selection)[::part]
@@ -78,10 +81,10 @@ def tried(room: str, habit: str, selection: str, part: int = 1, failures: int | 
     async def main() -> Sequence[Result]:
         port = await free_port()
         async with (
-            asyncio.timeout(120),
+            asyncio.timeout(PATIENCE),
             await ProgramUnderTest.start(command(room, "server", habit), {"port": port}) as program,
         ):
-            await program.wait_listening("127.0.0.1", port, 20.0)
+            await program.wait_listening("127.0.0.1", port, PATIENCE)
             return await check_server(
                 house,
                 "127.0.0.1",
@@ -90,7 +93,7 @@ def tried(room: str, habit: str, selection: str, part: int = 1, failures: int | 
                 options=None,
                 strict=False,
                 seed=1,
-                timeout=2.0,
+                timeout=timeout,
                 max_failures=failures,
                 on_result=lambda _: None,
             )
@@ -100,7 +103,7 @@ def tried(room: str, habit: str, selection: str, part: int = 1, failures: int | 
 
 @pytest.mark.parametrize("room", extended(HOUSE_ROOMS, 3))
 def test_an_honest_server_passes(room: str) -> None:
-    results = tried(room, "honest", room, part=4)
+    results = tried(room, "honest", room, part=4, timeout=PATIENCE)
     assert [result for result in results if not result.outcome.is_good] == []
     assert sum(result.outcome is Outcome.PASS for result in results) > len(results) * 3 // 4
 

@@ -16,8 +16,14 @@ from croupier.conformance.matrix.programs import PairingTerms
 from croupier.conformance.matrix.standings import Results
 from croupier.conformance.matrix.submission import load_submissions, reference_submission
 from croupier.rooms import HOUSE_ROOMS
+from tests.processes import PATIENCE
 
 PUPIL = f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(Path(__file__).with_name('student_program.py')))}"
+
+
+SILENT_HABITS = {"hangs", "never-listens", "says-nothing", "never-connects", "stays"}
+SILENCE_SECONDS = 8.0
+"""How long a program that falls silent is waited for; all others have as long as they need on a busy machine."""
 
 
 def hand_in(
@@ -34,7 +40,7 @@ def hand_in(
 
 
 def plan(folder: Path, out: Path, *, parallel_servers: int = 2, is_fresh: bool = False, **terms: object) -> MatrixPlan:
-    known = {"conversations": 1, "max_output_bytes": 1 << 16, **terms}
+    known = {"conversations": 1, "max_output_bytes": 1 << 16, "timeout_seconds": PATIENCE, **terms}
     return MatrixPlan(
         terms=[PairingTerms(room=HOUSE_ROOMS["kuhn"], **known)],  # type: ignore[arg-type]  # each is of its type
         submissions=load_submissions(folder, out),
@@ -42,6 +48,11 @@ def plan(folder: Path, out: Path, *, parallel_servers: int = 2, is_fresh: bool =
         parallel_servers=parallel_servers,
         is_fresh=is_fresh,
     )
+
+
+def patience(habit: str) -> float:
+    """How long the conversations of a program with this habit may take, in seconds."""
+    return SILENCE_SECONDS if habit in SILENT_HABITS else PATIENCE
 
 
 def played(one: MatrixPlan) -> tuple[list[Cell], list[bool]]:
@@ -101,7 +112,7 @@ def test_a_server_that_is_no_good_is_distinguished_from_the_client(
     tmp_path: Path, server: str, kind: CellKind, clause: str, note: str
 ) -> None:
     hand_in(tmp_path / "class", "ada", server=server)
-    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", timeout_seconds=4.0))
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", timeout_seconds=patience(server)))
     assert (cell.finding.kind, cell.finding.blame, cell.finding.clause) == (kind, ("server",), clause)
     assert note in cell.finding.note
 
@@ -124,7 +135,7 @@ def test_a_client_that_is_no_good_is_distinguished_from_the_server(
     tmp_path: Path, client: str, kind: CellKind, note: str
 ) -> None:
     hand_in(tmp_path / "class", "ada", client=client)
-    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", timeout_seconds=4.0))
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", timeout_seconds=patience(client)))
     assert (cell.finding.kind, cell.finding.blame) == (kind, ("client",))
     assert note in cell.finding.note
     assert client != "cannot-start" or "ImportError: no module named cards" in cell.stderr
@@ -133,7 +144,7 @@ def test_a_client_that_is_no_good_is_distinguished_from_the_server(
 def test_a_good_client_that_leaves_a_silent_server_has_played_well(tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "ada", server=None, client="gives-up")
     hand_in(tmp_path / "class", "bob", server="hangs", client=None)
-    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", timeout_seconds=6.0))
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", timeout_seconds=SILENCE_SECONDS))
     assert (cell.finding.kind, cell.finding.blame, cell.finding.clause) == (CellKind.HUNG, ("server",), "kuhn-4.1")
 
 
@@ -168,9 +179,7 @@ def test_copies_of_a_submission_have_one_mark_in_every_run(tmp_path: Path, copie
     for seed in (1, 4):
         found = set()
         for _ in range(runs):
-            one = plan(
-                tmp_path / "class", tmp_path / "out", conversations=3, timeout_seconds=30.0, is_fresh=True, seed=seed
-            )
+            one = plan(tmp_path / "class", tmp_path / "out", conversations=3, is_fresh=True, seed=seed)
             one = replace(one, submissions=(*one.submissions, reference_submission()))
             cells, _ = played(one)
             results = Results(cells, one.submissions, one.titles)
@@ -231,7 +240,7 @@ def test_folders_with_a_dot_come_along(tmp_path: Path) -> None:
 
 def test_a_client_that_plays_for_ever_was_seen_often_enough(tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "ada", client="plays-for-ever")
-    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out", timeout_seconds=30.0))
+    (cell,), _ = played(plan(tmp_path / "class", tmp_path / "out"))
     assert (cell.finding.kind, cell.games, cell.messages) == (CellKind.WELL, 500, 2000)
 
 
