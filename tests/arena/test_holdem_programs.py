@@ -54,7 +54,7 @@ def test_a_program_has_the_result_of_a_bot_in_process_that_plays_alike() -> None
 
 
 def test_two_users_of_a_program_are_not_taken_for_two_programs() -> None:
-    tally = play(f"{FAULTY} twins 2", CALLER, seconds=0.5)
+    tally = play(f"{FAULTY} twins 2", CALLER, seconds=2)
     assert (tally.forfeit, {fault.bot for fault in tally.faults}) == (0, {0})
 
 
@@ -83,9 +83,9 @@ def test_results_of_programs_are_adjusted(monkeypatch: pytest.MonkeyPatch) -> No
         ("illegal", 30, ["holdem-4.7: found -1; allowed: ", "it ended during the hand with exit status 0"]),
         ("crash", 30, 3 * ["it ended during the hand with exit status 1: ValueError: no idea"]),
         ("leave", 30, 3 * ["it ended during the hand with exit status 0"]),
-        ("malformed", 0.5, ["no act for 0.5 seconds"]),
-        ("hang", 0.5, ["no act for 0.5 seconds"]),
-        ("twins", 0.5, ["no act for 0.5 seconds"]),
+        ("malformed", 2, ["no act for 2 seconds"]),
+        ("hang", 2, ["no act for 2 seconds"]),
+        ("twins", 2, ["no act for 2 seconds"]),
     ],
 )
 def test_a_program_that_does_not_play_on_forfeits_with_reasons(
@@ -127,10 +127,10 @@ def test_a_program_that_plays_nothing_forfeits(command: str, reason: str) -> Non
 
 
 def test_a_program_that_uses_too_much_time_for_a_hand_forfeits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holdem_programs, "START_SECONDS", 1.0)
+    monkeypatch.setattr(holdem_programs, "START_SECONDS", 5.0)
     monkeypatch.setattr(holdem_programs, "MAX_HAND_MESSAGES", 0)
     tally = play(f"{FAULTY} hang 2", "caller")
-    assert [fault.reason for fault in tally.faults] == ["it has used 1 seconds for a hand"]
+    assert [fault.reason for fault in tally.faults] == ["it has used 5 seconds for a hand"]
 
 
 @pytest.mark.extended

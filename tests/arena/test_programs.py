@@ -64,12 +64,12 @@ def test_a_program_that_ends_is_started_again() -> None:
         ("unreadable", 10, ["kuhn-2.7: found 'HELL'", "it left the hand", "kuhn-2.7: found 'HELL'"]),
         ("crash", 10, ["it ended during the hand with exit status 1: ValueError: no idea"] * 3),
         ("leave", 10, ["it ended during the hand with exit status 0"] * 3),
-        ("hang", 10, ["no message for 1 seconds"]),
+        ("hang", 10, ["no message for 3 seconds"]),
         ("first", 1000, ["it plays as P_1 too often; allowed: both seats, as often as each other"]),
     ],
 )
 def test_a_program_that_does_not_play_on_forfeits_with_reasons(fault: str, hands: int, reasons: list[str]) -> None:
-    tally = play(f"{FAULTY} {fault} {hands}", "random", seconds=1 if fault == "hang" else 30)
+    tally = play(f"{FAULTY} {fault} {hands}", "random", seconds=3 if fault == "hang" else 30)
     assert (tally.pairs, tally.forfeit) == (0, 0)
     assert all(found.bot == 0 and 40 < found.hand <= 240 for found in tally.faults)
     assert all(found.reason.startswith(reason) for found, reason in zip(tally.faults, reasons, strict=False))
@@ -100,9 +100,9 @@ def test_the_time_of_the_other_bot_is_not_that_of_the_program(tmp_path: Path) ->
     bot = tmp_path / "slow.py"
     bot.write_text(
         "import time\nclass Slow:\n    slept = False\n    def choose(self, view, legal, luck):\n"
-        "        time.sleep(0 if self.slept else 3)\n        self.slept = True\n        return legal[0]\n"
+        "        time.sleep(0 if self.slept else 6)\n        self.slept = True\n        return legal[0]\n"
     )
-    tally = play(f"{CLIENT}", f"{bot}:Slow", seconds=2)
+    tally = play(f"{CLIENT}", f"{bot}:Slow", seconds=5)
     assert (tally.pairs, tally.faults) == (40, ())
 
 

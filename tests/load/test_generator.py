@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from tests.clients.all_servers import serving
 from tests.conformance.strangers import FOLDER
 from tests.load.plans import make_plan
 from tests.ports import closed_port
+from tests.processes import PATIENCE
 from tests.quick_hashes import QUICK
 from tests.sampling import extended
 
@@ -45,21 +45,25 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generator, "REPORT_SECONDS", 0.05)
 
 
-async def play(plan: Plan, enough: float = inf) -> Figures:
-    """Run the generator until it ends by itself, or has got enough answers."""
+def has_answers(figures: Figures) -> bool:
+    return figures.answered >= ENOUGH
+
+
+async def play(plan: Plan, is_enough: Callable[[Figures], bool] = lambda _: False) -> Figures:
+    """Run the generator until it ends by itself, or has got enough."""
     stop = asyncio.Event()
 
     def report(figures: Figures) -> None:
-        if figures.answered >= enough:
+        if is_enough(figures):
             stop.set()
 
-    async with asyncio.timeout(30.0):
+    async with asyncio.timeout(PATIENCE):
         return await generator.generate(plan, 0, report, stop)
 
 
 def load(room: str, server: str, **options: Any) -> Plan:
     players = MANY_PLAYERS.get(room, 3)
-    options = {"players": players, "table_players": TABLE_PLAYERS.get(room, 1), "answer_seconds": 5.0, **options}
+    options = {"players": players, "table_players": TABLE_PLAYERS.get(room, 1), "answer_seconds": 30.0, **options}
     return make_plan(room, server, **options)
 
 
@@ -67,7 +71,7 @@ def load(room: str, server: str, **options: Any) -> Plan:
 def test_players_of_every_room_play_without_errors(room: str) -> None:
     async def main() -> Figures:
         async with serving(room) as addresses:
-            return await play(load(room, format_address(addresses[0]), seconds=20.0), ENOUGH)
+            return await play(load(room, format_address(addresses[0]), seconds=20.0), has_answers)
 
     figures = run(main())
     assert figures.errors == {}
@@ -129,7 +133,7 @@ def test_a_server_that_breaks_is_counted_and_the_run_ends(serve: Serve) -> None:
 
 @pytest.mark.parametrize("room", ["kuhn", "holdem", "oldmaid"])
 def test_a_server_that_is_not_there_is_counted_and_the_run_ends(room: str) -> None:
-    figures = run(play(load(room, f"127.0.0.1:{closed_port()}", seconds=0.4)))
+    figures = run(play(load(room, f"127.0.0.1:{closed_port()}", seconds=20.0), lambda found: found.error_count >= 3))
     assert figures.error_count >= 3
     assert all("connect" in kind for kind in figures.errors), figures.errors
 
@@ -153,7 +157,7 @@ def stranger(room: str) -> Iterator[str]:
 @pytest.mark.parametrize("room", extended(["kuhn", "sevenhalf", "blackjack", "holdem", "oldmaid"], 5))
 def test_independent_servers_can_be_loaded(room: str) -> None:
     with stranger(room) as address:
-        figures = run(play(load(room, address, seconds=25.0), ENOUGH))
+        figures = run(play(load(room, address, seconds=25.0), has_answers))
     assert figures.answered >= ENOUGH
     assert {*figures.errors} <= {"cannot connect: connection refused", "connection refused"}
 
@@ -168,7 +172,7 @@ def test_players_connect_with_tls(room: str, tmp_path: Path) -> None:
     async def main() -> Figures:
         async with serving(room, context) as addresses:
             server = f"{scheme}{format_address(addresses[0])}"
-            return await play(load(room, server, seconds=20.0, tls=TlsOptions(tls_ca=tmp_path / "ca.pem")), ENOUGH)
+            return await play(load(room, server, seconds=20.0, tls=TlsOptions(tls_ca=tmp_path / "ca.pem")), has_answers)
 
     figures = run(main())
     assert figures.errors == {}

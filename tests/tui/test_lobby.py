@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from croupier.cli import main
-from croupier.clients import lobby
+from croupier.clients import identify, lobby
 from croupier.clients.lobby import find_open_rooms
 from croupier.rooms import ROOMS
 from tests.ports import closed_port
-from tests.processes import Background, Serving, croupier
+from tests.processes import PATIENCE, Background, Serving, croupier
 from tests.tui.fake_terminal import terminal
 
 BOT = ("--password", "secret", "--bot", "caller", "--hands", "9999", "--user")
@@ -30,6 +30,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Serving, Serving]]
         ports = {"kuhn": kuhn.port, "holdem": holdem.port}
         rooms = {name: replace(room, port=ports.get(name) or closed_port()) for name, room in ROOMS.items()}
         monkeypatch.setattr(lobby, "ROOMS", rooms)
+        monkeypatch.setattr(identify, "PROBE_TIMEOUT_SECONDS", PATIENCE)
         yield kuhn, holdem
 
 
