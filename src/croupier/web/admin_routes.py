@@ -1,12 +1,10 @@
 """The administration: its token, and pages with accounts, the ledger and tables. It exists only with a token."""
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from hmac import compare_digest
-from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
@@ -23,7 +21,7 @@ from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys
 from croupier.web.lobby import client_address
 from croupier.web.render import Renderer, request_locale, translator
-from croupier.web.security import read_form
+from croupier.web.security import count_action, read_form
 from croupier.web.tables import Tables
 from croupier.web.watch_routes import WatchRoutes
 
@@ -86,7 +84,6 @@ class AdminRoutes:
         self._is_draining = False
         self._tries = RateLimiter(MAX_TRIES, 60.0)
         self._purpose = f"admin {sha256(access.token.encode()).hexdigest()}"
-        self._loop = asyncio.get_running_loop()
 
     @property
     def routes(self) -> Sequence[BaseRoute]:
@@ -107,9 +104,8 @@ class AdminRoutes:
     async def enter(self, request: Request) -> Response:
         """Check the token."""
         form = await read_form(request, self._config.max_body_bytes)
-        network, now = address_key(client_address(request, self._config)[0]), self._loop.time()
-        if wait := self._tries.take(network, now):
-            raise HTTPException(429, headers={"retry-after": str(ceil(wait))})
+        network = address_key(client_address(request, self._config)[0])
+        now = count_action(self._tries, network)
         if not compare_digest(form.get("token", "").encode(), self._access.token.encode()):
             return self._form(request, WRONG_TOKEN, 422)
         self._tries.give_back(network, now)

@@ -1,8 +1,6 @@
 """The routes of the check page: starting the tester against a server, and following its run."""
 
-import asyncio
 from collections.abc import Sequence
-from math import ceil
 from typing import Final
 
 from msgspec import Struct
@@ -22,7 +20,7 @@ from croupier.web.cookies import Visitor
 from croupier.web.lobby import client_address
 from croupier.web.render import Renderer, request_locale, translator
 from croupier.web.rooms import RoomEntry, RoomName, room_title
-from croupier.web.security import read_form
+from croupier.web.security import count_action, read_form
 from croupier.web.streams import FeedStream, Streams
 
 REPORTS: Final = {"html": "text/html", "junit": "application/xml"}
@@ -54,7 +52,6 @@ class CheckRoutes:
         room_ports = {entry.address[1] for entry in entries if entry.address is not None}
         self._rules = TargetRules(config.check_networks, room_ports)
         self._limiter = RateLimiter(config.checks_per_minute, 60.0)
-        self._loop = asyncio.get_running_loop()
 
     @property
     def routes(self) -> Sequence[BaseRoute]:
@@ -84,8 +81,7 @@ class CheckRoutes:
         room = ROOMS[form.room]
         visitor: Visitor = request.state.visitor
         client, _ = client_address(request, self._config)
-        if wait := self._limiter.take(address_key(client), self._loop.time()):
-            raise HTTPException(429, headers={"retry-after": str(ceil(wait))})
+        count_action(self._limiter, address_key(client))
         server, _ = request.scope.get("server") or ("", None)
         asker = Asker(parse_ip_address(client), parse_ip_address(server))
         try:

@@ -1,8 +1,6 @@
 """The routes of the lobby: its page, the list of public tables, their stream, and taking a seat."""
 
-import asyncio
 from collections.abc import Callable, Sequence
-from math import ceil
 
 from msgspec.structs import asdict
 from starlette.exceptions import HTTPException
@@ -20,7 +18,7 @@ from croupier.web.holdem_seat import SeatRefused
 from croupier.web.live_lobby import LiveLobby
 from croupier.web.render import Renderer, json_response, request_locale, translator, wants_json
 from croupier.web.seating import Seating
-from croupier.web.security import read_form
+from croupier.web.security import count_action, read_form
 from croupier.web.streams import FeedStream, Streams
 from croupier.web.tables import Tables, TooManySeats
 from croupier.web.watching import PublicTable
@@ -48,7 +46,6 @@ class LobbyRoutes:
         self._renderer = renderer
         self._config = config
         self._new_sessions = RateLimiter(config.new_sessions_per_minute, 60.0)
-        self._loop = asyncio.get_running_loop()
 
     @property
     def routes(self) -> Sequence[BaseRoute]:
@@ -86,7 +83,8 @@ class LobbyRoutes:
             raise HTTPException(404)
         visitor: Visitor = request.state.visitor
         address = client_address(request, self._config)
-        self._check_new_session(visitor, address)
+        if not self._tables.has_seats(visitor.session):  # then it is a new one
+            count_action(self._new_sessions, address_key(address[0]))
         if self._tables.is_halted or entry.open_room.unavailable_reason is not None:
             return self._renderer.error(request, 503, text("No games can be played here now. Try again later."))
         try:
@@ -98,13 +96,6 @@ class LobbyRoutes:
         except SeatRefused as refusal:
             return self._renderer.error(request, 409, refusal.reason)
         return RedirectResponse(f"/tables/{table.page.id}", 303)
-
-    def _check_new_session(self, visitor: Visitor, address: Address) -> None:
-        """Raise HTTPException if too many new sessions from one address take seats."""
-        if self._tables.has_seats(visitor.session):
-            return
-        if wait := self._new_sessions.take(address_key(address[0]), self._loop.time()):
-            raise HTTPException(429, headers={"retry-after": str(ceil(wait))})
 
 
 def listed_table(table: PublicTable, t: Callable[[Text], str]) -> dict[str, object]:

@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Hashable, Mapping, MutableMapping
+from math import ceil
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -15,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from croupier.core.logger import Logger
 from croupier.net.client_addresses import parse_ip_address
+from croupier.net.rate_limiter import RateLimiter
 from croupier.web.config import WebConfig
 from croupier.web.cookies import SigningKeys, Visitor, read_cookies, set_cookie
 from croupier.web.logins import Logins
@@ -142,6 +144,14 @@ def is_own_host(host: str, own_names: frozenset[str]) -> bool:
     except ValueError:
         return False
     return name in own_names or name.endswith(LOCAL_NAMES) or parse_ip_address(name) is not None
+
+
+def count_action(limiter: RateLimiter, key: Hashable) -> float:
+    """Count an action, and return its time. Raises HTTPException if there are too many with this key."""
+    now = asyncio.get_running_loop().time()
+    if wait := limiter.take(key, now):
+        raise HTTPException(429, headers={"retry-after": str(ceil(wait))})
+    return now
 
 
 async def read_form(request: Request, max_bytes: int) -> dict[str, str]:

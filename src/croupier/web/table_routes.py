@@ -1,9 +1,7 @@
 """The routes of a table: its page, its stream, its text, and actions."""
 
-import asyncio
 from collections.abc import Sequence
 from functools import partial
-from math import ceil
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,7 +15,7 @@ from croupier.web.config import WebConfig
 from croupier.web.render import Renderer, json_response, request_locale, wants_json
 from croupier.web.seating import Seating
 from croupier.web.seats import StaleVersion
-from croupier.web.security import read_form
+from croupier.web.security import count_action, read_form
 from croupier.web.streams import FeedStream, Streams
 from croupier.web.tables import SeatedTable, Tables
 
@@ -34,7 +32,6 @@ class TableRoutes:
         self._renderer = renderer
         self._config = config
         self._acts = RateLimiter(config.max_acts_per_second, 1.0)
-        self._loop = asyncio.get_running_loop()
 
     @property
     def routes(self) -> Sequence[BaseRoute]:
@@ -56,8 +53,7 @@ class TableRoutes:
         """Do an action: answered with the new envelope, or with a redirect to the page without JavaScript."""
         form = await read_form(request, self._config.max_body_bytes)
         table = self._find(request)
-        if wait := self._acts.take(table.session, self._loop.time()):
-            raise HTTPException(429, headers={"retry-after": str(ceil(wait))})
+        count_action(self._acts, table.session)
         try:
             is_answered = await table.seat.submit(
                 form.get("act", ""), parse_amount(form.get("amount")), form.get("version", "")
