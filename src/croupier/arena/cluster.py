@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from time import monotonic
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from croupier.arena.cluster_worker import ClusterError, Played, Shipment, Versions, difference, play_jobs, versions_for
@@ -72,9 +71,7 @@ class ClusterRunner:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._client.close(CONNECT_TIMEOUT_SECONDS)  # the scheduler drops what no client waits for
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import secrets
 from collections.abc import Sequence
 from functools import cache
 from typing import Final, NamedTuple
@@ -12,6 +11,7 @@ from croupier.arena.holdem import DEFAULT_MOVES
 from croupier.arena.program_match import MAX_HAND_MESSAGES, START_SECONDS
 from croupier.arena.servers import SilentServer, Visit
 from croupier.clients.holdem import HoldemClient
+from croupier.clients.luck import Login, new_login
 from croupier.clients.server_url import with_scheme
 from croupier.clients.waiting_notice import WaitNotice
 from croupier.core.dealer import Luck
@@ -32,13 +32,6 @@ class GameAddress(NamedTuple):
     game: Guid | None
 
 
-class Login(NamedTuple):
-    """A user of the server."""
-
-    user: str
-    password: str
-
-
 def parse_game_address(text: str) -> GameAddress:
     """Parse HOST:PORT, or a URL that may end with /games/ and the GUID of a game. Raises ValueError."""
     found = GAME_PATH.fullmatch(text)
@@ -48,9 +41,9 @@ def parse_game_address(text: str) -> GameAddress:
 
 
 @cache
-def new_login(bot: str, address: str) -> Login:  # noqa: ARG001 -- the key of the cache
+def login_of(bot: str, address: str) -> Login:  # noqa: ARG001 -- the key of the cache
     """A new user for a bot at a server, the same one as long as this process runs."""
-    return Login(f"arena-{secrets.token_hex(4)}", secrets.token_hex(16))
+    return new_login("arena")
 
 
 class HoldemVisit(Visit[View, Move]):
@@ -60,7 +53,7 @@ class HoldemVisit(Visit[View, Move]):
         super().__init__(chunk, seating, DEFAULT_MOVES)
         self.big_blind = 0
         self.decisions = 0
-        self._login = new_login(chunk.plan.bots[chunk.pairing[self.bot]], self.address)
+        self._login = login_of(chunk.plan.bots[chunk.pairing[self.bot]], self.address)
         self._seconds = chunk.plan.answer_seconds
         self._luck = chunk.dealer(seating).luck
 

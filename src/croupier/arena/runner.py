@@ -11,7 +11,6 @@ from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.sharedctypes import RawArray
 from time import monotonic
-from types import TracebackType
 from typing import Any, Final, NamedTuple, Protocol, Self
 
 from croupier.arena.plan import Pairing, Plan
@@ -155,9 +154,7 @@ class ProcessRunner:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for worker in self._workers:
             worker.kill()
 

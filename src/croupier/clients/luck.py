@@ -13,12 +13,12 @@ class Login(NamedTuple):
     password: str
 
 
-def new_login() -> Login:
-    """Return a user name that no server knows yet, and a password.
+def new_login(prefix: str = "bot") -> Login:
+    """Return a user name that no server knows yet, which begins with `prefix`, and a password.
 
     A fixed name would fail where somebody else has registered it, and when a bot is run twice at the same time.
     """
-    return Login(f"bot-{secrets.token_hex(4)}", secrets.token_urlsafe())
+    return Login(f"{prefix}-{secrets.token_hex(4)}", secrets.token_urlsafe())
 
 
 def make_luck(seed: int | None = None, label: str = "bot", number: int = 1) -> Luck:

@@ -1,7 +1,6 @@
 """Serves the page of a tournament while it is played, from a thread beside it, at an address that contains a secret."""
 
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from starlette.routing import Route
@@ -50,9 +49,7 @@ class ArenaServer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         try:
             self._thread.call(self._serving.__aexit__, None, None, None)
         finally:
