@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from msgspec.structs import replace
+
 from croupier.conformance.channel.http import ReceivedResponse, SentRequest
 from croupier.conformance.holdem.request_checks import judge_requests
 from croupier.conformance.holdem.test_server import RecordedRequest
+from croupier.rooms.holdem.engine.hand import Hand
 
 GAME, PLAYER = "g1", "p1"
 SHOWN = f'{{"gameID":"{GAME}","turn":{{"playerID":"{PLAYER}"}}}}'.encode()
@@ -76,6 +79,19 @@ def test_a_player_that_no_response_has_shown_is_a_fault() -> None:
     conversation = seated()
     act(conversation, "8.5", player="bot")
     assert conversation.clauses() == ["holdem-8.5"]
+
+
+def test_a_small_raise_against_an_all_in_breaks_the_minimum() -> None:
+    hand = Hand([500, 1000], button=0)
+    hand.deal([0, 1, 2, 3])
+    hand.bet(490)  # all-in: a raise to 500
+    conversation = seated()
+    conversation.add("POST", f"/games/{GAME}/players/{PLAYER}/acts/", 201)
+    request = conversation.requests[-1]
+    request.hand = hand
+    request.request = replace(request.request, body=b'{"action": 1, "betAmount": 700}')
+    request.response = ReceivedResponse(201, {"x-fold-reason": "found 700"}, b"")
+    assert conversation.clauses() == ["holdem-4.11"]
 
 
 def test_a_request_has_one_host() -> None:

@@ -214,6 +214,21 @@ def test_an_invalid_bet_that_is_displayed_is_described() -> None:
     assert violation.allowed == "a fold: this bet is invalid"
 
 
+@pytest.mark.parametrize(("raised", "last"), [(9490, (ACTION_BET, 9480)), (9990, (ACTION_FOLD, 0))])
+def test_a_folded_short_call_is_found_after_the_next_act(raised: int, last: tuple[int, int]) -> None:
+    session = RefereeSession(3)
+    for user, action, chips in (("ann", ACTION_BET, 990), ("bob", ACTION_BET, 980), ("bob", ACTION_BET, 0)):
+        session.act(user, action, chips)
+    session.act("ann", ACTION_FOLD)  # with 9000 chips left
+    acts = [("bob", ACTION_BET, 20), ("cat", ACTION_BET, raised), ("ann", ACTION_BET, 8980), ("bob", *last)]
+    for user, action, chips in acts:
+        done = (ACTION_FOLD, 0) if user == "ann" else (action, chips)
+        session.fixture.request(Act(user, session.game, session.guid(user), *done))
+        session.report_act(user, action, chips, 201)
+    session.look()
+    assert [violation.clause for violation in session.found] == ["holdem-4.10"]
+
+
 def test_wrong_blinds_are_described() -> None:
     session = RefereeSession(2)
     game = session.fixture.view(None, session.game)

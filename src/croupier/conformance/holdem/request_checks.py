@@ -12,8 +12,6 @@ from croupier.conformance.holdem.refusals import EXPECTED_REQUESTS, judge_act_ke
 from croupier.conformance.holdem.test_server import HoldemTestServer, RecordedRequest
 from croupier.conformance.results import Outcome
 from croupier.core.referee import CLIENT, HOUSE
-from croupier.core.session import Received
-from croupier.rooms.holdem.player import Options, Player
 from croupier.rooms.holdem.referee import invalid_bet_clause
 from croupier.rooms.holdem.wire import Act, parse_act
 
@@ -100,14 +98,14 @@ def _judge_request(test_server: HoldemTestServer, request: RecordedRequest, *, d
 
 
 def _invalid_bet_clause(request: RecordedRequest) -> str:
-    """Return the clause that an invalid bet violates, from the Game at its arrival."""
-    act = parse_act(request.user, "", "", request.request.body)
+    """Return the clause that an invalid bet violates, from the hand at its arrival."""
+    act, hand = parse_act(request.user, "", "", request.request.body), request.hand
     assert isinstance(act, Act), "a malformed act is refused"
-    assert request.game is not None, "an act in no game is refused"
-    player = Player(Options(request.user))
-    player.on(Received(HOUSE, request.game), 0.0)
-    assert player.view is not None, "an act of a player without cards is refused"
-    return invalid_bet_clause(player.view.legal, act.amount, player.view.stack) or "holdem-4.12"
+    assert hand is not None, "an act between two hands is refused"
+    assert isinstance(hand.turn, int), "an act out of turn is refused"
+    clause = invalid_bet_clause(hand.legal, act.amount, hand.stacks[hand.turn])
+    assert clause is not None, "a valid bet is not folded"
+    return clause
 
 
 def _is_registered_later(test_server: HoldemTestServer, request: RecordedRequest) -> bool:

@@ -23,9 +23,9 @@ from croupier.http.auth import Authenticator, AuthError, parse_credentials
 from croupier.http.holdem_app import HoldemApp
 from croupier.http.messages import Request, encode_headers, settle
 from croupier.net.stop_listening import stop_listening
+from croupier.rooms.holdem.engine.hand import Hand
 from croupier.rooms.holdem.house import House
 from croupier.rooms.holdem.settings import Settings
-from croupier.rooms.holdem.wire import Game
 
 FAST_HASHER: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """Fast parameters: these passwords need no protection."""
@@ -40,8 +40,8 @@ class RecordedRequest(Struct):
     """A request of the bot and the response to it, each with its bytes. `at` is a time of the event loop in seconds.
 
     `user` is the name in the credentials, "" if they cannot be read. `response` is None if a fault was injected;
-    `is_executed_unanswered`: the request was executed all the same. `response_data` is what was sent. `game` is
-    what the user could have seen of the game of the path when the request arrived, None if there is no such game.
+    `is_executed_unanswered`: the request was executed all the same. `response_data` is what was sent. `hand` is
+    the hand that ran in the game of the path when the request arrived, None if there was none.
     """
 
     at: float
@@ -51,7 +51,7 @@ class RecordedRequest(Struct):
     response: ReceivedResponse | None = None
     is_executed_unanswered: bool = False
     response_data: bytes = b""
-    game: Game | None = None
+    hand: Hand | None = None
 
     @property
     def path(self) -> Sequence[str]:
@@ -220,7 +220,7 @@ class HoldemTestServer:
     async def _call_service(self, request: RecordedRequest) -> ReceivedResponse:
         """Return the response of the service."""
         table = self.house.game(request.path[1]) if request.path[0] == "games" and len(request.path) > 1 else None
-        request.game = None if table is None else table.view(request.user or None)
+        request.hand = None if table is None else table.shown.hand
         response = await settle(self.service.answer(_request(request)))
         headers = {name.decode(): value.decode() for name, value in response.headers}
         body = b"" if request.request.method == "HEAD" else response.body

@@ -111,6 +111,7 @@ class Referee:
         self._has_unseen_leave = False  # whether a player has left while an unobserved hand may have begun
         self._unfollowed: Game | None = None  # the latest game displayed of a hand in which a player may have left
         self._previous_hand: ObservedHand | None = None  # the last hand, unless the players have changed since
+        self._unseen_bets: list[tuple[int, str]] = []  # places of valid bets since the last right game, with clauses
 
     @property
     def seated_players(self) -> frozenset[Guid]:
@@ -216,6 +217,8 @@ class Referee:
 
     def _apply_action(self, kind: str, seat: Seat, chips: int, cause_clause: str) -> None:
         assert self.game is not None, "an action without a hand"
+        if kind == "bet":
+            self._unseen_bets.append((len(self.game.actions), cause_clause))
         self.game.actions.append((kind, seat, chips))
         self.game.update()
         self._cause_clause = cause_clause
@@ -247,9 +250,36 @@ class Referee:
         if self.game is None or self.game.is_over():
             yield from self._check_between_hands(game)
         else:
-            yield from compare(self.game, game, self._cause_clause, self.clause_counts)
+            yield from self._check_running_hand(self.game, game)
         if violation := follow_hole(self.game, hole, viewer, self.clause_counts):
             yield violation
+
+    def _check_running_hand(self, observed: ObservedHand, game: Game) -> Sequence[Violation]:
+        """Check a game that is displayed while a hand runs."""
+        violations = [*compare(observed, game, self._cause_clause, self.clause_counts)]
+        if not violations:
+            self._unseen_bets.clear()
+        elif folded := self._find_folded_bets(observed, game, violations[0]):
+            return [folded]
+        return violations
+
+    def _find_folded_bets(self, observed: ObservedHand, game: Game, found: Violation) -> Violation | None:
+        """Return what was `found` as a violation of the clause whose valid bets the server has taken for folds.
+
+        These bets are known by the displayed game, which is right if all of them are folds. None if there are none.
+        """
+        for clause in dict.fromkeys(clause for _, clause in self._unseen_bets):
+            folded = observed.with_folds([place for place, own in self._unseen_bets if own == clause])
+            if folded is not None and self._is_right(folded, game):
+                return Violation(clause, found.found, found.allowed, fatal=found.fatal)
+        return None
+
+    def _is_right(self, observed: ObservedHand, game: Game) -> bool:
+        """Whether a displayed game is right in every respect after an observed hand, or while it runs."""
+        if not observed.is_over():
+            return not [*compare(observed, game, self._cause_clause, Counter())]
+        final_stacks, shown = FinalStacks(observed), self._shown_chips(game)
+        return final_stacks.allow({player: shown.get(player, 0) for player in final_stacks.players})
 
     # Between hands
 
@@ -336,7 +366,11 @@ class Referee:
             violation = final_stacks.check(found)
         if violation is not None:
             self.is_lost = True
-            if final_stacks.clause in INVALID_BET_CLAUSES:
+            assert self.last_game is not None, "a result without a hand"
+            is_explained = final_stacks.explaining_clause(found) is not None
+            if not is_explained and (folded := self._find_folded_bets(self.last_game, game, violation)):
+                violation = folded
+            elif final_stacks.clause in INVALID_BET_CLAUSES:
                 violation = final_stacks.find_taken_bet(game) or Violation(
                     final_stacks.clause, violation.found, violation.allowed
                 )
@@ -392,6 +426,7 @@ class Referee:
         button = small if seats == 2 else (small - 1) % seats
         players = [player.player_id for player in table]
         self.game = ObservedHand(players, [self._chips[player] for player in players], button, self._stakes)
+        self._unseen_bets.clear()
         self._cause_clause = "holdem-6.3"
         if game.cards.board:
             self.is_lost = True

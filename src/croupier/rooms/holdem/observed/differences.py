@@ -117,6 +117,10 @@ def _turn_clause(observed: ObservedHand, cause_clause: str) -> str:
 
 
 def _compare_pots(observed: ObservedHand, game: Game, clause_counts: Counter[str]) -> Iterator[Violation]:
+    """Yield the violations in the pots, unless they follow from wrong stacks."""
+    stacks = dict(zip(observed.players, observed.hand.stacks, strict=True))
+    if any(stacks.get(player.player_id, player.wealth) != player.wealth for player in game.table):
+        return
     clause_counts.update(("holdem-5.13", "holdem-5.15", "holdem-5.19"))
     shown = [pot for pot in game.pots if pot.size]
     if len(shown) < len(game.pots):

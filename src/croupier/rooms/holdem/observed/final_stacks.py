@@ -28,6 +28,10 @@ class FinalStacks:
         """Whether a player may be left with chips, but no more than these."""
         return any(0 < stack <= chips for end in self._possible for stack in end.values())
 
+    def allow(self, found: Mapping[Guid, int]) -> bool:
+        """Whether some cards are known to lead to the displayed stacks."""
+        return found in self._possible
+
     def check_total(self, found: Mapping[Guid, int], starting_stack: int) -> Violation | None:
         """Return the violation if the displayed stacks do not add up, or are those with which players sit down."""
         total = sum(found.values())
@@ -46,9 +50,12 @@ class FinalStacks:
         """Return the violation if no cards lead to the displayed stacks."""
         if not self._possible or found in self._possible:
             return None
-        found_text = f"{_format_stacks(found)} after a hand"
-        clause = "holdem-6.11" if self._has_kept_bet(found) else self._winner_clause(found) or self.clause
-        return Violation(clause, found_text, self._describe_possible())
+        clause = self.explaining_clause(found) or self.clause
+        return Violation(clause, f"{_format_stacks(found)} after a hand", self._describe_possible())
+
+    def explaining_clause(self, found: Mapping[Guid, int]) -> str | None:
+        """Return the clause by which wrong displayed stacks have come about, None if no known fault explains them."""
+        return "holdem-6.11" if self._has_kept_bet(found) else self._winner_clause(found)
 
     def find_taken_bet(self, game: Game) -> Violation | None:
         """Return the violation if the invalid bet that should have ended the hand as a fold is displayed as a bet."""

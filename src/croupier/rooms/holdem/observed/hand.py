@@ -1,11 +1,12 @@
 """A hand followed from outside: its initial state, the cards seen so far, and the actions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations, groupby, islice, product
 from typing import Final
 
 from msgspec.structs import replace
 
+from croupier.core.errors import IllegalMove
 from croupier.core.rules import Seat, Turn
 from croupier.rooms.holdem.cards import CARDS, Card
 from croupier.rooms.holdem.engine.awards import Award, Pot
@@ -62,6 +63,20 @@ class ObservedHand:
     def update(self) -> None:
         """Recompute `hand` after new cards or actions. Raises IllegalMove."""
         self.hand = self.hand_on(self.board)
+
+    def with_folds(self, places: Collection[int]) -> "ObservedHand | None":
+        """Return the hand with folds in place of these actions; None if the other actions are impossible then."""
+        altered = ObservedHand(self.players, self.stacks, self.button, self.stakes)
+        altered.holes, altered.board, altered.left_players = self.holes, self.board, self.left_players
+        altered.actions = [
+            ("fold", seat, 0) if place in places else (kind, seat, chips)
+            for place, (kind, seat, chips) in enumerate(self.actions)
+        ]
+        try:
+            altered.update()
+        except IllegalMove:
+            return None
+        return altered
 
     def status(self, seat: Seat) -> PlayerStatus:
         """Return the state of a seat's player (holdem-5.9)."""
