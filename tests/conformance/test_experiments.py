@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from croupier.conformance.results import Outcome, Result
+from croupier.conformance.servers.experiments import MAX_CHANCE, one_sided_chance
 from croupier.rooms import HOUSE_ROOMS
 from tests.conformance.house_fixture import HouseFixture, run_cases
 from tests.conformance.mutants import blackjack, kuhn, sevenhalf
@@ -57,6 +58,12 @@ def test_the_cause_is_found_by_sending_the_same_messages_in_another_way(
     assert result.failure.cause is not None
     assert cause in result.failure.cause.text
     assert not result.failure.cause.is_guess
+
+
+def test_failures_that_luck_decides_need_more_proof_than_those_that_always_come_up() -> None:
+    assert one_sided_chance(1, 1) == 0.5
+    assert one_sided_chance(8, 8) < MAX_CHANCE < one_sided_chance(40, 8)
+    assert one_sided_chance(40, 13) < MAX_CHANCE
 
 
 def test_a_failure_that_comes_up_in_any_way_keeps_its_clause() -> None:

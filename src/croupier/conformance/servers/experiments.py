@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from functools import partial
 from itertools import zip_longest
+from math import comb
 from typing import Any, Final
 
 from croupier.conformance.channel.delivery import WHOLE, Delivery
@@ -27,13 +28,14 @@ from croupier.conformance.suite import Attempt, Config
 from croupier.core.errors import Violation
 from croupier.core.referee import CLIENT, HOUSE
 
-MIN_CONTROL_FAILURES: Final = 8
-"""The failure has to come up this often with the messages as they were, and never with the others.
+MAX_CHANCE: Final = 1e-4
+"""The failure has to come up so often with the messages as they were, and never with the others, that this is unlikely.
 
-If both failed equally often, this would happen once in 2**8 experiments.
+It is the probability of such a result if both fail equally often. Eight failures in eight pairs will do. A run makes
+many experiments, and a cause that only luck has shown would be the first thing that is reported.
 """
 
-MAX_PAIRS: Final = 40
+MAX_PAIRS: Final = 60
 """At most this many pairs of conversations are held, one with the messages as they were, and one with the others."""
 
 CHANGED_BY_REFUSALS: Final = Cause("a message that it refuses changes its state: without that message, the others pass")
@@ -202,7 +204,7 @@ class Experiments:
         may have decided what is refused.
         """
         failures = 0
-        for _ in range(MAX_PAIRS):
+        for pairs in range(1, MAX_PAIRS + 1):
             if not self._has_time():
                 break
             probe = await self._conversations.send_quickly(others, WHOLE)
@@ -216,7 +218,7 @@ class Experiments:
             if control.fault is not None:
                 dialogue = failing_dialogue(control.conversation, control.fault)
                 failures += change is None or [*change(dialogue)] == [*others]
-            if failures == MIN_CONTROL_FAILURES:
+            if one_sided_chance(pairs, failures) < MAX_CHANCE:
                 return Comparison.ONLY_THE_ORIGINAL_FAILS
         return Comparison.UNDECIDED
 
@@ -269,6 +271,11 @@ class Experiments:
         data = self._test_data
         is_announcement = data.farewell_rule.is_goodbye(message) and message not in data.goodbye
         return isinstance(message, Violation) or data.is_refusal(message) or is_announcement
+
+
+def one_sided_chance(pairs: int, failures: int) -> float:
+    """The probability that all failures of these pairs are on one side if both sides fail equally often."""
+    return comb(pairs, failures) / comb(2 * pairs, failures)
 
 
 def _client_messages(attempt: Attempt) -> Sequence[bytes]:
