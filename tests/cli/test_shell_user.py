@@ -92,6 +92,13 @@ def test_descriptions_are_wrapped_at_the_width_of_the_terminal_only() -> None:
         assert text in [line[column : column + len(text)] for line in lines]
 
 
+@pytest.mark.parametrize("command", ["check", "verify", "load"])
+def test_the_help_page_of_a_command_has_its_whole_description(command: str) -> None:
+    """The list of commands has the first line only."""
+    assert "Exit status: 0" in croupier(command, "--help").stdout
+    assert "Exit status: 0" not in croupier("--help").stdout
+
+
 @pytest.mark.parametrize("text", ["[serv.kuhn]\ncoins = 1\n", "coins = 1\n"])
 def test_a_settings_file_with_a_table_of_no_command_is_rejected(tmp_path: Path, text: str) -> None:
     """A misspelt name must not leave the settings at their defaults."""

@@ -28,9 +28,20 @@ app = App(
     help_formatter=HelpPages(),
     default_parameter=Parameter(negative=()),
 )
-app.command("croupier.cli.serve:app", name="serve", help="Serve one room, or all of them.")
+app.command(
+    "croupier.cli.serve:app",
+    name="serve",
+    help="Serve one room, or all of them.\n\n"
+    "Without a room, each is served on its own port; settings of single rooms come from the --config file and from "
+    "environment variables.",
+)
 app.command("croupier.cli.demo:demo", name="demo", help="Open all rooms with bots at every table, and the web app.")
-app.command("croupier.cli.play:app", name="play", help="Play in a room, in the terminal or with a bot.")
+app.command(
+    "croupier.cli.play:app",
+    name="play",
+    help="Play in a room, in the terminal or with a bot.\n\n"
+    "Without a room, those of a server are listed, to choose one.",
+)
 app.command("croupier.cli.watch:app", name="watch", help="Watch a table in the terminal.")
 app.command(
     "croupier.cli.verify:verify", name="verify", help="Verify that the hands in a deal record were dealt as promised."
@@ -42,13 +53,18 @@ app.command(
 )
 app.command("croupier.cli.arena:arena", name="arena", help="Let bots play each other: which one is better, and why.")
 app.command(
-    "croupier.cli.load:app", name="load", help="Put a server under load, and measure how long its answers take."
+    "croupier.cli.load:app",
+    name="load",
+    help="Put a server under load, and measure how long its answers take.\n\n"
+    "The players connect, play with a cheap bot as fast as they can or at a given rate, leave, and come again. Nothing "
+    "limits what you ask for: load only servers whose operators agree.\n\n"
+    "Exit status: 0, 1 if there were errors or no act was answered, 2 if this program was too busy to measure.",
 )
 app.command("croupier.cli.mcp:mcp", name="mcp", help="Let a language model play, as an MCP server.")
 app.command("croupier.cli.accounts:app", name="accounts", help="Manage player accounts.")
 app.command("croupier.cli.hands:app", name="hands", help="List, show and export recorded hands.")
 app.command("croupier.cli.replay:replay", name="replay", help="Replay a recorded game step by step.")
-app.command("croupier.cli.db:app", name="db", help="Manage the store: upgrade, check, back up, restore.")
+app.command("croupier.cli.db:app", name="db", help="Manage the store: upgrade, check, back up, restore, prune.")
 app.command(
     "croupier.cli.tap:tap", name="tap", help="Relay connections between clients and a house, and check both sides."
 )
@@ -82,6 +98,14 @@ def has_session_options(arguments: Sequence[str]) -> bool:
     return not arguments or any(word.startswith("--config") or word in shown for word in arguments)
 
 
+def describe_fully(words: Sequence[str]) -> None:
+    """Describe a command on its help page by its docstring, of which `help` has the line in the list of commands."""
+    command = app.parse_commands([word for word in words if word not in app.meta.help_flags])[1][-1]
+    subcommands = [name for name in command if not name.startswith("-")]
+    if not subcommands and command.default_command is not None and command.default_command.__doc__:
+        command.help = command.default_command.__doc__
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run a command and exit with its status. `arguments` defaults to those of the process.
 
@@ -94,6 +118,7 @@ def main(arguments: list[str] | None = None) -> None:
         with tolerate_output_errors():
             try:
                 if has_session_options(words):
+                    describe_fully(words)
                     app.meta(words)
                 else:  # without the time in which app.meta parses the options of the command as well
                     launch(*words)

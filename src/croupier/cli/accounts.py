@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from croupier.store.records import Account
     from croupier.store.store import Store
 
-app = App(name="accounts", help="Manage player accounts.")
+app = App(name="accounts")
 
 COLUMN_GAP = "  "
 

@@ -19,7 +19,7 @@ from croupier.rooms import HOUSE_ROOMS
 if TYPE_CHECKING:
     from croupier.store.store import Store
 
-app = App(name="db", help="Manage the store: upgrade, check, back up, restore, prune.")
+app = App(name="db")
 
 type StoreArgument = Annotated[
     str | None,

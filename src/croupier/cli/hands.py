@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from croupier.store.records import StoredHand
     from croupier.store.store import Store
 
-app = App(name="hands", help="List, show and export recorded hands.")
+app = App(name="hands")
 
 type HandFormat = Literal["phh", "ohh", "jsonl"]
 type ExportFormat = Literal["phh", "ohh", "jsonl", "rows", "parquet", "acpc", "phhs"]

@@ -12,13 +12,10 @@ class HelpPages:
 
     def __call__(self, console: "Console", options: "ConsoleOptions", panel: "HelpPanel") -> None:
         """Print a panel with the descriptions of commands or options."""
-        from cyclopts.help import DefaultFormatter, InlineText
-        from rich.text import Text
+        from cyclopts.help import DefaultFormatter
 
         for entry in panel.entries:
-            description = entry.description
-            if isinstance(description, InlineText) and isinstance(description.primary_renderable, Text):
-                description.primary_renderable = Text(" ".join(description.primary_renderable.plain.split()))
+            join_lines(entry.description)
         DefaultFormatter()(console, options, panel)
 
     def render_usage(self, console: "Console", options: "ConsoleOptions", usage: object) -> None:
@@ -33,4 +30,16 @@ class HelpPages:
         """Print the description of the command."""
         from cyclopts.help import DefaultFormatter
 
+        join_lines(description)
         DefaultFormatter().render_description(console, options, description)
+
+
+def join_lines(description: "RenderableType | None") -> None:
+    """Join the lines of each paragraph of a plain text."""
+    from cyclopts.help import InlineText
+    from rich.text import Text
+
+    if isinstance(description, InlineText) and isinstance(description.primary_renderable, Text):
+        paragraphs = description.primary_renderable.plain.split("\n\n")
+        text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+        description.primary_renderable = Text(text)

@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
     from croupier.load.measurement import Figures
 
-app = App(
-    name="load",
-    help="Put a server under load, and measure how long its answers take. The players connect, play with a cheap bot "
-    "as fast as they can or at a given rate, leave, and come again. Nothing limits what you ask for: load only servers "
-    "whose operators agree.",
-)
+app = App(name="load")
 
 ROOM = Group("Room", sort_key=1)
 PLAYERS = Group("Players", sort_key=2)

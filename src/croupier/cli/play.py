@@ -28,7 +28,7 @@ from croupier.net.addresses import format_address
 from croupier.net.event_loop import run
 from croupier.rooms import HOUSE_ROOMS, ROOMS
 
-app = App(name="play", help="Play in a room, in the terminal or with a bot.")
+app = App(name="play")
 
 ROOM = Group("Room", sort_key=1)
 HOUSE = Group("House", sort_key=2)

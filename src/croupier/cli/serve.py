@@ -23,7 +23,7 @@ PARSE_ARGUMENTS: ContextVar[Callable[[str], Mapping[str, Any]]] = ContextVar("PA
 COMMAND_LINE: ContextVar[Sequence[str]] = ContextVar("COMMAND_LINE")
 """The arguments of this process."""
 
-app = App(name="serve", help="Serve one room, or all of them.")
+app = App(name="serve")
 
 ROOM = Group("Room", sort_key=1)
 EVERY_ROOM = Group("Every room", sort_key=2)

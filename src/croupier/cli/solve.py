@@ -28,7 +28,7 @@ from croupier.strategy.game_tree import GameTree
 from croupier.strategy.solution import Grid, Solution, SolutionRecord, headline
 from croupier.strategy.zero_sum import find_equilibrium, interior_point_checkpoints
 
-app = App(name="solve", help="Compute the value of a game and its optimal play.")
+app = App(name="solve")
 
 METHOD = Group("Method", sort_key=1)
 OUTPUT = Group("Output", sort_key=2)
