@@ -110,6 +110,26 @@ def test_a_settings_file_with_a_table_of_no_command_is_rejected(tmp_path: Path, 
     assert f"{path}: found {name!r}; allowed: the tables [serve], [demo], [play]" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "[serve.kuhn]\nprot = 1\n",
+            "found 'prot' in [serve.kuhn]; the nearest setting of `croupier serve kuhn` is 'port'",
+        ),
+        ("[serve]\nidle = 1.0\n", "found 'idle' in [serve]; see `croupier serve kuhn --help`"),
+        ("[serve.khun]\nport = 1\n", "found [serve.khun]; allowed: the tables [serve.kuhn], [serve.sevenhalf]"),
+        ("[play.khun]\ngames = 1\n", "found [play.khun]; allowed: the tables [play.kuhn], [play.sevenhalf]"),
+    ],
+)
+def test_a_settings_file_with_an_unknown_setting_is_rejected(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "croupier.toml"
+    path.write_text(text)
+    done = croupier("serve", "kuhn", "--port", 0, "--config", path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{path}: {message}" in done.stderr
+
+
 def test_an_unknown_command_is_rejected() -> None:
     done = croupier("deal")
     assert done.returncode != 0

@@ -1,20 +1,63 @@
 """Settings that no flag sets: from CROUPIER_… environment variables, then from a TOML file."""
 
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cyclopts import App, ArgumentCollection, UnknownOptionError
 from cyclopts.config import Dict, Env
 
 from croupier.rooms import ROOMS
+
+ROOM_COMMANDS = ("serve", "play", "load")
+"""The commands whose tables have a table for each room."""
+
+
+@dataclass(frozen=True)
+class SettingsFile:
+    """The settings of a TOML file, as a source for cyclopts.
+
+    A setting in [serve] applies to every room that does not set it in [serve.ROOM].
+    """
+
+    path: Path
+    settings: Mapping[str, Any]
+
+    def __call__(self, app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+        """Set the arguments of a command. Raises ValueError if the command has no such setting."""
+        serve = self.settings.get("serve", {})
+        shared = {key: value for key, value in serve.items() if key not in ROOMS}
+        rooms = {room: shared | serve.get(room, {}) for room in ROOMS}
+        try:
+            Dict({**self.settings, "serve": shared | rooms}, source=str(self.path))(app, commands, arguments)
+        except UnknownOptionError as error:
+            raise ValueError(f"{self.path}: {self._unknown_setting(error, commands)}") from None
+
+    def _unknown_setting(self, error: UnknownOptionError, commands: tuple[str, ...]) -> str:
+        """Describe an error by the key, its table and the nearest setting that the command has."""
+        from difflib import get_close_matches
+
+        key = (error.token.keyword or "")[1:].partition("]")[0]
+        names = [name.removeprefix("--") for each in error.argument_collection for name in each.names]
+        nearest = get_close_matches(key, names, n=1)
+        command = " ".join(("croupier", *commands))
+        remedy = f"the nearest setting of `{command}` is {nearest[0]!r}" if nearest else f"see `{command} --help`"
+        return f"found {key!r} in [{'.'.join(self._table_of(key, commands))}]; {remedy}"
+
+    def _table_of(self, key: str, commands: tuple[str, ...]) -> tuple[str, ...]:
+        """The table that has a setting of a command: that of the command or, for a room, [serve]."""
+        table: Any = self.settings
+        for name in commands:
+            table = table.get(name, {})
+        return commands if key in table else commands[:1]
 
 
 def config_sources(file: Path | None, commands: Collection[str]) -> list[Any]:
     """Return the sources of settings for cyclopts: the environment first, then the file, with tables for `commands`.
 
-    A setting in [serve] applies to every room that does not set it in [serve.ROOM]. Raises ValueError
-    if the file cannot be read, or has a table for no command.
+    Raises ValueError if the file cannot be read, or has a table for no command or no room.
     """
     sources: list[Any] = [Env("CROUPIER_"), Env("CROUPIER_SERVE_", command=False)]
     if file is None:
@@ -29,13 +72,14 @@ def config_sources(file: Path | None, commands: Collection[str]) -> list[Any]:
         if name not in commands:
             allowed = ", ".join(f"[{command}]" for command in commands)
             raise ValueError(f"{file}: found {name!r}; allowed: the tables {allowed}")
-    serve = settings.get("serve", {})
-    if not isinstance(serve, dict):
-        raise ValueError(f"{file}: found serve = {serve!r}; allowed: a table [serve]")  # noqa: TRY004 -- an error of the file, not of a type
-    shared = {key: value for key, value in serve.items() if key not in ROOMS}
-    for room in ROOMS:
-        own = serve.get(room, {})
-        if not isinstance(own, dict):
-            raise ValueError(f"{file}: found {room} = {own!r}; allowed: a table [serve.{room}]")  # noqa: TRY004 -- see above
-        serve[room] = shared | own
-    return [*sources, Dict({**settings, "serve": serve}, source=str(file))]
+    for command in ROOM_COMMANDS:
+        table = settings.get(command, {})
+        if not isinstance(table, dict):
+            raise ValueError(f"{file}: found {command} = {table!r}; allowed: a table [{command}]")  # noqa: TRY004 -- an error of the file, not of a type
+        for name, value in table.items():
+            if name in ROOMS and not isinstance(value, dict):
+                raise ValueError(f"{file}: found {name} = {value!r}; allowed: a table [{command}.{name}]")
+            if name not in ROOMS and isinstance(value, dict):
+                allowed = ", ".join(f"[{command}.{room}]" for room in ROOMS)
+                raise ValueError(f"{file}: found [{command}.{name}]; allowed: the tables {allowed}")
+    return [*sources, SettingsFile(file, settings)]
