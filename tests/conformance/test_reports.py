@@ -81,6 +81,7 @@ def test_a_report_fits_80_columns_and_breaks_no_word() -> None:
     print_parts(console, terminal(REPORT))
     text = console.file.getvalue()
     assert max(len(line) for line in text.splitlines() if not line.startswith("repeat: ")) <= 80
+    assert not any(line.endswith(" ") for line in text.splitlines())
     words = set(text.split())
     for result in REPORT.results:
         for each in dialogue(result):

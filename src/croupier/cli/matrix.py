@@ -200,6 +200,7 @@ async def _play(
 
     from croupier.conformance.matrix.grid import grid
     from croupier.conformance.matrix.matrix import Matrix, write_results
+    from croupier.conformance.report.terminal import print_parts
 
     now = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
     columns = (TextColumn("cells"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), now)
@@ -219,8 +220,7 @@ async def _play(
         is_complete = await run.play()
     results = plan.results(run.cells, is_complete=is_complete)
     write_results(results, plan.output_folder)
-    for part in grid(results, console.width):
-        console.print(part)
+    print_parts(console, grid(results, console.width))
     remaining = plan.cells - len(run.cells)
     state = "" if is_complete else f"; {remaining:,} remain: run the same command to continue"
     print_line(f"{len(run.cells):,} of {plan.cells:,} cells are in {plan.output_folder}{state}")

@@ -104,9 +104,14 @@ def _notes(report: Report, outcome: Outcome, *, is_complete: bool) -> Iterator[R
 
 
 def print_parts(console: Console, parts: Iterable[RenderableType]) -> None:
-    """Print a report. Lines meant for pasting are never wrapped, on a terminal of any width."""
+    """Print a report, without spaces at the end of lines if it goes to a file.
+
+    Lines meant for pasting are never wrapped, on a terminal of any width.
+    """
     for part in parts:
-        console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
+        with console.capture() as capture:
+            console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
+        console.file.writelines(f"{line.rstrip(' ')}\n" for line in capture.get().splitlines())
 
 
 def _unwrapped(text: str, style: str = "") -> Text:
