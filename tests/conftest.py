@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from croupier.cli import COMPILED_CODE
 from tests.net.raw_client import LOOPS, Run
@@ -32,8 +32,9 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 os.environ["LANGUAGE"] = "en"  # the language of the texts that tests compare
 
-settings.register_profile("full", deadline=None)
-settings.register_profile("quick", deadline=None, max_examples=QUICK_EXAMPLES)
+# On a busy machine, examples are slow to make.
+settings.register_profile("full", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("full"), max_examples=QUICK_EXAMPLES)
 settings.load_profile("full")
 
 POSTGRESQL = {"cluster", "restartable_cluster"}

@@ -15,7 +15,7 @@ from croupier.tui.plain import PlainDisplay
 from croupier.tui.renderer import plain_lines, render, render_help
 from croupier.tui.replay_screen import ReplayScreen
 from croupier.tui.table_keys import TableKeys
-from tests.processes import environment
+from tests.processes import PATIENCE, environment
 
 NASTY = "\x1b[2J\x1b]0;pwned\x07[red]you \u202ewon\x9b31m"
 RAW = NASTY.encode()
@@ -41,7 +41,7 @@ def hostile_server(answer: bytes) -> Iterator[int]:
                 except OSError:
                     return
                 with connection:
-                    connection.settimeout(5)
+                    connection.settimeout(PATIENCE)
                     try:
                         connection.recv(4096)
                         connection.sendall(answer)

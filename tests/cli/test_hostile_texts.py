@@ -13,7 +13,7 @@ import pytest
 from croupier.cli import main
 from croupier.store.records import JournalEntry, StoredHand
 from croupier.store.store import Store, open_store
-from tests.processes import COMMAND, environment
+from tests.processes import COMMAND, PATIENCE, environment
 from tests.sampling import extended
 from tests.store.store_fixture import add_hand
 
@@ -127,7 +127,7 @@ def test_a_closed_pipe_ends_a_command_silently(tmp_path: Path, command: str) -> 
         assert listing.stderr is not None
         listing.stdout.close()
         assert listing.stderr.read() == b""
-        assert listing.wait(20) == 1
+        assert listing.wait(PATIENCE) == 1
 
 
 def test_a_closed_pipe_ends_a_replay_silently(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_closed_pipe_ends_a_replay_silently(tmp_path: Path) -> None:
         assert replay.stdout.readline()
         replay.stdout.close()
         assert replay.stderr.read() == b""
-        assert replay.wait(20) == 1
+        assert replay.wait(PATIENCE) == 1
 
 
 MEASURE_MEMORY_SCRIPT = """

@@ -15,7 +15,7 @@ from argon2 import PasswordHasher
 from croupier.cli import main
 from croupier.store.records import JournalEntry, StoredHand
 from croupier.store.store import open_store
-from tests.processes import COMMAND, croupier, environment
+from tests.processes import COMMAND, PATIENCE, croupier, environment
 
 type Shell = Callable[..., tuple[int, str, str]]
 
@@ -223,7 +223,7 @@ def test_a_closed_pipe_ends_an_export_silently(at_shell: Shell, tmp_path: Path) 
         assert export.stderr is not None
         export.stdout.close()
         assert export.stderr.read() == b""
-        assert export.wait(20) == 1
+        assert export.wait(PATIENCE) == 1
 
 
 def test_a_backup_is_restored_to_a_new_store_or_with_force(at_shell: Shell, tmp_path: Path) -> None:

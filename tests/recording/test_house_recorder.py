@@ -12,7 +12,7 @@ import pytest
 from croupier.recording import recorder
 from croupier.store.records import SUPERSEDED_MESSAGE, WriteRefused
 from croupier.store.store import open_store
-from tests.net.raw_client import RawClient, Run
+from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, Run
 from tests.recording.fake_store import (
     FakeStore,
     house_with_fake_store,
@@ -36,7 +36,7 @@ async def expect_silence(caller: RawClient) -> None:
 
 async def wait_until(condition: Any) -> None:
     """Wait until a condition holds."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while not condition():
             await asyncio.sleep(0.001)
 

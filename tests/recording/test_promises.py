@@ -16,7 +16,7 @@ from croupier.core.session import Commit, Effect
 from croupier.recording import promises as module
 from croupier.recording.promises import FileSync, Promises
 from croupier.store.records import StoreUnavailable
-from tests.net.raw_client import RawClient, Run
+from tests.net.raw_client import TIMEOUT_SECONDS, RawClient, Run
 from tests.net.test_faults import RecordingLogger
 from tests.recording.fake_store import FakeStore, house_with_fake_store, run_pending_callbacks
 from tests.recording.test_durable_session import complete, table_with_manual_journal
@@ -138,7 +138,7 @@ class ManualFsync:
 
     def __call__(self, descriptor: int) -> None:
         self.call_count += 1
-        self.may_return.wait(10)
+        self.may_return.wait(TIMEOUT_SECONDS)
         if self.error is not None:
             raise self.error
 

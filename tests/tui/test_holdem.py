@@ -165,7 +165,7 @@ def test_leaving_after_a_fold_needs_no_confirmation(tmp_path: Path) -> None:
 
 
 def test_who_runs_out_of_time_has_lost_what_was_bet(tmp_path: Path) -> None:
-    with two(tmp_path, "--turn-seconds", "1.5") as (seat, _):
+    with two(tmp_path, "--turn-seconds", "5") as (seat, _):
         seat.sees("Your time ran out: you are out of the game.")
         seat.sees("You lose 10 chips.")
         seat.sees("chips won: -10")
