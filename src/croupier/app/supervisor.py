@@ -8,7 +8,7 @@ import asyncio
 import os
 from asyncio.subprocess import DEVNULL, Process, create_subprocess_exec
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from itertools import count
 from typing import Any, Final
@@ -35,6 +35,7 @@ from croupier.cluster.local_hub import LocalHub
 from croupier.core.logger import Logger
 from croupier.logs import configure, get_logger
 from croupier.net.descriptors import raise_file_limit
+from croupier.net.event_loop import start_task
 from croupier.net.listening_socket import can_share_ports
 from croupier.net.shared_counts import SharedCounts
 from croupier.net.stop_signals import SIGHUP_NAME, has_terminal, stop_signal_queue
@@ -122,9 +123,9 @@ class Supervisor:
     async def run(self) -> int:
         """Run the workers until a signal, and return the exit status."""
         had_terminal = has_terminal()
-        self._start_task(self._open())
+        start_task(self._tasks, self._open())
         while await self._requests.get() == SIGHUP_NAME and (has_terminal() or not had_terminal):
-            self._start_task(self._restart_all())
+            start_task(self._tasks, self._restart_all())
         await self._close()
         return self._status
 
@@ -142,7 +143,7 @@ class Supervisor:
         for line in [*self._current[0].ready.result(), *self.last_lines]:
             self._announce(line)
         for slot in self._current:
-            self._start_task(self._keep(slot))
+            start_task(self._tasks, self._keep(slot))
 
     async def _start(self, slot: int) -> RunningWorker | None:
         """Start a worker, and wait until its rooms are open; None if it has ended before."""
@@ -289,11 +290,6 @@ class Supervisor:
         self._status = 1
         self.is_closing = True
         self._requests.put_nowait("failed")
-
-    def _start_task(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(coroutine)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 async def supervise(

@@ -33,6 +33,7 @@ from croupier.net.addresses import check_port, connect_error_reason
 from croupier.net.client_addresses import address_key
 from croupier.net.connection import Connection
 from croupier.net.count_limit import ConnectionCounts, CountLimit
+from croupier.net.event_loop import start_task
 from croupier.net.limits import EndpointLimits
 from croupier.net.listening_socket import LISTEN_BACKLOG, bind_sockets, bound_address
 from croupier.net.outgoing import connect_from
@@ -273,9 +274,7 @@ class Endpoint:
             ):
                 self.connections[effect.peer].hold_until(ticket)
         elif type(effect) is Connect:
-            task = self._loop.create_task(self.connect(effect.peer, effect.address, self._connect_ssl))
-            self._connect_tasks.add(task)
-            task.add_done_callback(self._connect_tasks.discard)
+            start_task(self._connect_tasks, self.connect(effect.peer, effect.address, self._connect_ssl))
 
     def flush(self) -> None:
         """Write all queued messages."""

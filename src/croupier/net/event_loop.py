@@ -30,6 +30,13 @@ def yield_processor() -> None:
         time.sleep(0)
 
 
+def start_task(tasks: set[asyncio.Task[None]], coroutine: Coroutine[object, object, None]) -> None:
+    """Start a task, and keep it in a set until it is done: an event loop may lose a task that nobody refers to."""
+    task = asyncio.get_running_loop().create_task(coroutine)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+
+
 def resolve(future: Future[None] | None) -> None:
     """Wake the tasks that wait for a future, unless there is none or it is done already."""
     if future is not None and not future.done():

@@ -9,6 +9,7 @@ from typing import Any, Final
 from croupier.core.logger import Logger
 from croupier.core.session import Address
 from croupier.net.client_addresses import TrustedProxies
+from croupier.net.event_loop import start_task
 from croupier.net.listening_socket import BoundSocket
 from croupier.net.proxy_protocol import ProxyHeaderError, parse_proxy_header
 from croupier.observers.counters import RoomCounters
@@ -52,7 +53,7 @@ class ProxyListener:
         """Accept the connections of listening sockets."""
         self.sockets += sockets
         for listening in sockets:
-            self._start_task(self._accept(listening))
+            start_task(self._tasks, self._accept(listening))
 
     def close(self) -> None:
         """Accept no more connections, and close those whose header is not complete."""
@@ -60,11 +61,6 @@ class ProxyListener:
             task.cancel()
         while self.sockets:
             self.sockets.pop().close()
-
-    def _start_task(self, coroutine: Any) -> None:
-        task = self._loop.create_task(coroutine)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     async def _accept(self, listening: socket.socket) -> None:
         while True:
@@ -74,7 +70,7 @@ class ProxyListener:
                 self._log.warning("a connection could not be accepted", reason=str(error))
                 await asyncio.sleep(ACCEPT_RETRY_SECONDS)
             else:
-                self._start_task(self._handle_connection(connected, peer[:2]))
+                start_task(self._tasks, self._handle_connection(connected, peer[:2]))
 
     async def _handle_connection(self, connected: socket.socket, peer: Address) -> None:
         try:

@@ -15,6 +15,7 @@ from croupier.conformance.live_state import RunState
 from croupier.core.logger import Logger
 from croupier.core.presentation import Text, counted, text, verbatim
 from croupier.core.room import Room
+from croupier.net.event_loop import start_task
 from croupier.web.check_targets import CheckTarget
 from croupier.web.config import WebConfig
 from croupier.web.feed import Envelope, Feed, FeedSnapshot, Versions
@@ -192,9 +193,7 @@ class Checks:
         self._forget(self.of_session(session), MAX_KEPT_RUNS)
         self._forget([*self._runs.values()], MAX_RUNS)
         self._runs[run.id] = run
-        task = asyncio.get_running_loop().create_task(run.run(self._config.max_check_seconds))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        start_task(self._tasks, run.run(self._config.max_check_seconds))
         return run
 
     def move(self, former: str, session: str, csrf: str) -> None:

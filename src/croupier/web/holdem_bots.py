@@ -18,6 +18,7 @@ from croupier.http.auth import AuthError, basic_authorization
 from croupier.http.views import GameViewCache
 from croupier.logs import get_logger
 from croupier.net.addresses import format_address
+from croupier.net.event_loop import start_task
 from croupier.rooms.holdem import ROOM
 from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.player import Options, Player
@@ -64,9 +65,7 @@ class HoldemBots:
         open_games = {guid: users for guid, users in self._people.items() if self._service.views.game(guid) is not None}
         self._people = open_games
         open_games.setdefault(game, set()).add(user)
-        task = asyncio.get_running_loop().create_task(self._join_lonely_person(game))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        start_task(self._tasks, self._join_lonely_person(game))
 
     def close(self) -> None:
         """Stop all bots; their seats are lost when their time is over."""

@@ -16,7 +16,7 @@ from croupier.core.codec import SpanCodec
 from croupier.core.presentation import TableCommand, TableView, Text, text
 from croupier.core.session import Address, Effect, Event, Malformed, Received
 from croupier.logs import get_logger
-from croupier.net.event_loop import resolve
+from croupier.net.event_loop import resolve, start_task
 from croupier.rooms.oldmaid import ROOM
 from croupier.rooms.oldmaid.player import TABLE, Options
 from croupier.rooms.oldmaid.presenter import OldMaidPresenter
@@ -99,9 +99,7 @@ class RingLobby:
             self._bot_count += 1
             contestant = next(self._next_bot)
             play = self._run_program if contestant.is_program else self._play
-            bot = asyncio.ensure_future(play(f"bot {self._bot_count}", contestant))
-            self._bots.add(bot)
-            bot.add_done_callback(self._bots.discard)
+            start_task(self._bots, play(f"bot {self._bot_count}", contestant))
 
     async def _run_program(self, nick: str, program: Contestant) -> None:
         """Run a program while people are at the table."""
@@ -168,9 +166,7 @@ class RingSeat(Seat):
         """Join the next game. A finished one ends by itself when the neighbours no longer need this player."""
         self._client = self._lobby.table.client(nicks[0], observers=[self._on_event], wrap_codec=self._make_codec)
         self._presenter.sit(self._client.player)
-        game = asyncio.create_task(self._play(self._client, nicks[1:]))
-        self._games.add(game)
-        game.add_done_callback(self._games.discard)
+        start_task(self._games, self._play(self._client, nicks[1:]))
         self._lobby.wait(self)
 
     async def _play(self, client: RingClient, other_nicks: Sequence[str]) -> None:
