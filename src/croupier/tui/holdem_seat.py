@@ -1,10 +1,10 @@
 """A person's seat at a table of hold'em."""
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
+from croupier.clients.game_watcher import GameWatcher
 from croupier.clients.holdem_api import ApiRequest, ApiResponse, HoldemApi, Refusal
 from croupier.clients.holdem_seat import HoldemSeat
 from croupier.core.errors import IllegalMove, Violation
@@ -16,13 +16,13 @@ MAX_CLOCK_SKEW_SECONDS: Final = 2.0
 """Larger differences to the server's clock are corrected. Its Date header has a resolution of one second."""
 
 
-class HoldemPlace(Seat):
+class HoldemPlace[C: HoldemSeat | GameWatcher](Seat[C]):
     """A place at a table of hold'em. `clock` returns the server's time in seconds since the epoch."""
 
     errors = (Violation, ConnectionError, Refusal)
     timeout_seconds = 3.0
 
-    def __init__(self, client: AbstractAsyncContextManager[Any], clock: Callable[[], float]) -> None:
+    def __init__(self, client: C, clock: Callable[[], float]) -> None:
         super().__init__(client)
         self._clock = clock
 
@@ -42,18 +42,14 @@ class HoldemPlace(Seat):
                 return text("The server is gone: {reason}", reason=sentence(str(error)))
 
 
-class HoldemTableSeat(HoldemPlace):
+class HoldemTableSeat(HoldemPlace[HoldemSeat]):
     """A seat at a table of hold'em. A person who leaves while joining joins first: the seat has to be given up."""
 
     can_interrupt = False
 
-    def __init__(self, client: HoldemSeat, clock: Callable[[], float]) -> None:
-        super().__init__(client, clock)
-        self._client = client
-
     @property
     def player(self) -> Any:
-        """The session of the player."""
+        """See `Seat.player`."""
         return self._client.player
 
     async def receive(self) -> Game | None:

@@ -16,7 +16,7 @@ REDRAW_SECONDS: Final = 1.0
 
 HAS_LEFT: Final = text("You have left the table.")
 
-type OpenSeat = Callable[[Callable[[Text], None]], Seat]
+type OpenSeat = Callable[[Callable[[Text], None]], Seat[Any]]
 """Returns a seat on a new connection. Its argument shows a notice while the client is waiting."""
 
 
@@ -159,7 +159,7 @@ class Conversation:
         return view
 
 
-async def _enter(seat: Seat) -> None:
+async def _enter(seat: Seat[Any]) -> None:
     try:
         async with asyncio.timeout(seat.timeout_seconds):
             await seat.__aenter__()
@@ -167,7 +167,7 @@ async def _enter(seat: Seat) -> None:
         raise ConnectionError("no answer") from None
 
 
-async def _leave(seat: Seat, *error: Any) -> None:
+async def _leave(seat: Seat[Any], *error: Any) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(seat.timeout_seconds):
             await seat.__aexit__(*error)

@@ -3,15 +3,18 @@
 from abc import ABC, abstractmethod
 from contextlib import AbstractAsyncContextManager, suppress
 from time import monotonic
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from croupier.clients.game import GameClient
 from croupier.clients.identify import OtherProtocol
 from croupier.core.errors import IllegalMove, Violation
 from croupier.core.presentation import Text, text, verbatim
 
+if TYPE_CHECKING:  # a seat in a game against a house needs no ring
+    from croupier.clients.ring import RingClient
 
-class Seat(ABC):
+
+class Seat[C: AbstractAsyncContextManager[Any]](ABC):
     """A person's seat, for one connection. Enter it with `async with` to sit down; leaving the context leaves.
 
     `errors` are the exceptions that end the conversation. Sitting down and leaving may take `timeout_seconds` each,
@@ -24,15 +27,15 @@ class Seat(ABC):
     can_interrupt: ClassVar[bool] = True
     purse: int | None = None
 
-    def __init__(self, client: AbstractAsyncContextManager[Any]) -> None:
-        self._context = client
+    def __init__(self, client: C) -> None:
+        self._client = client
 
     async def __aenter__(self) -> Self:
-        await self._context.__aenter__()
+        await self._client.__aenter__()
         return self
 
     async def __aexit__(self, *error: Any) -> None:
-        await self._context.__aexit__(*error)
+        await self._client.__aexit__(*error)
 
     @property
     @abstractmethod
@@ -60,20 +63,33 @@ class Seat(ABC):
         return sentence(str(error))
 
 
-class HouseSeat(Seat):
+class MessageSeat[C: GameClient | RingClient](Seat[C]):
+    """A seat whose client sends a message for each move."""
+
+    @property
+    def player(self) -> Any:
+        """See `Seat.player`."""
+        return self._client.player
+
+    def receive_nowait(self) -> Any:
+        """See `Seat.receive_nowait`."""
+        return self._client.receive_nowait()
+
+    async def submit(self, move: Any) -> Text | None:
+        """See `Seat.submit`. A move that comes too late, after the other end has left, is dropped."""
+        with suppress(IllegalMove):
+            await self._client.send(move)
+        return None
+
+
+class HouseSeat(MessageSeat[GameClient]):
     """A seat in a game against a house."""
 
     errors = (Violation, ConnectionError)
 
     def __init__(self, client: GameClient, purse: int | None) -> None:
         super().__init__(client)
-        self._client = client
         self.purse = purse
-
-    @property
-    def player(self) -> Any:
-        """The client session of the room."""
-        return self._client.player
 
     async def receive(self) -> Any:
         """See `Seat.receive`: None if the house has closed the connection between two games."""
@@ -83,16 +99,6 @@ class HouseSeat(Seat):
             if not self._client.player.is_exhausted:
                 raise
             return None
-
-    def receive_nowait(self) -> Any:
-        """See `Seat.receive_nowait`."""
-        return self._client.receive_nowait()
-
-    async def submit(self, move: Any) -> Text | None:
-        """See `Seat.submit`."""
-        with suppress(IllegalMove):  # the house has closed the connection meanwhile
-            await self._client.send(move)
-        return None
 
     def end_reason(self, error: Exception) -> Text:
         """See `Seat.end_reason`: a house that closes the connection is said to do so, whatever clause it breaks."""

@@ -1,6 +1,5 @@
 """Watching a table of hold'em: a seat without a player, and its presenter."""
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -32,12 +31,8 @@ class WatchingPresenter(HoldemPresenter):
         return TableCommand.LEAVE
 
 
-class WatcherPlace(HoldemPlace):
+class WatcherPlace(HoldemPlace[GameWatcher]):
     """A place beside a table, from which its public states are seen."""
-
-    def __init__(self, watcher: GameWatcher, clock: Callable[[], float]) -> None:
-        super().__init__(watcher, clock)
-        self._watcher = watcher
 
     @property
     def player(self) -> None:
@@ -46,7 +41,7 @@ class WatcherPlace(HoldemPlace):
 
     async def receive(self) -> Game:
         """See `Seat.receive`."""
-        return await self._watcher.next_game()
+        return await self._client.next_game()
 
     async def submit(self, move: Any) -> Text | None:
         """Raise TypeError: a watcher has no moves."""
