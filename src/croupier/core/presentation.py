@@ -221,6 +221,14 @@ class UnknownAction(ValueError):
     """The action is not offered now, or its number is out of range. The message names what is allowed."""
 
 
+class Refused(Exception):
+    """What a person asks for is refused. `reason` is for them."""
+
+    def __init__(self, reason: Text) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
 class Announcements:
     """What has happened since the person's last action: the newest texts, oldest first, at most `max_count`."""
 

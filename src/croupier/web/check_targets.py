@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from croupier.clients.server_url import room_address
-from croupier.core.presentation import Text, text, verbatim
+from croupier.core.presentation import Refused, text, verbatim
 from croupier.core.room import Room
 from croupier.core.session import Address
 from croupier.net.addresses import format_address
@@ -45,12 +45,8 @@ class CheckTarget(Struct, frozen=True):
         return format_address(self.address) + ("" if self.authority is None else " (TLS)")
 
 
-class TargetRefused(Exception):
-    """The visitor may not have this target tested. `reason` is for them."""
-
-    def __init__(self, reason: Text) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
+class TargetRefused(Refused):
+    """The visitor may not have this target tested."""
 
 
 class TargetRules(Struct, frozen=True):

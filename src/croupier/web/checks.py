@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from croupier.conformance.live_state import RunState
 from croupier.core.logger import Logger
-from croupier.core.presentation import Text, counted, text, verbatim
+from croupier.core.presentation import Refused, Text, counted, text, verbatim
 from croupier.core.room import Room
 from croupier.net.event_loop import start_task
 from croupier.web.check_targets import CheckTarget
@@ -39,12 +39,8 @@ TIMED_OUT: Final = text("The run took too long and was stopped.")
 CRASHED: Final = text("The tester has ended because of an error, which has been logged.")
 
 
-class TooManyRuns(Exception):
-    """No run can be started now. `reason` is for the visitor."""
-
-    def __init__(self, reason: Text) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
+class TooManyRuns(Refused):
+    """No run can be started now."""
 
 
 class RunSnapshot(FeedSnapshot, frozen=True):

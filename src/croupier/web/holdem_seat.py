@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from croupier.core.errors import Violation
-from croupier.core.presentation import ActionView, TableCommand, TableView, Text, text
+from croupier.core.presentation import ActionView, Refused, TableCommand, TableView, Text, text
 from croupier.core.referee import HOUSE
 from croupier.core.session import Notify, Received, Submitted
 from croupier.http.holdem_tables import HoldemTables
@@ -65,12 +65,8 @@ REFUSALS: Final = {
 BET_REFUSED: Final = text("The bet is not allowed: your hand is folded.")
 
 
-class SeatRefused(Exception):
-    """The room gives no seat. `reason` is for the visitor."""
-
-    def __init__(self, reason: Text) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
+class SeatRefused(Refused):
+    """The room gives no seat."""
 
 
 class HoldemSeat(Seat):

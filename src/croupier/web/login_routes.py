@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from croupier.core.presentation import Text, text
+from croupier.core.presentation import Refused, Text, text
 from croupier.core.usernames import MAX_NAME_CHARACTERS, InvalidUsername, validate_username
 from croupier.http.auth import Authenticator, AuthError, VerifiedLogin, basic_authorization
 from croupier.net.client_addresses import address_key
@@ -42,12 +42,11 @@ NAME_INVALID: Final = text(
 )
 
 
-class FormError(Exception):
-    """The form of an account is refused. `detail` is for the visitor, `retry_after` as in AuthError."""
+class FormError(Refused):
+    """The form of an account is refused. `retry_after` is that of AuthError."""
 
-    def __init__(self, detail: Text, status: int = 422, retry_after: float | None = None) -> None:
-        super().__init__(str(detail))
-        self.detail = detail
+    def __init__(self, reason: Text, status: int = 422, retry_after: float | None = None) -> None:
+        super().__init__(reason)
         self.status = status
         self.retry_after = retry_after
 
@@ -176,7 +175,7 @@ class LoginRoutes:
 
     def _page(self, request: Request, template: str, username: str = "", refusal: FormError | None = None) -> Response:
         """Show a form, empty or with the reason why it was refused."""
-        error = "" if refusal is None else translator(request_locale(request))(refusal.detail)
+        error = "" if refusal is None else translator(request_locale(request))(refusal.reason)
         context = {"error": error, "username": username, "keeps_coins": self._config.keeps_coins}
         status = 200 if refusal is None else refusal.status
         response = self._renderer.page(request, template, status_code=status, **context)
