@@ -7,15 +7,14 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from time import monotonic, process_time
 from typing import Any, Final
 
+from croupier.clients.server_url import room_address
 from croupier.core.logger import SilentLogger
 from croupier.core.room import HouseRoom
-from croupier.core.session import Address
 from croupier.load.holdem_players import play_holdem
 from croupier.load.house_players import HousePlayers
 from croupier.load.measurement import Figures, Measurement
 from croupier.load.oldmaid_players import play_oldmaid
 from croupier.load.plan import Plan
-from croupier.net.addresses import parse_address
 from croupier.net.descriptors import raise_file_limit
 from croupier.net.endpoint import Endpoint, EndpointLimits
 from croupier.net.loop_lag import LoopLagMonitor
@@ -59,19 +58,14 @@ async def _measure(
     return figures()
 
 
-def server_address(plan: Plan) -> Address:
-    """The address of the server of a house or of Old Maid, at the room's port unless it is given. Raises ValueError."""
-    host, port = parse_address(plan.server)
-    return host, plan.room.port if port is None else port
-
-
 def _players(plan: Plan, numbers: range, measurement: Measurement, start: float) -> AbstractAsyncContextManager[None]:
     """The players, while the context is open; at its end they leave."""
-    if isinstance(plan.room, HouseRoom):
-        return _house_players(plan, plan.room, HousePlayers(plan, numbers, server_address(plan), measurement, start))
     if plan.room_name == "holdem":
         return _tasks(play_holdem(plan, numbers, measurement, start))
-    return _tasks(play_oldmaid(plan, numbers, server_address(plan), measurement, start))
+    address, _ = room_address(plan.room, plan.server)
+    if isinstance(plan.room, HouseRoom):
+        return _house_players(plan, plan.room, HousePlayers(plan, numbers, address, measurement, start))
+    return _tasks(play_oldmaid(plan, numbers, address, measurement, start))
 
 
 @asynccontextmanager
