@@ -124,7 +124,7 @@ class HoldemGame:
         if any(chunk.programs):
             from croupier.arena.holdem_programs import play_with_programs  # it needs the server
 
-            hands = play_with_programs(chunk, self._new_hand, (first, second), DEFAULT_MOVES)
+            hands = play_with_programs(chunk, self._new_hand, (first, second))
             return _seating_of(hands[0], 0), _seating_of(hands[1], 1)
         keeps_hands = chunk.plan.adjust is not None or chunk.plan.leaks
         return (

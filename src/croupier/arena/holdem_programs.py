@@ -14,8 +14,8 @@ from argon2 import PasswordHasher
 
 from croupier.arena.baselines.holdem import Seatings
 from croupier.arena.game import Chunk
-from croupier.arena.holdem_table import SEATS, ArenaTable, DealNumbers, SeatingDeals, table_deals
-from croupier.arena.players import Player
+from croupier.arena.holdem import DEFAULT_MOVES, NAMES, SEATS, HoldemPlayer
+from croupier.arena.holdem_table import ArenaTable, DealNumbers, SeatingDeals, table_deals
 from croupier.arena.program_match import (
     HOST,
     MAX_HAND_MESSAGES,
@@ -30,13 +30,9 @@ from croupier.http.holdem_app import HoldemApp
 from croupier.net.event_loop import resolve, run
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.hand import Hand
-from croupier.rooms.holdem.engine.legal import Move
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.views import View
 from croupier.rooms.holdem.wire import ACTION_BET, ACTION_FOLD, Act, Join, Leave
-
-NAMES: Final = ("1", "2")
-"""What the bots of a pairing are called in the views of bots in process."""
 
 USERS: Final = ("arena-first", "arena-second")
 """The user names of the bots; programs may play as other users."""
@@ -47,21 +43,17 @@ STOP_SECONDS: Final = 0.2
 HASHER: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """The passwords are valid for one match, so they need no expensive hash."""
 
-type HoldemPlayer = Player[View, Move]
-
 type Players = Sequence[Mapping[int, HoldemPlayer]]
 """The bots in process by their index in the pairing, for each seating."""
 
 
-def play_with_programs(
-    chunk: Chunk, new_hand: Hand, deals: Sequence[Sequence[Sequence[Card]]], default_moves: Sequence[Move]
-) -> Seatings:
+def play_with_programs(chunk: Chunk, new_hand: Hand, deals: Sequence[Sequence[Sequence[Card]]]) -> Seatings:
     """Play both seatings of a chunk in which at least one bot is a program. Raises Forfeit."""
     seatings = [SeatingDeals(dealt) for dealt in deals]
     players: list[Mapping[int, HoldemPlayer]] = []
     for number, seating in enumerate(seatings):
         ours = [index for index in range(SEATS) if chunk.programs[index] is None]
-        players.append({index: chunk.player(number, index, default_moves) for index in ours})
+        players.append({index: chunk.player(number, index, DEFAULT_MOVES) for index in ours})
         for player in players[-1].values():
             player.finished = seating.played
 

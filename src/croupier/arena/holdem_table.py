@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from croupier.arena.baselines.holdem import PlayedHand
 from croupier.arena.game import Chunk
+from croupier.arena.holdem import SEATS
 from croupier.core.dealer import Deck, FairDealer
 from croupier.rooms.holdem.cards import Card
 from croupier.rooms.holdem.engine.hand import Hand
@@ -23,8 +24,6 @@ from croupier.rooms.holdem.settings import Settings
 from croupier.rooms.holdem.table.finished_hands import FinishedHand
 from croupier.rooms.holdem.table.seats import Participant
 from croupier.rooms.holdem.wire import Guid, Leave
-
-SEATS: Final = 2
 
 type DealNumbers = tuple[Sequence[int], Sequence[int]]
 """The numbers of the deals of both seatings."""
