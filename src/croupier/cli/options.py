@@ -1,6 +1,6 @@
 """What the options of several commands share: their ranges, and the command line that repeats them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -39,8 +39,13 @@ def command_line(values: Mapping[str, object]) -> Iterator[str]:
             yield from (flag(name), str(value))
 
 
+def changed_values(options: Any, ignored: Collection[str] = ()) -> Mapping[str, Any]:
+    """The values of the options of a dataclass that differ from their defaults, by name, without the `ignored` ones."""
+    default = type(options)()
+    values = {each.name: getattr(options, each.name) for each in fields(options) if each.name not in ignored}
+    return {name: value for name, value in values.items() if value != getattr(default, name)}
+
+
 def changed_options(options: Any) -> Iterator[str]:
     """Yield the arguments that give the options of a dataclass, without those that have their default value."""
-    default = type(options)()
-    changed = {each.name: getattr(options, each.name) for each in fields(options)}
-    return command_line({name: value for name, value in changed.items() if value != getattr(default, name)})
+    return command_line(changed_values(options))

@@ -3,14 +3,14 @@
 import json
 import sys
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Annotated, Any, Final, NamedTuple
 
 from cyclopts import App, Group, Parameter
 
 from croupier.cli.bot_programs import play_with_programs
-from croupier.cli.options import check_minimum, check_positive, flag
+from croupier.cli.options import changed_values, check_minimum, check_positive, flag
 from croupier.cli.output import fail, is_interactive, print_error
 from croupier.cli.tls import TlsOptions
 from croupier.clients.contestants import Contestant, parse_contestant
@@ -87,26 +87,15 @@ class BotOptions:
 
     def check_bot_is_named(self) -> None:
         """Raise ValueError if no bot is named, and an option is given that only bots use."""
-        default = type(self)()
-        shared = {"bot", "seed", "answer_seconds"}
-        given = [
-            flag(each.name)
-            for each in fields(self)
-            if each.name not in shared and getattr(self, each.name) != getattr(default, each.name)
-        ]
+        given = ", ".join(map(flag, changed_values(self, ignored=("bot", "seed", "answer_seconds"))))
         if self.bot is None and given:
-            raise ValueError(f"found {', '.join(given)} without --bot; allowed: --bot NAME (--bot help lists the bots)")
+            raise ValueError(f"found {given} without --bot; allowed: --bot NAME (--bot help lists the bots)")
 
     def check_program(self) -> None:
         """Raise ValueError if an option is given that the program of a command cannot obey."""
-        default = type(self)()
-        given = [
-            flag(each.name)
-            for each in fields(self)
-            if each.name not in {"bot", "bots", "json"} and getattr(self, each.name) != getattr(default, each.name)
-        ]
+        given = ", ".join(map(flag, changed_values(self, ignored=("bot", "bots", "json"))))
         if given:
-            raise ValueError(f"found {', '.join(given)} and the command {self.bot!r}; allowed: options of the program")
+            raise ValueError(f"found {given} and the command {self.bot!r}; allowed: options of the program")
 
 
 @dataclass(frozen=True)
